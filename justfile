@@ -146,7 +146,8 @@ prior-estimators *ARGS:
     python tests/benchmarks/prior_estimators.py {{ARGS}}
 
 # `monitor`, labels and carried estimates, by simulation: parts are carried, carried-to-a-choice,
-# false-alarms, delays, speed, drifts, test-size, labels, labels-of-many-days and budgets.
+# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days, budgets and
+# draws.
 in-use *ARGS:
     python tests/benchmarks/in_use.py {{ARGS}}
 

@@ -20,6 +20,7 @@ from scipy.stats import norm
 import polaroc as pr
 from polaroc.base.statistics import binomial_band
 from polaroc.deployment.alarms import Assessment, Plan
+from polaroc.deployment.draws import Draw
 from polaroc.deployment.estimators import Labelled, Unlabelled
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import FOR_REFERENCE, WINDOWS, Looks, Reference, Threshold, spent
@@ -76,7 +77,8 @@ def windows(called: np.ndarray, cases: int) -> tuple[np.ndarray, np.ndarray]:
 def assessed(
     known: Reference, called: np.ndarray, over: tuple[float, float], cases: int = CASES
 ) -> Assessment:
-    looks = Looks(known, range(1, len(called) + 1), *windows(called, cases))
+    called, sizes = windows(called, cases)
+    looks = Looks(known, range(1, len(called) + 1), called, sizes, sizes * cases)
     return Assessment(looks, Plan(over, 1, 1), np.zeros(len(called)))
 
 
@@ -138,6 +140,156 @@ def with_known_curves(known: Reference) -> Reference:
     tp, fp = (np.rint(rate * MANY).astype(int) for rate in rates)
     error = known.error / (1 - FOR_REFERENCE)
     return replace(known, tp=tp, fp=fp, positives=MANY, negatives=MANY, error=error)
+
+
+SHIFTS = (0.0, 0.05, 0.1, 0.15)
+REFERENCE_DAYS = 30
+# What is drawn anew each day: shifts of positives and of negatives, and the width of scores.
+DIFFERENCES = {
+    "all scores shift": lambda rng, sd, n: (*[rng.normal(scale=sd, size=n)] * 2, np.ones(n)),
+    "each class shifts": lambda rng, sd, n: (*rng.normal(scale=sd, size=(2, n)), np.ones(n)),
+    "scores widen": lambda rng, sd, n: (0.0, 0.0, np.exp(rng.normal(scale=sd, size=n))),
+}
+
+
+def reference_of_days(
+    rng: np.random.Generator, sizes: tuple[int, int], sd: float, told: bool, kind: str
+) -> Reference:
+    """A reference of thirty days, which differ."""
+    codes = [rng.integers(0, REFERENCE_DAYS, n) for n in sizes]
+    *shifts, wide = (np.broadcast_to(one, REFERENCE_DAYS) for one in DIFFERENCES[kind](
+        rng, sd, REFERENCE_DAYS
+    ))  # fmt: skip
+    positive, negative = (
+        rng.normal(size=n) * wide[code] + d + shift[code]
+        for n, d, code, shift in zip(sizes, (DISTANCE, 0), codes, shifts, strict=True)
+    )
+    days = (codes[0], codes[1]) if told else None
+    return Reference.from_scores(
+        positive, negative, Threshold(THRESHOLD, 1.0, 0.1), 1 - LEVEL, days
+    )
+
+
+def above_of_days(
+    rng: np.random.Generator, known: Reference, priors: np.ndarray, sd: float, kind: str
+) -> np.ndarray:
+    """Counts at or above each cut on days that differ as those of the reference do."""
+    of_positives, of_negatives, wide = DIFFERENCES[kind](rng, sd, len(priors))
+    order = np.argsort(known.cuts)
+    edges = known.cuts[order, None]
+    share = priors * norm.sf((edges - DISTANCE - of_positives) / wide)
+    share += (1 - priors) * norm.sf((edges - of_negatives) / wide)
+    tails = np.concatenate([np.ones((1, len(priors))), share, np.zeros((1, len(priors)))])
+    counts = rng.multinomial(CASES, -np.diff(tails, axis=0).T)
+    counted = np.empty((len(priors), known.cuts.size), dtype=int)
+    counted[:, order] = counts[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+    return counted
+
+
+def year_of_days(
+    rng: np.random.Generator, sizes: tuple[int, int], priors: np.ndarray, sd: float, told: bool,
+    kind: str = "all scores shift",
+) -> Assessment:  # fmt: skip
+    """A year of days that differ, watched from a reference whose days are told apart or not."""
+    known = reference_of_days(rng, sizes, sd, told, kind)
+    return assessed(known, above_of_days(rng, known, priors, sd, kind), (0.05, 0.2))
+
+
+def jitter(runs: int) -> Iterator[dict[str, object]]:
+    """Years in which days differ as the thirty days of the reference do, the range being 5-20 %.
+
+    Found is a prior that is 10 % until day 100 and 40 % from then on.
+    """
+    days = np.arange(365)
+    moves, ends = 0.1 + 0.04 * np.sin(days / 30), np.full(365, 0.2)
+    plans = [
+        *((SHIFTS, told, name, priors, "all scores shift")
+          for told, name, priors in ((False, "6-14 %", moves), (True, "6-14 %", moves),
+                                     (True, "20 %", ends))),
+        *((SHIFTS[-1:], True, "20 %", ends, kind) for kind in list(DIFFERENCES)[1:]),
+    ]  # fmt: skip
+    for (shifts, told, name, priors, kind), sizes in product(plans, REFERENCES):
+        for sd in shifts:
+            rng, early, held, found = np.random.default_rng(12), [], [], []
+            for _ in range(runs):
+                year = year_of_days(rng, sizes, priors, sd, told, kind)
+                alarms = [first(year.prior_alarms()), first(year.threshold_alarms())]
+                early.append(min((day for day in alarms if day is not None), default=np.inf))
+                (low, high) = year.quantities()["prior"][1]
+                held.append(((low <= priors) & (high >= priors)).all())
+                if told and name != "20 %":
+                    grown = np.where(days < 100, 0.1, 0.4)
+                    year = year_of_days(rng, sizes, grown, sd, told)
+                    day = first(year.prior_alarms())
+                    found.append(np.inf if day is None or day <= 100 else day - 100)
+            yield {
+                "reference": sizes, "days differ": kind, "SD": sd, "told apart": told,
+                "prior": name, "runs": runs, "false alarm": np.isfinite(early).mean(),
+                "in 10 days": np.mean(np.array(early) <= 10), "limits held": np.mean(held),
+                "found": np.isfinite(found).mean() if found else "",
+                "median days": np.median(found) if found else "",
+                "90 % within": np.quantile(found, 0.9, method="higher") if found else "",
+            }  # fmt: skip
+
+
+def draws(runs: int) -> Iterator[dict[str, object]]:
+    """How often labels of 5,000 cases, 10 % positive, are said to be drawn otherwise than stated.
+
+    "Precision" is how often they are taken for labels of alarms alone.
+    """
+    ways: dict[str, Callable[[np.random.Generator, np.ndarray, np.ndarray], np.ndarray]] = {
+        "at random": lambda rng, score, _: rng.permutation(score.size) < 200,
+        "at random, 2,500": lambda rng, score, _: rng.permutation(score.size) < 2_500,
+        "half alarms": lambda rng, score, _: rng.random(score.size) < _half(score, 200),
+        "of 20 ranges of scores, 10 each": lambda rng, score, _: _stratified(rng, score),
+        "alarms alone": lambda rng, score, _: (score >= THRESHOLD) & (rng.random(score.size) < 0.4),
+        "alarms twice as likely": lambda rng, score, _: (
+            rng.random(score.size) < np.where(score >= THRESHOLD, 0.08, 0.04)
+        ),
+        "scores one SD higher": lambda rng, score, _: (
+            rng.random(score.size) < 0.04 * np.exp(np.minimum(score, 3) - 0.5)
+        ),
+        "positives alone": lambda rng, score, truth: truth & (rng.random(score.size) < 0.4),
+    }
+    stated = {
+        "at random": None, "at random, 2,500": None,
+        "half alarms": lambda score: _half(score, 200),
+        "of 20 ranges of scores, 10 each": lambda score: np.full(score.size, 0.04),
+    }  # fmt: skip
+    for way, draw in ways.items():
+        rng, refuted, precision, counts = np.random.default_rng(13), 0, 0, []
+        for _ in range(runs):
+            known = reference(rng, REFERENCES[0])
+            score, truth = _used(rng, 5_000, "none", 0.1)
+            drawn = draw(rng, score, truth)
+            chance = stated.get(way)
+            at_cuts = known.counts(score, np.zeros(score.size, dtype=int), 1)
+            bins = Bins.at_prior(known, at_cuts[0], score.size, 0.1)
+            one = Draw(
+                "a day", known, bins, at_cuts[0], score[drawn], truth[drawn],
+                None if chance is None else chance(score)[drawn], at_random=chance is None,
+            )  # fmt: skip
+            refuted += not one.labels.of_all
+            precision += not one.labels.of_all and not np.isnan(one.labels.inclusion).any()
+            counts.append(drawn.sum())
+        yield {
+            "drawn": way, "stated": "inclusion" if stated.get(way) else "at random",
+            "runs": runs, "labels": float(np.mean(counts)), "no prior": f"{refuted / runs:.4f}",
+            "precision": f"{precision / runs:.4f}",
+        }  # fmt: skip
+
+
+def _half(score: np.ndarray, count: int) -> np.ndarray:
+    called = score >= THRESHOLD
+    return np.where(called, count / 2 / called.sum(), count / 2 / (~called).sum())
+
+
+def _stratified(rng: np.random.Generator, score: np.ndarray) -> np.ndarray:
+    rank = score.argsort().argsort()
+    drawn = np.zeros(score.size, dtype=bool)
+    for stratum in range(20):
+        drawn[rng.choice(np.flatnonzero(rank // 250 == stratum), 10, replace=False)] = True
+    return drawn
 
 
 def delays(runs: int) -> Iterator[dict[str, object]]:
@@ -518,8 +670,9 @@ def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
 
 PARTS = {
     "carried": carried, "carried-to-a-choice": carried_to_a_choice, "false-alarms": false_alarms,
-    "delays": delays, "speed": speed, "drifts": drifts, "test-size": sizes_of_the_test,
-    "labels": labels, "labels-of-many-days": labels_of_many_days, "budgets": budgets,
+    "jitter": jitter, "delays": delays, "speed": speed, "drifts": drifts,
+    "test-size": sizes_of_the_test, "labels": labels, "labels-of-many-days": labels_of_many_days,
+    "budgets": budgets, "draws": draws,
 }  # fmt: skip
 
 

@@ -206,9 +206,16 @@ def test_results_go_to_a_table_and_labels_come_later(files):
     state, out = files / "state.parquet", files / "results.csv"
     assert polaroc(files, 1, 2, more=[*SET, "--state", str(state)]).exit_code == 0
     more = [*SET, "--state", str(state), "--labelled", str(files / "labels1.parquet")]
-    result = polaroc(files, 2, more=[*more, "--out", str(out)])
+    silent = polaroc(files, 2, more=more)
+    assert silent.exit_code == 0, silent.output
+    told = " ".join(silent.output.split())
+    assert "nothing says how the 200 labelled of 1,000 cases of 1 were drawn" in told
+    assert "say so (--labelled-at-random)" in told
+    result = polaroc(files, 2, more=[*more, "--labelled-at-random", "--out", str(out)])
     assert result.exit_code == 0, result.output
+    assert "nothing says how" not in result.output
     table = pl.read_csv(out)
+    assert not table.filter(day=1)["lower"].null_count()
     assert table.filter(day=1)["quantity"].to_list() == [
         "prior", "precision", "posfrac", "cost",
         "prior_labelled", "precision_labelled", "cost_labelled",
@@ -228,6 +235,21 @@ def test_json_has_the_warnings(files):
     assert "(--over)" in calm["answer"]
     text = " ".join(polaroc(files, 1, 3, more=more).output.split())
     assert all(line in text for line in told["warnings"])
+
+
+def test_the_days_of_the_reference_are_named(files):
+    days = pl.int_range(pl.len()) % 25
+    cases(0, 5_000, 0.1).with_columns(batch=days).write_parquet(files / "reference.parquet")
+    # Days 1 and 3 go together: the prior of the third is outside of the range.
+    alarmed = polaroc(files, 1, 3, more=SET)
+    assert alarmed.exit_code == 1
+    assert "name the days of the reference (--reference-time)" in " ".join(alarmed.output.split())
+    named = polaroc(files, 1, 3, more=[*SET, "--reference-time", "batch", "--json"])
+    (wide, narrow) = (
+        [row["upper"] - row["lower"] for row in json.loads(told.stdout)["table"]]
+        for told in (named, polaroc(files, 1, 3, more=[*SET, "--json"]))
+    )
+    assert sum(wide) > sum(narrow)
 
 
 def test_a_page_is_written_and_replaced(files):

@@ -329,3 +329,23 @@ def test_what_is_no_prior_is_not_taken_for_one(method):
 def test_arguments_out_of_range_are_refused(arguments, said):
     with pytest.raises(InvalidArgument, match=rf"(?s){said}.*\nHint: "):
         pr.estimate_prior(TWENTY, TWENTY, **(NAMES | arguments))
+
+
+@pytest.mark.parametrize("method", ["em", "confusion"])
+@pytest.mark.parametrize("chosen", ["reference", "deployed"])
+def test_alarms_alone_on_either_side_give_no_interval(method, chosen):
+    rng = np.random.default_rng(3)
+    truth = rng.random((2, 20_000)) < [[0.05], [0.02]]
+    # Posteriors at the prior of the reference.
+    logit = 2 * (rng.normal(size=truth.shape) + 2 * truth) - 2 + np.log(0.05 / 0.95)
+    tables = {
+        name: pl.DataFrame({"truth": one, "score": 1 / (1 + np.exp(-z))})
+        for name, one, z in zip(("reference", "deployed"), truth, logit, strict=True)
+    }
+    tables[chosen] = tables[chosen].filter(pl.col("score") >= 0.3)
+    found = pr.estimate_prior(
+        tables["reference"], tables["deployed"].drop("truth"), truth="truth", score="score",
+        method=method,
+    ).row(0, named=True)  # fmt: skip
+    assert found["lower"] is found["upper"] is None
+    assert "more than the prior has shifted" in found["note"]

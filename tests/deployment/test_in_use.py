@@ -43,3 +43,28 @@ def test_drift_that_is_no_prior_shift_is_noticed_within_ten_days(drift):
     for seed in range(5):
         alarms = assessed(seed, np.full(10, 0.1), drift).prior_alarms()
         assert any(alarm and alarm.startswith("more than the prior has") for alarm in alarms)
+
+
+@pytest.mark.parametrize("sd", [0.05, 0.15])
+@pytest.mark.parametrize("sizes", [(200, 1_800), (1_000, 9_000)])
+def test_days_that_differ_as_those_of_the_reference_raise_no_alarm(sd, sizes):
+    for seed in range(3):
+        rng, ends = np.random.default_rng(seed), np.full(DAYS, OVER[1])
+        found = SIMULATION["year_of_days"](rng, sizes, ends, sd, told=True)
+        assert found.prior_alarms() == found.threshold_alarms() == [None] * DAYS
+        _, (lower, upper) = found.quantities()["prior"]
+        assert ((lower <= ends) & (ends <= upper)).all()
+
+
+def test_days_that_differ_raise_alarms_where_they_are_not_told_apart():
+    for seed in range(3):
+        rng, priors = np.random.default_rng(seed), np.full(DAYS, 0.1)
+        found = SIMULATION["year_of_days"](rng, (1_000, 9_000), priors, 0.15, told=False)
+        assert SIMULATION["first"](found.prior_alarms()) is not None
+
+
+def test_a_prior_that_left_its_range_is_noticed_though_days_differ():
+    for seed in range(3):
+        rng, priors = np.random.default_rng(seed), np.where(np.arange(DAYS) < 40, 0.1, 0.4)
+        found = SIMULATION["year_of_days"](rng, (1_000, 9_000), priors, 0.1, told=True)
+        assert 40 < SIMULATION["first"](found.prior_alarms()) <= 40 + 64

@@ -6,6 +6,7 @@ from scipy import stats
 
 import polaroc as pr
 from polaroc.deployment.alarms import Plan
+from polaroc.deployment.draws import Draw
 from polaroc.deployment.label_budget import _allotted
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference, Threshold
@@ -182,19 +183,77 @@ def test_labels_with_times_of_another_type_say_so():
         pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
 
 
-def test_labels_of_alarms_alone_are_not_taken_for_drawn_at_random():
-    used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2)])
-    asked = NAMES | {"time": "day"}
-    alarms = used.filter(pl.col("score") >= 1.0)
-    told = pr.monitor(REFERENCE, used, labelled=alarms, **asked)
-    count = alarms.filter(day=1).height
-    (said,) = told.warnings
-    assert said.startswith(f"labelled: {count} of {count} cases of 1 reach the threshold, and")
-    assert said.endswith("So it is at 1 more.")
-    assert said.split(" Give ")[0] in " ".join(told.summary().split())
-    chance = {"inclusion": pl.when(pl.col("score") >= 1.0).then(1.0).otherwise(0.1)}
-    for labelled in (alarms.with_columns(**chance), used.sample(200, seed=1)):
-        assert not pr.monitor(REFERENCE, used, labelled=labelled, **asked).warnings
+FRAUD = pl.concat([cases(50 + d, 5_000, 0.004, shift=1.0).with_columns(day=d) for d in (1, 2)])
+ALARM = pl.col("score") >= 2.5
+PRIOR, PRECISION, COST = "prior_labelled", "precision_labelled", "cost_labelled"
+
+
+@pytest.mark.parametrize(
+    ("drawn", "stated", "known"),
+    [
+        (ALARM, None, {PRECISION}),
+        (ALARM, "at random", {PRECISION}),
+        (ALARM, 1.0, {PRECISION}),
+        (ALARM & (pl.int_range(pl.len()) % 2 == 0), None, set()),
+        (ALARM & (pl.int_range(pl.len()) % 2 == 0), "at random", {PRECISION}),
+        (ALARM & (pl.int_range(pl.len()) % 2 == 0), 0.5, {PRECISION}),
+        (ALARM & (pl.int_range(pl.len()) % 2 == 0), 1.0, set()),
+        (ALARM | (pl.int_range(pl.len()) % 9 == 0), "at random", {PRECISION}),
+        (ALARM & pl.col("truth") | (pl.int_range(pl.len()) % 9 == 0), "at random", set()),
+        (pl.int_range(pl.len()) % 9 == 0, None, set()),
+        (pl.int_range(pl.len()) % 9 == 0, "at random", {PRIOR, PRECISION, COST}),
+        (pl.int_range(pl.len()) % 9 == 0, 1 / 9, {PRIOR, PRECISION, COST}),
+        (pl.int_range(pl.len()) % 9 == 0, 1 / 7, set()),
+        (pl.lit(True), None, {PRIOR, PRECISION, COST}),
+    ],
+)
+def test_labels_tell_what_the_way_they_were_drawn_lets_them_tell(drawn, stated, known):
+    labelled = FRAUD.filter(drawn)
+    if isinstance(stated, float):
+        labelled = labelled.with_columns(inclusion=pl.lit(stated))
+    told = pr.monitor(
+        REFERENCE, FRAUD.drop("truth"), labelled=labelled, labelled_at_random=stated == "at random",
+        truth="truth", score="score", time="day", points=2.5,
+    )  # fmt: skip
+    rows = told.table.filter(pl.col("quantity").str.ends_with("labelled"))
+    assert rows.height == 2 * 3
+    assert set(rows.drop_nulls("estimate")["quantity"]) == known
+    assert set(rows.drop_nulls("lower")["quantity"]) == known
+    true = {
+        PRIOR: FRAUD.group_by("day").agg(pl.col("truth").mean()),
+        PRECISION: FRAUD.filter(ALARM).group_by("day").agg(pl.col("truth").mean()),
+    }
+    for quantity in known & set(true):
+        both = rows.filter(quantity=quantity).join(true[quantity], on="day")
+        assert both.select(pl.col("truth").is_between("lower", "upper").all()).item()
+    said = [one for one in told.warnings if one.startswith("labelled: ")]
+    assert bool(said) == (PRIOR not in known)
+    for one in said:
+        what = "no prior and no cost" if known else "no prior, precision or cost"
+        assert f"so they tell {what}. Labels of alarms alone" in one
+        assert one.endswith("So it is at 1 more.")
+        assert one.split(" Labels ")[0] in " ".join(told.summary().split())
+
+
+@pytest.mark.parametrize("stated", ["at random", "inclusion"])
+def test_draws_as_they_were_stated_are_believed(stated):
+    reference, runs, refuted = known(), 400, 0
+    for run in range(runs):
+        used = cases(run, 2_000, 0.1)
+        score, rng = used["score"].to_numpy(), np.random.default_rng(10_000 + run)
+        chance = np.where(score >= 1.0, 0.3, 0.02) if stated == "inclusion" else None
+        if chance is None:
+            drawn = rng.choice(score.size, 100, replace=False)
+        else:
+            drawn = np.flatnonzero(rng.random(score.size) < chance)
+        one = Draw(
+            "a day", reference, bins_of(reference, score, 0.1),
+            reference.counts(score, np.zeros(score.size, dtype=int), 1)[0],
+            score[drawn], used["truth"].to_numpy()[drawn],
+            None if chance is None else chance[drawn], at_random=True,
+        )  # fmt: skip
+        refuted += not one.labels.of_all
+    assert refuted <= stats.binom.ppf(0.999, runs, 1e-3)
 
 
 @pytest.mark.parametrize("quantity", ["precision", "prior"])
@@ -214,7 +273,10 @@ def test_a_budget_gives_the_width_that_was_asked_for(quantity):
         chosen = stratum.sample(row["labels"], seed=1)
         drawn.append(chosen.with_columns(inclusion=pl.lit(row["inclusion"], pl.Float64)))
     result = pr.monitor(REFERENCE, used, labelled=pl.concat(drawn), **NAMES, time="day")
-    row = result.table.filter(quantity=f"{quantity}_labelled").row(0, named=True)
+    rows = {row["quantity"]: row for row in result.table.iter_rows(named=True)}
+    # Among alarms alone nothing is to be known of all cases.
+    assert (rows[PRIOR]["estimate"] is None) == (quantity == "precision")
+    row = rows[f"{quantity}_labelled"]
     assert (row["upper"] - row["lower"]) / 2 == pytest.approx(0.05, rel=0.25)
     true = concerned["truth"].mean()
     assert row["lower"] < true < row["upper"]

@@ -66,12 +66,20 @@ def test_what_to_do_is_about_the_alarm_that_holds_now(tmp_path):
 
 
 def test_limits_from_labels_are_said_to_be_of_one_time_each(tmp_path):
-    result = watched(labelled=cases(1, 1_000, 0.1, day=1).head(200))
+    labelled = cases(1, 1_000, 0.1, day=1).head(200)
+    result = watched(labelled=labelled, labelled_at_random=True)
     sentence = "Limits of what labels tell are of one time each"
     assert sentence in Page(pr.report(result, path=tmp_path / "page.html")).text()
     assert sentence in " ".join(result.summary().split())
     assert sentence in result._repr_html_()
     assert sentence not in watched().summary()
+    silent = watched(labelled=labelled)
+    for text in (
+        Page(pr.report(silent, path=tmp_path / "page.html")).text(), silent._repr_html_(),
+        " ".join(silent.summary().split()),
+    ):  # fmt: skip
+        assert "nothing says how the 200 labelled of 1,000 cases of 1 were drawn" in text
+        assert sentence not in text
 
 
 def test_only_times_that_can_be_drawn_are_drawn(tmp_path, monkeypatch):

@@ -150,12 +150,15 @@ TESTS = {
     ],
     "priors/in_use": ["tests/deployment/test_carried.py", "tests/evaluation/test_at_estimates.py"],
     "deployment/alarms": MONITOR,
+    "deployment/days": ["tests/deployment/test_days.py"],
+    "deployment/draws": ["tests/deployment/test_labels.py"],
     "deployment/estimators": ["tests/deployment/test_em.py", "tests/deployment/test_confusion.py", "tests/deployment/test_estimate_prior.py"],
     "deployment/history": MONITOR[:1],
     "deployment/label_budget": ["tests/deployment/test_labels.py"],
     "deployment/labelled": ["tests/deployment/test_labels.py"],
     "deployment/monitor": MONITOR,
     "deployment/monitor_result": MONITOR[:1],
+    "deployment/rivals": ["tests/deployment/test_rivals.py"],
     "deployment/tables": ["tests/deployment/test_estimate_prior.py", *MONITOR[:1]],
 }  # fmt: skip
 # A database, a browser or a fault is none that a change to a formula has to be noticed by.

@@ -48,6 +48,13 @@ def monitor(
             "wrote, or a table with columns threshold and the keys.",
         ),
     ] = None,
+    reference_time: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the reference with its day, to learn how much days differ. [default: "
+            "days differ by chance alone]"
+        ),
+    ] = None,
     over: Annotated[
         tuple[float, float] | None,
         typer.Option(
@@ -65,9 +72,16 @@ def monitor(
         Path | None,
         typer.Option(
             help="File of some cases in use with their truth, and the chance with which each was "
-            f"drawn in a column {INCLUSION!r}, or drawn at random.",
+            f"drawn in a column {INCLUSION!r}.",
         ),
     ] = None,
+    labelled_at_random: Annotated[
+        bool,
+        typer.Option(
+            "--labelled-at-random",
+            help="The labelled cases were drawn at random among those of their time.",
+        ),
+    ] = False,
     cost_fn: Annotated[float, typer.Option(help="Cost of a missed positive.")] = 1.0,
     cost_fp: Annotated[float, typer.Option(help="Cost of a false alarm.")] = 1.0,
     level: Annotated[
@@ -126,11 +140,14 @@ def monitor(
             word = "taken" if over is None else "not what is asked"
             notes = [*notes, f"Note: {points} is for {option('over', saved_over)}: it is {word}."]
         over = saved_over if over is None else over
+        of_days = [] if reference_time is None else [reference_time]
         say("counting")
         result = monitored(
-            known.predictions(columns, keys.all), _rows(used, columns, keys.all), time=time,
-            points=in_use, over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level, state=before,
-            labelled=None if labelled is None else scan([str(labelled)], keys.all), **arguments,
+            known.predictions(columns, [*keys.all, *of_days]), _rows(used, columns, keys.all),
+            time=time, points=in_use, over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level,
+            state=before,
+            labelled=None if labelled is None else scan([str(labelled)], keys.all),
+            labelled_at_random=labelled_at_random, reference_time=reference_time, **arguments,
         )  # fmt: skip
         known.check_unchanged()
         used.check_unchanged()

@@ -5,6 +5,7 @@ METAVARS = {
     **dict.fromkeys(
         ("truth", "score", "by", "weight", "between", "block", "case", "column", "time"), "COLUMN"
     ),
+    "reference_time": "COLUMN",
     "prior": "PRIOR",
     "over": "LO HI",
     "contrast": "PRIOR PRIOR",

@@ -46,6 +46,12 @@ class Plan:
         )
         return saved
 
+    def accepted(self, priors: Sequence[float], more: "Array", less: "Array") -> "Array":
+        """The most that a change saves where the prior was expected to be, by the estimates."""
+        ends = [self.least(Band(np.array(p), np.array(p)), more, less) for p in priors]
+        accepted: Array = np.maximum(0.0, np.maximum.reduce(ends))
+        return accepted
+
 
 @dataclass(frozen=True)
 class Assessment:
@@ -90,9 +96,9 @@ class Assessment:
 
     @cached_property
     def rates(self) -> tuple[Band, Band, Band]:
-        """The estimates of the two rates of the threshold, and the limits of each."""
+        """The estimates of the two rates of the threshold; limits of each, by look and window."""
         reference, own = self.looks.reference, self.looks.reference.own
-        tpr, fpr = reference.bands()
+        tpr, fpr = self.looks.rates
         t, f = (rate @ own for rate in reference.rates())
         of_tpr, of_fpr = (Band(band.lower @ own, band.upper @ own) for band in (tpr, fpr))
         return Band(t, f), of_tpr, of_fpr
@@ -102,7 +108,8 @@ class Assessment:
         own = self.looks.reference.own
         share = Band(*(limit[:, 0] @ own for limit in self.shares))
         prior = Band(*(limit[:, 0] for limit in self.priors))
-        (t, f), tpr, fpr = self.rates
+        (t, f), *of_windows = self.rates
+        tpr, fpr = (Band(*(limit[:, 0] for limit in band)) for band in of_windows)
         called = self.looks.called[:, 0] @ own / np.maximum(self.looks.cases[:, 0], 1)
         shifted: Array = np.logical_or.reduce(self.shifted, axis=1)
         # Scores that no mixture of the classes gives tell no prior.
@@ -165,8 +172,8 @@ class Assessment:
         reference = self.looks.reference
         t, f = reference.rates()
         (own_t, own_f), _, _ = self.rates
-        accepted = _accepted(self.plan, reference, t - own_t, own_f - f)
-        more, less = reference.gains()
+        accepted = self.plan.accepted(self.plan.priors(reference), t - own_t, own_f - f)
+        more, less = self.looks.gains()
         saved = self.plan.least(Band(*(limit[..., None] for limit in self.priors)), more, less)
         # Drift of another kind leaves no costs to compare.
         unknown = self.shifted.any(axis=1, keepdims=True) | (self.looks.cases == 0)
@@ -182,34 +189,10 @@ class Assessment:
             alarms.append((float(least), text))
         return alarms
 
-    def against(self, other: "Assessment", at: int, look: int) -> tuple[float, int] | None:
-        """The least that another model saves, at a look of its own, and the window; else None."""
-        (t, f), tpr, fpr = self.rates
-        (other_t, other_f), other_tpr, other_fpr = other.rates
-        prior = Band(
-            np.maximum(self.priors.lower[at], other.priors.lower[look]),
-            np.minimum(self.priors.upper[at], other.priors.upper[look]),
-        )
-        saved = self.plan.least(prior, other_tpr.lower - tpr.upper, fpr.lower - other_fpr.upper)
-        accepted = _accepted(self.plan, self.looks.reference, other_t - t, f - other_f)
-        cases = self.looks.cases[at]
-        known = (prior.lower <= prior.upper) & (cases > 0) & (cases == other.looks.cases[look])
-        known &= not (self.shifted[at].any() or other.shifted[look].any())
-        excess = np.where(known, saved - accepted, -np.inf)
-        window = int(excess.argmax())
-        return (float(saved[window]), window) if excess[window] > 0 else None
-
 
 def better_model(name: str, saved: float, window: int) -> str:
     """The alarm that names another model."""
     return f"{BETTER_MODEL}: {name}{_saves(saved, window)}"
-
-
-def _accepted(plan: Plan, reference: Reference, more: "Array", less: "Array") -> "Array":
-    """The most that a change saves where the prior was expected to be, by the estimates."""
-    ends = [plan.least(Band(np.array(p), np.array(p)), more, less) for p in plan.priors(reference)]
-    accepted: Array = np.maximum(0.0, np.maximum.reduce(ends))
-    return accepted
 
 
 def _ratio(part: "Array", whole: "Array", otherwise: float) -> "Array":

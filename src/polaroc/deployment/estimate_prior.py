@@ -63,7 +63,8 @@ def estimate_prior(
     Parameters
     ----------
     reference
-        Predictions with their truth, one row per case: any table that `curve` takes.
+        Predictions with their truth, one row per case, not chosen by their score: any table
+        that `curve` takes.
     deployed
         Scores of the same model in use, one row per case, in any such table.
     truth, positive

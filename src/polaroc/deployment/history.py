@@ -91,12 +91,11 @@ class History:
         return Looks(
             reference,
             [self.looks[time].number for time in times],
-            np.array([called for called, _ in windows]),
-            np.array([cases for _, cases in windows]),
+            *(np.array(counts) for counts in zip(*windows, strict=True)),
         )
 
-    def _windows(self, time: Any) -> tuple["Array", "Array"]:
-        """Counts and cases of the last times up to one, of those known by its look."""
+    def _windows(self, time: Any) -> tuple["Array", "Array", "Array"]:
+        """Counts, cases and their squares of the last times up to one, known by its look."""
         last: list[Look] = []
         for place in range(bisect_right(self.times, time) - 1, -1, -1):
             look = self.looks[self.times[place]]
@@ -106,13 +105,11 @@ class History:
             if len(last) == WINDOWS[-1]:
                 break
         called = np.cumsum([look.called for look in last], axis=0)
-        cases = np.cumsum([look.cases for look in last])
+        cases = np.array([look.cases for look in last])
         filled = [size - 1 for size in WINDOWS if size <= len(last)]
         missing = len(WINDOWS) - len(filled)
-        return (
-            np.pad(called[filled], ((0, missing), (0, 0))),
-            np.pad(cases[filled], (0, missing)),
-        )
+        sums, squares = (np.pad(one.cumsum()[filled], (0, missing)) for one in (cases, cases**2))
+        return np.pad(called[filled], ((0, missing), (0, 0))), sums, squares
 
 
 def history_table(

@@ -4,16 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from polaroc.deployment.history import History, instants
-from polaroc.deployment.limits import Reference
-from polaroc.deployment.tables import DEPLOYED, INCLUSION, REFERENCE, Key, by_key, named
+from polaroc.deployment.tables import DEPLOYED, REFERENCE, Key
 from polaroc.predictions.dependence import dependence
-from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 from polaroc.typing import IntoExpr, Score, Table
 
-# Below this chance labelled cases are not taken for drawn at random.
-NOT_BY_CHANCE = 1e-6
 # Fewer cases may well be of as many days.
 MIN_CASES = 20
 
@@ -55,35 +50,3 @@ def moments(rows: Mapping[Key, pl.DataFrame], time: str) -> list[str]:
         f"{time!r} has {times:,} times for {cases:,} cases, and each is judged alone: of so few "
         "cases nothing is known. Give the day or the week in place of the moment."
     ]
-
-
-def chosen_labels(
-    labels: Predictions,
-    keys: Sequence[str],
-    time: str,
-    references: Mapping[Key, Reference],
-    histories: Mapping[Key, History],
-) -> list[str]:
-    """A warning of labels that were given as drawn at random, and were not."""
-    if labels.weighted:
-        return []
-    from scipy.stats import hypergeom
-
-    rows = labels.valid_rows.collect()
-    rows = rows.with_columns(instants(rows[time]))
-    told: list[str] = []
-    for (*own, at), frame in by_key(rows, [*keys, time]).items():
-        key = tuple(own)
-        _, cases, above = histories[key].looks[at]
-        alarms, drawn = int(above[0]), frame.height
-        called = int((frame[SCORE] >= references[key].threshold.value).sum())
-        chance = hypergeom(cases, alarms, drawn)
-        if min(chance.sf(called - 1), chance.cdf(called)) < NOT_BY_CHANCE:
-            told.append(
-                f"labelled: {called:,} of {drawn:,} cases of {at}{named(keys, key)} reach the "
-                f"threshold, and {alarms:,} of all {cases:,}: they were not drawn at random, and "
-                f"their limits may not hold. Give the chance of each in a column {INCLUSION!r}, "
-                "and draw from both sides of the threshold."
-            )
-    more = f" So it is at {len(told) - 1:,} more." if len(told) > 1 else ""
-    return [told[0] + more] if told else []

@@ -47,7 +47,7 @@ def label_budget(
 
     Cases are drawn at random within each row of the result, more where the reference
     is unsure of their class; with `inclusion` they can be given to `monitor` as
-    `labelled`.
+    `labelled`. Those for the precision are alarms alone, and tell nothing else.
 
     Parameters
     ----------

@@ -45,11 +45,16 @@ class Bins:
 
 @dataclass(frozen=True)
 class Labels:
-    """Cases with their truth: the bin of each, and the chance with which it was drawn."""
+    """Cases with their truth: the bin of each, and the chance with which it was drawn.
+
+    The chance is NaN where it is not known. Labels that are not `of_all` cases stand for alarms
+    alone.
+    """
 
     place: "Array"
     truth: "Array"
     inclusion: "Array"
+    of_all: bool = True
 
 
 def labelled_estimates(bins: Bins, labels: Labels, plan: Plan, level: float) -> Estimates:
@@ -57,10 +62,17 @@ def labelled_estimates(bins: Bins, labels: Labels, plan: Plan, level: float) -> 
     called, everything = bins.called, np.ones(bins.count.size)
     # The cost of a negative and of a positive of each bin.
     costs = plan.cost_fp * called, plan.cost_fn * (1 - called)
+    is_positive = 0 * called, everything
+    told = {
+        "prior_labelled": (everything, is_positive),
+        "precision_labelled": (called, is_positive),
+        "cost_labelled": (everything, costs),
+    }
     return {
-        "prior_labelled": _mean(bins, labels, everything, (0 * called, everything), level),
-        "precision_labelled": _mean(bins, labels, called, (0 * called, everything), level),
-        "cost_labelled": _mean(bins, labels, everything, costs, level),
+        name: _mean(bins, labels, domain, values, level)
+        if labels.of_all or domain is called
+        else UNKNOWN
+        for name, (domain, values) in told.items()
     }
 
 
@@ -70,9 +82,9 @@ def _mean(
     """The mean, weighted by `domain`, of the values of negatives and positives."""
     inside = domain[labels.place] > 0
     size, weights = int(inside.sum()), bins.count * domain
-    if size < 2 or weights.sum() == 0:
-        return UNKNOWN
     place, inclusion = labels.place[inside], labels.inclusion[inside]
+    if size < 2 or weights.sum() == 0 or np.isnan(inclusion).any():
+        return UNKNOWN
     weight = domain[place] / inclusion
     expected = (1 - bins.expected) * values[0] + bins.expected * values[1]
     value = np.where(labels.truth[inside], values[1][place], values[0][place])

@@ -1,11 +1,13 @@
 """Limits that hold at all times at once: rates of a reference, shares and priors in use."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import log2
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING, Band, binomial_band
+from polaroc.deployment.days import Days, effective_days
 from polaroc.deployment.mixture_test import nearest_prior, smoothed_variance
 from polaroc.typing import Array
 
@@ -18,6 +20,8 @@ MIN_APART = 1e-12
 FOR_REFERENCE = 0.8
 # Parts of that part for each of the two rates, and for each of their differences.
 FOR_RATE, FOR_DIFFERENCE = 0.4, 0.1
+# Part of the error rate in use, where days differ, for what they differ by.
+FOR_DAYS = 0.5
 
 
 def spent(look: int) -> float:
@@ -58,12 +62,22 @@ class Reference:
     negatives: int
     error: float
     ends: tuple[float, float]  # of its scores
+    # Of positives and of negatives; none where days are taken to differ by chance alone.
+    days: tuple[Days, Days] | None = None
 
     @classmethod
     def from_scores(
-        cls, positive: "Array", negative: "Array", threshold: Threshold, error: float
+        cls,
+        positive: "Array",
+        negative: "Array",
+        threshold: Threshold,
+        error: float,
+        codes: "tuple[Array, Array] | None" = None,
     ) -> "Reference":
-        """The reference with cuts at the threshold and at quantiles of its scores."""
+        """The reference with cuts at the threshold and at quantiles of its scores.
+
+        `codes` are those of the days of positives and of negatives, from 0 on.
+        """
         own = [threshold.value]
         if threshold.share < 1:
             own.append(float(np.nextafter(threshold.value, np.inf)))
@@ -76,7 +90,16 @@ class Reference:
         cuts = np.concatenate([own, others])
         tp, fp = (_at_or_above(scores, cuts) for scores in (positive, negative))
         ends = float(score.min()), float(score.max())
-        return cls(threshold, cuts, tp, fp, positive.size, negative.size, error, ends)
+        known = cls(threshold, cuts, tp, fp, positive.size, negative.size, error, ends)
+        if codes is None:
+            return known
+        # Differences of rates are not bounded by themselves where days differ.
+        part = error * FOR_REFERENCE * FOR_DIFFERENCE
+        of_positives, of_negatives = (
+            Days.of_scores(one, code, cuts, part)
+            for one, code in zip((positive, negative), codes, strict=True)
+        )
+        return replace(known, days=(of_positives, of_negatives))
 
     @property
     def own(self) -> "Array":
@@ -116,9 +139,10 @@ class Reference:
     def bands(self) -> tuple[Band, Band]:
         """Simultaneous limits of the true and the false positive rates at all cuts."""
         error = self.errors(self.error * FOR_REFERENCE * FOR_RATE)
+        t, f = (1.0, 1.0) if self.days is None else (days.inflation for days in self.days)
         return (
-            binomial_band(self.tp, self.positives, error),
-            binomial_band(self.fp, self.negatives, error),
+            binomial_band(self.tp / t, self.positives / t, error),
+            binomial_band(self.fp / f, self.negatives / f, error),
         )
 
     def gains(self) -> tuple["Array", "Array"]:
@@ -158,21 +182,47 @@ class Looks:
     """Counts at the cuts of a reference, one row per look and number of last times.
 
     `called` has the axes look, window and cut; `cases` the first two, and is 0 where there
-    are fewer times than the window has.
+    are fewer times than the window has. `squares` are sums of the squared cases of each time.
     """
 
     reference: Reference
     number: Sequence[int]
     called: "Array"
     cases: "Array"
+    squares: "Array | None" = None
 
-    def shares(self) -> Band:
-        """Limits of the shares at or above each cut, at all looks at once."""
+    def _errors(self) -> "Array":
+        """The error rate of each look, window and cut."""
         # Half of the error rate for each time of its own.
         windows = np.full(len(WINDOWS), 0.5 / (len(WINDOWS) - 1))
         windows[0] = 0.5
         part = np.array([spent(look) for look in self.number])[:, None] * windows
-        error = self.reference.errors(self.reference.error * (1 - FOR_REFERENCE) * part)
+        return self.reference.errors(self.reference.error * (1 - FOR_REFERENCE) * part)
+
+    @cached_property
+    def rates(self) -> tuple[Band, Band]:
+        """Limits of the true and the false positive rates at each cut, by look and window."""
+        bands, days = self.reference.bands(), self.reference.days
+        if days is not None and self.squares is not None:
+            error = self._errors() * FOR_DAYS / len(days)
+            number = effective_days(self.cases, self.squares)[..., None]
+            bands = (
+                days[0].widened(bands[0], error, number),
+                days[1].widened(bands[1], error, number),
+            )
+        t, f = (Band(*(np.broadcast_to(one, self.called.shape) for one in band)) for band in bands)
+        return t, f
+
+    def gains(self) -> tuple["Array", "Array"]:
+        """Lower limits, at each cut instead of the threshold, of more TPr and of less FPr."""
+        if self.reference.days is None:
+            return self.reference.gains()
+        own, (t, f) = self.reference.own, self.rates
+        return t.lower - (t.upper @ own)[..., None], (f.lower @ own)[..., None] - f.upper
+
+    def shares(self) -> Band:
+        """Limits of the shares at or above each cut, at all looks at once."""
+        error = self._errors() * (1 if self.reference.days is None else 1 - FOR_DAYS)
         size = np.maximum(self.cases, 1)[..., None]
         band = binomial_band(np.minimum(self.called, size), size, error)
         none = (self.cases == 0)[..., None]
@@ -183,7 +233,7 @@ class Looks:
 
         A mixture has πt + (1−π)f ≥ its lower and ≤ its upper limit for some rates within theirs.
         """
-        t, f = self.reference.bands()
+        t, f = self.rates
         low = _solved(f.upper - shares.lower, t.upper - f.upper)
         high = _solved(shares.upper - f.lower, f.lower - t.lower)
         return Band(_largest(low.lower, high.lower), -_largest(-low.upper, -high.upper))

@@ -1,17 +1,18 @@
 """What a deployed threshold does, day by day, from scores without labels."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
+from polaroc.base.columns import check_keys, column_name, key_columns
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import PLACE, TRUTH, WEIGHT
+from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import Band
-from polaroc.deployment.alarms import Assessment, Plan, better_model
+from polaroc.deployment.alarms import Assessment, Plan
+from polaroc.deployment.draws import Draw, draw_warnings, draws, read_labels
 from polaroc.deployment.history import (
     RESULT,
     STATE,
@@ -21,30 +22,26 @@ from polaroc.deployment.history import (
     instants,
     read_histories,
 )
-from polaroc.deployment.input_warnings import chosen_labels, dependent_rows, dropped_rows, moments
-from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
+from polaroc.deployment.input_warnings import dependent_rows, dropped_rows, moments
+from polaroc.deployment.labelled import labelled_estimates
 from polaroc.deployment.limits import Reference
-from polaroc.deployment.monitor_result import TUNED_HERE, Monitor
+from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
+from polaroc.deployment.rivals import Assessed, model_alarms
 from polaroc.deployment.tables import (
     DEPLOYED,
-    INCLUSION,
     REFERENCE,
     Key,
-    by_key,
+    check_times,
     errors_named,
-    named,
     references_of,
     rows_by_key,
 )
-from polaroc.errors import InvalidPredictions
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions, read
-from polaroc.predictions.usual_keys import usual_names
+from polaroc.predictions.table import read
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
 
-LABELLED = "labelled"
 QUANTITIES = (
     "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
     "cost_labelled",
@@ -60,11 +57,13 @@ def monitor(
     by: By = (),
     time: str,
     points: Table | Numbers,
+    reference_time: str | None = None,
     over: Sequence[float] | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
     level: float = 0.95,
     labelled: Table | None = None,
+    labelled_at_random: bool = False,
     state: Table | None = None,
     positive: Label | Sequence[Label] | None = None,
     nulls: Nulls = "raise",
@@ -78,7 +77,8 @@ def monitor(
     ----------
     reference
         Predictions with their truth, one row per case, on which neither the model
-        was fitted nor the threshold chosen: any table that `curve` takes.
+        was fitted nor the threshold chosen, and not chosen by their score, such as alarms
+        alone: any table that `curve` takes.
     deployed
         Scores of the same models in use with their time, one row per case, of new
         times: all that are not in `state`.
@@ -97,6 +97,10 @@ def monitor(
         The thresholds in use, one per key: the result of `operating_points` at one
         prior, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the
         keys among `by` that it depends on, one number, or a mapping from model to number.
+    reference_time
+        The column of the reference with its day, or other batch, of twenty or more: how much
+        the scores of a class differ from day to day is learnt from it. Without it, they are
+        taken to differ by chance alone.
     over
         The range of priors that the thresholds were chosen for: (low, high).
     cost_fn, cost_fp
@@ -107,7 +111,12 @@ def monitor(
     labelled
         Some of the cases in use with their truth, of times that are given or in
         `state`: the same columns, and `inclusion`, the chance in (0, 1] with which each
-        was drawn among those of its time. Without it, they were drawn at random.
+        was drawn among those of its time. Unless all are labelled, labels without it tell
+        nothing of the others.
+    labelled_at_random
+        Whether the labelled cases, without `inclusion`, were drawn at random among those of
+        their key and time: not because their scores were high, nor because their truth
+        came to light.
     state
         The `state` of the monitor of earlier times.
 
@@ -139,6 +148,12 @@ def monitor(
     mixture of the two classes gives raise an alarm, and have no limits for what
     depends on the prior. Drift that looks like such a mixture only labels can show.
 
+    With `reference_time` the scores of a class may differ from day to day as they do on the
+    days of the reference: independently, normally on the scale of normal quantiles. Limits
+    have room for the difference of a day, and of a mean of last days; so have those of a
+    better threshold, which is then found later. Windows take the positives of a day to
+    differ by no more than a factor of four beyond what its cases do.
+
     One minus the level is divided among keys; 80 % of each part goes to the reference,
     whose rates at about twenty scores are bounded once (Clopper and Pearson), 20 % to the
     shares of cases at or above these scores in use, at the n-th look 1/log₂(n+1) − 1/log₂(n+2)
@@ -149,7 +164,10 @@ def monitor(
     With `labelled`, "prior_labelled", "precision_labelled" and "cost_labelled" are estimates
     that assume nothing of the drift: the mean of what the reference lets expect of all
     scores, corrected by its mean error on the labels (prediction-powered). Their limits are
-    of one time each, at the level, and raise no alarm.
+    of one time each, at the level, and raise no alarm. They are null where nothing says how
+    cases were drawn, or where scores contradict it: at some score as many of the labelled
+    cases, or more extreme numbers, were at or above it in less than a thousandth of such draws.
+    Labels of alarms alone tell the precision at most; `warnings` says so.
 
     "Better" is a threshold, among the same scores, or a model that costs less at every prior
     within the limits, and by more than the estimates of the reference showed anywhere
@@ -185,14 +203,17 @@ def monitor(
     ends = None if over is None else range_of(over)
     plan = Plan(ends, cost_fn, cost_fp)
     own: list[IntoExpr] = key_columns(by)
+    days = [] if reference_time is None else [column_name(reference_time, "reference_time")]
     with errors_named(REFERENCE):
         known = read(
-            reference, truth=truth, score=score, by=own, positive=positive, nulls=nulls,
-            collected=True,
+            reference, truth=truth, score=score, positive=positive, nulls=nulls, collected=True,
+            by=[*own, *days],
         )  # fmt: skip
+    if reference_time is not None:
+        check_times(known, reference_time, REFERENCE)
     labels = None
     if labelled is not None:
-        labels = _read_labels(
+        labels = read_labels(
             labelled, truth=truth, score=score, by=[*own, column_name(time, "time")],
             positive=positive, nulls=nulls,
         )  # fmt: skip
@@ -203,9 +224,9 @@ def monitor(
             nulls=nulls, collected=True,
         )  # fmt: skip
         check_keys(used.keys, also=[*RESULT, *STATE])
-    keys = known.keys
-    references = references_of(known, points, level)
-    _check_times(used, time)
+    keys = used.keys[:-1]
+    references = references_of(known, points, level, reference_time)
+    check_times(used, time, DEPLOYED)
     schema = used.rows.collect_schema()
     if labels is not None:
         check_same_time(
@@ -218,9 +239,12 @@ def monitor(
         for key, frame in rows.items()
     }
     types = {key: schema[key] for key in used.keys}
-    blocks = _blocks(assessed, keys)
-    if labels is not None:
-        blocks += _labelled_blocks(labels, keys, time, references, histories, plan, level)
+    drawn = (
+        {}
+        if labels is None
+        else draws(labels, keys, time, references, histories, labelled_at_random)
+    )
+    blocks = _blocks(assessed, keys, plan) + _labelled_blocks(drawn, plan, level)
     for block in blocks:
         block.keep(histories[block.key])
     table = _table(blocks, types)
@@ -229,26 +253,11 @@ def monitor(
         *dropped_rows(known, used),
         *(f"{note}." for note in dependent_rows(reference, deployed, own, truth, score, [time])),
         *moments(rows, time),
-        *([] if labels is None else chosen_labels(labels, keys, time, references, histories)),
+        *(moments({(): known.valid_rows.collect()}, reference_time) if reference_time else []),
+        *draw_warnings(drawn),
+        *([SAME_DAYS] if reference_time is None and table["alarm"].count() else []),
     ]
     return Monitor(table, history_table(histories, references, keys, types), ends, tuple(warnings))
-
-
-def _check_times(used: Predictions, time: str) -> None:
-    kind = used.rows.collect_schema()[time]
-    text = (pl.String, pl.Categorical)
-    if not (kind.is_numeric() or kind.is_temporal() or kind in (*text, pl.Boolean)):
-        raise InvalidPredictions(
-            f"deployed: the time {time!r} is {kind}, allowed are dates, times, numbers and text.",
-            hint="give the day as a date or a number.",
-        )
-    is_missing = pl.col(time).is_null() | (pl.col(time).is_nan() if kind.is_float() else False)
-    missing = used.rows.select(is_missing.sum()).collect().item()
-    if missing:
-        raise InvalidPredictions(
-            f"deployed: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
-            hint="give each row its time, or leave such rows out.",
-        )
 
 
 def _assessed(
@@ -284,10 +293,8 @@ class _Block:
             history.say(time, self.quantity, *said)
 
 
-def _blocks(
-    assessed: Mapping[Key, tuple[list[Any], Assessment]], keys: Sequence[str]
-) -> list[_Block]:
-    models = _model_alarms(assessed, keys)
+def _blocks(assessed: Assessed, keys: Sequence[str], plan: Plan) -> list[_Block]:
+    models = model_alarms(assessed, keys, plan)
     blocks = []
     for key, (times, assessment) in assessed.items():
         costs = [
@@ -301,72 +308,23 @@ def _blocks(
     return blocks
 
 
-def _read_labels(
-    labelled: Table, *, positive: Label | Sequence[Label] | None, **columns: Any
-) -> Predictions:
-    """Labelled cases in use, with their chance of inclusion as the weight where it is given."""
-    table = as_lazy(labelled)
-    chance = INCLUSION if INCLUSION in table.collect_schema().names() else None
-    with errors_named(LABELLED):
-        labels = read(labelled, **columns, positive=positive, weight=chance, collected=True)
-    if chance is not None:
-        lowest, highest = labels.rows.select(
-            pl.col(WEIGHT).min().alias("lowest"), pl.col(WEIGHT).max().alias("highest")
-        ).collect().row(0)  # fmt: skip
-        if lowest is not None and not 0 < lowest <= highest <= 1:
-            raise InvalidPredictions(
-                f"labelled: {INCLUSION!r} runs from {lowest:g} to {highest:g}, allowed are chances "
-                "above 0 and at most 1.",
-                hint="give the chance with which each case was drawn among those of its time.",
-            )
-    return labels
-
-
 def _labelled_blocks(
-    labels: Predictions,
-    keys: Sequence[str],
-    time: str,
-    references: Mapping[Key, Reference],
-    histories: Mapping[Key, History],
-    plan: Plan,
-    level: float,
+    drawn: Mapping[tuple[Key, Any], Draw], plan: Plan, level: float
 ) -> list[_Block]:
-    blocks = []
-    rows = labels.valid_rows.collect()
-    rows = rows.with_columns(instants(rows[time]))
-    for (*own, at), frame in by_key(rows, [*keys, time]).items():
-        key = tuple(own)
-        history = histories.get(key, History())
-        if at not in history.looks:
-            raise InvalidPredictions(
-                f"labelled: there are no scores of {at}{named(keys, key)}.",
-                hint="give all scores of the times of labelled cases, now or in the state.",
-            )
-        _, cases, above = history.looks[at]
-        if frame.height > cases:
-            raise InvalidPredictions(
-                f"labelled: {frame.height:,} cases of {at}{named(keys, key)}, and "
-                f"{cases:,} scores.",
-                hint="labelled cases are among those in use; give their scores, too.",
-            )
-        reference = references[key]
-        prior = float(history.at([at], reference).prior()[0])
-        drawn = (
-            frame[WEIGHT].to_numpy()
-            if labels.weighted
-            else np.full(frame.height, frame.height / cases)
+    return [
+        _Block(
+            key,
+            [at],
+            name,
+            np.array([estimate]),
+            Band(np.array([lower]), np.array([upper])),
+            [None],
         )
-        place = np.searchsorted(np.sort(reference.cuts), frame[SCORE].to_numpy(), side="right")
-        estimates = labelled_estimates(
-            Bins.at_prior(reference, above, cases, prior),
-            Labels(place, frame[TRUTH].to_numpy(), drawn),
-            plan,
-            level,
-        )
-        for name, (estimate, lower, upper) in estimates.items():
-            band = Band(np.array([lower]), np.array([upper]))
-            blocks.append(_Block(key, [at], name, np.array([estimate]), band, [None]))
-    return blocks
+        for (key, at), draw in drawn.items()
+        for name, (estimate, lower, upper) in labelled_estimates(
+            draw.bins, draw.labels, plan, level
+        ).items()
+    ]
 
 
 def _table(blocks: Sequence[_Block], types: Mapping[str, Any]) -> pl.DataFrame:
@@ -395,32 +353,3 @@ def _joined(threshold: tuple[float, str] | None, model: tuple[float, str] | None
     """The alarm of what saves more: another threshold, or another model."""
     alarms = [alarm for alarm in (threshold, model) if alarm is not None]
     return "; ".join(text for _, text in sorted(alarms, reverse=True)) or None
-
-
-def _model_alarms(
-    assessed: Mapping[Key, tuple[list[Any], Assessment]], keys: Sequence[str]
-) -> dict[tuple[Key, int], tuple[float, str]]:
-    """The other model with the greatest lower limit of savings, by key and place of its time."""
-    names = usual_names(keys).models[:1]
-    if not names:
-        return {}
-    place = keys.index(names[0])
-    alarms: dict[tuple[Key, int], tuple[float, str]] = {}
-    for key, other in _rivals(list(assessed), place):
-        (times, one), (other_times, rival) = assessed[key], assessed[other]
-        for at, time in enumerate(times):
-            if time not in other_times:
-                continue
-            saving = one.against(rival, at, other_times.index(time))
-            if saving is not None and saving[0] > alarms.get((key, at), (0.0, ""))[0]:
-                alarms[key, at] = saving[0], better_model(str(other[place]), *saving)
-    return alarms
-
-
-def _rivals(keys: Sequence[Key], place: int) -> Iterator[tuple[Key, Key]]:
-    """Pairs of keys that differ in the model alone."""
-    for key in keys:
-        for other in keys:
-            apart = [i for i, pair in enumerate(zip(key, other, strict=True)) if pair[0] != pair[1]]
-            if apart == [place]:
-                yield key, other

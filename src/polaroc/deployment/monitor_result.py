@@ -24,6 +24,12 @@ NO_RANGE = Hint(
     "No range of priors was given ({over}), so no shift of the share of positives raises an alarm.",
     over=None,
 )
+SAME_DAYS = Hint(
+    "Alarms take it for granted that, but for the share of positives, days differ by chance alone. "
+    "If scores shift a little from day to day, name the days of the reference "
+    "({reference_time}): how much they do is learnt from them.",
+    reference_time=None,
+)
 TUNED_HERE = (
     "The threshold does on the reference exactly what it did where it was chosen: on the cases it "
     "was chosen on, its rates are too good. Give labelled cases of their own."
@@ -56,7 +62,8 @@ class Monitor:
         The range of priors whose end the prior may pass with an alarm; None where none was
         given.
     warnings
-        What is wrong with the reference, the times or the labels, in sentences.
+        What is wrong with the reference, the times or the labels, and what alarms take for
+        granted, in sentences.
 
     See Also
     --------
@@ -144,7 +151,8 @@ def _has_scores(results: pl.DataFrame) -> bool:
 
 def _has_labels(results: pl.DataFrame) -> bool:
     """Whether some estimates are from labels, whose limits are of one time each."""
-    return bool(results["quantity"].str.ends_with(LABELLED).any())
+    told = pl.col("quantity").str.ends_with(LABELLED) & pl.col("estimate").is_not_null()
+    return bool(results.select(told.any()).item())
 
 
 def alarms_by_key(results: pl.DataFrame) -> pl.DataFrame:

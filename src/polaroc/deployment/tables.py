@@ -16,7 +16,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
-from polaroc.typing import Table
+from polaroc.typing import Array, Table
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -36,10 +36,13 @@ def errors_named(table: str) -> Iterator[None]:
 
 
 def references_of(
-    known: Predictions, points: Table | Numbers, level: float
+    known: Predictions, points: Table | Numbers, level: float, day: str | None = None
 ) -> dict[Key, Reference]:
-    """The reference of each key, with limits that fail together at most at 1 − level."""
-    keys = known.keys
+    """The reference of each key, with limits that fail together at most at 1 − level.
+
+    `day` is the last key of a reference whose days are told apart.
+    """
+    keys = known.keys if day is None else known.keys[:-1]
     thresholds = _thresholds(points, keys)
     frames = by_key(known.valid_rows.collect(), keys)
     references = {}
@@ -56,13 +59,27 @@ def references_of(
             )
         error = (1 - level) / len(frames)
         references[key] = Reference.from_scores(
-            scores["positives"], scores["negatives"], thresholds(key), error
-        )
+            scores["positives"], scores["negatives"], thresholds(key), error,
+            None if day is None else _codes(frame, day, named(keys, key)),
+        )  # fmt: skip
     if not references:
         raise InvalidPredictions(
             "reference: there are no rows.", hint="give labelled cases of both classes."
         )
     return references
+
+
+def _codes(frame: pl.DataFrame, day: str, of_key: str) -> tuple["Array", "Array"]:
+    """The codes of the days of positives and of negatives."""
+    code = frame[day].rank("dense").to_numpy().astype(int) - 1
+    if code.max() == 0:
+        raise InvalidPredictions(
+            f"reference: all rows are of {frame[day][0]}{of_key}: one day does not tell how much "
+            "days differ.",
+            hint="give a reference of 20 days or more, or do not name its days.",
+        )
+    truth = frame[TRUTH].to_numpy()
+    return code[truth], code[~truth]
 
 
 @dataclass(frozen=True)
@@ -125,6 +142,24 @@ def _check_numbers(points: pl.DataFrame) -> None:
         raise InvalidTable(
             "the points have a share outside 0 to 1, or none.",
             hint="leave the column out where all cases at the threshold are called positive.",
+        )
+
+
+def check_times(used: Predictions, time: str, table: str) -> None:
+    """Refuse times without an order, and rows without one, of a table."""
+    kind = used.rows.collect_schema()[time]
+    text = (pl.String, pl.Categorical)
+    if not (kind.is_numeric() or kind.is_temporal() or kind in (*text, pl.Boolean)):
+        raise InvalidPredictions(
+            f"{table}: the time {time!r} is {kind}, allowed are dates, times, numbers and text.",
+            hint="give the day as a date or a number.",
+        )
+    is_missing = pl.col(time).is_null() | (pl.col(time).is_nan() if kind.is_float() else False)
+    missing = used.rows.select(is_missing.sum()).collect().item()
+    if missing:
+        raise InvalidPredictions(
+            f"{table}: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
+            hint="give each row its time, or leave such rows out.",
         )
 
 

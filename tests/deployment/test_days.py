@@ -1,0 +1,127 @@
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import polaroc as pr
+from polaroc.deployment.days import Days
+from polaroc.errors import InvalidArgument, InvalidPredictions
+
+NAMES = {"truth": "truth", "score": "score", "time": "day", "points": 1.5, "over": (0.05, 0.2)}
+
+
+def days(seed, number, size, prior, sd):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(number * size) < prior
+    day = np.repeat(np.arange(1, number + 1), size)
+    score = rng.normal(size=day.size) + 2 * truth + rng.normal(scale=sd, size=number)[day - 1]
+    return pl.DataFrame({"truth": truth, "score": score, "day": day})
+
+
+REFERENCE = days(0, 30, 330, 0.1, 0.15)
+USED = days(1, 40, 2_000, 0.1, 0.15).drop("truth")
+
+
+def test_the_days_of_the_reference_tell_how_much_days_differ():
+    alike = pr.monitor(REFERENCE, USED, **NAMES)
+    told = pr.monitor(REFERENCE, USED, **NAMES, reference_time="day")
+    assert alike.alarms.height > 0
+    assert told.alarms.is_empty()
+    keys = ["day", "quantity"]
+    both = told.table.join(alike.table, on=keys, suffix="_alike").drop_nulls("lower_alike")
+    assert both["quantity"].n_unique() == 4
+    wider = (pl.col("lower") <= pl.col("lower_alike")) & (pl.col("upper") >= pl.col("upper_alike"))
+    assert both.select(wider.all()).item()
+    prior = told.table.filter(quantity="prior")
+    assert prior.select(pl.lit(0.1).is_between("lower", "upper").all()).item()
+    said = "days differ by chance alone."
+    assert said in " ".join(alike.summary().split())
+    assert said not in " ".join(told.summary().split())
+
+
+def test_a_state_goes_on_where_the_days_are_named_later():
+    before = pr.monitor(REFERENCE, USED.filter(pl.col("day") <= 20), **NAMES)
+    later = USED.filter(pl.col("day") > 20)
+    asked = NAMES | {"reference_time": "day"}
+    whole = pr.monitor(REFERENCE, USED, **asked)
+    told = pr.monitor(REFERENCE, later, **asked, state=before.state)
+    assert_frame_equal(told.table, whole.table.filter(pl.col("day") > 20))
+
+
+def test_what_is_far_beyond_how_days_differ_raises_alarms():
+    reference = days(2, 30, 1_000, 0.3, 0.05).with_columns(batch="day").drop("day")
+    asked = NAMES | {"over": (0.2, 0.4), "points": 2.5, "cost_fn": 5}
+    grown = pr.monitor(reference, days(3, 40, 5_000, 0.8, 0.05), **asked, reference_time="batch")
+    alarms = grown.alarms["alarm"].str.split(":").list.first()
+    assert set(alarms) == {
+        "the prior left the range 20 % to 40 %",
+        "another threshold is now better",
+    }
+    other = days(4, 40, 5_000, 0.3, 0.05).with_columns(pl.col("score") * 3)
+    (kind,) = set(
+        pr.monitor(reference, other, **asked, reference_time="batch")
+        .alarms.filter(quantity="prior")["alarm"]
+        .str.split(":").list.first()
+    )  # fmt: skip
+    assert kind == "more than the prior has shifted"
+
+
+def test_models_are_compared_with_the_days_that_each_has():
+    good, bad = (days(5, 30, 1_000, 0.3, sd) for sd in (0.0, 0.05))
+    models = {"A": good, "B": bad.with_columns(pl.col("score") * 0.1)}
+    used = days(6, 30, 5_000, 0.3, 0.0).drop("truth")
+    tables = [
+        pl.concat(table.with_columns(model=pl.lit(name)) for name, table in named.items())
+        for named in (models, {"A": used, "B": used.with_columns(pl.col("score") * 0.1)})
+    ]
+    asked = NAMES | {"points": {"A": 1.0, "B": 0.28}, "over": (0.01, 0.02), "by": "model"}
+    found = pr.monitor(*tables, **asked, cost_fn=9, reference_time="day").alarms
+    better = found.filter(pl.col("alarm").str.contains("another model is now better: A"))
+    assert set(better["model"]) == {"B"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "match", "change"),
+    [
+        (InvalidPredictions, "reference: all rows are of 3: one day does not", {"day": pl.lit(3)}),
+        (InvalidPredictions, "reference: 9,900 rows have no 'day'", {"day": pl.lit(None, pl.Int8)}),
+        (InvalidPredictions, "reference: the time 'day' is Struct", {"day": pl.struct("day")}),
+        (InvalidArgument, "no column 'week'", {}),
+    ],
+)
+def test_days_of_a_reference_that_tell_nothing_are_refused(kind, match, change):
+    reference, name = REFERENCE.with_columns(**change), "day" if change else "week"
+    with pytest.raises(kind, match=match) as caught:
+        pr.monitor(reference, USED, **NAMES, reference_time=name)
+    assert "\nHint: " in str(caught.value)
+
+
+def test_a_day_for_each_row_tells_nothing_and_is_said():
+    reference = REFERENCE.with_columns(day=pl.int_range(pl.len()))
+    told = pr.monitor(reference, USED, **NAMES, reference_time="day")
+    assert any(one.startswith("'day' has 9,900 times for 9,900 cases") for one in told.warnings)
+    precision = told.table.filter(quantity="precision")
+    assert (precision["upper"] - precision["lower"]).min() > 0.9
+
+
+@pytest.mark.parametrize("number", [5, 30])
+@pytest.mark.parametrize("digits", [9, 0])
+def test_the_spread_is_an_upper_limit_of_a_shift(number, digits):
+    runs, sd, cuts = 200, 0.2, np.array([0.0, 1.0])
+    rng, below = np.random.default_rng(number), 0
+    for _ in range(runs):
+        code = rng.choice(number, 1_500, p=rng.dirichlet(np.full(number, 9)))
+        score = (rng.normal(size=code.size) + rng.normal(scale=sd, size=number)[code]).round(digits)
+        below += Days.of_scores(score, code, cuts, 0.05).spread.min() < sd
+    assert below <= stats.binom.ppf(0.999, runs, 0.05)
+
+
+def test_what_differs_at_a_cut_alone_counts_there():
+    rng = np.random.default_rng(1)
+    code = np.repeat(np.arange(40), 200)
+    score = rng.normal(size=code.size) * np.exp(rng.normal(scale=0.5, size=40))[code]
+    centre, far = Days.of_scores(score, code, np.array([0.0, 1.5]), 0.05).spread
+    assert far > 2 * centre
+    # By the delta method, a width that varies by half moves the quantile 1.5 by about as much.
+    assert far == pytest.approx(0.5 * 1.3, rel=0.35)

@@ -1,7 +1,7 @@
 """More than two classes: one key per class, and averages over the classes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any
 
 import polars as pl
@@ -20,7 +20,7 @@ from polaroc.base.columns import (
     single_column,
     within,
 )
-from polaroc.base.private_columns import LABEL, PLACE, WEIGHT, private
+from polaroc.base.private_columns import HAVE, LABEL, PLACE, VALUE, WEIGHT, private
 from polaroc.errors import Hint, InvalidArgument, nearest, quoted
 from polaroc.predictions.table import check_columns
 from polaroc.typing import By, IntoExpr, Label
@@ -45,8 +45,7 @@ def one_vs_rest(
     Parameters
     ----------
     frame
-        One row per case, with a score for each class: any table that `curve` takes; of a
-        lazy one the labels are read at once.
+        One row per case, with a score for each class: any table that `curve` takes.
     truth
         Column of the class of a case.
     scores
@@ -70,7 +69,7 @@ def one_vs_rest(
     ------
     InvalidArgument
         Where columns are missing, there are fewer than two classes, or a name is
-        no class while a label has no column.
+        no class while a label has no column (of a lazy frame when it is collected).
 
     See Also
     --------
@@ -102,25 +101,32 @@ def one_vs_rest(
     kept = [*keys, pl.col(truth).alias(LABEL)]
     if weight is not None:
         kept.append(single_column(weight, "weight", frame).alias(WEIGHT))
-    labels = frame.select(pl.col(truth).unique()).collect()[truth]
-    classes = _classes(columns, labels, may_strip=not isinstance(scores, Mapping))
     wanted = {private(str(i)): name for i, name in enumerate(columns.values())}
     used = {*names, *ADDED, truth, *named, *([] if weight is None else ["weight", str(weight)])}
     others = [name for name in present if name not in used]
+
+    def of_labels(labels: pl.DataFrame) -> pl.DataFrame:
+        classes = _classes(columns, labels[truth], may_strip=not isinstance(scores, Mapping))
+        return pl.DataFrame({VALUE: list(wanted), "class": classes})
+
+    # The rows are read once, also where the source is not the same twice.
+    rows = frame.cache()
+    schema = {VALUE: pl.String(), "class": present[truth]}
+    classes = rows.select(pl.col(truth).unique()).map_batches(of_labels, schema=schema)
     label = pl.col(LABEL)
-    own = pl.col("class").replace_strict(dict(zip(wanted, classes, strict=True)))
+    has_score = classes.select(pl.col("class").alias(LABEL), pl.lit(True).alias(HAVE))
     long = (
-        frame.select(*kept, *others, *(pl.col(name).alias(at) for at, name in wanted.items()))
+        rows.select(*kept, *others, *(pl.col(name).alias(at) for at, name in wanted.items()))
+        .join(has_score, on=LABEL, how="left", maintain_order="left")
         .unpivot(
             list(wanted),
-            index=[*names, LABEL, *([WEIGHT] if weight is not None else []), *others],
-            variable_name="class",
+            index=[*names, LABEL, HAVE, *([WEIGHT] if weight is not None else []), *others],
+            variable_name=VALUE,
             value_name="score",
         )
-        .with_columns(own.cast(present[truth]).alias("class"))
+        .join(classes, on=VALUE, maintain_order="left")
     )
-    known = label.is_in(classes.implode())
-    is_own = pl.when(known).then(label == pl.col("class")).alias("truth")
+    is_own = pl.when(pl.col(HAVE)).then(label == pl.col("class")).alias("truth")
     weights = [] if weight is None else [pl.col(WEIGHT).alias("weight")]
     return long.select(*names, "class", is_own, "score", *weights, *others)
 
@@ -168,8 +174,12 @@ def _fit(classes: pl.Series, labels: pl.Series) -> bool:
 
 def _without_shared_ends(names: Sequence[str]) -> Iterator[list[str]]:
     """The names without a beginning, and an end, that all of them share."""
-    begin = len(commonprefix(names))
-    end = len(commonprefix([name[::-1] for name in names]))
+    begin, end = (
+        sum(
+            1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*turned, strict=False))
+        )
+        for turned in (names, [name[::-1] for name in names])
+    )
     shortest = min(map(len, names))
     for first in range(begin + 1):
         for last in range(min(end, shortest - first - 1) + 1):

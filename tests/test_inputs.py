@@ -450,7 +450,7 @@ def test_rows_of_a_wide_table_are_cases():
 
 # --- without PyArrow ----------------------------------------------------------------------------
 
-WITHOUT_PYARROW = """
+NOT_INSTALLED = """
 import sys
 from importlib.machinery import PathFinder
 
@@ -460,6 +460,12 @@ class WithoutPyArrow(PathFinder):
         return None if name.partition(".")[0] == "pyarrow" else super().find_spec(name, *rest)
 
 sys.meta_path = [WithoutPyArrow if one is PathFinder else one for one in sys.meta_path]
+"""
+NOT_IMPORTED = """
+import sys
+sys.modules["pyarrow"] = None
+"""
+WITHOUT_PYARROW = """
 import numpy as np, pandas as pd, polaroc as pr
 from polars.testing import assert_frame_equal
 truth = ["yes", "no", "yes", "no", "no"]
@@ -483,10 +489,14 @@ for types in kinds:
 for types in ("Int64", "boolean", "int8", bool):
     table = pd.DataFrame({"truth": pd.Series([1, 0, 1, 0]).astype(types), "score": [4, 3, 2, 1]})
     assert pr.check(table, "truth", "score")["positives"].item() == 2
-assert "pyarrow" not in sys.modules
+for days in (pd.period_range("2026", periods=4), pd.date_range("2026", periods=4, tz="UTC")):
+    table = pd.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1], "day": days})
+    assert pr.check(table, "truth", "score")["rows"].item() == 4
+assert sys.modules.get("pyarrow") is None
 """
 
 
 @pytest.mark.slow
-def test_pandas_without_pyarrow():
-    subprocess.run([sys.executable, "-W", "error", "-c", WITHOUT_PYARROW], check=True)
+@pytest.mark.parametrize("hidden", [NOT_INSTALLED, NOT_IMPORTED], ids=["no package", "no import"])
+def test_pandas_without_pyarrow(hidden):
+    subprocess.run([sys.executable, "-W", "error", "-c", hidden + WITHOUT_PYARROW], check=True)

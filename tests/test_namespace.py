@@ -1,3 +1,6 @@
+import inspect
+import re
+
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
@@ -22,6 +25,16 @@ def test_every_step_is_public_and_documented(name):
     assert name in pr.__all__
     assert name in dir(pl.DataFrame().proc)
     assert method.__doc__ == getattr(pr, name).__doc__
+
+
+def test_every_function_of_a_table_is_a_step():
+    takes_table = {
+        name
+        for name in pr.__all__
+        if inspect.isfunction(function := getattr(pr, name))
+        and re.search(r"Frame", str(next(iter(inspect.signature(function).parameters.values()))))
+    }
+    assert takes_table == set(namespace.STEPS)
 
 
 def test_a_notebook_shows_what_there_is():

@@ -151,7 +151,7 @@ def _fill(template: str, arguments: Mapping[str, Any], spell: Callable[[str, Any
 def _python(name: str, value: object) -> str:
     if value is None or value is ...:
         return f"{name}={'' if value is None else '...'}"
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and all(isinstance(one, int | float) for one in value):
         return f"{name}=({', '.join(numbers(value))})"
     return f"{name}={value:.12g}" if isinstance(value, float) else f"{name}={value!r}"
 

@@ -13,12 +13,13 @@ import polars as pl
 import polaroc
 
 STEPS = (
-    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "binned",
-    "bootstrap", "bounds", "brier_curve", "check", "choose", "compare", "cost_curve", "curve",
-    "curve_from_bins", "decision_curve",
-    "delong", "dominance", "estimate_prior", "evaluate", "expected_cost", "h_measure", "hull",
-    "iauprec", "intervals", "macro", "one_vs_rest", "operating_points", "pr_band", "roc_band",
-    "sens", "surface",
+    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "bin_edges", "binned",
+    "bootstrap", "bounds", "brier_curve", "calibration_curve", "check", "check_calibration",
+    "choose", "compare", "cost_curve", "curve", "curve_from_bins", "decision_curve",
+    "delong", "dominance", "estimate_prior", "evaluate", "expected_cost", "gate", "h_measure",
+    "hull", "iauprec", "intervals", "label_budget", "macro", "mean_pr", "mean_roc",
+    "merge_bins", "monitor", "one_vs_rest", "operating_points", "pr_band", "probabilities",
+    "report", "roc_band", "sens", "surface",
 )  # fmt: skip
 
 

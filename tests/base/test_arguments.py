@@ -1,4 +1,6 @@
 import inspect
+import re
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import permutations
@@ -45,6 +47,11 @@ def points():
 @cache
 def measures():
     return pr.evaluate(TABLE, **NAMES, by=["model", "fold"], priors=[0.1, 0.2], over=(0.1, 0.2))
+
+
+@cache
+def counts():
+    return pr.binned(TABLE, **NAMES, bins=3, by="model")
 
 
 @cache
@@ -118,6 +125,14 @@ CALLS = {
     "compare trained": (
         lambda **a: pr.compare(TABLE.drop("fold"), "auc", target="trained", **a),
         NAMES | {"between": "model", "block": [], "case": "case"},
+    ),
+    "compare on folds": (
+        lambda **a: pr.compare(TABLE, "auc", target="dataset", **a),
+        NAMES | {"by": ["model", "fold"]},
+    ),
+    "choose on cases": (
+        lambda **a: pr.choose(ONE_TEST_SET, over=(0.1, 0.2), **a),
+        COLUMN | {"by": ["model"], "case": "case"},
     ),
     "gate": (
         lambda **a: pr.gate(
@@ -208,7 +223,10 @@ OPTIONAL = {
 }  # fmt: skip
 FURTHER = {("scores", "mapping")}
 # Without truth or score these are asked for something else.
-ALSO_OF_MEASURES = {"bootstrap", "compare trained", "gate on cases", "report"}
+ALSO_OF_MEASURES = {
+    "bootstrap", "compare trained", "compare on folds", "choose on cases", "gate on cases",
+    "report",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("function", CALLS)
@@ -226,6 +244,40 @@ def test_what_is_no_column_is_said_in_one_message(function):
             assert "allowed" in found
             assert "column names" in found
             assert hint.endswith(".")
+
+
+def parameters_of(function):
+    """The arguments of the function that one of `CALLS` is of."""
+    place = pr
+    for name in next(word for word in function.split() if word != "lazy").split("."):
+        place = getattr(TABLE if name == "proc" else place, name, None) or getattr(
+            pr.experiments, name
+        )
+    return set(inspect.signature(place).parameters)
+
+
+OF_TABLE = [name for name in CALLS if "warehouse" not in name and name not in ("kfold", "holdouts")]
+
+
+@pytest.mark.parametrize("column", ["truth", "score", "weight"])
+@pytest.mark.parametrize("function", OF_TABLE)
+def test_hints_at_missing_values_name_arguments_that_the_function_takes(
+    function, column, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    call, right = CALLS[function]
+    for made in (points, measures, surface):
+        made()
+    lacks = pl.when(pl.col("case") != 3).then(pl.col(column)).alias(column)
+    for table in ("TABLE", "ONE_TEST_SET"):
+        monkeypatch.setitem(globals(), table, globals()[table].with_columns(lacks))
+    hints = []
+    try:
+        call(**right)
+    except pr.errors.PolarocError as refused:
+        hints.append(refused.hint)
+    named = {name for hint in hints for name in re.findall(r"\b([a-z_]+)=", hint)}
+    assert named <= parameters_of(function), hints
 
 
 @pytest.mark.slow
@@ -342,9 +394,52 @@ def test_models_are_a_mapping_from_names_to_classifiers(models):
         pr.experiments.kfold(FEATURES, models, k=2)
 
 
+CASES = ONE_TEST_SET.filter(model="A")
+# What was an error of another library, or said something else.
+MISTAKEN = {
+    "a case that is no column": (
+        lambda: pr.choose(TABLE, over=(0.1, 0.2), case="typo", **NAMES), "no column 'typo'",
+    ),
+    "a key twice": (
+        lambda: pr.choose(TABLE, over=(0.1, 0.2), by=["model", "fold", "fold"], **NAMES),
+        "by names a column twice: 'model', 'fold', 'fold'",
+    ),
+    "a score that is no column": (
+        lambda: pr.probabilities(TABLE, curves(), score="typo", by="model", priors=0.1),
+        "no column 'typo'",
+    ),
+    "a report of one row": (
+        lambda: pr.report(CASES.head(1), over=(0.1, 0.2), path="never.html", **NAMES),
+        "no row is negative",
+    ),
+    "a report of one class": (
+        lambda: pr.report(
+            CASES.filter(truth=0), over=(0.1, 0.2), path="never.html", case="case", **NAMES
+        ),
+        "no row is positive",
+    ),
+    "blocks by model": (
+        lambda: pr.delong(TABLE, by=["model", "fold"], case="case", **NAMES),
+        "by has 'model', which tells the models apart, as between says",
+    ),
+    "blocks by case": (
+        lambda: pr.delong(ONE_TEST_SET, by="case", case="case", **NAMES),
+        "by has 'case', which tells the cases apart, as case says",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "said"), MISTAKEN.values(), ids=MISTAKEN)
+def test_what_is_mistaken_is_said_with_a_hint(call, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(pr.errors.PolarocError, match=rf"(?s){said}.*\nHint: "):
+        call()
+
+
 HUGE = (10**400, -(10**400), Fraction(10**400))
 WEIRD = (
-    None, -3, float("nan"), float("inf"), *HUGE[:2], 1j, "zzz", b"x", [], [0.1, "x"], [[0.1]],
+    Decimal("0.5"), None, -3, float("nan"), float("inf"), *HUGE[:2], 1j, "zzz", b"x", [],
+    [0.1, "x"], [[0.1]],
     [None], {"a": 1}, np.ones((2, 2)), pl.Series(["a"]), pl.col("truth"), TABLE, TABLE.lazy(),
     object(), int, ("a", "b"), (float("nan"), 0.5), (0.1, 10**400),
 )  # fmt: skip
@@ -365,6 +460,25 @@ OTHERS = {
     "probability_cost": (lambda x: pr.cost_curve(curves(), x), ()),
     "thresholds": (lambda x: pr.decision_curve(curves(), x), ()),
     "score_prior": (lambda x: pr.decision_curve(curves(), score_prior=x), (None,)),
+    "measures of bounds": (lambda x: pr.bounds(counts(), measures=x), (None,)),
+    "priors of calibration_curve": (lambda x: pr.calibration_curve(curves(), x), ()),
+    "measure of compare": (lambda x: pr.compare(measures(), x, target="dataset"), ()),
+    "measure of folds": (
+        lambda x: pr.compare(TABLE, x, target="dataset", by=["model", "fold"], **NAMES), (),
+    ),
+    "contrast": (
+        lambda x: pr.compare(measures(), "auprec", target="dataset", contrast=x), (None,),
+    ),
+    "contrast of folds": (
+        lambda x: pr.compare(
+            TABLE, "auprec", target="dataset", contrast=x, by=["model", "fold"], **NAMES
+        ),
+        (None,),
+    ),
+    "level": (lambda x: pr.intervals(curves(), level=x), ()),
+    "level of delong": (
+        lambda x: pr.delong(ONE_TEST_SET, case="case", level=x, **NAMES), (),
+    ),
     "draws": (lambda x: pr.bootstrap(curves(), draws=x), ()),
     "interpolation": (lambda x: pr.intervals(curves(), interpolation=x), ()),
     "permutations": (lambda x: pr.compare(measures(), target="dataset", permutations=x), ()),

@@ -104,7 +104,7 @@ STEPS = MEASURED | CURVES | POINTS | OTHERS
 PER_KEY = MEASURED | CURVES | POINTS
 WITH_PYTHON = {
     "hull", "achievable", "cost_curve", "dominance", "expected_cost", "h_measure", "roc_band",
-    "pr_band",
+    "pr_band", "one_vs_rest",
 }  # fmt: skip
 KEYS = [[], ["model"], ["model", "fold"]]
 

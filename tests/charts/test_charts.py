@@ -15,9 +15,11 @@ from drawing import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 import polaroc as pr
 from polaroc import rates
+from polaroc.errors import OutputRefused
 from polaroc.evaluation.pipeline import run_all
 from polaroc.evaluation.request import Request
 
@@ -352,6 +354,26 @@ def test_a_table_without_iso_lines_draws_none():
 def test_iso_lines_of_another_chart_are_refused(draw, iso, said):
     with pytest.raises(pr.errors.PolarocError, match=rf"(?s){said}.*Hint:"):
         draw(iso)
+
+
+@pytest.mark.parametrize("kind", ["json", "html", "svg", "png", "pdf"])
+def test_an_earlier_chart_is_replaced_and_no_other_file(kind, tmp_path):
+    drawn = pr.charts.roc(pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score"))
+    file = tmp_path / f"roc.{kind}"
+    for theme in ("light", "dark"):
+        assert pr.charts.save(drawn, file, theme=theme) == file
+        pr.charts.export(drawn, tmp_path, "roc", [kind], theme=theme)
+    if kind == "png":
+        with Image.open(file) as picture:
+            assert picture.text == {"Software": "polaroc"}
+            picture.load()
+    file.write_text("the only copy")
+    with pytest.raises(OutputRefused, match="is there already"):
+        pr.charts.save(drawn, file)
+    with pytest.raises(OutputRefused, match="is there already"):
+        pr.charts.export(drawn, tmp_path, "roc", ["svg", kind])
+    assert file.read_text() == "the only copy"
+    assert [one.name for one in tmp_path.iterdir()] == [file.name]
 
 
 def test_folders_that_are_missing_are_made(tmp_path):

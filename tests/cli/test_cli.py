@@ -242,9 +242,10 @@ def test_markup_and_escapes_in_names_are_text(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_is_installed():
+@pytest.mark.parametrize("module", ["polaroc", "polaroc.cli"])
+def test_the_command_is_installed(module):
     run = subprocess.run(
-        [sys.executable, "-m", "polaroc.cli", "evaluate", "none.csv", *BASE],
+        [sys.executable, "-m", module, "evaluate", "none.csv", *BASE],
         capture_output=True,
         text=True,
     )

@@ -94,6 +94,37 @@ def test_a_results_folder_is_one_table(results):
     assert drawn.exit_code == 0, drawn.output
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_columns_of_text_files_are_joined_by_name(tmp_path, suffix):
+    separator = "," if suffix == "csv" else "\t"
+    names, folds = TABLE.columns, TABLE.partition_by("fold", maintain_order=True)
+    for i, fold in enumerate(folds):
+        turned = fold.select(names[i:] + names[:i])
+        turned.write_csv(tmp_path / f"{i}.{suffix}", separator=separator)
+    asked = [*PREDICTIONS, "--case", "case"]
+    expected = pr.check(TABLE, by=["model", "fold"], case="case", **COLUMNS)
+    same(as_json("check", tmp_path, *asked), expected.to_dicts(), expected.schema)
+    folds[0].drop("case").write_csv(tmp_path / f"9.{suffix}", separator=separator)
+    said = refused("check", tmp_path, *asked)
+    assert f"9.{suffix}' and" in said
+    assert f"0.{suffix}' only one has 'case'" in said
+
+
+@pytest.mark.parametrize(
+    ("write", "suffix", "said"),
+    [
+        (pl.DataFrame.write_parquet, "csv", "is Parquet, and its name says CSV"),
+        (pl.DataFrame.write_parquet, "jsonl", "is Parquet, and its name says NDJSON"),
+        (pl.DataFrame.write_ipc, "parquet", "is Arrow, and its name says PARQUET"),
+    ],
+)
+def test_a_file_that_is_named_after_another_format_is_told_its_own(tmp_path, write, suffix, said):
+    write(TABLE, tmp_path / f"table.{suffix}")
+    told = refused("check", tmp_path / f"table.{suffix}", *PREDICTIONS)
+    assert said in told
+    assert "Hint: rename it to 'table." in told
+
+
 def test_other_folders_of_several_formats_are_refused(tmp_path):
     TABLE.write_csv(tmp_path / "predictions.csv")
     TABLE.write_parquet(tmp_path / "predictions.parquet")
@@ -178,8 +209,11 @@ def test_an_address_of_rows_that_cannot_be_ranked(tmp_path):
     with duckdb.connect(tmp_path / "scores.duckdb") as connection:
         connection.execute("CREATE TABLE p AS SELECT true AS truth, NULL::DOUBLE AS score")
     there = [f"duckdb://{tmp_path / 'scores.duckdb'}", "--table", "p", *PREDICTIONS]
-    for command in (["check"], ["chart", "roc"], ["evaluate"]):
+    for command in (["chart", "roc"], ["evaluate"]):
         assert "1 null score" in refused(*command, *there)
+    assert "1 of 1 rows lack a value" in polaroc("check", *there).output
+    (audited,) = as_json("check", *there)
+    assert (audited["missing"], audited["note"].split("; ")[0]) == (1, "1 null score")
     assert "'truht'" in refused("check", *there[:3], "--truth", "truht", "--score", "score")
 
 

@@ -182,6 +182,8 @@ def test_test_sets_that_differ_and_notes_are_said():
     said = design(table).warnings
     assert said[0].startswith("In 1 fold(s) the models were tested on different numbers")
     assert said[1] == "6 of 12 estimates carry a note: biased."
+    everywhere = table.with_columns(note=pl.lit("biased upward"))
+    assert design(everywhere).warnings[1:] == ("Biased upward.",)
 
 
 @pytest.mark.parametrize(("positives", "said"), [(10, 0), (9, 1)])

@@ -205,3 +205,26 @@ def test_a_difference_has_one_interval():
         compare(two).pairs, pr.delong(two, **NAMES)
     )]  # fmt: skip
     assert limits[0] == pytest.approx(limits[1])
+
+
+def test_groups_of_cases_of_their_own_are_compared_as_the_hint_says():
+    of_a = TABLE.filter(model="A").drop("model")
+    groups = of_a.with_columns(sex=(pl.col("case") % 2).replace_strict({0: "f", 1: "m"}))
+    with pytest.raises(InvalidPredictions, match="case=None for independent test sets"):
+        compare(groups, between="sex")
+    found = compare(groups, between="sex", case=None)
+    alone = pr.evaluate(
+        groups, truth="truth", score="score", by="sex", measures="auc", intervals="wald"
+    )
+    # Errors of independent estimates add.
+    error = (alone["std_error"] ** 2).sum() ** 0.5
+    difference = alone["estimate"][0] - alone["estimate"][1]
+    pair = found.pairs.row(0, named=True)
+    assert pair["difference"] == pytest.approx(difference)
+    assert pair["std_error"] == pytest.approx(error)
+    assert pair["p_value"] == pytest.approx(2 * norm.sf(abs(difference) / error))
+    assert found.blocks == groups.height
+    assert "of each model its own" in found.summary()
+    assert any(
+        "was not measured for models with test sets of their own" in w for w in found.warnings
+    )

@@ -32,8 +32,8 @@ COMMANDS = {
 }
 CHARTS = ("winner_map", "auprec_by_prior")
 DROPPED = {
-    "evaluate": "dropped 1 null score", "compare": "6 of 6 estimates carry a note: dropped 1 null",
-    "choose": "6 of 6 estimates carry a note: dropped 1 null",
+    "evaluate": "dropped 1 null score", "compare": "Note: Dropped 1 null score.",
+    "choose": "Note: Dropped 1 null score.",
     "report": "6 rows were left out: their score, truth or weight is null or NaN",
     "winner_map": "6 rows were left out: their score, truth or weight is null or NaN",
     "auprec_by_prior": "6 rows were left out: their score, truth or weight is null or NaN",

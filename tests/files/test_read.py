@@ -264,6 +264,7 @@ MISREAD = {
     "UTF-16 without a mark": ("truth,score\n1,.9\n".encode("utf-16-le"), "is UTF-16"),
     "Latin-1": ("vérité,score\n1,.9\n".encode("latin-1"), "is not UTF-8"),
     "semicolons": (b"truth;score\n1;0,9\n", "separator ';'"),
+    "CR alone": (b"truth,score\r1,.9\r0,.1\r", "carriage return"),
     "semicolons in quotes": (b'"truth";"score"\n1;0,9\n', "separator ';'"),
 }
 

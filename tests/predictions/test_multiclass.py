@@ -114,5 +114,70 @@ def test_names_of_columns_are_classes_of_any_type():
     named = pr.one_vs_rest(table, truth="t", scores=["0", "1", "2"])
     assert_frame_equal(named, pr.one_vs_rest(table, truth="t", scores={0: "0", 1: "1", 2: "2"}))
     assert named.schema["class"] == pl.Int64
-    with pytest.raises(InvalidArgument, match=r"no class is named so(.|\n)*mapping"):
+    with pytest.raises(InvalidArgument, match=r"the labels 0, 1, 2: which column(.|\n)*mapping"):
         pr.one_vs_rest(table.rename({"2": "two"}), truth="t", scores=["0", "1", "two"])
+
+
+KINDS = ["healthy", "ill", "sick"]
+SICK = pl.DataFrame(
+    {
+        "dx": ["healthy", "ill", "sick", "ill", None],
+        "patient": [1, 2, 2, 3, 3],
+        "weight": [1.0, 2.0, 1.0, 3.0, 1.0],
+        "healthy": [0.9, 0.1, 0.2, 0.3, 0.1],
+        "ill": [0.1, 0.8, 0.3, 0.6, 0.1],
+        "sick": [0.0, 0.1, 0.5, 0.1, 0.8],
+    }
+)
+DIGITS = dict(zip(KINDS, range(3), strict=True))
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("ends", ["p_{}", "{}_p", "the {} score", "s{}s", "ill {}"])
+@pytest.mark.parametrize("labels", [KINDS, [0, 1, 2], [0.0, 1.0, 2.0]])
+@pytest.mark.parametrize("there", [KINDS, KINDS[:2]])
+def test_columns_are_matched_to_labels_without_what_their_names_share(ends, labels, there, lazy):
+    table = SICK.filter(pl.col("dx").is_in(there) | pl.col("dx").is_null())
+    table = table.with_columns(pl.col("dx").replace_strict(dict(zip(KINDS, labels, strict=True))))
+    words = [f"{label:g}" if isinstance(label, float) else str(label) for label in labels]
+    columns = {kind: ends.format(word) for kind, word in zip(KINDS, words, strict=True)}
+    named = table.rename(columns)
+    found = pr.one_vs_rest(
+        named.lazy() if lazy else named, truth="dx", scores=[*columns.values()], weight="weight"
+    )
+    mapping = dict(zip(labels, columns.values(), strict=True))
+    expected = pr.one_vs_rest(named, truth="dx", scores=mapping, weight="weight")
+    assert_frame_equal(found.lazy().collect(), expected, check_row_order=False)
+    assert expected["truth"].sum() == table["dx"].count()
+    assert expected["class"].unique().sort().to_list() == labels
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        ["p_healthy", "p_ill", "p_sik"], {"helthy": "p_healthy", "ill": "p_ill", "sick": "p_sik"},
+        ["p_sik", "weight"], {None: "p_ill", "sick": "p_sik"}, {1: "p_ill", 2: "p_sik"},
+    ],
+)  # fmt: skip
+def test_a_misspelt_class_is_told_the_labels(scores):
+    table = SICK.rename({"healthy": "p_healthy", "ill": "p_ill", "sick": "p_sik"})
+    with pytest.raises(InvalidArgument, match="the labels 'healthy', 'ill', 'sick'") as refused:
+        pr.one_vs_rest(table, truth="dx", scores=scores)
+    assert refused.value.hint.arguments["scores"].keys() == set(KINDS)
+
+
+def test_what_can_be_matched_in_two_ways_is_refused():
+    table = pl.DataFrame({"t": ["a1", "a2", "1", "2"], "p_a1": [0.1] * 4, "p_a2": [0.2] * 4})
+    with pytest.raises(InvalidArgument, match="cannot be told"):
+        pr.one_vs_rest(table, truth="t", scores=["p_a1", "p_a2"])
+
+
+def test_other_columns_stay():
+    table = SICK.with_columns(score=7, fold=1, other=pl.Series([object()] * 5, dtype=pl.Object))
+    found = pr.one_vs_rest(table, truth="dx", scores=KINDS, by="fold")
+    assert found.columns == ["fold", "class", "truth", "score", "patient", "weight", "other"]
+    assert found.filter(pl.col("class") == "ill")["weight"].equals(SICK["weight"])
+    assert found["score"].max() == 0.9
+    weighted = pr.one_vs_rest(table, truth="dx", scores=KINDS, weight=pl.col("patient") * 2)
+    assert weighted["weight"].to_list() == [2, 4, 4, 6, 6] * 3

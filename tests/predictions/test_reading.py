@@ -398,7 +398,6 @@ def test_a_plan_sent_elsewhere_reads_its_source_once(engine, tmp_path):
 # --- rows in trouble ----------------------------------------------------------------------------
 
 REFUSING = {
-    "check": lambda frame: pr.check(frame, "truth", "gone", BY),
     "estimate_prior": lambda frame: pr.estimate_prior(frame, TEST, truth="truth", score="gone"),
     "delong": lambda frame: pr.delong(frame, truth="truth", score="gone", by="fold"),
     "report": lambda frame: pr.report(
@@ -424,6 +423,12 @@ def test_notes_are_of_the_reading_that_is_measured(memory):
     count = source.only_reading["gone"].null_count()
     assert found["note"].unique().to_list() == [f"{count} null scores"]
     assert found["positives"].null_count() == found.height
+
+
+def test_missing_values_are_counted_in_one_reading():
+    source = Source(predictions)
+    found = pr.check(source.frame, "truth", "gone", BY)
+    assert found["missing"].sum() == source.only_reading["gone"].null_count() > 0
 
 
 # --- rows on disk -------------------------------------------------------------------------------

@@ -4,12 +4,13 @@ from math import inf, nan
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, PolarocError
 
 NAMES = {"truth": "truth", "score": "score"}
-COUNTS = {"rows": pl.Int64, "positives": pl.Int64, "negatives": pl.Int64}
+COUNTS = dict.fromkeys(("rows", "missing", "positives", "negatives"), pl.Int64)
 REPORT = COUNTS | {
     "prior": pl.Float64, "scores": pl.Int64, "lowest": pl.Float64, "highest": pl.Float64,
     "note": pl.String,
@@ -64,7 +65,7 @@ WRONG = [
 ANY = MISSING[:-1] + WRONG
 
 
-@pytest.mark.parametrize("name", EAGER)
+@pytest.mark.parametrize("name", sorted(set(EAGER) - {"check"}))
 @pytest.mark.parametrize(("table", "said"), ANY)
 def test_rows_that_cannot_be_ranked_are_an_error(name, table, said):
     with pytest.raises(InvalidPredictions) as caught:
@@ -81,10 +82,26 @@ def test_an_error_without_keys_has_the_counts(table, said):
         EAGER["curve"](table, weight="weight")
 
 
-@pytest.mark.parametrize(("table", "said"), ANY)
-def test_check_refuses_a_lazy_table_too(table, said):
-    with pytest.raises(InvalidPredictions, match=said):
-        pr.check(table.lazy(), **NAMES, weight="weight")
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(("table", "said"), WRONG)
+def test_check_refuses_values_that_are_wrong(table, said, lazy):
+    with pytest.raises(InvalidPredictions, match=rf"(?s){said}.* in 1 key\(s\): k='b'"):
+        EAGER["check"](table.lazy() if lazy else table, by="k", weight="weight")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(("table", "said"), MISSING)
+def test_check_counts_missing_values_and_audits_the_other_rows(table, said, lazy):
+    found = EAGER["check"](table.lazy() if lazy else table, by="k", weight="weight")
+    values = [pl.col(name).cast(pl.Float64).fill_nan(None) for name in ("truth", "score", "weight")]
+    whole = table.filter(pl.all_horizontal(value.is_not_null() for value in values))
+    assert found["missing"].sum() == table.height - whole.height > 0
+    assert found["rows"].sum() == table.height
+    assert any(said in note for note in found["note"].drop_nulls())
+    kept = EAGER["check"](whole, by="k", weight="weight")
+    columns = ["k", "positives", "negatives", "prior", "scores", "lowest", "highest"]
+    assert_frame_equal(found.select(columns), kept.select(columns))
+    assert (found["rows"] - found["missing"]).equals(kept["rows"], check_names=False)
 
 
 def test_the_first_keys_are_named():
@@ -425,10 +442,10 @@ def test_check_reports_what_each_key_holds(lazy):
     assert report.schema == {"k": pl.String, **REPORT}
     by_key = {row[0]: row[1:] for row in report.rows()}
     assert by_key == {
-        "a": (2, 2, 0, 1.0, 2, -inf, inf, "no negatives"),
-        "b": (3, 1, 2, 1 / 3, 2, 0.0, 3.0, None),
-        "c": (2, 0, 2, 0.0, 1, 2.0, 2.0, "no positives; constant score"),
-        None: (1, 1, 0, 1.0, 1, 1.0, 1.0, "no negatives; constant score"),
+        "a": (2, 0, 2, 0, 1.0, 2, -inf, inf, "no negatives"),
+        "b": (3, 0, 1, 2, 1 / 3, 2, 0.0, 3.0, None),
+        "c": (2, 0, 0, 2, 0.0, 1, 2.0, 2.0, "no positives; constant score"),
+        None: (1, 0, 1, 0, 1.0, 1, 1.0, 1.0, "no negatives; constant score"),
     }
 
 
@@ -504,7 +521,7 @@ def test_check_says_which_cases_have_two_truths():
 
 
 def test_check_names_the_case_that_cannot_be_ranked():
-    table = CASES.with_columns(score=pl.when(pl.col("id") == "c").then(None).otherwise("score"))
+    table = CASES.with_columns(truth=pl.when(pl.col("id") == "c").then(7).otherwise("truth"))
     with pytest.raises(InvalidPredictions, match=r"fold=2, id='c'"):
         pr.check(table, "truth", "score", "fold", case="id")
 
@@ -520,10 +537,11 @@ def test_names_that_polars_reads_as_patterns_are_refused(name, place):
 
 
 @pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize("word", ["NA", "0,5", "5%", "oops", ""])
+@pytest.mark.parametrize("word", ["NA", "0,5", "5%", "oops", "", "1e400", "-1e309"])
 def test_the_first_score_that_is_no_number_is_named(word, lazy):
-    table = pl.DataFrame({"truth": [0, 1, 1, 0], "s": ["0.1", None, word, "later"]})
-    with pytest.raises(InvalidPredictions, match=f"column 's' is String(.|\n)*; '{word}' is none"):
+    table = pl.DataFrame({"truth": [0, 1, 1, 0], "s": ["inf", None, word, "later"]})
+    said = f"column 's' is String(.|\n)*; '{word}' in row 3 is none"
+    with pytest.raises(InvalidPredictions, match=said):
         pr.evaluate(table.lazy() if lazy else table, truth="truth", score="s")
 
 

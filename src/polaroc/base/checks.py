@@ -1,6 +1,7 @@
 """Checks of single arguments, each with a message that names the argument."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from math import isfinite
 from os import PathLike
 from typing import Any, TypeGuard, cast
@@ -16,8 +17,11 @@ SHARES = {"level": 0.95, "confidence": 0.95, "theta": 0.5, "recall": 0.9, "preci
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a value is a number that a float holds; text that looks like one is not."""
-    if isinstance(value, str | bytes | bytearray) or hasattr(value, "__len__"):
+    """Whether a value is a number that a float holds; text that looks like one is not.
+
+    Nor is a Decimal, with which floats do not compute.
+    """
+    if isinstance(value, str | bytes | bytearray | Decimal) or hasattr(value, "__len__"):
         return False
     try:
         float(value)  # type: ignore[arg-type]

@@ -167,7 +167,9 @@ def column_name(name: object, argument: str) -> str:
 
 def column_names(names: object, argument: str) -> list[str]:
     """The names of an argument that takes none, one or many columns by name."""
-    return _listed(names, argument, (str,))
+    listed = _listed(names, argument, (str,))
+    _refuse_repeated(listed, argument)
+    return listed
 
 
 def _expression(column: str | pl.Expr, argument: str) -> pl.Expr:
@@ -260,9 +262,13 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
             f"({', '.join(sorted(reserved))}).",
             hint="rename the key column first: frame.rename({...}).",
         )
-    if len(set(keys)) < len(keys):
+    _refuse_repeated(keys, "by")
+
+
+def _refuse_repeated(names: Sequence[str], argument: str) -> None:
+    if len(set(names)) < len(names):
         raise InvalidArgument(
-            f"by names a column twice: {quoted(keys)}.", hint="name each key once."
+            f"{argument} names a column twice: {quoted(names)}.", hint="name each once."
         )
 
 

@@ -93,7 +93,7 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
     """
     from scipy.special import stdtrit
 
-    few = {n: float(stdtrit(n, (1 + level) / 2)) for n in range(1, MANY)}
+    few = {n: float(stdtrit(n, (1 + float(level)) / 2)) for n in range(1, MANY)}
     # As floats, since cubes of millions overflow whole numbers.
     n, z = freedom.cast(pl.Float64), normal(level)
     # Fisher and Cornish's expansion in 1/n.

@@ -175,8 +175,8 @@ def _of_pandas_column(name: str, column: Any) -> pl.Series:
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         return pl.Series(name, column.to_numpy(), nan_to_null=True)
     if column.dtype != object:
-        # Polars needs PyArrow for other types.
-        with suppress(ImportError, NotImplementedError, TypeError, ValueError):
+        # Polars needs PyArrow for other types, and may find half of it.
+        with suppress(ImportError, AttributeError, NotImplementedError, TypeError, ValueError):
             return pl.Series(name, column)
     values = column.to_numpy(dtype=object, na_value=None).tolist()
     try:

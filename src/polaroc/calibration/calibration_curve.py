@@ -13,7 +13,7 @@ from polaroc.curves.hull import hull_vertices
 from polaroc.curves.whole import takes_curve
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.grids import OBSERVED, resolve_priors, reweighted, skew
+from polaroc.priors.grids import OBSERVED, reweighted, skew, some_priors
 from polaroc.typing import Array, Prior, Priors
 
 # Cells that are drawn from, and points between the ends of blocks that are shown.
@@ -96,7 +96,7 @@ def calibration_curve(
     check_share("level", level)
     check_whole("draws", draws, MIN_DRAWS)
     check_whole("seed", seed, 0)
-    resolved = resolve_priors(priors)
+    resolved = some_priors(priors)
     kinds = curve.collect_schema()
     schema = {key: kinds[key] for key in keys} | dict.fromkeys(NUMBERS, pl.Float64())
     schema |= {"cases": kinds["pos"], "note": pl.String()}

@@ -10,6 +10,7 @@ from polaroc.base.columns import (
     check_shared_keys,
     collect_like,
     curve_keys,
+    key_columns,
     key_expressions,
     single_column,
     takes_table,
@@ -21,7 +22,8 @@ from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, score_column
-from polaroc.priors.grids import resolve_priors
+from polaroc.predictions.table import check_columns
+from polaroc.priors.grids import some_priors
 from polaroc.typing import By, Frame, IntoExpr, Priors, Table
 
 SAME_SCORES = "the scores of the tuning table: was the curve made of these cases?"
@@ -147,6 +149,7 @@ def _rows(predictions: pl.LazyFrame, score: IntoExpr, by: By) -> tuple[pl.LazyFr
     """The rows with `ROW`, their score in `OF_ROW` and why it is missing, and their keys."""
     names = predictions.collect_schema().names()
     refuse_added(names)
+    check_columns(predictions, [score, *key_columns(by)])
     expressions = key_expressions(by)
     keys = predictions.select(expressions).collect_schema().names() if expressions else []
     check_keys(keys)
@@ -188,7 +191,7 @@ def _in_blocks(rows: pl.LazyFrame, blocks: pl.LazyFrame, keys: Sequence[str]) ->
 
 
 def _at_priors(rows: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
-    resolved = resolve_priors(priors)
+    resolved = some_priors(priors)
     grid = pl.LazyFrame({"prior": resolved}, schema={"prior": pl.Float64}).with_row_index(PLACE)
     own, prior = 1 / (1 + pl.col(OWN_SKEW)), pl.col("prior")
     lack = pl.when(pl.col(OF_ROW).is_not_null() & pl.col(OWN_SKEW).is_null())

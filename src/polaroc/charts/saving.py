@@ -12,6 +12,7 @@ from polaroc.base.checks import check_path, listed_values, shortened
 from polaroc.charts.libraries import alt, browser_libraries, page_functions
 from polaroc.charts.theme import DARK_BACKGROUND, dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
+from polaroc.files.atomic import atomic_file, check_new
 
 PAGE = Template(
     """<!DOCTYPE html>
@@ -49,7 +50,16 @@ STATIC_SUBTITLE = "polaroc_still"
 # Name of an invisible layer for the pointer, left out of pictures.
 INVISIBLE_LAYER = "unseen"
 Theme: TypeAlias = Literal["light", "dark"]
-FORMATS = ("json", "html", "svg", "png", "pdf")
+# A word in a picture of ours, where its format has none by itself.
+SOFTWARE = b"tEXtSoftware\0polaroc"
+# What an earlier chart has in each format.
+MARKS = {
+    "json": b"schema/vega-lite", "html": b"vegaEmbed(", "svg": b'class="marks"', "png": SOFTWARE,
+    "pdf": b"/Producer (svg2pdf)",
+}  # fmt: skip
+FORMATS = tuple(MARKS)
+# Length, name, contents and checksum of the first part of a PNG, after its eight bytes.
+PNG_HEADER = 8 + 25
 
 
 def export(
@@ -67,7 +77,8 @@ def export(
     chart
         An Altair chart.
     folder
-        Where to write; folders that are missing are made.
+        Where to write; folders that are missing are made. Earlier charts there are replaced,
+        any other file of such a name is left alone.
     name
         File name without suffix.
     formats
@@ -85,6 +96,8 @@ def export(
     ------
     InvalidArgument
         For an unknown format or theme.
+    OutputRefused
+        Where a file to write is there and is no chart.
 
     See Also
     --------
@@ -104,6 +117,8 @@ def export(
     # Convert once, since that copies a chart.
     spec = _themed(escape_names(_specification(chart)), theme)
     files = [Path(folder) / f"{name}.{kind}" for kind in formats]
+    for file in files:
+        check_new(file, is_chart)
     picture = cache(lambda: _svg(spec))
     for file, kind in zip(files, formats, strict=True):
         _write(file, _rendered(spec, kind, picture))
@@ -119,7 +134,8 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
         An Altair chart.
     file
         Where to write; the suffix is ".json", ".html", ".svg", ".png" or ".pdf",
-        as in `export`. A file of that name is replaced; folders that are missing are made.
+        as in `export`. An earlier chart there is replaced, any other file is left alone;
+        folders that are missing are made.
     theme
         For a "light" or a "dark" page.
 
@@ -132,6 +148,8 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
     ------
     InvalidArgument
         For an unknown suffix or theme.
+    OutputRefused
+        Where `file` is there and is no chart.
 
     See Also
     --------
@@ -151,14 +169,20 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
     path = Path(file)
     kind = path.suffix[1:].lower()
     check_formats([kind])
+    check_new(path, is_chart)
     spec = _themed(escape_names(_specification(chart)), theme)
     _write(path, _rendered(spec, kind, lambda: _svg(spec)))
     return path
 
 
+def is_chart(file: Path) -> bool:
+    """Whether a file is an earlier chart in the format that its suffix names."""
+    return MARKS[file.suffix[1:].lower()] in file.read_bytes()
+
+
 def _write(file: Path, content: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
+    with atomic_file(file, is_chart) as staging:
+        staging.write_bytes(content)
 
 
 def _themed(spec: dict[str, Any], theme: Theme) -> dict[str, Any]:
@@ -232,8 +256,17 @@ def _rendered(spec: dict[str, Any], kind: str, picture: Callable[[], str]) -> by
     if kind == "svg":
         return picture().encode()
     if kind == "png":
-        return convert.svg_to_png(picture(), scale=2)
+        return _signed(convert.svg_to_png(picture(), scale=2))
     return convert.svg_to_pdf(picture())
+
+
+def _signed(png: bytes) -> bytes:
+    """A PNG with the name of the software that made it."""
+    from zlib import crc32
+
+    length, checksum = len(SOFTWARE) - 4, crc32(SOFTWARE)
+    part = length.to_bytes(4, "big") + SOFTWARE + checksum.to_bytes(4, "big")
+    return png[:PNG_HEADER] + part + png[PNG_HEADER:]
 
 
 def _svg(spec: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_share, check_text, pair_of
+from polaroc.base.checks import check_factor, check_share, check_text, pair_of
 from polaroc.base.columns import RESERVED, as_lazy, column_name, column_names, require
 from polaroc.base.joins import join_on
 from polaroc.base.statistics import ROUNDING
@@ -44,6 +44,8 @@ from polaroc.measures.catalog import (
     is_area,
     mean_name,
 )
+from polaroc.measures.scoring import check_score_prior
+from polaroc.predictions.row_checks import check_nulls
 from polaroc.predictions.usual_keys import column_names_of, usual_keys, usual_names
 from polaroc.predictions.wide import score_columns
 from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
@@ -221,13 +223,19 @@ def choose(
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
+    check_nulls(nulls)
+    check_score_prior(score_prior)
+    if case is not None:
+        column_name(case, "case")
+    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
+        check_factor(name, cost)
     over, estimate = _checked_priors(over)
     keys = [] if by is None else column_names(by, "by")
     if by is not None:
         between, block = (keys[0], keys[1:]) if keys else (between, ())
     elif isinstance(block, str) and block == "fold":
         measures = as_lazy(measures)
-        block = _folds(measures, between, [truth, score, weight, case])
+        block = _folds(measures, column_name(between, "between"), [truth, score, weight, case])
     check_options(
         measure, test_train_ratio=test_train_ratio, halves=halves, tuning=tuning, cost_fn=cost_fn,
         cost_fp=cost_fp, constraints=constraints, confidence=confidence,

@@ -12,6 +12,7 @@ from polaroc.comparison.paired_cases import check_has_models, common_cases
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
+from polaroc.predictions.table import check_columns
 from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid
@@ -59,6 +60,8 @@ def measured(
             ),
         )
     refuse_empty(table)
+    if case is not None:
+        check_columns(table.lazy(), [case])
     wide = bool(score_columns(score))
     taken = [name for name in (truth, *_scores(score), weight, case) if isinstance(name, str)]
     between, *blocks = keys_of(table, _with_model(by) if wide else by, taken, on_cases=True)

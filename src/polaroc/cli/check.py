@@ -35,7 +35,7 @@ def check(
     rows: Annotated[int, typer.Option(help="How many keys to show.", min=1)] = MAX_ROWS,
     as_json: AsJson = False,
 ) -> None:
-    """Audit a prediction table: what each key holds. Or say why it cannot be evaluated.
+    """Audit a prediction table: what each key holds and lacks.
 
     Example: polaroc check 'predictions/*.parquet' --truth label --score p --by model --by fold
     """
@@ -58,9 +58,9 @@ def check(
         return
     shown = report.head(rows)
     cells = [[_cell(value) for value in row] for row in shown.iter_rows()]
-    out().print(
-        table(f"{report.height} key(s); every row can be used", report.columns, cells, len(keys))
-    )
+    lacking, of = int(report["missing"].sum()), int(report["rows"].sum())
+    usable = f"{lacking:,} of {of:,} rows lack a value" if lacking else "every row can be used"
+    out().print(table(f"{report.height} key(s); {usable}", report.columns, cells, len(keys)))
     if report.height > rows:
         notes_console(True).print(f"… and {report.height - rows} more; --rows shows them.")
     for line in [*notes, *commonest_notes(report.tail(-rows), "key")]:

@@ -14,10 +14,9 @@ import polars as pl
 import typer
 
 from polaroc.errors import InvalidArgument
+from polaroc.files.text_files import MAGIC
 
 PIPE = "-"
-# First bytes of binary formats; text formats are recognised by their first line.
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON, full numbers and nothing else.")
 ]
@@ -71,7 +70,10 @@ def or_stdout(file: Path, name: str) -> Iterator[Path]:
 
 
 def kind(file: Path, pipe: str = PIPE) -> str:
-    """The suffix of a file that came out of a pipe, by how it begins."""
+    """The suffix of a file that came out of a pipe, by how it begins.
+
+    Text formats are recognised by their first line.
+    """
     with file.open("rb") as opened:
         line = opened.readline(1_000_000)
     for magic, suffix in MAGIC.items():

@@ -17,6 +17,8 @@ from polaroc.errors import (
     spelling,
 )
 from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
+from polaroc.measures.scoring import check_score_prior
+from polaroc.predictions.row_checks import check_nulls
 from polaroc.predictions.usual_keys import column_names_of, pooled_folds, usual_keys, usual_names
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
@@ -82,6 +84,7 @@ def refuse_prediction_options(
     weight: object, positive: object, nulls: object, score_prior: object
 ) -> None:
     """Refuse arguments that are for predictions where measures are given."""
+    check_nulls(nulls)
     if weight is not None or positive is not None or nulls != "raise":
         raise InvalidArgument(
             "weight, positive or nulls is given without truth and score: they are for predictions.",
@@ -92,6 +95,7 @@ def refuse_prediction_options(
 
 def refuse_score_prior(score_prior: object) -> None:
     """Refuse a prior of scores where measures are given, which are taken at it or are not."""
+    check_score_prior(score_prior)
     if score_prior != OBSERVED:
         raise InvalidArgument(
             f"score_prior is {score_prior!r}, and there are no predictions: measures are already "

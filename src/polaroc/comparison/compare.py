@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
+from polaroc.base.checks import check_text
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.checks import refuse_score_prior
@@ -25,9 +27,10 @@ from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_o
 from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import higher_is_better
+from polaroc.predictions.row_checks import without_nulls
 from polaroc.predictions.wide import MODEL, score_columns
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
@@ -53,7 +56,7 @@ def compare(
     truth: IntoExpr | None = None,
     score: Score | None = None,
     by: str | Sequence[str] | None = None,
-    case: str = "id",
+    case: str | None = "id",
     positive: Label | Sequence[Label] | None = None,
     over: tuple[float, float] | Belief | None = None,
     halves: Table | None = None,
@@ -111,7 +114,7 @@ def compare(
         Draws of the permutation test, where there are more than 100,000
         arrangements, and their seed.
     truth, score, case, positive
-        Of predictions, as in `delong`; `case` for "trained" only.
+        Of predictions, as in `delong`; `case` for "trained", and of folds for their ratio.
     by
         Of predictions on folds: first the key that tells the models apart, then those of
         the folds, in place of `between` and `block`; with one score column per model only
@@ -202,6 +205,8 @@ def compare(
     >>> found.omnibus["p_value"].round(3).to_list()
     [0.054]
     """
+    check_text("measure", measure, "auprec")
+    check_choice("target", target, get_args(Target))
     on_folds = False
     if target != "trained" and truth is not None and score is not None:
         on_folds = True
@@ -213,15 +218,16 @@ def compare(
             target == "algorithm"
             and halves is None
             and test_train_ratio is None
-            and case in predictions
+            and case in predictions.columns
         ):
             test_train_ratio = ratio_of(predictions, keys, case)
         at_prior: Prior = "observed" if prior is None else prior
-        measures = evaluate(
-            predictions, truth=truth, score=score, by=keys, positive=positive, over=over,
-            priors=at_prior if contrast is None else list(contrast), score_prior=score_prior,
-            measures=sorted({measure, "auc"}),
-        )  # fmt: skip
+        priors = at_prior if contrast is None else two_priors(contrast, prior)
+        with without_nulls():
+            measures = evaluate(
+                predictions, truth=truth, score=score, by=keys, positive=positive, over=over,
+                priors=priors, score_prior=score_prior, measures=sorted({measure, "auc"}),
+            )  # fmt: skip
         between, *block = [MODEL, *keys] if score_columns(score) else keys or [between]
     # The ratio may follow from the folds.
     known = 0.0 if target == "algorithm" and test_train_ratio is None else test_train_ratio

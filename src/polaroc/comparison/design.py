@@ -229,10 +229,11 @@ def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[s
     # Groups have no defined order: sort, so that the text is the same in every run.
     ordered = kinds.sort("rows", "note", descending=[True, False])
     more = f"; {ordered.height - MAX_NOTES} more kinds" if ordered.height > MAX_NOTES else ""
-    warnings += [
-        f"{count} of {wide.height} estimates carry a note: {note}{more}."
-        for note, count in ordered.head(MAX_NOTES).rows()
-    ]
+    for note, count in ordered.head(MAX_NOTES).rows():
+        # What holds for all of them needs no count.
+        of_some = f"{count} of {wide.height} estimates carry a note: {note}"
+        said = note[:1].upper() + note[1:] if count == wide.height else of_some
+        warnings.append(f"{said}{more}.")
     return warnings
 
 

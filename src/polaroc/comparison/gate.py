@@ -49,7 +49,7 @@ from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import SCORE, check_nulls
 from polaroc.predictions.table import check_ordered
 from polaroc.predictions.wide import CASE, MODEL, models_as_rows, score_columns, with_cases
 from polaroc.priors.beliefs import Belief
@@ -223,6 +223,7 @@ def gate(
     >>> print(result.answer)
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
+    check_nulls(nulls)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     models = score_columns(score)
     if models and case is None and test_train_ratio is None and halves is None:

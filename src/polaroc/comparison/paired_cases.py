@@ -15,7 +15,7 @@ from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
 from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure
-from polaroc.predictions.row_checks import DROP_ROWS, SCORE
+from polaroc.predictions.row_checks import SCORE, without_nulls
 from polaroc.predictions.table import read
 from polaroc.predictions.wide import MODEL, score_columns, with_cases
 from polaroc.typing import Array, By, IntoExpr, Label, Score
@@ -95,19 +95,17 @@ def read_cases(
         )
     check_has_models(frame.lazy().collect_schema().names(), between, score)
     of_case = [] if case is None else [column_name(case, "case")]
+    _refuse_roles_among(key_columns(by), between, of_case)
     scores: list[object] = [*score_columns(score).values()] or [score]
     refuse_pooled_folds(
         frame.lazy(), list(map(str, keys)), [truth, *scores, *of_case], on_cases=True
     )
-    try:
+    # Rows cannot be dropped one by one: a case is compared as scored by all models.
+    with without_nulls(WHOLE_CASES):
         predictions = read(
             with_cases(frame.lazy(), score, case), truth=truth, score=score,
             by=[*keys, *of_case], positive=positive, collected=True,
         )  # fmt: skip
-    except InvalidPredictions as error:
-        # Rows cannot be dropped one by one: a case is compared as scored by all models.
-        hint = WHOLE_CASES if error.hint == DROP_ROWS else error.hint
-        raise InvalidPredictions(error.found, hint=hint) from None
     blocks = [key for key in predictions.keys if key not in (between, *of_case)]
     check_keys(blocks, also=[f"{between}_a", f"{between}_b", *PAIR])
     sorted_by = [*blocks, between, *of_case]
@@ -123,6 +121,21 @@ def read_cases(
     if case is not None:
         _refuse_unpaired(cases, case)
     return cases
+
+
+def _refuse_roles_among(by: Sequence[IntoExpr], between: str, of_case: Sequence[str]) -> None:
+    """Refuse the column of the models, and that of the cases, among those of the blocks."""
+    named = [key for key in by if isinstance(key, str)]
+    taken = [key for key in named if key in (between, *of_case)]
+    if taken:
+        role = "models apart, as between" if taken[0] == between else "cases apart, as case"
+        raise InvalidArgument(
+            f"by has {quoted(taken[:1])}, which tells the {role} says.",
+            hint=Hint(
+                "by are test sets that are compared each on its own: leave it out, {by}.",
+                by=[key for key in named if key not in taken],
+            ),
+        )
 
 
 def check_has_models(columns: Sequence[str], between: str, score: Score | None) -> None:

@@ -102,7 +102,8 @@ def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":
 def _heading(comparison: "Comparison") -> str:
     return (
         f"{comparison.measure}: {comparison.letters.height} models ({comparison.between}) on "
-        f"{comparison.blocks} {comparison._units} ({', '.join(comparison.block)}), "
+        f"{comparison.blocks} {comparison._units} "
+        f"({', '.join(comparison.block) or 'of each model its own'}), "
         f"target {comparison.plan.target}"
     )
 

@@ -17,6 +17,7 @@ from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.measured_rates import trained_rates
 from polaroc.comparison.paired_cases import (
+    WHOLE_CASES,
     Block,
     PairedCases,
     blocks_of,
@@ -28,6 +29,7 @@ from polaroc.comparison.result import Comparison
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG
+from polaroc.predictions.row_checks import without_nulls
 from polaroc.predictions.wide import score_columns, with_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IntoExpr, Label, Prior, Score, Table
@@ -36,6 +38,8 @@ FITTED_ONCE = Hint(
     "keep one of them, or drop the column where it only divides one test set; for models fitted "
     "anew for each take {target} with measures.", target="algorithm",
 )  # fmt: skip
+
+UNMEASURED = "How often the test errs was not measured for models with test sets of their own."
 
 
 def compare_trained(
@@ -47,7 +51,7 @@ def compare_trained(
     *,
     truth: IntoExpr | None,
     score: Score | None,
-    case: str,
+    case: str | None,
     positive: Label | Sequence[Label] | None,
     prior: Prior | None,
     over: tuple[float, float] | Belief | None,
@@ -71,10 +75,11 @@ def compare_trained(
     )
     at: Prior = "observed" if prior is None else prior
     named: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
-    measured = evaluate(
-        table, by=() if score_columns(score) else between, measures=sorted({measure, "auc"}),
-        priors=at, over=over, intervals="wald", score_prior=score_prior, **named,
-    )  # fmt: skip
+    with without_nulls(WHOLE_CASES):
+        measured = evaluate(
+            table, by=() if score_columns(score) else between, measures=sorted({measure, "auc"}),
+            priors=at, over=over, intervals="wald", score_prior=score_prior, **named,
+        )  # fmt: skip
     at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
     one = single_measure(measure, at, over, "exact", score_prior)
     cases = read_cases(table, between=between, case=case, by=(), **named)
@@ -95,7 +100,6 @@ def of_cases(
     descending: bool = True,
 ) -> Comparison:
     """The comparison from the influence of the cases, and the measures with their errors."""
-    assert cases.case is not None
     between = cases.between
     estimates = measured.filter(measure=measure)
     check_estimates(estimates, between, measure)
@@ -120,14 +124,14 @@ def of_cases(
         ),
         warnings=(
             caveats.TRAINED,
-            trained_rates(measure),
+            UNMEASURED if cases.case is None else trained_rates(measure),
             *noted_by_kind(estimates.drop_nulls("note").select(between, "note").rows()),
             *below_chance(measured, measure),
         ),
         measure=label,
         between=between,
-        block=(cases.case,),
-        blocks=cases.rows.height // len(block.models),
+        block=() if cases.case is None else (cases.case,),
+        blocks=cases.rows.height // (1 if cases.case is None else len(block.models)),
         plan=plan,
         higher_is_better=descending,
     )  # fmt: skip

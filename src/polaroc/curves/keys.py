@@ -24,8 +24,10 @@ from polaroc.base.private_columns import (
 )
 from polaroc.curves.packing import PACK_128, STEPS, Packing, packing
 from polaroc.predictions.row_checks import (
-    ROW_ERRORS,
     SCORE,
+    error_count_column,
+    error_counts,
+    errors_in_words,
     label_extremes,
     label_note,
 )
@@ -265,10 +267,7 @@ def key_counts(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame
         pl.len().alias(COUNT),
         positives.alias("positives"),
         negatives.alias("negatives"),
-        *(
-            (pl.col(ROW_ERROR) == kind).sum().alias(_error_count_column(kind))
-            for kind in predictions.possible_errors
-        ),
+        *error_counts(predictions.possible_errors),
         *_weight_extremes(predictions),
         *(label_extremes(is_counted) if labels else []),
     )
@@ -278,7 +277,7 @@ def merged_counts(predictions: Predictions, parts: Sequence[pl.DataFrame]) -> pl
     """The `key_counts` with labels of all rows from those of parts of the rows."""
     least = [LEAST_LABEL, *(LEAST_WEIGHTS if predictions.weighted else [])]
     greatest = [GREATEST_LABEL, *([GREATEST_WEIGHT] if predictions.weighted else [])]
-    errors = [_error_count_column(kind) for kind in predictions.possible_errors]
+    errors = [error_count_column(kind) for kind in predictions.possible_errors]
     return (
         pl.concat(parts, how="diagonal_relaxed")
         .group_by(predictions.keys)
@@ -298,7 +297,7 @@ def totals_of_counts(
     kept = counted.filter(pl.col(COUNT) > 0)
     ordered = kept.sort(predictions.keys, nulls_last=True) if predictions.keys else kept
     fatal = pl.any_horizontal(
-        False, *(pl.col(_error_count_column(kind)) > 0 for kind in predictions.fatal)
+        False, *(pl.col(error_count_column(kind)) > 0 for kind in predictions.fatal)
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
     ratio = weight_ratio_note(pl.min_horizontal(LEAST_WEIGHTS), pl.col(GREATEST_WEIGHT))
@@ -343,19 +342,9 @@ def _offset(total: pl.Expr, weighted: bool) -> pl.Expr:
     return pl.lit(0.0) if weighted else total - total.cum_sum()
 
 
-def _error_count_column(kind: int) -> str:
-    return f"{ROW_ERROR}_{kind}"
-
-
 def _row_errors(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
     """Counts of invalid rows by kind, prefixed with "dropped" where the key is still used."""
-    # Null where no error is possible.
-    notes = [pl.lit(None, pl.String)]
-    for kind in predictions.possible_errors:
-        count = pl.col(_error_count_column(kind))
-        one, more = (pl.format("{} " + ROW_ERRORS[kind] + end, count) for end in ("", "s"))
-        notes.append(pl.when(count == 1).then(one).when(count > 1).then(more))
-    listed = pl.concat_str(*notes, separator=", ", ignore_nulls=True).replace("", None)
+    listed = errors_in_words(predictions.possible_errors)
     return pl.when(fatal).then(listed).otherwise(pl.format("dropped {}", listed))
 
 

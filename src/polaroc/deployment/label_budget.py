@@ -27,6 +27,8 @@ COLUMNS: dict[str, Any] = {
 # A class that the reference rules out is still looked for.
 MIN_SHARE = 0.01
 MIN_LABELS = 2
+# An interval so narrow takes all cases there can be.
+MIN_HALF = 1e-9
 
 
 def label_budget(
@@ -125,7 +127,7 @@ def label_budget(
     with errors_named(DEPLOYED):
         used = read(deployed, truth=pl.lit(True), score=score, by=own, nulls=nulls, collected=True)
     references = references_of(known, points, level)
-    half = width / normal(level)
+    half = max(width / normal(level), MIN_HALF)
     frames = [
         _budget(references[key], frame[SCORE].to_numpy(), quantity, half).select(
             *(pl.lit(value).alias(name) for name, value in zip(known.keys, key, strict=True)),

@@ -14,7 +14,13 @@ import polars as pl
 
 from polaroc.base.text import is_utf8
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.files.text_files import SEPARATORS, TextFormat, check_header, refuse_utf_16
+from polaroc.files.text_files import (
+    SEPARATORS,
+    TextFormat,
+    check_header,
+    refuse_other_columns,
+    refuse_other_format,
+)
 
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet",
@@ -320,9 +326,9 @@ def _with_partitions(
 
 
 def _scan(kind: str, files: list[Path], words: Sequence[str], text: TextFormat) -> pl.LazyFrame:
+    orders: dict[tuple[str, ...], list[Path]] = {}
     for file in files[:NAMED]:
-        if kind in (*SEPARATORS, "ndjson"):
-            refuse_utf_16(file)
+        refuse_other_format(file, kind)
         try:
             names = _scan_as(kind, [file], PEEKED_ROWS, text).collect_schema().names()
         except pl.exceptions.NoDataError:
@@ -334,6 +340,15 @@ def _scan(kind: str, files: list[Path], words: Sequence[str], text: TextFormat) 
                 hint="the file may be damaged, or be named after another format.",
             ) from None
         check_header(file, kind, names, text)
+        if kind in SEPARATORS:
+            orders.setdefault(tuple(names), []).append(file)
+    if len(orders) > 1:
+        refuse_other_columns(orders)
+        # Polars reads CSV files by place, not by name.
+        groups = list(orders.values())
+        groups[0] += files[NAMED:]
+        parts = [_scan(kind, alike, words, text) for alike in groups]
+        return pl.concat(parts, how="diagonal_relaxed")
     rows = None if _size(files) <= INFERRED_WHOLE else INFERRED_ROWS
     frame = _scan_as(kind, files, rows, text)
     if kind not in SEPARATORS or not words:

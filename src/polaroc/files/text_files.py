@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,6 +15,9 @@ from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 OTHER_SEPARATORS = ";\t|"
 NO_SEPARATORS = '"\n\r'
+# First bytes of binary formats and the suffix of their files; a kind that has another name.
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow"}
+KINDS = {"arrow": "ipc"}
 # Byte order marks of UTF-16, and the replacement of undecodable bytes.
 UTF_16, UNKNOWN_LETTER, ZERO = (b"\xff\xfe", b"\xfe\xff"), "\ufffd", "\0"
 # Suffix that Polars gives a repeated column name.
@@ -63,12 +66,30 @@ class TextFormat:
         return self.separator or SEPARATORS[kind]
 
 
-def refuse_utf_16(file: Path) -> None:
-    """Raise if a file begins with a UTF-16 byte order mark."""
+def refuse_other_format(file: Path, kind: str) -> None:
+    """Raise if a file begins as one of another format, or as text in UTF-16."""
     with file.open("rb") as opened:
-        begun = opened.read(2)
-    if begun in UTF_16:
+        begun = opened.read(max(map(len, MAGIC)))
+    for magic, suffix in MAGIC.items():
+        if begun.startswith(magic) and kind != KINDS.get(suffix, suffix):
+            raise InvalidArgument(
+                f"{str(file)!r} is {suffix.capitalize()}, and its name says {kind.upper()}.",
+                hint=f"rename it to {file.with_suffix('.' + suffix).name!r}.",
+            )
+    if kind in (*SEPARATORS, "ndjson") and begun.startswith(UTF_16):
         raise InvalidArgument(f"{str(file)!r} is UTF-16 text.", hint=ONLY_UTF_8)
+
+
+def refuse_other_columns(orders: Mapping[tuple[str, ...], Sequence[Path]]) -> None:
+    """Raise if files, by their columns in order, do not have the same columns in any order."""
+    (first, alike), *others = orders.items()
+    for names, files in others:
+        differ = sorted(set(names) ^ set(first))
+        if differ:
+            raise InvalidArgument(
+                f"of {str(files[0])!r} and {str(alike[0])!r} only one has {quoted(differ)}.",
+                hint="give files of one table, whose columns have the same names.",
+            )
 
 
 def check_header(file: Path, kind: str, names: Sequence[str], text: TextFormat) -> None:
@@ -80,6 +101,11 @@ def check_header(file: Path, kind: str, names: Sequence[str], text: TextFormat) 
     if any(ZERO in name or UNKNOWN_LETTER in name for name in names):
         encoding = "UTF-16" if any(ZERO in name for name in names) else "not UTF-8"
         raise InvalidArgument(f"{str(file)!r} is {encoding} text.", hint=ONLY_UTF_8)
+    if any(re.search("\r(?!\n)", name) for name in names):
+        raise InvalidArgument(
+            f"{str(file)!r} has lines that end in a carriage return (CR) alone.",
+            hint="end them in a line feed: tr '\\r' '\\n' < FILE > NEW.",
+        )
     separator = text.separator_of(kind)
     others = {*OTHER_SEPARATORS, *SEPARATORS.values()} - {separator}
     mark = next((mark for mark in sorted(others) if len(names) == 1 and mark in names[0]), None)

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
+from polaroc.base.checks import listed_values
 from polaroc.base.columns import MEASURE_COLUMNS, OVER, collect_like, takes_table
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.bins import bin_keys, curve_from_bins
@@ -188,8 +189,10 @@ def bounded_measures(
     """The names of measures that have bounds, by default areas; raise for others."""
     monotone = [name for name, one in CATALOG.items() if one.monotone]
     default = [name for name in DEFAULT_MEASURES if CATALOG[name].over is None or over is not None]
-    names = [measures] if isinstance(measures, str) else list(measures or default)
-    if any(name not in monotone for name in names) or interpolation != "exact":
+    listed = default if measures is None else listed_values(measures)
+    names: list[Any] = [measures] if listed is None else listed
+    unknown = [name for name in names if not isinstance(name, str) or name not in monotone]
+    if unknown or interpolation != "exact":
         raise InvalidArgument(
             f"measures has {quoted(names)} and interpolation is {interpolation!r}; with bins "
             f"allowed are {', '.join(monotone)} and 'exact'.",

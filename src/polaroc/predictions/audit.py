@@ -5,13 +5,15 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.base.columns import check_keys, key_columns, single_column
-from polaroc.base.private_columns import DIFFERS, LABEL, TRUTH, WEIGHT
+from polaroc.base.private_columns import DIFFERS, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
 from polaroc.predictions.balance import balance_note
 from polaroc.predictions.row_checks import (
     ONLY_LABELS,
     SCORE,
     THE_TRUTH,
+    error_counts,
+    errors_in_words,
     label_extremes,
     label_note,
 )
@@ -20,7 +22,7 @@ from polaroc.predictions.usual_keys import pooled_keys_note
 from polaroc.typing import By, IntoExpr, Label, Score, Table
 
 # Columns of `check` beside the totals.
-REPORT = ("rows", "scores", "lowest", "highest")
+REPORT = ("rows", "missing", "scores", "lowest", "highest")
 
 
 def check(
@@ -32,7 +34,7 @@ def check(
     positive: Label | Sequence[Label] | None = None,
     case: IntoExpr | None = None,
 ) -> pl.DataFrame:
-    """Audit a prediction table in one pass: what each key holds, or why it cannot be used.
+    """Audit a prediction table in one pass: what each key holds and lacks.
 
     Parameters
     ----------
@@ -57,9 +59,10 @@ def check(
     Returns
     -------
     DataFrame
-        One row per key, sorted: the keys; `rows` Int64; `positives`, `negatives`
-        (Int64, Float64 if weighted); `prior` Float64, the observed share of
-        positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
+        One row per key, sorted: the keys; `rows` Int64; `missing` Int64, how many of them
+        have a null or NaN score, truth or weight, which `note` tells apart; of the others
+        `positives`, `negatives` (Int64, Float64 if weighted); `prior` Float64, the observed
+        share of positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
         Float64; `note` String, null where nothing is to be said. Of several keys,
         "model" or else the first tells models apart, the others blocks: `note`
         says which blocks not every model has, where models have different numbers
@@ -70,8 +73,8 @@ def check(
     Raises
     ------
     InvalidPredictions
-        Null or NaN scores, null truths or weights, unclear labels, bad weights:
-        with their number and the first keys that have them.
+        Unclear labels, bad weights, scores that no Float64 holds: with their number and the
+        first keys that have them.
 
     See Also
     --------
@@ -91,7 +94,9 @@ def check(
     if case is not None:
         single_column(case, "case", table.lazy())
         keyed.append(case)
-    unread = unaudited(table, truth=truth, score=score, by=keyed, weight=weight, positive=positive)
+    unread = unaudited(
+        table, truth=truth, score=score, by=keyed, weight=weight, positive=positive, nulls="drop"
+    )
     predictions = unread.predictions
     check_keys(predictions.keys, also=REPORT)
     rows, keys, named = predictions.rows, predictions.keys, None
@@ -99,6 +104,11 @@ def check(
         *keys, named = keys
         truths = pl.col(TRUTH)
         rows = rows.with_columns((truths.min() != truths.max()).over(named).alias(DIFFERS))
+    # What is left once wrong values are refused.
+    errors = predictions.validated.possible_errors
+    is_usable = pl.col(ROW_ERROR).is_null()
+    values = [TRUTH, SCORE, *([WEIGHT] if predictions.weighted else [])]
+    rows = rows.with_columns(pl.when(is_usable).then(pl.col(values)))
     counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
     score_column = pl.col(SCORE)
     names = table.lazy().collect_schema().names()
@@ -106,19 +116,22 @@ def check(
         rows.group_by(keys)
         .agg(
             pl.len().cast(pl.Int64).alias("rows"),
+            (~is_usable).sum().cast(pl.Int64).alias("missing"),
             (pl.col(TRUTH) * counted).sum().alias("positives"),
             (~pl.col(TRUTH) * counted).sum().alias("negatives"),
-            score_column.n_unique().cast(pl.Int64).alias("scores"),
+            score_column.drop_nulls().n_unique().cast(pl.Int64).alias("scores"),
             score_column.min().alias("lowest"),
             score_column.max().alias("highest"),
             _case_note(named).alias("note"),
-            *label_extremes(pl.col(WEIGHT) > 0 if predictions.weighted else None),
+            *label_extremes(is_usable & (pl.col(WEIGHT) > 0 if predictions.weighted else True)),
+            *error_counts(errors),
         )
         .filter(pl.col("rows") > 0)
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
     total = positives + negatives
     note = pl.concat_str(
+        errors_in_words(errors),
         one_class_note(positives, negatives),
         pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(label_note()),
         "note",
@@ -129,7 +142,7 @@ def check(
     ).replace("", None)
     return unread.collected_with(
         report.select(
-            *keys, "rows", "positives", "negatives",
+            *keys, "rows", "missing", "positives", "negatives",
             pl.when(total > 0).then(positives / total).alias("prior"),
             "scores", "lowest", "highest", note.alias("note"),
         )

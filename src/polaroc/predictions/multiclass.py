@@ -1,6 +1,8 @@
 """More than two classes: one key per class, and averages over the classes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Any
 
 import polars as pl
 
@@ -18,10 +20,15 @@ from polaroc.base.columns import (
     single_column,
     within,
 )
-from polaroc.base.private_columns import LABEL, PLACE, WEIGHT, private
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.base.private_columns import HAVE, LABEL, PLACE, VALUE, WEIGHT, private
+from polaroc.errors import Hint, InvalidArgument, nearest, quoted
 from polaroc.predictions.table import check_columns
 from polaroc.typing import By, IntoExpr, Label
+
+ADDED = ("class", "truth", "score")
+WORDS = {"true": True, "false": False}
+# Labels of an example in a hint.
+MAX_LABELS = 5
 
 
 @lazily
@@ -42,25 +49,27 @@ def one_vs_rest(
     truth
         Column of the class of a case.
     scores
-        The score columns, named as their classes; or a mapping from class to
-        score column.
+        The score columns, named as their classes, with or without a beginning or an end
+        that all of them share, such as "p_healthy" and "p_ill"; or a mapping from class
+        to score column.
     by
-        Key columns to keep.
+        Key columns, which come first.
     weight
-        Case weights to keep, as the column `weight`.
+        Case weights, as the column `weight`.
 
     Returns
     -------
     Frame of the kind given
         Predictions for `curve` and `evaluate`: the keys; `class`, of the type of
         `truth`; `truth` Boolean, whether the case is of that class, null where
-        its class is null or has no score; `score`; `weight` if given.
+        its class is null or has no score; `score`; `weight` if given; the other columns,
+        save those of these names.
 
     Raises
     ------
     InvalidArgument
         Where columns are missing, there are fewer than two classes, or a name is
-        no class of the type of `truth`.
+        no class while a label has no column (of a lazy frame when it is collected).
 
     See Also
     --------
@@ -88,33 +97,93 @@ def one_vs_rest(
     check_columns(frame, [*key_columns(by), weight])
     keys = key_expressions(by)
     names = frame.select(keys).collect_schema().names()
-    check_keys(names, also=["class", "truth", "score", "weight"])
+    check_keys(names, also=[*ADDED, "weight"])
     kept = [*keys, pl.col(truth).alias(LABEL)]
     if weight is not None:
         kept.append(single_column(weight, "weight", frame).alias(WEIGHT))
     wanted = {private(str(i)): name for i, name in enumerate(columns.values())}
-    classes = pl.Series(list(columns)).cast(present[truth], strict=False)
-    if classes.null_count():
-        raise InvalidArgument(
-            f"scores is {scores!r}, and truth {truth!r} is {present[truth]}: no class is named so.",
-            hint="give a mapping from each class to its column.",
-        )
+    used = {*names, *ADDED, truth, *named, *([] if weight is None else ["weight", str(weight)])}
+    others = [name for name in present if name not in used]
+
+    def of_labels(labels: pl.DataFrame) -> pl.DataFrame:
+        classes = _classes(columns, labels[truth], may_strip=not isinstance(scores, Mapping))
+        return pl.DataFrame({VALUE: list(wanted), "class": classes})
+
+    # The rows are read once, also where the source is not the same twice.
+    rows = frame.cache()
+    schema = {VALUE: pl.String(), "class": present[truth]}
+    classes = rows.select(pl.col(truth).unique()).map_batches(of_labels, schema=schema)
     label = pl.col(LABEL)
-    own = pl.col("class").replace_strict(dict(zip(wanted, classes, strict=True)))
+    has_score = classes.select(pl.col("class").alias(LABEL), pl.lit(True).alias(HAVE))
     long = (
-        frame.select(*kept, *(pl.col(name).alias(at) for at, name in wanted.items()))
+        rows.select(*kept, *others, *(pl.col(name).alias(at) for at, name in wanted.items()))
+        .join(has_score, on=LABEL, how="left", maintain_order="left")
         .unpivot(
             list(wanted),
-            index=[*names, LABEL, *([WEIGHT] if weight is not None else [])],
-            variable_name="class",
+            index=[*names, LABEL, HAVE, *([WEIGHT] if weight is not None else []), *others],
+            variable_name=VALUE,
             value_name="score",
         )
-        .with_columns(own.cast(present[truth]).alias("class"))
+        .join(classes, on=VALUE, maintain_order="left")
     )
-    known = label.is_in(classes.implode())
-    is_own = pl.when(known).then(label == pl.col("class")).alias("truth")
+    is_own = pl.when(pl.col(HAVE)).then(label == pl.col("class")).alias("truth")
     weights = [] if weight is None else [pl.col(WEIGHT).alias("weight")]
-    return long.select(*names, "class", is_own, "score", *weights)
+    return long.select(*names, "class", is_own, "score", *weights, *others)
+
+
+def _classes(columns: Mapping[Any, str], labels: pl.Series, *, may_strip: bool) -> pl.Series:
+    """The label of each score column; raise where a name is no label and a label has no name."""
+    known = labels.drop_nulls().drop_nans() if labels.dtype.is_float() else labels.drop_nulls()
+    as_named = _of_type(list(columns), labels.dtype)
+    if _fit(as_named, known):
+        return as_named
+    found = {
+        tuple(one): one
+        for names in (_without_shared_ends(list(columns)) if may_strip else ())
+        if _fit(one := _of_type(names, labels.dtype), known)
+    }
+    if len(found) == 1:
+        return next(iter(found.values()))
+    present = known.sort().to_list()
+    pairs = {label: (nearest(str(label), [*columns.values()]) or ["…"])[0] for label in present}
+    raise InvalidArgument(
+        f"scores has the classes {quoted([*columns])}, and truth {labels.name!r} the labels "
+        f"{quoted(present)}: which column is whose cannot be told.",
+        hint=Hint(
+            "give a mapping from each label to its column, such as {scores}; rows of labels "
+            "without a column are to be left out before.",
+            scores=dict(list(pairs.items())[:MAX_LABELS]),
+        ),
+    )
+
+
+def _of_type(names: Sequence[Any], kind: pl.DataType) -> pl.Series:
+    """Names as labels, null where they are none of that type."""
+    named = pl.Series(names, strict=False)
+    if kind == pl.Boolean and named.dtype == pl.String:
+        return named.str.to_lowercase().replace_strict(WORDS, default=None, return_dtype=kind)
+    return named.cast(kind, strict=False)
+
+
+def _fit(classes: pl.Series, labels: pl.Series) -> bool:
+    """Whether all classes are labels, or all labels classes: some may lack scores or cases."""
+    own, there = set(classes), set(labels)
+    is_named = not classes.null_count() and len(own) == len(classes)
+    return is_named and (own <= there or there <= own)
+
+
+def _without_shared_ends(names: Sequence[str]) -> Iterator[list[str]]:
+    """The names without a beginning, and an end, that all of them share."""
+    begin, end = (
+        sum(
+            1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*turned, strict=False))
+        )
+        for turned in (names, [name[::-1] for name in names])
+    )
+    shortest = min(map(len, names))
+    for first in range(begin + 1):
+        for last in range(min(end, shortest - first - 1) + 1):
+            yield [name[first : len(name) - last] for name in names]
 
 
 @lazily

@@ -1,14 +1,15 @@
 """Read score, truth and weight of each row, and code its errors."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, get_args
 
 import polars as pl
 
 from polaroc.base.checks import listed_values
-from polaroc.base.private_columns import GREATEST_LABEL, LEAST_LABEL, TRUTH, WEIGHT
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.typing import IntoExpr, Label
+from polaroc.base.private_columns import GREATEST_LABEL, LEAST_LABEL, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
+from polaroc.typing import IntoExpr, Label, Nulls
 
 SCORE = "threshold"
 
@@ -39,6 +40,7 @@ DROP_ROWS = Hint(
     command_line="drop such rows with {nulls}, or correct them before.",
     nulls="drop",
 )
+CORRECT_ROWS = "drop such rows before, or correct them."
 ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: Hint(
         "name the positive label(s) with {positive}; else allowed are 0/1 and false/true.",
@@ -56,6 +58,43 @@ MAX_WEIGHT = 1e290
 # Polars compares with integers of up to 128 bits.
 MAX_INTEGER = 2**127
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
+
+
+def check_nulls(nulls: object) -> None:
+    """Refuse what says neither to raise at missing values nor to drop their rows."""
+    check_choice("nulls", nulls, get_args(Nulls))
+
+
+@contextmanager
+def without_nulls(hint: str = CORRECT_ROWS) -> Iterator[None]:
+    """Missing values are refused in the block with a hint of a function that cannot drop them."""
+    try:
+        yield
+    except InvalidPredictions as error:
+        raise InvalidPredictions(
+            error.found, hint=hint if error.hint == DROP_ROWS else error.hint
+        ) from None
+
+
+def error_count_column(kind: int) -> str:
+    """The column that counts the rows of a key with an error."""
+    return f"{ROW_ERROR}_{kind}"
+
+
+def error_counts(kinds: Sequence[int]) -> list[pl.Expr]:
+    """The aggregates that `errors_in_words` needs."""
+    return [(pl.col(ROW_ERROR) == kind).sum().alias(error_count_column(kind)) for kind in kinds]
+
+
+def errors_in_words(kinds: Sequence[int]) -> pl.Expr:
+    """How many rows of a key have each error, null where none has."""
+    # Null where no error is possible.
+    notes = [pl.lit(None, pl.String)]
+    for kind in kinds:
+        count = pl.col(error_count_column(kind))
+        one, more = (pl.format("{} " + ROW_ERRORS[kind] + end, count) for end in ("", "s"))
+        notes.append(pl.when(count == 1).then(one).when(count > 1).then(more))
+    return pl.concat_str(*notes, separator=", ", ignore_nulls=True).replace("", None)
 
 
 def column_in_words(argument: str, column: IntoExpr | Sequence[IntoExpr]) -> str:

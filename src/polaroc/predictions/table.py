@@ -17,7 +17,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import COUNT, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
 from polaroc.files.text_files import separator_hint, separator_in
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
@@ -26,11 +26,13 @@ from polaroc.predictions.row_checks import (
     SCORE,
     UNKNOWN_LABEL,
     WRONG,
+    check_nulls,
     column_in_words,
     score_column,
     truth_column,
     weight_column,
 )
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import (
     MODEL,
     refuse_model_column,
@@ -208,7 +210,7 @@ def unaudited(
     collected: bool = False,
 ) -> Unaudited:
     """Like `read`, before any row is audited."""
-    check_choice("nulls", nulls, ("raise", "drop"))
+    check_nulls(nulls)
     table = as_polars(frame)
     lazy = table.lazy()
     scores = score_columns(score)
@@ -296,7 +298,8 @@ CHECK_NAMES = Hint(
 def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
     """Refuse names that are no columns of the table."""
     present = frame.collect_schema().names()
-    unknown = [name for name in wanted if isinstance(name, str) and name not in present]
+    named = column_names_of(one for one in wanted if isinstance(one, str) or not _has_many(one))
+    unknown = [name for name in named if name not in present]
     if not unknown:
         return
     hint = spelling(unknown, present, CHECK_NAMES)
@@ -309,11 +312,21 @@ def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
     )
 
 
+def _has_many(column: object) -> bool:
+    """Whether an expression may be of several columns, whose names only the table tells."""
+    return isinstance(column, pl.Expr) and column.meta.has_multiple_outputs()
+
+
 def _refuse_words(named: pl.LazyFrame, score: str) -> None:
-    """Raise on scores that are text, naming the first that is no number."""
+    """Raise on scores that are text, naming the first that is no number that a float holds."""
     word = pl.col(SCORE)
-    is_none = word.is_not_null() & word.cast(pl.Float64, strict=False).is_null()
-    first, rows = named.select(word.filter(is_none).first(), rows=pl.len()).collect().row(0)
+    number = word.cast(pl.Float64, strict=False)
+    too_large = number.is_infinite() & ~word.str.contains("(?i)inf")
+    is_none = word.is_not_null() & (number.is_null() | too_large)
+    place = pl.arg_where(is_none).first()
+    first, row, rows = (
+        named.select(word.filter(is_none).first(), row=place, rows=pl.len()).collect().row(0)
+    )
     if not rows:
         raise InvalidPredictions(
             f"there are no rows, and {score} is String.",
@@ -321,7 +334,8 @@ def _refuse_words(named: pl.LazyFrame, score: str) -> None:
         )
     if first is not None:
         raise InvalidPredictions(
-            f"{score} is String, allowed are numbers; {first!r} is none.",
+            f"{score} is String, allowed are numbers up to 1.8e308; {quoted([first])} in row "
+            f"{row + 1:,} is none.",
             hint="write all of them as numbers; a missing one is null, in CSV an empty field.",
         )
 

@@ -204,6 +204,12 @@ def some_priors(priors: Priors) -> list[float | None]:
     return resolved
 
 
+def check_prior_in_use(value: object, name: str = "prior") -> None:
+    """Raise unless it is "observed" or a prior."""
+    if not (isinstance(value, str) and value == OBSERVED):
+        check_prior(value, name)
+
+
 def check_prior(value: object, name: str = "prior") -> None:
     """Raise unless 0 < prior < 1."""
     number = float(value) if is_number(value) else 0.0

@@ -16,6 +16,7 @@ from polaroc.choice.certainty import name_case, of_block
 from polaroc.choice.choose import choose_measured
 from polaroc.choice.regret import evaluate_hint
 from polaroc.choice.result import Choice
+from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
@@ -205,6 +206,7 @@ def of_predictions(
     measures = evaluate(
         rows, priors=_priors(question, priors, grid), measures=_measures(question), **arguments
     )
+    refuse_one_class(measures)
     # Where a model was measured once, on cases that count once. Limits at each prior would take
     # ten times as long.
     tested = None

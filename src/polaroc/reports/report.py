@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import get_args
 
 import polars as pl
 
@@ -11,6 +12,7 @@ from polaroc.base.checks import (
     check_whole,
     listed_values,
     pair_of,
+    shortened,
 )
 from polaroc.base.columns import as_lazy
 from polaroc.base.names import listed
@@ -18,8 +20,9 @@ from polaroc.base.tables import as_polars
 from polaroc.comparison.checks import check_scores, refuse_score_prior
 from polaroc.comparison.design import Incomplete
 from polaroc.deployment.monitor_result import Monitor
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
+from polaroc.predictions.row_checks import check_nulls
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
@@ -198,6 +201,13 @@ def report(
     'report.html'
     """
     file = _checked_path(path)
+    check_nulls(nulls)
+    check_choice("incomplete", incomplete, get_args(Incomplete))
+    if tell is not None and not callable(tell):
+        raise InvalidArgument(
+            f"tell is {shortened(tell)}, allowed is a function of a sentence.",
+            hint="for example tell=print.",
+        )
     if isinstance(frame, Monitor):
         _refuse_with_monitor(
             truth=truth, score=score, by=by, over=over, priors=priors or None, between=between,
@@ -308,4 +318,4 @@ def _belief_or_range(
     if isinstance(over, int | float):
         return points([over])
     ends = pair_of(over)
-    return points(ends[:1]) if ends is not None and ends[0] == ends[1] else over
+    return points(ends[:1]) if ends is not None and ends[0] == ends[1] else ends or over

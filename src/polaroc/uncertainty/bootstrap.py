@@ -39,7 +39,7 @@ from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure, values_by_row
 from polaroc.measures.table import per_key
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import SCORE, without_nulls
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, By, Frame, Interpolation, IntoExpr, Label, Priors, Score
@@ -185,7 +185,10 @@ def bootstrap(
             hint="predictions need both; a curve needs none.",
         )
     elif cluster is None and sampling_weight is None:
-        curves = source = as_lazy(curve(frame, truth=truth, score=score, by=by, positive=positive))
+        with without_nulls():
+            curves = source = as_lazy(
+                curve(frame, truth=truth, score=score, by=by, positive=positive)
+            )
         keys = curve_keys(curves)
     else:
         if sampling_weight is not None:
@@ -193,10 +196,11 @@ def bootstrap(
         if cluster is not None:
             single_column(cluster, "cluster", as_lazy(frame))
         own: list[IntoExpr] = [] if cluster is None else [cluster]
-        cases = read(
-            frame, truth=truth, score=score, by=[*key_columns(by), *own], positive=positive,
-            weight=sampling_weight,
-        )  # fmt: skip
+        with without_nulls():
+            cases = read(
+                frame, truth=truth, score=score, by=[*key_columns(by), *own], positive=positive,
+                weight=sampling_weight,
+            )  # fmt: skip
         keys, rows = cases.keys, cases.rows
         if cluster is None:
             source = cases.valid_rows.with_row_index(CLUSTER)

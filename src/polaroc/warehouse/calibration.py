@@ -20,7 +20,7 @@ from polaroc.calibration.probabilities import (
 )
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.grids import resolve_priors
+from polaroc.priors.grids import some_priors
 from polaroc.typing import Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.connections import collected, sent_along
@@ -162,7 +162,7 @@ def _probabilities_of_blocks(
     points: pl.DataFrame, keys: Sequence[str], priors: Priors
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The blocks of each key times the priors, with their probability; and the priors."""
-    resolved = pl.Series("prior", resolve_priors(priors), pl.Float64)
+    resolved = pl.Series("prior", some_priors(priors), pl.Float64)
     grid = resolved.to_frame().with_row_index(PLACE).cast({PLACE: pl.Int64})
     own, prior = 1 / (1 + pl.col(OWN_SKEW)), pl.col("prior")
     above = within(pl.col(LEAST).shift(1), keys)

@@ -18,7 +18,6 @@ from polaroc.errors import (
     InvalidArgument,
     InvalidPredictions,
     InvalidTable,
-    check_choice,
     quoted,
     spelling,
 )
@@ -33,6 +32,7 @@ from polaroc.predictions.row_checks import (
     SCORE,
     UNKNOWN_LABEL,
     WRONG,
+    check_nulls,
     column_in_words,
     labels_of,
     listed,
@@ -92,7 +92,7 @@ def read(
     nulls: Nulls = "raise",
 ) -> Predictions:
     """A prediction table as `Predictions`; nothing is computed yet."""
-    check_choice("nulls", nulls, ("raise", "drop"))
+    check_nulls(nulls)
     check_table(table)
     keys, scores = column_names(by, "by"), score_columns(score)
     models = {model: column_name(column, "score") for model, column in scores.items()}

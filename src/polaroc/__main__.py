@@ -1,0 +1,6 @@
+"""``python -m polaroc``: the same as the command `polaroc`."""
+
+from polaroc_command import main
+
+if __name__ == "__main__":
+    main()

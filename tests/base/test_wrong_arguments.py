@@ -1,0 +1,152 @@
+import datetime
+import inspect
+import os
+import random
+from decimal import Decimal
+
+import numpy as np
+import polars as pl
+import pytest
+
+import polaroc as pr
+from polaroc.errors import PolarocError
+
+FOLDS = pl.DataFrame(
+    {
+        "model": ["A"] * 6 + ["B"] * 6,
+        "fold": [1, 2] * 6,
+        "case": [0, 1, 2, 3, 4, 5] * 2,
+        "truth": [1, 1, 0, 1, 0, 0] * 2,
+        "score": [0.9, 0.8, 0.7, 0.6, 0.3, 0.1, 0.9, 0.2, 0.7, 0.6, 0.3, 0.1],
+    }
+)
+TEST = FOLDS.drop("fold")
+A, B = TEST.partition_by("model")
+WIDE = A.select("case", "truth", A="score", B=B["score"])
+OTHERS = TEST.with_columns(score=1 - pl.col("score"), case=pl.col("case") + 9)
+NAMES = {"truth": "truth", "score": "score"}
+OVER = {"over": (0.1, 0.2)}
+CURVES = pr.curve(TEST, **NAMES, by="model")
+BY_FOLD = pr.curve(FOLDS, **NAMES, by=["model", "fold"])
+MEASURES = pr.evaluate(FOLDS, **NAMES, by=["model", "fold"], priors=[0.1, 0.2], **OVER)
+SURFACE = pr.surface(BY_FOLD, 0.1)
+BINS = pr.binned(TEST, **NAMES, bins=3)
+KEYED = {**NAMES, "by": "model"}
+GATED = {"champion": "A", "challenger": "B"}
+# Calls that are right, by function; the first argument is named as in its signature.
+CALLS = {
+    "curve": [{"frame": TEST, **KEYED}],
+    "evaluate": [
+        {"frame": TEST, **KEYED, **OVER}, {"frame": TEST.lazy(), **KEYED},
+        {"frame": WIDE, "truth": "truth", "score": ["A", "B"], "intervals": "logit"},
+    ],
+    "check": [
+        {"frame": TEST, **KEYED}, {"frame": WIDE, "truth": "truth", "score": {"a": "A", "b": "B"}},
+    ],
+    "hull": [{"curve": CURVES}], "auc": [{"curve": CURVES}], "auprec": [{"curve": CURVES}],
+    "iauprec": [{"curve": CURVES, **OVER}], "sens": [{"curve": CURVES, **OVER}],
+    "accsens": [{"curve": CURVES, **OVER}],
+    "achievable": [{"curve": CURVES, "priors": 0.1}], "surface": [{"curve": CURVES, "priors": 0.1}],
+    "operating_points": [{"curve": CURVES}, {"curve": CURVES, "rule": "recall", "target": 0.5}],
+    "cost_curve": [{"curve": CURVES, "probability_cost": 3}],
+    "brier_curve": [{"curve": CURVES, "probability_cost": 3}],
+    "decision_curve": [{"curve": CURVES, "thresholds": 3}],
+    "intervals": [{"curve": CURVES}], "expected_cost": [{"curve": CURVES, **OVER}],
+    "h_measure": [{"curve": CURVES}], "roc_band": [{"curve": CURVES}],
+    "pr_band": [{"surface": SURFACE}], "mean_roc": [{"curve": BY_FOLD, "n": 3}],
+    "mean_pr": [{"surface": SURFACE, "n": 3}], "dominance": [{"curve": CURVES}],
+    "bootstrap": [
+        {"frame": CURVES, "draws": 100}, {"frame": FOLDS, **NAMES, "draws": 100, "cluster": "case"},
+    ],
+    "binned": [{"frame": TEST, **NAMES, "bins": 3}],
+    "bin_edges": [{"frame": TEST, **NAMES, "bins": 3}],
+    "curve_from_bins": [{"frame": BINS}], "merge_bins": [{"tables": BINS}],
+    "bounds": [{"frame": BINS}], "calibration_curve": [{"curve": CURVES, "draws": 100}],
+    "check_calibration": [{"frame": TEST, **KEYED}],
+    "probabilities": [
+        {"predictions": OTHERS, "curve": CURVES, "score": "score", "by": "model", "priors": 0.1},
+    ],
+    "apply_thresholds": [
+        {"predictions": OTHERS, "points": pr.operating_points(CURVES), **KEYED},
+    ],
+    "estimate_prior": [{"reference": TEST, "deployed": OTHERS, **NAMES, "method": "confusion"}],
+    "monitor": [{"reference": TEST, "deployed": FOLDS, **KEYED, "points": 0.5, "time": "fold"}],
+    "label_budget": [{"reference": TEST, "deployed": OTHERS, **KEYED, "points": 0.5}],
+    "one_vs_rest": [{"frame": WIDE, "truth": "truth", "scores": {0: "A", 1: "B"}}],
+    "macro": [{"measures": MEASURES, "over": "fold"}],
+    "compare": [
+        {"measures": MEASURES, "target": "dataset", "permutations": 100},
+        {"measures": TEST, "measure": "auc", "target": "trained", "case": "case", **NAMES},
+        {"measures": FOLDS, "measure": "auc", "target": "dataset", **KEYED | {"by": None}},
+    ],
+    "choose": [
+        {"measures": MEASURES}, {"measures": FOLDS, **NAMES, **OVER, "case": "case"},
+        {"measures": TEST, **NAMES, **OVER, "case": "case"},
+        {"measures": TEST, **NAMES, **OVER, "measure": "expected_cost", "tuning": OTHERS},
+    ],
+    "anova": [{"table": MEASURES, "response": "iauprec", "factors": ["model", "fold"]}],
+    "delong": [{"predictions": TEST, **NAMES, "case": "case"}],
+    "gate": [
+        {"predictions_or_measures": MEASURES, **GATED, "test_train_ratio": 0.25, **OVER},
+        {"predictions_or_measures": TEST, **GATED, **NAMES, "measure": "auc", "case": "case"},
+    ],
+    "report": [
+        {"frame": TEST, "path": "a.html", **NAMES, **OVER, "case": "case", "tuning": OTHERS},
+        {"frame": MEASURES, "path": "b.html"},
+    ],
+    "prior_grid": [{"lo": 0.1, "hi": 0.2, "n": 3}], "uniform": [{"lo": 0.1, "hi": 0.2}],
+    "beta": [{"a": 1.0, "b": 2.0}], "points": [{"priors": [0.1, 0.2]}],
+    "auprec_bounds": [{"auc": 0.9, "prior": 0.1}],
+    "greatest_auprec": [
+        {"prior": 0.1, "auc": 0.9, "auprec": {0.2: 0.5}, "positives": 9, "negatives": 9},
+    ],
+    "iso_lines": [{"rate": "precision", "levels": 0.5, "priors": 0.1, "n": 3}],
+}  # fmt: skip
+# Arithmetic on whatever has arithmetic.
+OF_QUANTITIES = {"pr_from_roc", "roc_from_pr", "prior", "skew"}
+WRONG = (
+    "typo", "", ["typo"], ("typo",), ["model", "model"], {"model": "typo"}, {"truth": [1, 0]},
+    None, True, -1, 0, 3, 0.5, 1e-320, float("nan"), float("-inf"), 10**400, 1j, Decimal("0.5"),
+    [], [0.5, 0.5], (0.2, 0.1), [None], [[0.1]], [0.1, "x"], set(), range(2), b"x", object(), int,
+    datetime.date(2026, 1, 1), len, np.ones((2, 2)), np.array(["model"]), pl.Series("s", [0.1]),
+    pl.Series(["a"]), pl.col("truth"), pl.col("typo"), pl.lit(1), TEST, TEST.lazy(), pl.DataFrame(),
+    pl.DataFrame({"prior": [None]}),
+)  # fmt: skip
+EACH = len(WRONG) if os.environ.get("POLAROC_ALL_CASES") else 1
+
+
+def called(function, arguments):
+    """The function with its first argument by place, as tables are given."""
+    first, *others = arguments
+    found = function(arguments[first], **{name: arguments[name] for name in others})
+    return found.collect() if isinstance(found, pl.LazyFrame) else found
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        pytest.param(name, right, id=f"{name}-{i}")
+        for name, calls in CALLS.items()
+        for i, right in enumerate(calls)
+    ],
+)
+def test_what_is_wrong_is_refused_with_a_hint_or_taken(name, right, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function = getattr(pr, name)
+    called(function, right)
+    chance = random.Random(f"{name} {sorted(right)}")
+    for argument in inspect.signature(function).parameters:
+        for wrong in chance.sample(WRONG, EACH):
+            try:
+                called(function, right | {argument: wrong})
+            except PolarocError:
+                pass
+            except Exception as other:
+                pytest.fail(f"{argument}={wrong!r} ends in {type(other).__name__}: {other}")
+
+
+def test_every_function_is_called():
+    functions = {name for name in pr.__all__ if inspect.isroutine(getattr(pr, name))}
+    assert functions == set(CALLS) | OF_QUANTITIES

@@ -4,6 +4,7 @@ from collections import defaultdict
 import pytest
 from figures import FIGURES
 from hypothesis import HealthCheck, settings
+from sizes import ALL_CASES
 from xdist.scheduler import LoadScopeScheduling
 
 os.environ.setdefault("POLARS_WARN_UNSTABLE", "1")
@@ -50,20 +51,27 @@ def pytest_xdist_make_scheduler(config, log):
     return Groups(config, log)
 
 
-def leave_out_cases_of_products(config, items):
-    """Of a test marked `product` each value of each parameter; all cases where CI asks for them."""
-    if os.environ.get("POLAROC_ALL_CASES"):
+def leave_out_cases(config, items):
+    """Of tests marked `product` or `alike` all but a few cases, unless all are asked for."""
+    if ALL_CASES:
         return
-    products = defaultdict(list)
+    tests = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("product"):
-            products[item.nodeid.partition("[")[0]].append(item)
+        tests[item.nodeid.partition("[")[0]].append(item)
     left_out = set()
-    for cases in products.values():
-        left_out.update(set(cases) - set(with_each_value(cases)))
+    for cases in tests.values():
+        if alike := cases[0].get_closest_marker("alike"):
+            left_out |= {*cases} - {*spread(cases, *alike.args)}
+        elif cases[0].get_closest_marker("product"):
+            left_out |= {*cases} - {*with_each_value(cases)}
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
+
+
+def spread(cases, count=1):
+    """At most so many of the cases, from the first on, as far apart as can be."""
+    return cases[:: -(-len(cases) // count)]
 
 
 def with_each_value(cases):
@@ -82,7 +90,7 @@ def with_each_value(cases):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """One process for the tests of an engine, and for those that share what a module makes."""
-    leave_out_cases_of_products(config, items)
+    leave_out_cases(config, items)
     order = {}
     for item in items:
         if "engine" in getattr(item, "fixturenames", ()):

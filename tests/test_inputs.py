@@ -248,6 +248,7 @@ def test_tables_of_curves_and_measures(step, make, kind):
     check_like(table, step(table), step(make()))
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WIDE_KINDS)
 def test_a_report_of_any_table(kind, tmp_path, monkeypatch):

@@ -119,7 +119,7 @@ def close(found: pl.DataFrame, expected: pl.DataFrame, *, ordered: bool = True) 
     assert_frame_equal(found, expected, rel_tol=1e-11, abs_tol=1e-13, check_row_order=ordered)
 
 
-@pytest.mark.product
+@pytest.mark.alike(10)
 @pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
@@ -134,7 +134,7 @@ def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
         close(found, eager, ordered=name != "one_vs_rest")
 
 
-@pytest.mark.product
+@pytest.mark.alike(10)
 @pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
@@ -158,7 +158,7 @@ def test_plans_without_python_can_be_sent_elsewhere(name):
     close(sent.collect(), plan.collect(), ordered=name != "one_vs_rest")
 
 
-@pytest.mark.product
+@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize(("b", "by"), [("B", KEYS[2]), (None, KEYS[1])], ids=["B-2", "None-1"])
 @pytest.mark.parametrize("name", PER_KEY)

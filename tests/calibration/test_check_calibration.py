@@ -25,6 +25,7 @@ def predictions(seed: int, rows: int, slope: float = 1.0, sets: int = 1) -> pl.D
     )  # fmt: skip
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("score", "score_prior"), [("score", "observed"), ("balanced", 0.5)])
 def test_calibrated_scores_are_rejected_as_often_as_stated(score, score_prior):

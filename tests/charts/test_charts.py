@@ -24,6 +24,7 @@ from polaroc.evaluation.request import Request
 ROW_LIMIT = 5000
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (100_000, 6), (100_000, 1)])
 def test_no_point_of_a_roc_curve_is_half_a_pixel_from_its_line(rows, decimals):
@@ -47,6 +48,7 @@ def test_of_many_roc_curves_no_point_is_a_pixel_from_its_line():
     assert points_drawn[1] < points_drawn[0]
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "keys", "in_roc", "in_pr"),
@@ -69,7 +71,7 @@ def test_lines_of_curves_that_evaluate_has_thinned_are_as_near(rows, keys, in_ro
             assert distance_to_line(points, drawn(record)).max() <= most
 
 
-@pytest.mark.product
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.01])
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (50_000, 6)])
@@ -235,6 +237,7 @@ def test_a_key_of_one_class_has_no_curve(truth):
 SCRATCH = ["step", "stage", "row", "along", "start", "panel", "chance", "size", "cell_fpr", "tpr_0"]
 
 
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("key", [*SCRATCH, "loss", "auc", "x", "mean"])
 def test_keys_of_any_name_are_drawn(key):

@@ -49,7 +49,7 @@ def test_of_two_equal_models_a_third_of_the_lead_is_kept(two_models):
     assert (kept * weight).sum() / weight.sum() < 1 / 3
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["one test set", "20 hold-outs"])
 @pytest.mark.parametrize("models", [3, 10])
@@ -61,6 +61,7 @@ def test_answers_are_right_as_often_as_they_say(design, models):
     assert right.mean() < probability.mean() + 0.06 + 3.5 * error
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("models", [3, 10])
 def test_the_corrected_mean_of_equal_models_keeps_little_of_their_bias(models):
@@ -80,6 +81,7 @@ def test_with_halves_answers_on_an_unstable_learner_are_right_as_often_as_they_s
 
 
 # The exact limits of the cost of the best of ten equal models hold it in 0.91 of samples.
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("models", "spread"), [(10, 0.0), (3, 1.0)])
 def test_limits_of_the_cost_of_the_picked_model_hold_it(models, spread):

@@ -48,6 +48,7 @@ def spec(folder, tmp_path, name, *options):
     return json.loads((tmp_path / "chart.json").read_text())
 
 
+@pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_every_chart_is_drawn_from_predictions(folder, tmp_path, name):
@@ -168,6 +169,7 @@ def test_pairs_compare_what_is_asked(folder, tmp_path, measures):
     assert_same_document(found, pr.charts.pairs(asked).to_dict())
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("wide", [True, False])
 def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide):

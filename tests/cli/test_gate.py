@@ -55,6 +55,7 @@ def test_the_exit_code_is_the_verdict(files, arguments, code):
     assert gate(files / "cases.csv", *ON_CASES, *arguments).exit_code == code
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_the_verdict_does_not_depend_on_who_reads_it(files, form):

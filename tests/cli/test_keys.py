@@ -42,6 +42,7 @@ def test_usual_names_are_keys_and_are_said(named, command):
     assert said in result.stderr
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 def test_the_same_keys_choose_compare_and_draw(named, tmp_path):
     file, (model, fold) = named

@@ -28,6 +28,7 @@ def answered(*arguments: object) -> dict:
     return json.loads(result.stdout)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("folds", [True, False])
 def test_mean_difference_and_probability(tmp_path, folds):

@@ -145,6 +145,7 @@ def test_an_address_gives_what_files_give(places, command, arguments):
             assert there[name] == rows
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["roc", "winner_map"])
 def test_charts_of_an_address_are_those_of_files(places, name, tmp_path):
@@ -189,6 +190,7 @@ def test_a_table_belongs_to_an_address(places):
     assert "none is named" in refused("check", places["table"][0], *PREDICTIONS)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["wide file", "wide table"])
 def test_a_column_of_scores_per_model(places, place):

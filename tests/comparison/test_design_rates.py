@@ -129,6 +129,7 @@ def test_designs_divide_the_cases():
         assert len(first | second) == 60
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("trees", "depth", "rate"), [(1, 3, 1.0), (10, 2, 0.3)])
 def test_trees_are_those_of_histograms(trees, depth, rate):

@@ -431,6 +431,7 @@ def binomial_limit(runs, chance):
     return stats.binom.isf(0.001, runs, chance)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", ["auc", "iauprec"])
 def test_a_pass_is_rare_where_the_challenger_is_worse_by_the_margin(measure):

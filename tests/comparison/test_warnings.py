@@ -49,6 +49,7 @@ def run(command, table, folder, *more):
     return result.exit_code, " ".join(result.output.split())
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_to_be_doubted_is_said_on_the_terminal(tmp_path, command):

@@ -221,6 +221,7 @@ def test_what_needs_one_estimate_says_so(call, match):
     assert "\nHint: " in str(caught.value)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["em", "confusion"])
 def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method):

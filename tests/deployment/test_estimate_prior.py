@@ -58,7 +58,7 @@ def test_the_prior_of_a_shifted_deployment_is_found(method, score, prior):
     assert (row["method"], row["deployed"], row["note"]) == (method, 20_000, None)
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", PRIORS[::2])
 @pytest.mark.parametrize(("method", "score"), [("em", "score"), ("confusion", "odd")])

@@ -36,6 +36,7 @@ def p_value(reference, deployed):
     )
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("prior", "use", "digits"), [(0.3, 0.1, None), (0.05, 0.5, None), (0.3, 0.01, 0)]
@@ -49,6 +50,7 @@ def test_a_shift_of_the_prior_alone_is_found_as_rarely_as_the_level_says(prior, 
         assert np.mean(np.array(small) <= level) * runs <= stats.binom.ppf(0.999, runs, level)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("drift", DRIFTS)
 def test_drift_that_is_no_mixture_is_found(drift):
@@ -107,6 +109,7 @@ def test_scores_that_are_all_the_same_have_no_p_value():
     assert pr.estimate_prior(one, one, **NAMES)["shift_p"].item() is None
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("prior", [0.01, 0.5])
 def test_few_labelled_cases_beside_many_scores_find_no_drift_too_often(prior):
     rng, runs = np.random.default_rng(3), 300

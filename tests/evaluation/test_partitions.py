@@ -99,6 +99,7 @@ KEYS = {
 }
 
 
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 def test_keys_of_any_type(key):
@@ -118,6 +119,7 @@ def test_several_keys_may_be_floats():
     same(pr.evaluate(table.lazy(), memory=room(10 * ROWS), **asked).collect(), whole)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("measures", [None, ["brier", "log_loss", "auc"]])
@@ -193,7 +195,7 @@ def test_nothing_and_next_to_nothing(rows):
     same(pr.evaluate(table, **NAMES, memory=room(1)), pr.evaluate(table, **NAMES))
 
 
-@pytest.mark.product
+@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [1, 50, 500])
 @pytest.mark.parametrize("most", [1, 7, 100, ROWS])

@@ -69,7 +69,7 @@ EVERY_KEY = ("evaluate", "check")
 ODD_KEYS = ("Categorical", "Enum, the other way round", "Struct", "some null", "some NaN")
 
 
-@pytest.mark.product
+@pytest.mark.alike(10)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "function"),

@@ -41,6 +41,7 @@ def least_by_linear_programme(auc: float, prior: float, n: int = 120) -> float:
     return answer.fun
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("auc", "prior"), AREAS)
 def test_least_is_that_of_a_linear_programme(auc, prior):
@@ -112,6 +113,7 @@ def test_greatest_without_a_known_area_is_the_closed_form():
     assert bound == pytest.approx(pr.auprec_bounds(0.9, 0.3)[1], abs=1e-4)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.1, 0.01])
 def test_greatest_holds_for_measured_areas(prior):

@@ -108,6 +108,7 @@ def test_the_figure_starts_in_the_middle_of_the_range(page):
     assert "are no probabilities" not in page.text()
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "score",

@@ -417,6 +417,7 @@ def test_why_no_test_was_made(place, asked, said):
     assert said in Page(pr.report(table, **ASKED, **asked, over=OVER, path=path)).text()
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("folds", [2, 3])
 def test_blocks_that_not_every_model_has_are_left_out_everywhere(place, folds):
@@ -487,6 +488,7 @@ def crowd(models: int, folds: int, cases: int) -> pl.DataFrame:
     })  # fmt: skip
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("models", "folds", "cases"), [(301, 1, 20), (2, 400, 8), (40, 20, 12)])
 def test_of_many_models_and_folds_what_can_be_seen_is_drawn(place, models, folds, cases):

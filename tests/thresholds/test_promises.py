@@ -23,6 +23,7 @@ def sample(positives, negatives, called_pos, called_neg) -> Sample:
     return Sample(np.atleast_1d(called_pos), np.atleast_1d(called_neg), positives, negatives)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "ends"),

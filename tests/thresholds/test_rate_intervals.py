@@ -94,7 +94,7 @@ def enumerated(positives, negatives, prior, draws):
             yield np.mean([weights @ ((low <= p + 1e-7) & (p - 1e-7 <= high)) for p in truths])
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.02, 0.3])
 @pytest.mark.parametrize("sizes", [(20, 20), (20, 60)])
@@ -262,6 +262,7 @@ def test_arguments_outside_what_is_allowed(arguments, message):
         pr.apply_thresholds(TEST, POINTS, **NAMES, **arguments)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["em", "confusion"])
 def test_coverage_at_an_estimated_prior(method):

@@ -260,6 +260,7 @@ def test_logit_is_symmetric_in_the_log_odds():
 
 
 # Of draws of the cells alone .25 to .92 held at the first two.
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "positives", "negatives", "auc"),
@@ -293,6 +294,7 @@ def test_few_clusters_of_whole_classes_hold_the_true_area():
     assert held >= 51
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
 def test_limits_are_near_those_of_the_influence(method):
@@ -345,6 +347,7 @@ def test_columns_schemas_and_kinds_of_frame(by):
     assert empty.schema == found.schema
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_evaluate_resamples_as_bootstrap_does(method):

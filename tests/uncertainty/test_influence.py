@@ -98,6 +98,7 @@ def test_influence_is_the_derivative_by_the_weight_of_a_case(name):
     assert std_error(TABLE, name) == pytest.approx(np.sqrt(variance), rel=1e-8)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 def test_a_whole_weight_counts_as_so_many_rows(name):

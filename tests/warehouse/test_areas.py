@@ -66,6 +66,7 @@ def assert_step_same(curves: tuple[object, pl.DataFrame], step: str) -> None:
     assert_same(getattr(warehouse, name)(there, **asked), getattr(pr, name)(here, **asked))
 
 
+@pytest.mark.alike(8)
 @pytest.mark.elsewhere(
     "auc at low fpr",
     "linear at some recalls",

@@ -21,6 +21,7 @@ def test_measures_are_those_of_the_polars_functions(engine: Engine, by, weighted
     assert_same(found, pr.evaluate(table, **asked))
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("priors", [["observed", 0.3, 0.01], [i / 50 for i in range(1, 40)]])
 def test_all_measures_are_taken_at_once(priors):
     import ibis
@@ -120,6 +121,7 @@ def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
     )  # fmt: skip
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_both_engines_of_polars_and_a_warehouse_agree_on_random_tables(seed):

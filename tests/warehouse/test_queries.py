@@ -19,7 +19,7 @@ def query(dialect: str, name: str = "predictions", **kwargs) -> str:
     return pr.warehouse.sql(pr.warehouse.evaluate(table, **asked), dialect)
 
 
-@pytest.mark.product
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 import os
 from collections import defaultdict
+from functools import cache
 
 import pytest
+import typer.testing
 from figures import FIGURES
 from hypothesis import HealthCheck, settings
 from sizes import ALL_CASES
@@ -13,6 +15,8 @@ if os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0":
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
 # Processes that tests start, those side by side too, compile the package once, not each anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# The tree of commands is the same each time that a test calls the command line.
+typer.testing._get_command = cache(typer.testing._get_command)
 # Programs without doctests, which import one another from their own folder: on the path of the
 # tests its coverage.py would hide the package `coverage`.
 collect_ignore = ["benchmarks"]
@@ -113,3 +117,11 @@ def pytest_testnodedown(node):
 def pytest_terminal_summary(terminalreporter):
     for done, times in FIGURES.items():
         terminalreporter.write_line(f"{times:,} {done}")
+
+
+@pytest.fixture
+def words_only(monkeypatch):
+    """Reports without figures, of which drawing takes most of the time; with all cases as they are."""
+    if not ALL_CASES:
+        monkeypatch.setattr("polaroc.reports.page.figures", lambda *_: [])
+        monkeypatch.setattr("polaroc.reports.page.browser_libraries", lambda: "")

@@ -19,6 +19,8 @@ from polaroc.reports.fold_thresholds import (
 )
 from polaroc.reports.needs import Need
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_costs.py"))
 PRIORS = (0.1, 0.5)
 COSTS = [Need("cost", (prior,), cost_fn=10, cost_fp=3) for prior in PRIORS]

@@ -13,6 +13,8 @@ from polaroc.reports.cases import CaseCounts
 from polaroc.reports.needs import Need
 from polaroc.reports.page import GLOSSARY
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_limits.py"))
 OVER = (0.02, 0.1)
 

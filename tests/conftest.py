@@ -121,7 +121,7 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture
 def words_only(monkeypatch):
-    """Reports without figures, of which drawing takes most of the time; with all cases as they are."""
+    """Reports without figures, the drawing of which takes long, unless all cases run."""
     if not ALL_CASES:
         monkeypatch.setattr("polaroc.reports.page.figures", lambda *_: [])
         monkeypatch.setattr("polaroc.reports.page.browser_libraries", lambda: "")

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sizes import replicates
 
 from polaroc.choice.posterior import posterior
 
@@ -73,7 +74,7 @@ def test_the_corrected_mean_of_equal_models_keeps_little_of_their_bias(models):
 
 @pytest.mark.slow
 def test_with_halves_answers_on_an_unstable_learner_are_right_as_often_as_they_say():
-    found = SCRIPT["answers_with_halves"]("prototypes", 3, 1.0, 150)
+    found = SCRIPT["answers_with_halves"]("prototypes", 3, 1.0, replicates(150, 60))
     probability, right = found[:, 0], found[:, 1]
     error = np.sqrt((probability * (1 - probability)).sum()) / len(found)
     assert abs(probability.mean() - right.mean()) < 3.5 * error

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import binom
+from sizes import replicates
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -21,7 +22,7 @@ SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "design_r
 COUNTS = pl.read_csv(SCRIPT["COUNTS"])
 CASES = (20, 40)
 TRUTH = np.arange(60) < 20
-REPLICATES = 110
+REPLICATES = replicates(110, 60)
 
 
 def test_the_page_has_what_was_counted():

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from scipy.stats import norm
+from scipy.stats import binom, norm
+from sizes import replicates
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -135,8 +136,8 @@ def test_the_summary_speaks_of_cases_and_a_tiny_p_is_no_zero():
 @pytest.mark.slow
 def test_false_positives_are_as_rare_as_asked():
     rng = np.random.default_rng(3)
-    wrong = 0
-    for _ in range(60):
+    wrong, samples = 0, replicates(60, 20)
+    for _ in range(samples):
         truth = np.repeat([True, False], [60, 120])
         signal = rng.normal(size=180) + 1.2 * truth
         tables = [
@@ -146,8 +147,7 @@ def test_false_positives_are_as_rare_as_asked():
         ]  # fmt: skip
         found = compare(pl.concat(tables), case="id", alpha=0.05)
         wrong += found.omnibus["p_value"].item() < 0.05
-    # Binomial(60, 0.05) is above 9 in less than one of a thousand runs.
-    assert wrong <= 9
+    assert wrong <= binom.isf(1e-3, samples, 0.05)
 
 
 @pytest.mark.parametrize("lacking", ["truth", "score"])

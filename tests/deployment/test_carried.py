@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
+from sizes import replicates
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
@@ -225,7 +226,7 @@ def test_what_needs_one_estimate_says_so(call, match):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["em", "confusion"])
 def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method):
-    runs = 60
+    runs = replicates(60, 25)
     rng = np.random.default_rng(3)
     tables = pl.concat(SIMULATION["carried_once"](rng, runs, (50, 450), 0.1, method))
     held = (

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from scipy import stats
+from sizes import replicates
 
 import polaroc as pr
 from polaroc.deployment.estimate_prior import COLUMNS
@@ -13,7 +14,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions
 NAMES = {"truth": "truth", "score": "score"}
 METHODS = ["em", "confusion"]
 PRIORS = [0.01, 0.05, 0.1, 0.3, 0.5]
-RUNS = 300
+RUNS = replicates(300, 100)
 # What a coverage of 0.95 gives in 999 of 1000 such trials.
 WITHIN = stats.binom.interval(0.999, RUNS, 0.95)
 

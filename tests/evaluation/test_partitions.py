@@ -72,7 +72,7 @@ TABLES = {
 @pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("interpolation", "weight", "rows"), [("exact", None, 100), ("hull", "weight", 700)]
+    ("interpolation", "weight", "rows"), [("exact", None, 300), ("hull", "weight", 900)]
 )
 @pytest.mark.parametrize("scores", TABLES.values(), ids=TABLES)
 def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
@@ -162,9 +162,9 @@ def test_invalid_rows_have_the_same_notes():
     asked = {**NAMES, "by": "model"}
     for nulls in ("raise", "drop"):
         whole = pr.evaluate(table.lazy(), nulls=nulls, **asked).collect()
-        same(pr.evaluate(table.lazy(), nulls=nulls, memory=room(50), **asked).collect(), whole)
+        same(pr.evaluate(table.lazy(), nulls=nulls, memory=room(400), **asked).collect(), whole)
     with pytest.raises(pr.errors.InvalidPredictions, match="30 null scores"):
-        pr.evaluate(table, memory=room(50), **asked)
+        pr.evaluate(table, memory=room(400), **asked)
 
 
 @pytest.mark.parametrize("kept", [0, 20])
@@ -181,7 +181,7 @@ def test_invalid_rows_need_no_space(kept, nulls):
 def test_the_work_is_done_at_once(tmp_path):
     table = predictions(RNG.random(ROWS))
     table.write_parquet(tmp_path / "rows.parquet")
-    for most in (50, 2 * ROWS):
+    for most in (400, 2 * ROWS):
         scanned = pl.scan_parquet(tmp_path / "rows.parquet")
         found = pr.evaluate(scanned, **NAMES, memory=room(most))
         (tmp_path / "rows.parquet").rename(tmp_path / "moved")

@@ -165,6 +165,7 @@ def test_a_killed_writer_leaves_the_old_output_or_the_new_one(tmp_path, one_step
     assert names(tmp_path) == {"out"}
 
 
+@pytest.mark.alike
 @killed_commands
 def test_a_killed_command_leaves_the_old_output_or_the_new_one(command, tmp_path):
     arguments, out, files = command
@@ -290,6 +291,7 @@ def files_of_at_most(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.alike(2)
 @every_command
 def test_files_that_may_not_grow(command, tmp_path):
     arguments, out, _ = command
@@ -303,6 +305,7 @@ def test_files_that_may_not_grow(command, tmp_path):
 
 
 @needs_root
+@pytest.mark.alike(2)
 @every_command
 def test_a_full_disk(command, tmp_path):
     arguments, out, _ = command
@@ -336,6 +339,7 @@ def _fill(file):
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder nobody may write to")
+@pytest.mark.alike(2)
 @every_command
 def test_a_folder_nobody_may_write_to(command):
     assert refused(run_cheaply([*command[0], "/proc/out"]))

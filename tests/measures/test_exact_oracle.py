@@ -7,6 +7,7 @@ import exact
 import numpy as np
 import polars as pl
 import pytest
+from sizes import replicates
 from sklearn import config_context
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
@@ -14,9 +15,9 @@ import polaroc as pr
 
 # CI and `just differential` take more tables, the latter other seeds too.
 SEED = int(os.environ.get("POLAROC_SEED", "0"))
-COUNT = int(os.environ.get("POLAROC_TABLES", "1200")) // len(crowds.WEIGHTS)
+COUNT = int(os.environ.get("POLAROC_TABLES", "600")) // len(crowds.WEIGHTS)
 # scikit-learn takes a millisecond for each.
-BESIDE = min(400, COUNT)
+BESIDE = min(replicates(400, 100), COUNT)
 PRIORS = ["observed", 0.5, 0.01]
 WAYS = [
     ("exact", "limit"), ("exact", "drop"), ("linear", "limit"), ("linear", "one"),

@@ -6,6 +6,7 @@ import pytest
 from agreement import assert_same_numbers
 from scipy.integrate import quad
 from scipy.stats import beta, binom, binomtest, norm
+from sizes import replicates
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
@@ -266,7 +267,7 @@ def test_arguments_outside_what_is_allowed(arguments, message):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["em", "confusion"])
 def test_coverage_at_an_estimated_prior(method):
-    runs, prior, distance, limit = 120, 0.2, 2.0, 1.3
+    runs, prior, distance, limit = replicates(120, 40), 0.2, 2.0, 1.3
     rng = np.random.default_rng(3)
 
     def drawn(truth):

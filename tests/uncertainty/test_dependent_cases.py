@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sizes import replicates
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "dependent_cases.py"))
-SAMPLES, DRAWS, METHODS = 40, 100, ["percentile"]
+SAMPLES, DRAWS, METHODS = replicates(40, 20), 100, ["percentile"]
 
 
 def counts(limits):

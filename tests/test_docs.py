@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from sizes import ALL_CASES
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -19,6 +20,9 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 OUTPUTS = runpy.run_path(str(ROOT / "docs" / "outputs.py"))
 DOCS = OUTPUTS["pages"]()
+# These calculate for as long as all others together.
+LONG = ("scale", "fraud", "screening", "scikit_learn")
+CALCULATED = [page for page in DOCS if ALL_CASES or page.stem not in LONG]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 FILES = (ROOT / "docs" / "guide" / "files.md").read_text()
@@ -26,7 +30,7 @@ FILES = (ROOT / "docs" / "guide" / "files.md").read_text()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [ROOT / "README.md", *DOCS], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [ROOT / "README.md", *CALCULATED], ids=lambda page: page.stem)
 def test_python_blocks_run_and_print_what_the_page_says(page):
     text = page.read_text()
     assert OUTPUTS["filled"](text, page.name) == text

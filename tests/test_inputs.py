@@ -163,7 +163,7 @@ def check_like(table, result, frame):
     )
 
 
-@pytest.mark.product
+@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
@@ -230,7 +230,7 @@ OF_MEASURES = {
 }
 
 
-@pytest.mark.product
+@pytest.mark.alike(5)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["pandas", "pyarrow.RecordBatchReader", "pyarrow.dataset", "lists"]
@@ -251,6 +251,7 @@ def test_tables_of_curves_and_measures(step, make, kind):
 @pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WIDE_KINDS)
+@pytest.mark.usefixtures("words_only")
 def test_a_report_of_any_table(kind, tmp_path, monkeypatch):
     pages = []
     monkeypatch.setattr(import_module("polaroc.reports.report"), "page", pages_of(pages))

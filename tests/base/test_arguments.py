@@ -211,6 +211,7 @@ FURTHER = {("scores", "mapping")}
 ALSO_OF_MEASURES = {"bootstrap", "compare trained", "gate on cases", "report"}
 
 
+@pytest.mark.alike(15)
 @pytest.mark.parametrize("function", CALLS)
 def test_what_is_no_column_is_said_in_one_message(function):
     call, right = CALLS[function]
@@ -398,6 +399,7 @@ OTHERS = {
 }  # fmt: skip
 
 
+@pytest.mark.alike(15)
 @pytest.mark.slow
 @pytest.mark.parametrize("argument", OTHERS)
 def test_what_an_argument_cannot_be_is_refused_with_a_hint(argument):

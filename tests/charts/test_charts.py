@@ -24,7 +24,7 @@ from polaroc.evaluation.request import Request
 ROW_LIMIT = 5000
 
 
-@pytest.mark.alike(2)
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (100_000, 6), (100_000, 1)])
 def test_no_point_of_a_roc_curve_is_half_a_pixel_from_its_line(rows, decimals):

@@ -97,6 +97,7 @@ def test_models_are_told_apart_by_numbers_too(files):
     assert result.stdout.startswith("Fail: 3 is worse than 1 in IAUPREC")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("file", "arguments", "message"),
     [

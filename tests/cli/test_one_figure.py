@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 import polaroc as pr
 from polaroc.cli import app
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 TABLE = pr.datasets.satellite_predictions()
 OVER = (0.05, 0.20)
 COLUMNS = {"truth": "truth", "score": "score"}

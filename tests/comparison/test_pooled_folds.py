@@ -6,6 +6,8 @@ import pytest
 import polaroc as pr
 from polaroc.errors import InvalidArgument
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 PREDICTIONS = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
 # Each row of a model is a case of its own, as in k-fold cross-validation.
 CASES = PREDICTIONS.drop("case").with_columns(pl.int_range(pl.len()).over("model").alias("case"))

@@ -5,6 +5,8 @@ from typer.testing import CliRunner
 import polaroc as pr
 from polaroc.cli import app
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 # Model A ranks all but perfectly, model B the other way round; of 32 cases a fold one has no score.
 SOUND = pl.DataFrame(
     [

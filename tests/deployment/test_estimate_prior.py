@@ -43,7 +43,7 @@ def of_models(models, seed: int, rows: int, prior: float) -> pl.DataFrame:
     return pl.concat(tables)
 
 
-@pytest.mark.product
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(("method", "score"), [("em", "score"), ("confusion", "odd")])
 def test_the_prior_of_a_shifted_deployment_is_found(method, score, prior):

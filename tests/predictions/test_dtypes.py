@@ -97,7 +97,7 @@ def test_keys_of_every_type(key, function):
     )  # fmt: skip
 
 
-@pytest.mark.product
+@pytest.mark.alike(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", NUMBERS, ids=str)
 @pytest.mark.parametrize("column", ["score", "weight", "truth"])

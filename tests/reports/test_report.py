@@ -408,6 +408,7 @@ def test_of_very_many_pairs_and_cases_no_test_is_made(place, monkeypatch):
     assert "No test was made of so many pairs" in Page(made).text()
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "said"),
@@ -607,6 +608,7 @@ def predictions(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_the_command_writes_the_page_of_the_function(tmp_path, predictions):
     told = ("--truth", "truth", "--score", "score", "--over", *OVER, "--test-train-ratio", 0.5)
     result = run(predictions, *told, "--cost-fn", 5, "--out", tmp_path / "told.html")

@@ -82,6 +82,7 @@ def test_measures_of_curves_are_those_of_polars(curves, step):
     assert_step_same(curves, step)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.elsewhere("exact, limit", "accsens")
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["auc", "exact, limit", "linear at some recalls", "accsens"])

@@ -10,6 +10,7 @@ from polaroc.measures.catalog import CATALOG
 KEYS = [([], True), (["model"], False), (["model", "fold"], True)]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("by", "weighted"), KEYS)
 def test_measures_are_those_of_the_polars_functions(engine: Engine, by, weighted):
     table = predictions(len(by), weights=weighted)

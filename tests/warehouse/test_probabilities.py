@@ -26,6 +26,7 @@ def scored(seed: int, **options) -> pl.DataFrame:
     )  # fmt: skip
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("by", "weighted"), [("model", False), (["model", "fold"], True)])
 @pytest.mark.parametrize("measures", [SCORING + RANGES, ["auc", "brier", "log_loss"]], ids=len)
 def test_scoring_rules_are_those_of_the_polars_functions(engine: Engine, by, weighted, measures):
@@ -55,6 +56,7 @@ def test_scoring_rules_at_many_priors(engine: Engine):
     assert_same(found, pr.evaluate(table, **asked))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("by", ["model", ["model", "fold"], ()])
 def test_probabilities_are_those_of_the_polars_function(engine: Engine, by):
     tuning, use = predictions(1), predictions(2).with_row_index("case")

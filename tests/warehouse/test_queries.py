@@ -59,6 +59,7 @@ def test_a_table_may_have_a_schema_and_a_catalog(name):
     assert ".".join(part.name for part in table.parts) == name
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(
     ("labels", "measures"), [(pl.Boolean, None), (pl.Int64, "auc"), (pl.Float64, "auc")]
 )

@@ -2,6 +2,7 @@ import os
 from collections import defaultdict
 
 import pytest
+from chromium import chromium
 from figures import FIGURES
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
@@ -25,6 +26,13 @@ for name, examples in {"quick": 5, "thorough": 50}.items():
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser for the tests of a file, which are skipped without one."""
+    with chromium(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
 
 
 ENGINES = ("spark", "sail", "postgres", "duckdb")
@@ -85,8 +93,8 @@ def pytest_collection_modifyitems(config, items):
     leave_out_cases_of_products(config, items)
     order = {}
     for item in items:
-        if "engine" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.engine)
+        for name in {"engine", "browser"}.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(name)
         group = group_of(item.nodeid)
         order[item] = LONGEST_FIRST.index(group) if group in LONGEST_FIRST else len(LONGEST_FIRST)
     items.sort(key=order.__getitem__)

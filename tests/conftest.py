@@ -1,10 +1,12 @@
 import os
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 from chromium import chromium
 from figures import FIGURES
 from hypothesis import HealthCheck, settings
+from passed import repeated
 from xdist.scheduler import LoadScopeScheduling
 
 os.environ.setdefault("POLARS_WARN_UNSTABLE", "1")
@@ -35,6 +37,8 @@ def browser(tmp_path_factory):
         yield driver
 
 
+# Where a run writes which cases passed; a run that finds the file leaves them out.
+PASSED = Path(os.environ["POLAROC_PASSED"]) if os.environ.get("POLAROC_PASSED") else None
 ENGINES = ("spark", "sail", "postgres", "duckdb")
 # Groups that take minutes: a process that begins with one ends no later than the others.
 LONGEST_FIRST = ("spark", "sail", "tests/files/test_faults.py", "postgres", "duckdb")
@@ -69,6 +73,10 @@ def leave_out_cases_of_products(config, items):
     left_out = set()
     for cases in products.values():
         left_out.update(set(cases) - set(with_each_value(cases)))
+    leave_out(left_out, config, items)
+
+
+def leave_out(left_out, config, items):
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
@@ -91,6 +99,8 @@ def with_each_value(cases):
 def pytest_collection_modifyitems(config, items):
     """One process for the tests of an engine, and for those that share what a module makes."""
     leave_out_cases_of_products(config, items)
+    if PASSED and PASSED.exists():
+        leave_out(set(repeated(items, set(PASSED.read_text().splitlines()))), config, items)
     order = {}
     for item in items:
         for name in {"engine", "browser"}.intersection(getattr(item, "fixturenames", ())):
@@ -111,5 +121,8 @@ def pytest_testnodedown(node):
 
 
 def pytest_terminal_summary(terminalreporter):
+    if PASSED and not PASSED.exists():
+        cases = terminalreporter.stats.get("passed", ())
+        PASSED.write_text("".join(f"{case.nodeid}\n" for case in cases))
     for done, times in FIGURES.items():
         terminalreporter.write_line(f"{times:,} {done}")

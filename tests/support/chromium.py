@@ -38,7 +38,8 @@ def chromium(profile: Path) -> "Iterator[Chrome]":
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(program("chromedriver")))
+    service = webdriver.ChromeService(program("chromedriver"))
+    driver = webdriver.Chrome(options=options, service=service)
     try:
         yield driver
     finally:

@@ -16,6 +16,10 @@ demo:
 test *ARGS:
     pytest {{ARGS}}
 
+# The README's two commands, as on a machine that has Python and nothing else.
+bare:
+    .ci/bare
+
 # The tests that take no server, browser, fault or long calculation: for every save.
 quick *ARGS:
     pytest -q -m "not slow and not engine and not browser and not faults" {{ARGS}}

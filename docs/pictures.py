@@ -5,8 +5,8 @@ is photographed by Chromium.
 """
 
 import re
-import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -20,6 +20,9 @@ from house import house
 from PIL import Image
 
 import polaroc as pr
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+from programs import program
 
 if TYPE_CHECKING:
     import altair as alt
@@ -55,7 +58,7 @@ def main() -> None:
 
 def report(pictures: Path) -> None:
     """The first screens of the report on the embedded predictions, as a browser shows them."""
-    browser = shutil.which("chromium")
+    browser = program("chromium")
     if browser is None:
         raise SystemExit("chromium is not installed (Debian: chromium)")
     with tempfile.TemporaryDirectory() as folder:

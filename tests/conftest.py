@@ -1,11 +1,14 @@
 import os
 from collections import defaultdict
 from functools import cache
+from pathlib import Path
 
 import pytest
 import typer.testing
+from chromium import chromium
 from figures import FIGURES
 from hypothesis import HealthCheck, settings
+from passed import repeated
 from sizes import ALL_CASES
 from xdist.scheduler import LoadScopeScheduling
 
@@ -32,6 +35,15 @@ for name, examples in {"quick": 5, "thorough": 50}.items():
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser for the tests of a file, which are skipped without one."""
+    with chromium(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
+
+
+# Where a run writes which cases passed; a run that finds the file leaves them out.
+PASSED = Path(os.environ["POLAROC_PASSED"]) if os.environ.get("POLAROC_PASSED") else None
 ENGINES = ("spark", "sail", "postgres", "duckdb")
 # Groups that take minutes: a process that begins with one ends no later than the others.
 LONGEST_FIRST = ("spark", "sail", "tests/files/test_faults.py", "postgres", "duckdb")
@@ -68,6 +80,10 @@ def leave_out_cases(config, items):
             left_out |= {*cases} - {*spread(cases, *alike.args)}
         elif cases[0].get_closest_marker("product"):
             left_out |= {*cases} - {*with_each_value(cases)}
+    leave_out(left_out, config, items)
+
+
+def leave_out(left_out, config, items):
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
@@ -95,10 +111,12 @@ def with_each_value(cases):
 def pytest_collection_modifyitems(config, items):
     """One process for the tests of an engine, and for those that share what a module makes."""
     leave_out_cases(config, items)
+    if PASSED and PASSED.exists():
+        leave_out(set(repeated(items, set(PASSED.read_text().splitlines()))), config, items)
     order = {}
     for item in items:
-        if "engine" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.engine)
+        for name in {"engine", "browser"}.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(name)
         group = group_of(item.nodeid)
         order[item] = LONGEST_FIRST.index(group) if group in LONGEST_FIRST else len(LONGEST_FIRST)
     items.sort(key=order.__getitem__)
@@ -115,6 +133,9 @@ def pytest_testnodedown(node):
 
 
 def pytest_terminal_summary(terminalreporter):
+    if PASSED and not PASSED.exists():
+        cases = terminalreporter.stats.get("passed", ())
+        PASSED.write_text("".join(f"{case.nodeid}\n" for case in cases))
     for done, times in FIGURES.items():
         terminalreporter.write_line(f"{times:,} {done}")
 

@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 import pytest
-from numpydoc.validate import validate
+from programs import package
 
 import polaroc as pr
 
@@ -66,6 +66,7 @@ def test_public_functions_are_documented(name):
     "name", sorted(PUBLIC - MODULES) + [f"sklearn.{name}" for name in pr.sklearn.__all__]
 )
 def test_docstrings_have_the_form_of_numpydoc(name):
+    validate = package("numpydoc.validate", "lint").validate
     errors = validate(f"polaroc.{name}")["errors"]
     assert [(code, text) for code, text in errors if code not in IGNORED] == []
 

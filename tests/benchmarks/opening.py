@@ -6,8 +6,8 @@ drawn, by the page's own clock. Needs chromium and chromedriver.
 """
 
 import argparse
-import shutil
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -15,6 +15,9 @@ from pathlib import Path
 from selenium import webdriver
 
 import polaroc as pr
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from programs import program
 
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,900")
 DRAWN = "return document.documentElement.dataset.ready === 'true' ? performance.now() : 0"
@@ -44,10 +47,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=7)
     asked = parser.parse_args()
     options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
+    options.binary_location = program("chromium")
     for flag in FLAGS:
         options.add_argument(flag)
-    service = webdriver.ChromeService(shutil.which("chromedriver"))
+    service = webdriver.ChromeService(program("chromedriver"))
     with tempfile.TemporaryDirectory() as folder, webdriver.Chrome(options, service) as browser:
         started = time.perf_counter()
         path = written(Path(folder))

@@ -26,7 +26,7 @@ from tables import CHUNK, predictions
 import polaroc as pr
 from polaroc.warehouse.connections import collected
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "warehouse"))
+sys.path += [str(Path(__file__).parents[1] / name) for name in ("support", "warehouse")]
 from spark_cluster import Cluster, spark_cluster
 
 ASKED = {"truth": "truth", "score": "score", "priors": [0.5, 0.1, 0.01]}

@@ -3,6 +3,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from chromium import visit
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
@@ -89,9 +90,7 @@ def test_it_is_a_panel_of_the_explorer():
     assert len(pr.charts.explorer(curves).to_dict()["hconcat"]) == 2
 
 
-@pytest.mark.browser
-def test_the_slider_moves_lines_there_and_back(tmp_path):
-    from chromium import chromium, visit
+def test_the_slider_moves_lines_there_and_back(browser, tmp_path):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import WebDriverWait
@@ -103,20 +102,19 @@ def test_the_slider_moves_lines_there_and_back(tmp_path):
         "const lines = document.querySelectorAll('.concat_2_group .mark-line path');"
         "return lines.length ? lines[lines.length - 1].getAttribute('d') : ''"
     )
-    with chromium(tmp_path) as driver:
-        visit(driver, page)
-        wait = WebDriverWait(driver, 10)
+    visit(browser, page)
+    wait = WebDriverWait(browser, 10)
 
-        def drawn() -> list[float]:
-            return [float(one) for one in re.findall(r"[0-9.]+", driver.execute_script(path))]
+    def drawn() -> list[float]:
+        return [float(one) for one in re.findall(r"[0-9.]+", browser.execute_script(path))]
 
-        at_first = wait.until(lambda _: drawn())
-        slider = driver.find_element(By.CSS_SELECTOR, ".vega-bind input")
-        slider.send_keys(*[Keys.ARROW_LEFT] * 200)
-        wait.until(lambda _: drawn() != pytest.approx(at_first, abs=1))
-        slider.send_keys(*[Keys.ARROW_RIGHT] * 200)
-        # A slider stops at full steps from its end.
-        wait.until(lambda _: drawn() == pytest.approx(at_first, abs=0.1))
+    at_first = wait.until(lambda _: drawn())
+    slider = browser.find_element(By.CSS_SELECTOR, ".vega-bind input")
+    slider.send_keys(*[Keys.ARROW_LEFT] * 200)
+    wait.until(lambda _: drawn() != pytest.approx(at_first, abs=1))
+    slider.send_keys(*[Keys.ARROW_RIGHT] * 200)
+    # A slider stops at full steps from its end.
+    wait.until(lambda _: drawn() == pytest.approx(at_first, abs=0.1))
 
 
 def test_keys_without_probabilities_are_left_out():

@@ -7,6 +7,7 @@ import sys
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from programs import program
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -198,6 +199,7 @@ def test_a_named_pipe_is_read(tmp_path, suffix):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not program("bash"), reason="bash is not installed")
 def test_what_a_shell_makes_a_pipe_of_is_read(predictions):
     asked = " ".join([*BASE, "--json"])
     words = f"{sys.executable} -m polaroc.cli evaluate <(cat {predictions}) {asked}"

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from programs import package
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -94,7 +95,7 @@ def test_a_new_measure_is_named_and_described():
             "by default": "yes",
         }
     ]
-    pytest.importorskip("sphinx")
+    package("sphinx", "docs")
     page = runpy.run_path(str(ROOT / "docs" / "extensions" / "measure_table.py"))
     assert "| `gini` | Gini | twice the AUC less one | higher |  | yes |" in page["markdown"]()
 

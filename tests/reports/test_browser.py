@@ -1,29 +1,17 @@
-import os
 import re
 import time
 
 import numpy as np
 import polars as pl
 import pytest
-from chromium import LACKING, chromium, requests, visit
+from chromium import requests, visit
 from drawing import distance_to_line
 from pages import ASKED, HOSTILE, HOSTILE_KEY, OVER, hostile_report, models, satellite
 
 import polaroc as pr
 from polaroc import rates
 
-pytestmark = pytest.mark.browser
 PATIENCE = 60
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if LACKING:
-        if os.environ.get("CI"):
-            pytest.fail(LACKING)
-        pytest.skip(LACKING)
-    with chromium(tmp_path_factory.mktemp("profile")) as driver:
-        yield driver
 
 
 class Opened:

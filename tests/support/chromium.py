@@ -1,21 +1,17 @@
 """Chromium for tests: without a window or requests of its own, and with its logs."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from programs import missing, program
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-LACKING = (
-    None
-    if BROWSER and DRIVER
-    else "chromium and chromedriver are not installed (Debian: chromium, chromium-driver)"
-)
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -23,17 +19,27 @@ FLAGS = (
 )  # fmt: skip
 
 
+def lacking() -> str | None:
+    """What is not installed that a browser needs."""
+    if not (program("chromium") and program("chromedriver")):
+        return "chromium and chromedriver are not installed (Debian: chromium, chromium-driver)"
+    return None if find_spec("selenium") else "selenium is not installed (extra `test-all`)"
+
+
 @contextmanager
 def chromium(profile: Path) -> "Iterator[Chrome]":
-    """A browser that keeps what is its own in a folder."""
+    """A browser that keeps what is its own in a folder; without one the test is skipped."""
+    if reason := lacking():
+        missing(reason)
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
+    options.binary_location = program("chromium")
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    service = webdriver.ChromeService(program("chromedriver"))
+    driver = webdriver.Chrome(options=options, service=service)
     try:
         yield driver
     finally:

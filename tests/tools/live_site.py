@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-from chromium import LACKING, chromium, requests, visit
+from chromium import chromium, lacking, requests, visit
 
 PATIENCE = 60
 LOCAL = ("file:", "data:", "blob:", "about:")
@@ -38,8 +38,8 @@ def main() -> int:
     reader = argparse.ArgumentParser()
     reader.add_argument("folder", type=Path)
     folder = reader.parse_args().folder.resolve()
-    if LACKING:
-        sys.exit(LACKING)
+    if reason := lacking():
+        sys.exit(reason)
     pages = [
         page
         for page in sorted(folder.rglob("*.html"))

@@ -2,31 +2,25 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from engines import ALL_ENGINES, ENGINES, Engine
+from engines import ENGINES, Engine
+from programs import ALL_ENGINES
+
+ASKED = ENGINES if os.environ.get(ALL_ENGINES) else ["duckdb"]
 
 
-@pytest.fixture(scope="session", params=ENGINES)
+@pytest.fixture(scope="session", params=ASKED)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     with ENGINES[request.param]() as engine:
         yield engine
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """All cases on DuckDB, and on each other engine one of each test, but all where CI asks for it.
-
-    Of a test `elsewhere` the other engines never run more than the cases that it names.
-    """
-    kept, left_out, seen = [], [], set()
-    others = set(ENGINES) - {"duckdb"}
+    """Of a test `elsewhere`, engines other than DuckDB run the cases that it names."""
+    kept, left_out = [], []
     for item in items:
         callspec = getattr(item, "callspec", None)
         engine = callspec.params.get("engine") if callspec else None
-        runs = _runs_on(engine, item)
-        if runs and engine in others and not os.environ.get(ALL_ENGINES):
-            test = engine, item.nodeid.partition("[")[0]
-            runs = test not in seen
-            seen.add(test)
-        (kept if runs else left_out).append(item)
+        (kept if _runs_on(engine, item) else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept

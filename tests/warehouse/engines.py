@@ -1,7 +1,6 @@
 """The engines that the measures are tested on, each behind the same few methods."""
 
 import itertools
-import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -11,13 +10,11 @@ from typing import Any
 
 import ibis
 import polars as pl
-import pytest
 from postgres_server import binaries, postgres_server
+from programs import missing, only_if_asked
 from sail import sail_server
 from spark_cluster import java, spark_cluster
 
-# Set where every engine must be there: a missing one is then a failure, not a skip.
-ALL_ENGINES = "POLAROC_ALL_ENGINES"
 POSTGRES_TYPES = {
     pl.Float64(): "double precision", pl.Float32(): "real", pl.Int64(): "bigint",
     pl.Int32(): "integer", pl.Boolean(): "boolean", pl.String(): "text",
@@ -109,13 +106,6 @@ class Spark(Engine):
         return [tuple(row) for row in self.connection.raw_sql(query).collect()]
 
 
-def missing(reason: str) -> None:
-    """Skip, or fail where every engine must be there."""
-    if os.environ.get(ALL_ENGINES):
-        pytest.fail(f"{reason}, and {ALL_ENGINES} is set")
-    pytest.skip(reason)
-
-
 @contextmanager
 def duckdb() -> Iterator[Engine]:
     connection = ibis.duckdb.connect()
@@ -125,6 +115,7 @@ def duckdb() -> Iterator[Engine]:
 
 @contextmanager
 def postgres() -> Iterator[Engine]:
+    only_if_asked("PostgreSQL")
     place = binaries()
     if place is None:
         missing("PostgreSQL is not installed (Debian package postgresql)")
@@ -148,15 +139,13 @@ FOR_MINUTES = "-XX:TieredStopAtLevel=1"
 
 @contextmanager
 def spark() -> Iterator[Engine]:
+    only_if_asked("Spark")
     if java() is None:
         missing("Java is not installed (Debian package openjdk-17-jre-headless)")
-    # Six programs start, where all must be there; else one, which plans and computes the same.
-    workers = 2 if os.environ.get(ALL_ENGINES) else 0
     with (
         TemporaryDirectory(prefix="polaroc-spark-") as folder,
         spark_cluster(
             Path(folder),
-            workers=workers,
             settings=FOR_SMALL_TABLES,
             java_options=FOR_MINUTES,
         ) as cluster,
@@ -167,6 +156,7 @@ def spark() -> Iterator[Engine]:
 
 @contextmanager
 def sail() -> Iterator[Engine]:
+    only_if_asked("Sail")
     with (
         TemporaryDirectory(prefix="polaroc-sail-") as folder,
         sail_server() as address,

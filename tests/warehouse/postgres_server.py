@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+from programs import program
 
 PATIENCE = 60
 
 
 def binaries() -> Path | None:
     """Where PostgreSQL is installed; Debian keeps it off the PATH."""
-    found = shutil.which("initdb")
-    places = [Path(found).parent] if found else []
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return next((place for place in places if (place / "postgres").exists()), None)
+    debian = sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), reverse=True)
+    found = program("postgres") or program("postgres", os.pathsep.join(debian))
+    return Path(found).parent if found else None
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -10,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from programs import program
 
 HOST = "127.0.0.1"
 # A machine with other work takes minutes to start four JVMs.
@@ -63,7 +64,7 @@ class Cluster:
 def java() -> str | None:
     """The path of the Java that Spark would use, None where there is none."""
     home = os.environ.get("JAVA_HOME")
-    return shutil.which("java", path=f"{home}/bin" if home else None)
+    return program("java", f"{home}/bin" if home else None)
 
 
 @contextmanager
@@ -155,7 +156,7 @@ def _process(
 
 def _with_us() -> list[str]:
     """How to run a program that ends with this process, should that be killed."""
-    return ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+    return ["setpriv", "--pdeathsig", "KILL"] if program("setpriv") else []
 
 
 def _said(process: Process, pattern: str) -> str:

@@ -3,7 +3,7 @@ from functools import partial
 import polars as pl
 import pytest
 from comparison import assert_same, predictions
-from engines import Engine
+from engines import ENGINES, Engine
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import polaroc as pr
@@ -115,6 +115,8 @@ def test_areas_are_those_of_scikit_learn(engine: Engine):
     assert numbers["auprec"] == pytest.approx(average_precision_score(truth, score), abs=1e-12)
 
 
+# All engines are named here, so that a run without them says how they are asked.
+@pytest.mark.parametrize("engine", ENGINES, indirect=True)
 def test_twenty_scores_have_the_published_areas(engine: Engine):
     table = engine.table(pr.datasets.twenty_scores().select("truth", "score"))
     points = warehouse.curve(table, truth="truth", score="score")

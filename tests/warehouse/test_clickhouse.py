@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import polars as pl
 import pytest
 from comparison import ODD_ROWS, assert_same, lazily, odd, predictions
-from engines import missing
+from programs import only_if_asked, package
 
 import polaroc as pr
 
@@ -17,14 +17,12 @@ Run = Callable[..., pl.DataFrame]
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    try:
-        from chdb.session import Session
-    except ImportError:
-        missing("chdb is not installed")
+    only_if_asked("ClickHouse")
+    session_of = package("chdb.session", "test-all").Session
     import pyarrow as pa
 
     folder = tmp_path_factory.mktemp("clickhouse")
-    session, numbers = Session(str(folder / "server")), itertools.count()
+    session, numbers = session_of(str(folder / "server")), itertools.count()
     session.query("CREATE DATABASE lab")
 
     def of(table: pl.DataFrame, function=pr.warehouse.evaluate, **asked) -> pl.DataFrame:

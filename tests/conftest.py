@@ -68,7 +68,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def leave_out_cases(config, items):
-    """Of tests marked `product` or `alike` all but a few cases, unless all are asked for."""
+    """Unless all are to run, those that `product`, `alike` and `long` leave out."""
     if ALL_CASES:
         return
     tests = defaultdict(list)
@@ -80,6 +80,8 @@ def leave_out_cases(config, items):
             left_out |= {*cases} - {*spread(cases, *alike.args)}
         elif cases[0].get_closest_marker("product"):
             left_out |= {*cases} - {*with_each_value(cases)}
+        elif cases[0].get_closest_marker("long"):
+            left_out |= {*cases}
     leave_out(left_out, config, items)
 
 

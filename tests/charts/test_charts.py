@@ -48,7 +48,7 @@ def test_of_many_roc_curves_no_point_is_a_pixel_from_its_line():
     assert points_drawn[1] < points_drawn[0]
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "keys", "in_roc", "in_pr"),
@@ -100,6 +100,7 @@ def test_precision_recall_lines_follow_the_straight_roc_segment(tpr, fpr, prior)
     assert distance_to_line(exact, drawn(record)).max() <= HALF_A_PIXEL
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("chart", ["roc", "pr", "auprec_by_prior"])
 def test_rows_stay_below_the_limit_of_altair(chart):

@@ -60,7 +60,7 @@ def refused_or_read(file, *arguments):
     return run
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("suffix", "width"), [(".csv", 20_000), (".parquet", 3_000)])
 def test_very_many_columns(tmp_path, suffix, width):
@@ -75,7 +75,7 @@ def test_very_many_columns(tmp_path, suffix, width):
     assert len(run.stderr) < 2_000
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["x" * 100_000, "\n" * 5_000, "a\x00b"])
 def test_absurd_names_of_columns(tmp_path, name):
@@ -89,7 +89,7 @@ def test_absurd_names_of_columns(tmp_path, name):
     assert len(refused.stderr) < 2_000
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv.gz", ".parquet"])
 def test_pages_that_unpack_to_a_thousand_times_their_size(tmp_path, suffix):

@@ -210,6 +210,7 @@ def test_p_values_are_those_of_the_package():
     assert found["one 10-fold, halves"] == pytest.approx(same)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_halves_keep_their_size_where_ten_folds_do_not():
     runs = SCRIPT["simulate"](40, 120, "nearest", 2, 0.0, REPLICATES, seed=7)

@@ -378,6 +378,7 @@ def test_the_kind_of_frame_is_kept():
     assert lazy.collect_schema() == pr.evaluate(table.lazy(), **NAMES).collect_schema()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_thousands_of_files_and_few_rows_each(tmp_path):
     table = predictions(RNG.random(ROWS))

@@ -193,6 +193,7 @@ def test_a_plan_grows_with_the_nodes_and_not_with_the_priors():
     assert len(more.nodes) == len(few.nodes)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_query_holds_more_priors_without_more_sums():
     table = warehouse.unseen("predictions", ["label", "p"])

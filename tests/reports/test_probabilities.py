@@ -157,6 +157,7 @@ def test_weights_that_are_no_counts_have_no_band(tmp_path):
     assert "with weights as counts of cases" in caption(counted)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_very_many_rows_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(probabilities, "MAX_ROWS", 599)

@@ -477,6 +477,7 @@ def test_lazy_and_eager_tables_make_one_page(place):
     assert [one.get("id") for one in data_of(eager)] == [one.get("id") for one in data_of(lazy)]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_three_models_on_twenty_blocks_stay_below_five_megabytes(place):
     table = pr.datasets.satellite_predictions()

@@ -35,6 +35,7 @@ def test_few_clusters_are_held_where_cases_are_not():
     assert held["clusters neglected", "auc"] < few(0.9)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_sampling_weights_are_held_where_counts_are_not():
     held = counts(SCRIPT["weight_limits"]("by score", SAMPLES, DRAWS, 3, METHODS))

@@ -22,7 +22,7 @@ def test_measures_are_those_of_the_polars_functions(engine: Engine, by, weighted
     assert_same(found, pr.evaluate(table, **asked))
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.parametrize("priors", [["observed", 0.3, 0.01], [i / 50 for i in range(1, 40)]])
 def test_all_measures_are_taken_at_once(priors):
     import ibis
@@ -106,6 +106,7 @@ def assert_many_priors_same(upload, interpolation: str, priors: list[float | str
     assert_same(found, pr.evaluate(table, **asked), 1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.elsewhere
 def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
     table = engine.table(predictions(3))

@@ -47,6 +47,7 @@ def test_an_infinite_log_loss_is_said_not_clipped(engine: Engine):
     assert found["note"].unique().to_list() == [INFINITE]
 
 
+@pytest.mark.long
 @pytest.mark.elsewhere
 def test_scoring_rules_at_many_priors(engine: Engine):
     table = scored(3)

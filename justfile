@@ -56,6 +56,10 @@ bench *ARGS:
 bench-warehouse *ARGS:
     python tests/benchmarks/warehouse.py {{ARGS}}
 
+# What other packages answer beside ours, in environments of their own: docs/elsewhere.md.
+elsewhere *ARGS:
+    python tests/benchmarks/elsewhere.py {{ARGS}}
+
 # How long `import polaroc` takes beside `import polars`, at most 1.25 times, and names of it.
 import-time *ARGS:
     python tests/benchmarks/import_time.py {{ARGS}}

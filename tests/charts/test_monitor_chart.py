@@ -74,6 +74,22 @@ def test_of_one_time_the_limits_are_drawn_and_panels_share_their_times():
     assert pr.charts.monitor(WATCHED).to_dict()["resolve"] == {"scale": {"x": "shared"}}
 
 
+@pytest.mark.parametrize("days", [[1], [1, 2]])
+def test_a_panel_without_estimates_has_an_axis_with_ends(days):
+    numbers = pl.when(quantity="posfrac").then(pl.col("estimate", "lower", "upper"))
+    drifted = WATCHED.filter(pl.col("day").is_in(days)).with_columns(
+        numbers, pl.when(quantity="prior").then(pl.lit("all has shifted")).alias("alarm")
+    )
+    for panel in panels(drifted):
+        rows = panel.get("data", panel["layer"][0].get("data"))["values"]
+        for layer in panel["layer"]:
+            field = layer["encoding"]["y"].get("field")
+            assert field is None or any(row[field] is not None for row in rows)
+        scales = [layer["encoding"]["y"].get("scale", {}) for layer in panel["layer"]]
+        has_numbers = any(row["estimate"] is not None for row in rows)
+        assert has_numbers or {"domain": [0, 1]} in scales
+
+
 @pytest.mark.parametrize(
     ("table", "match"),
     [

@@ -14,7 +14,9 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 import polaroc as pr
+import polaroc_command
 from polaroc.cli import app
+from polaroc.cli import gate as cli_gate
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
 CHARTS = {
@@ -461,6 +463,45 @@ def test_an_interrupt_during_the_imports_is_no_traceback(moment):
     assert process.returncode == 130
     # Typer, while it reads the arguments, ends without a word.
     assert said in ("", "Interrupted: nothing was written.\n")
+
+
+@pytest.fixture
+def command(monkeypatch):
+    def ended(*words):
+        monkeypatch.setattr(signal, "signal", lambda *_: None)
+        monkeypatch.setattr(sys, "argv", ["polaroc", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            polaroc_command.main()
+        return end.value.code
+
+    return ended
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), EOFError(), RecursionError(), ValueError("y")])
+def test_an_unexpected_error_has_an_exit_code_of_its_own(file, command, monkeypatch, capsys, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(cli_gate, "gated", fail)
+    words = ["gate", file, *BASE, "--champion", "A", "--challenger", "B"]
+    assert command(*words) == 70
+    said = capsys.readouterr().err
+    assert type(error).__name__ in said
+    assert "This is a bug in polaroc" in said
+    assert "Hint: send the lines above, the command and this line" in said
+    assert f"polars {pl.__version__}" in said
+    # Errors on purpose, and those of the system, are none.
+    for foreseen in (pr.errors.MissingExtra("x is missing.", hint="install it."), OSError("full")):
+        error = foreseen
+        assert command(*words) == 2
+    assert command("gate", "--nonsense") == 2
+    assert command("--version") == 0
+
+
+def test_a_damaged_installation_is_no_verdict(command, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "polaroc.cli", None)
+    assert command("--version") == 70
+    assert "ModuleNotFoundError" in capsys.readouterr().err
 
 
 def test_a_choice_at_a_single_prior(file):

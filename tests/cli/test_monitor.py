@@ -10,12 +10,14 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_document
+from pages import Page
 from polars.testing import assert_frame_equal
 from sizes import replicates
 from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
+from polaroc.cli import monitor as cli_monitor
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.saved import SavedThresholds
 
@@ -62,7 +64,7 @@ def test_a_threshold_that_was_promised_is_watched(files):
     saved.write_text(saved.read_text()[:200])
     result = polaroc(files, 1, more=more)
     assert result.exit_code == 2
-    assert "holds no thresholds" in result.output
+    assert "has no digest" in result.output
 
 
 @pytest.fixture
@@ -87,6 +89,12 @@ def printed(files, more):
     return json.loads(result.stdout)
 
 
+def assert_same_state(state, expected):
+    # Sums over other numbers of days may differ in the last digit, and so their digest.
+    said = ["results", "digest"]
+    assert_frame_equal(state.drop(said), expected.drop(said))
+
+
 def test_exit_codes_and_state_of_days_given_one_by_one(files):
     state = files / "state.parquet"
     more = [*SET, "--state", str(state), "--json"]
@@ -104,11 +112,95 @@ def test_exit_codes_and_state_of_days_given_one_by_one(files):
         pl.concat(pl.read_parquet(files / f"day{day}.parquet") for day in (1, 2, 3)),
         truth="truth", score="score", time="day", points=1.8, over=(0.05, 0.2),
     )  # fmt: skip
-    assert_frame_equal(pl.read_parquet(state), expected.state)
+    assert_same_state(pl.read_parquet(state), expected.state)
     assert json.loads(whole.stdout)["alarms"][0]["alarm"].startswith("the prior left the range")
     # Given again, a day changes nothing.
     assert polaroc(files, 3, more=more).exit_code == 1
-    assert_frame_equal(pl.read_parquet(state), expected.state)
+    assert_same_state(pl.read_parquet(state), expected.state)
+
+
+def days_of(state):
+    return pl.read_parquet(state)["day"].to_list()
+
+
+def test_monitors_at_once_lose_no_day(files):
+    state = files / "state.parquet"
+    polaroc(files, 1, more=[*SET, "--state", str(state)])
+    words = [[sys.executable, "-m", "polaroc.cli", "monitor", files / "reference.parquet",
+              files / f"day{day}.parquet", *SET, "--state", state] for day in (2, 3)]  # fmt: skip
+    at_once = [subprocess.Popen(list(map(str, one)), stdout=subprocess.DEVNULL) for one in words]
+    assert {process.wait(60) for process in at_once} <= {0, 1}
+    assert days_of(state) == [1, 2, 3]
+    assert not [file.name for file in files.iterdir() if "lock" in file.name]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_state_that_changed_meanwhile_is_left_as_it_is(files, monkeypatch, first):
+    state, monitored = files / "state.parquet", cli_monitor.monitored
+    if not first:
+        polaroc(files, 1, more=[*SET, "--state", str(state)])
+
+    def meanwhile(*arguments, **options):
+        # As on a system without locks.
+        state.write_bytes(b"of another process")
+        return monitored(*arguments, **options)
+
+    monkeypatch.setattr(cli_monitor, "monitored", meanwhile)
+    result = polaroc(files, 2, more=[*SET, "--state", str(state)])
+    assert result.exit_code == 2
+    assert "was changed by another process" in result.output
+    assert "Hint: run the same again" in result.output
+    assert state.read_bytes() == b"of another process"
+
+
+def test_a_flipped_bit_of_a_state_is_refused(files):
+    state = files / "state.parquet"
+    polaroc(files, 1, 2, more=[*SET, "--state", str(state)])
+    whole, draw = state.read_bytes(), random.Random(5)
+    for place in [*draw.sample(range(len(whole)), 20), 0, len(whole) - 1]:
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << draw.randrange(8)
+        state.write_bytes(flipped)
+        result = polaroc(files, 3, more=[*SET, "--state", str(state)])
+        assert (result.exit_code, state.read_bytes()) == (2, bytes(flipped)), place
+        assert "Hint: give the file as `polaroc monitor --state` wrote it" in result.output
+    state.write_bytes(whole)
+    assert polaroc(files, 3, more=[*SET, "--state", str(state)]).exit_code == 1
+
+
+def test_a_state_without_a_digest_is_refused_with_a_hint(files):
+    state = files / "state.parquet"
+    polaroc(files, 1, more=[*SET, "--state", str(state)])
+    pl.read_parquet(state).write_parquet(state)
+    result = polaroc(files, 2, more=[*SET, "--state", str(state)])
+    assert result.exit_code == 2
+    assert "has no digest" in result.output
+    assert "Hint: give the file as `polaroc monitor --state` wrote it" in result.output
+
+
+def test_page_and_table_have_all_times_of_the_state(files):
+    state, one, whole = (files / f"{name}.parquet" for name in ("state", "one", "whole"))
+    pages = [files / "one.html", files / "whole.html"]
+    cases(4, 1_000, 0.6, day=4).drop("truth").write_parquet(files / "day4.parquet")
+    kept = ["--state", str(state), "-o", str(one), "--force"]
+    for day in (1, 2, 3):
+        polaroc(files, day, more=[*SET, *kept])
+    polaroc(files, 4, more=[*SET, *kept, "--report", str(pages[0])])
+    polaroc(files, 1, 2, 3, 4, more=[*SET, "--report", str(pages[1]), "-o", str(whole)])
+    assert_frame_equal(pl.read_parquet(one), pl.read_parquet(whole))
+    texts = [Page(page).text() for page in pages]
+    assert texts[0] == texts[1]
+    assert "(2 times since 3)" in texts[0]
+
+
+def test_labels_of_an_earlier_day_stay(files):
+    state, out = files / "state.parquet", files / "out.parquet"
+    more = [*SET, "--state", str(state), "-o", str(out), "--force"]
+    polaroc(files, 1, more=[*more, "--labelled", str(files / "labels1.parquet")])
+    told = pl.read_parquet(out)
+    polaroc(files, 2, more=more)
+    assert told["quantity"].str.ends_with("_labelled").sum() == 3
+    assert_frame_equal(pl.read_parquet(out).filter(day=1), told)
 
 
 def test_results_go_to_a_table_and_labels_come_later(files):
@@ -119,9 +211,24 @@ def test_results_go_to_a_table_and_labels_come_later(files):
     assert result.exit_code == 0, result.output
     table = pl.read_csv(out)
     assert table.filter(day=1)["quantity"].to_list() == [
+        "prior", "precision", "posfrac", "cost",
         "prior_labelled", "precision_labelled", "cost_labelled",
     ]  # fmt: skip
     assert "Written to" in result.output
+
+
+def test_json_has_the_warnings(files):
+    # Labels of alarms alone, and no range.
+    labels = files / "labels1.parquet"
+    pl.read_parquet(labels).filter(pl.col("score") > 1.8).write_parquet(labels)
+    more = [*NAMES, "--threshold", "1.8", "--labelled", str(labels)]
+    told = json.loads(polaroc(files, 1, 3, more=[*more, "--json"]).stdout)
+    assert any("labelled: " in line for line in told["warnings"])
+    assert any("(--over)" in line for line in told["warnings"])
+    calm = json.loads(polaroc(files, 1, more=[*NAMES, "--threshold", "1.8", "--json"]).stdout)
+    assert "(--over)" in calm["answer"]
+    text = " ".join(polaroc(files, 1, 3, more=more).output.split())
+    assert all(line in text for line in told["warnings"])
 
 
 def test_a_page_is_written_and_replaced(files):
@@ -147,7 +254,7 @@ def test_points_from_a_file(files):
         (NAMES, "needed is one of --threshold and --points."),
         ([*SET, "--points", "points.csv"], "needed is one of --threshold and --points."),
         ([*SET, "--state", "state.csv"], "needed is a Parquet file."),
-        ([*SET, "--state", "{}/day1.parquet"], "is no state of a monitor."),
+        ([*SET, "--state", "{}/day1.parquet"], "has no digest"),
         ([*SET, "--level", "2"], "level is 2.0, allowed is 0 < level < 1."),
         ([*SET, "--over", "0.1", "0.2"], "--over is given 2 times"),
     ],
@@ -240,6 +347,7 @@ def test_a_killed_monitor_loses_nothing(tmp_path):
         reference, pl.concat(used), truth="truth", score="score", time="day", points=1.8,
         over=(0.05, 0.2),
     )  # fmt: skip
-    assert_frame_equal(pl.read_parquet(state), whole.state)
-    tables = [pl.read_parquet(tmp_path / f"watched{day}.parquet") for day in range(1, days + 1)]
-    assert_frame_equal(pl.concat(tables), whole.table)
+    assert_same_state(pl.read_parquet(state), whole.state)
+    for day in range(1, days + 1):
+        written = pl.read_parquet(tmp_path / f"watched{day}.parquet")
+        assert_frame_equal(written, whole.table.filter(pl.col("day") <= day))

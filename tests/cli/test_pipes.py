@@ -79,7 +79,8 @@ def test_compare_as_json(tmp_path):
     for name in ("omnibus", "pairs", "letters"):
         table = getattr(expected, name)
         assert_frame_equal(pl.DataFrame(told[name], schema=table.schema), table)
-    assert told["warnings"] == list(expected.warnings)
+    spelled = [one.replace("test_train_ratio=", "--test-train-ratio ") for one in expected.warnings]
+    assert told["warnings"] == spelled
     assert told["blocks"] == 3
 
 
@@ -91,6 +92,41 @@ def test_choose_as_json(tmp_path):
     expected = pr.choose(measures, test_train_ratio=0.25)
     assert (told["bayes"], told["answer"]) == (expected.bayes, expected.answer)
     assert_frame_equal(pl.DataFrame(told["models"], schema=expected.models.schema), expected.models)
+
+
+FEW = pl.DataFrame(
+    {
+        "id": [*range(60)] * 2, "model": ["A"] * 60 + ["B"] * 60,
+        "truth": [i % 3 % 2 for i in range(60)] * 2, "grade": [i % 3 for i in range(60)] * 2,
+        "score": [i * 7 % 11 + 6.0 * (i % 3 == 1) for i in range(60)]
+        + [i * 5 % 13 + 7.0 * (i % 3 == 1) for i in range(60)],
+    }
+)  # fmt: skip
+FROM_FEW = ["--truth", "truth", "--score", "score", "--by", "model"]
+COMPARED = [*FROM_FEW[:4], "--case", "id", "--over", 0.05, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("evaluate", FROM_FEW),
+        ("check", ["--truth", "grade", *FROM_FEW[2:], "--positive", "2"]),
+        ("compare", [*FROM_FEW[:4], "--measure", "auc", "--target", "trained", "--case", "id"]),
+        ("choose", COMPARED),
+        ("threshold", [*FROM_FEW, "--constraint", "precision=0.95", "--confidence", 0.95]),
+        ("gate", ["--champion", "A", "--challenger", "B", *COMPARED]),
+    ],
+)
+def test_json_has_the_notes_that_a_terminal_shows(tmp_path, command, options):
+    FEW.write_parquet(tmp_path / "few.parquet")
+    asked = [command, tmp_path / "few.parquet", *options]
+    notes = [line for line in polaroc(*asked).output.splitlines() if line.startswith("Note")]
+    result = polaroc(*asked, "--json")
+    told = json.loads(result.stdout)
+    known = [*(told["warnings"] if isinstance(told, dict) else []), *result.stderr.splitlines()]
+    assert notes
+    missing = [note for note in notes if not {note, note.removeprefix("Note: ")} & {*known}]
+    assert not missing
 
 
 @pytest.mark.parametrize(

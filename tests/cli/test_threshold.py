@@ -121,7 +121,7 @@ def test_thresholds_of_folds_promise_nothing(files):
         (["--rule", "best"], "rule is 'best'"),
         (["--over", "0.1", "0.2", "--prior", "0.1"], "one of the two"),
         (["--apply", "missing.json"], "there is no such file"),
-        (["--apply", "tuning.csv"], "holds no thresholds"),
+        (["--apply", "tuning.csv"], "has no digest"),
         (["--apply", "tuning.csv", "--rule", "recall", "--cost-fn", "2"],
          "--rule, --cost-fn is for choosing"),
         (["--out", "tuning.csv"], "is there already"),
@@ -239,16 +239,9 @@ def of_point(**parts):
 @pytest.mark.parametrize(
     "change",
     [
-        changed(keys=None), changed(keys="model"), changed(score=5), changed(over=5),
-        changed(over=["a", "b"]), changed(over=[0.2, 0.1]), changed(over=[0.1]),
-        changed(constraints=None), changed(fingerprint=None), changed(confidence="95 %"),
-        changed(points=5), changed(points="x"), changed(points=[5]), changed(points=[]),
-        of_point(threshold="high"), of_point(threshold="NaN"), of_point(threshold={}),
-        of_point(threshold=True), of_point(share=7), of_point(share="all"), of_point(share=-1),
-        of_point(positives="many"), of_point(tpr=[]), of_point(prior={}),
-        lambda document: document | {"points": document["points"] + [{}]},
-        lambda document: document | {"points": document["points"] * 2},
-        lambda document: {name: document[name] for name in document if name != "keys"},
+        of_point(threshold=float("nan")), of_point(threshold="NaN"), of_point(threshold=0.7),
+        of_point(tpr=2), changed(confidence=7), changed(fingerprint="0" * 64), lambda it: it,
+        lambda document: {name: document[name] for name in document if name != "seal"},
     ],
 )  # fmt: skip
 def test_a_file_that_was_changed_is_refused(files, change):
@@ -258,6 +251,17 @@ def test_a_file_that_was_changed_is_refused(files, change):
     judge = [files / "test.csv", *COLUMNS, "--apply", saved]
     assert threshold(*judge).exit_code == 0
     saved.write_text(json.dumps(change(json.loads(saved.read_text()))))
-    result = threshold(*judge)
+    refused(threshold(*judge))
+
+
+def refused(result):
     assert result.exit_code == 2, result.output
-    assert "threshold.json' holds no thresholds.\nHint: give the file" in result.output
+    assert "Hint: give the file that `polaroc threshold --out` wrote" in result.output
+    assert "digest" in result.output
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "{}", "", "\0\xff"])
+def test_another_file_is_refused(files, content):
+    saved = files / "threshold.json"
+    saved.write_text(content, encoding="latin-1")
+    refused(threshold(files / "test.csv", *COLUMNS, "--apply", saved))

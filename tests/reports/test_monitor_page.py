@@ -50,6 +50,21 @@ def test_the_page_says_what_should_change(tmp_path):
         pr.report(result, path=tmp_path / "mine.html")
 
 
+def test_what_to_do_is_about_the_alarm_that_holds_now(tmp_path):
+    # First the prior left the range, and later the scores became others.
+    first = watched((0.1, 0.6))
+    used = cases(9, 3_000, 0.1, day=3).with_columns(pl.col("score") * 3)
+    result = pr.monitor(REFERENCE, used, **NAMES, over=(0.05, 0.2), state=first.state)
+    text = Page(pr.report(result, path=tmp_path / "page.html")).text()
+    headline, _, rest = text.partition("What to do")
+    assert "more than the share of positives has shifted" in headline
+    assert "left the range" not in headline
+    advice, _, alarms = rest.partition("Alarms")
+    assert "Label cases from use" in advice
+    assert "Choose the threshold, or the model, for another range." not in advice
+    assert "left the range" in alarms
+
+
 def test_limits_from_labels_are_said_to_be_of_one_time_each(tmp_path):
     result = watched(labelled=cases(1, 1_000, 0.1, day=1).head(200))
     sentence = "Limits of what labels tell are of one time each"

@@ -1,10 +1,13 @@
+import random
+
 import polars as pl
 import pytest
 
 import polaroc as pr
 from polaroc.cli.pipes import plain_rows
 from polaroc.errors import InvalidTable
-from polaroc.thresholds.saved import SavedThresholds
+from polaroc.files.sealed import blank_seal
+from polaroc.thresholds.saved import KIND, SavedThresholds
 
 
 def test_thresholds_without_bound_are_those_that_were_saved(tmp_path):
@@ -54,3 +57,24 @@ def test_a_model_without_a_name_has_its_threshold():
     saved_of(["A", None]).check(curves_of(["A", None]), ["model"], "score")
     with pytest.raises(InvalidTable, match="no threshold for model None"):
         saved_of(["A"]).check(curves_of(["A", None]), ["model"], "score")
+
+
+def test_every_flipped_bit_is_refused(tmp_path):
+    file, draw = tmp_path / "thresholds.json", random.Random(3)
+    saved_of("A").write(file)
+    whole = file.read_bytes()
+    for place in range(len(whole)):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << draw.randrange(8)
+        file.write_bytes(flipped)
+        with pytest.raises(InvalidTable, match="digest"):
+            SavedThresholds.read(file)
+    file.write_bytes(whole)
+    assert SavedThresholds.read(file).points == saved_of("A").points
+
+
+def test_a_key_that_looks_like_a_digest_is_a_key(tmp_path):
+    key = f"{blank_seal(KIND)} {blank_seal(KIND)[:-1]}a"
+    saved_of([key]).write(tmp_path / "thresholds.json")
+    (point,) = SavedThresholds.read(tmp_path / "thresholds.json").points
+    assert point["model"] == key

@@ -1,7 +1,6 @@
 """Tables of other libraries, and mappings of arrays, as Polars frames."""
 
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from os import PathLike
@@ -11,6 +10,7 @@ import polars as pl
 
 from polaroc.base.checks import is_number
 from polaroc.base.lazy import np
+from polaroc.base.unstable import unstable
 from polaroc.errors import InvalidTable, quoted
 
 TABLES = (
@@ -42,8 +42,7 @@ def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
     if _is_from("pandas", table, "DataFrame"):
         return _of_pandas(table)
     if _is_from("pyarrow", table, "Dataset"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
+        with unstable():
             return pl.scan_pyarrow_dataset(table)
     if isinstance(table, str | PathLike):
         raise InvalidTable(

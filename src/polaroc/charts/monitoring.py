@@ -124,9 +124,13 @@ def _panel(
     ]
     up = alt.Y("estimate:Q", title=heading, scale=alt.Scale(zero=False))
     one_time = rows["x"].n_unique() == 1
-    line = base.mark_line(strokeWidth=1.5, point=one_time)
-    layers = [line.encode(across, up, *channels, tooltip=tooltip)]
     # A layer without rows would have scales without ends.
+    if rows["estimate"].count():
+        line = base.mark_line(strokeWidth=1.5, point=one_time)
+        layers = [line.encode(across, up, *channels, tooltip=tooltip)]
+    else:
+        axis = alt.YDatum(0, title=heading, scale=alt.Scale(domain=[0, 1]))
+        layers = [base.mark_rule(opacity=0).encode(across, axis)]
     if rows["lower"].count():
         known = base.transform_filter("isValid(datum.lower)")
         limits = alt.Y("lower:Q", title=heading), alt.Y2("upper:Q")

@@ -1,6 +1,6 @@
 """``python -m polaroc.cli``: the same as the command `polaroc`."""
 
-from polaroc.cli import main
+from polaroc_command import main
 
 if __name__ == "__main__":
     main()

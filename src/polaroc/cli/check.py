@@ -9,8 +9,8 @@ from polaroc.base.text_tables import table
 from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.measures_table import MAX_ROWS, commonest_notes
 from polaroc.cli.options import Files, Positive, Score, Truth, Weight
-from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, notes_console, out, print_notes, progress
+from polaroc.cli.pipes import AsJson
+from polaroc.cli.screen import handle_errors, notes_console, out, print_json, print_notes, progress
 from polaroc.cli.sources import Decimal, Separator, TableName, columns_of, opened
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.audit import check as audit
@@ -54,7 +54,7 @@ def check(
         raise InvalidPredictions("the files hold no rows.", hint="check the files.")
     print_notes(key_names.notes)
     if as_json:
-        print_json(report)
+        print_json(report, [*notes, *commonest_notes(report, "key")])
         return
     shown = report.head(rows)
     cells = [[_cell(value) for value in row] for row in shown.iter_rows()]

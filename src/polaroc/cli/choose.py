@@ -40,8 +40,8 @@ from polaroc.cli.options import (
     limits_of,
     prior_in_words,
 )
-from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
+from polaroc.cli.pipes import AsJson
+from polaroc.cli.screen import handle_errors, print_json, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
 from polaroc.comparison.layout import ratio_of
 from polaroc.errors import InvalidArgument
@@ -183,8 +183,8 @@ def choose(
         print_json({
             "answer": result.answer, "bayes": result.bayes, "minimax": result.minimax,
             "steadiest": result.steadiest, **together, "measure": result.measure,
-            "models": result.models, "priors": result.priors, "warnings": result.warnings,
-        })  # fmt: skip
+            "models": result.models, "priors": result.priors,
+        }, result.warnings)  # fmt: skip
         return
     show_results(choice_parts(result))
 

@@ -26,8 +26,8 @@ from polaroc.cli.measures_or_predictions import (
 )
 from polaroc.cli.options import NullRows, Positive, ScorePrior, Weight, prior_in_words
 from polaroc.cli.outputs import Force, Output
-from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
+from polaroc.cli.pipes import AsJson
+from polaroc.cli.screen import handle_errors, print_json, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.compare import compare as comparison
 from polaroc.comparison.design import Adjust, Target
@@ -141,8 +141,8 @@ def compare(
         print_json({
             "measure": result.measure, "between": result.between, "block": result.block,
             "blocks": result.blocks, "omnibus": result.omnibus, "pairs": result.pairs,
-            "letters": result.letters, "warnings": result.warnings,
-        })  # fmt: skip
+            "letters": result.letters,
+        }, result.warnings)  # fmt: skip
         return
     show_results(comparison_parts(result), folder)
 

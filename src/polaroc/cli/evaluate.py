@@ -31,8 +31,16 @@ from polaroc.cli.options import (
     priors_in_words,
 )
 from polaroc.cli.outputs import Force, Output, write_measures
-from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import QUIET, handle_errors, notes_console, out, print_notes, progress
+from polaroc.cli.pipes import AsJson
+from polaroc.cli.screen import (
+    QUIET,
+    handle_errors,
+    notes_console,
+    out,
+    print_json,
+    print_notes,
+    progress,
+)
 from polaroc.cli.sources import Decimal, FileSource, Separator, TableName, columns_of, opened
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -234,17 +242,17 @@ def _show(
     as_json: bool,
     named: Sequence[str] | None = None,
 ) -> None:
-    if as_json:
-        print_json(measures)
-    elif output is None or not QUIET.get():
-        out().print(measures_table(measures, keys, priors, named))
-    # A result for another program has the standard output for itself.
-    console = notes_console(not as_json)
     written = [] if output is None else [f"Written to {output.path}."]
     totals = measures.unique([*keys, "positives", "negatives"], maintain_order=True)
     uneven = totals.with_columns(balance_note(keys).alias("note"))
-    for line in [*commonest_notes(measures), *commonest_notes(uneven, "key"), *warnings, *written]:
-        console.print(escape_control(line))
+    lines = [*commonest_notes(measures), *commonest_notes(uneven, "key"), *warnings, *written]
+    if as_json:
+        print_json(measures, lines)
+        return
+    if output is None or not QUIET.get():
+        out().print(measures_table(measures, keys, priors, named))
+    for line in lines:
+        notes_console(True).print(escape_control(line))
 
 
 def _for_charts(priors: Sequence[Prior], over: tuple[float, float] | None) -> dict[str, Any]:

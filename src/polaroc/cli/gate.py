@@ -22,8 +22,15 @@ from polaroc.cli.measures_or_predictions import (
     predictions_or_measures,
 )
 from polaroc.cli.options import NullRows, Positive, ScorePrior, Weight, prior_in_words
-from polaroc.cli.pipes import AsJson, print_json
-from polaroc.cli.screen import exit_with, handle_errors, print_notes, progress, show_results
+from polaroc.cli.pipes import AsJson
+from polaroc.cli.screen import (
+    exit_with,
+    handle_errors,
+    print_json,
+    print_notes,
+    progress,
+    show_results,
+)
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.gate import gate as gated
 
@@ -105,7 +112,7 @@ def gate(
     print_notes(roles.notes)
     with exit_with(EXIT_CODES[result.verdict]):
         if as_json:
-            print_json({"answer": result.answer, **asdict(result)})
+            print_json({"answer": result.answer, **asdict(result)}, result.warnings)
         else:
             show_results(
                 [result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)]

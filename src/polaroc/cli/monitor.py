@@ -1,5 +1,6 @@
 """`polaroc monitor`: what deployed thresholds do, day by day, as an exit code and a table."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -9,22 +10,22 @@ import typer
 from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.options import Columns, Files, NullRows, Positive, Score, Truth
 from polaroc.cli.outputs import Force, Output, write_measures
-from polaroc.cli.pipes import AsJson, print_json
+from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import (
     exit_with,
     handle_errors,
     option,
+    print_json,
     print_notes,
     progress,
     show_results,
 )
 from polaroc.cli.sources import Decimal, FileSource, Separator, Source, columns_of, opened
-from polaroc.deployment.history import STATE
 from polaroc.deployment.monitor import monitor as monitored
 from polaroc.deployment.monitor_result import Monitor, monitor_parts
+from polaroc.deployment.state_file import state_file
 from polaroc.deployment.tables import INCLUSION
-from polaroc.errors import InvalidArgument, InvalidTable
-from polaroc.files.atomic import atomic_file
+from polaroc.errors import InvalidArgument
 from polaroc.files.read import scan
 from polaroc.reports.report import report as write_report
 from polaroc.thresholds.saved import SavedThresholds
@@ -80,7 +81,9 @@ def monitor(
     decimal: Decimal = ".",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Table of the results, such as watched.parquet."),
+        typer.Option(
+            "--out", "-o", help="Table of the results, such as watched.parquet: all known times."
+        ),
     ] = None,
     report: Annotated[
         Path | None,
@@ -106,6 +109,7 @@ def monitor(
         progress() as say,
         opened([str(reference)], None, separator, decimal) as known,
         opened(files, None, separator, decimal) as used,
+        nullcontext() if state is None else state_file(state) as kept,
     ):
         say("reading")
         columns = columns_of(known, truth, score, None, positive, nulls)
@@ -114,8 +118,8 @@ def monitor(
         arguments = columns.arguments(keys.all)
         # Weights stand for no cases in use.
         arguments.pop("weight")
-        before = None if state is None else _state(state)
-        if state is not None and before is None:
+        before = None if kept is None else kept.state
+        if kept is not None and before is None:
             notes = [*notes, f"Note: there is no {str(state)!r} yet: this is its first time."]
         in_use, saved_over = _points(threshold, points, known, columns, keys.all)
         if saved_over is not None and saved_over != over:
@@ -132,13 +136,12 @@ def monitor(
         used.check_unchanged()
         if output is not None:
             with output.staging() as where:
-                write_measures(result.table, where)
+                write_measures(result.history, where)
         if report is not None:
             write_report(result, path=report)
-        if state is not None:
+        if kept is not None:
             # Last, so that times whose results were not written are given again.
-            with atomic_file(state, _is_state) as file:
-                result.state.write_parquet(file)
+            kept.replace(result.state)
     print_notes(notes)
     _show(result, as_json, out)
 
@@ -170,31 +173,10 @@ def _rows(source: Source, columns: Columns, keys: list[str]) -> pl.LazyFrame:
     return source.predictions(columns, keys)
 
 
-def _state(path: Path) -> pl.DataFrame | None:
-    if path.suffix != ".parquet":
-        raise InvalidArgument(
-            f"--state is {str(path)!r}, needed is a Parquet file.", hint="end it in .parquet."
-        )
-    if not path.exists():
-        return None
-    if not _is_state(path):
-        raise InvalidTable(
-            f"{str(path)!r} is no state of a monitor.", hint="name another file for --state."
-        )
-    return pl.read_parquet(path)
-
-
-def _is_state(path: Path) -> bool:
-    """Whether a file was written by a monitor."""
-    try:
-        return set(STATE) <= set(pl.read_parquet_schema(path))
-    except (OSError, pl.exceptions.PolarsError):
-        return False
-
-
 def _show(result: Monitor, as_json: bool, out: Path | None) -> None:
     with exit_with(ALARM if result.alarms.height else 0):
         if as_json:
-            print_json({"answer": result.answer, "alarms": result.alarms, "table": result.table})
+            tables = {"alarms": result.alarms, "table": result.table}
+            print_json({"answer": result.answer, **tables}, result.notes)
         else:
             show_results(monitor_parts(result), out)

@@ -87,17 +87,16 @@ def kind(file: Path, pipe: str = PIPE) -> str:
     return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
 
 
-def print_json(result: pl.DataFrame | Mapping[str, Any]) -> None:
-    """Print a table as a list of rows, or several results under their names."""
+def json_text(result: pl.DataFrame | Mapping[str, Any]) -> str:
+    """A table as a list of rows, or several results under their names."""
     if isinstance(result, pl.DataFrame) and not _has_unwritten(result):
-        typer.echo(result.write_json())
-        return
+        return result.write_json()
     document = (
         plain_rows(result)
         if isinstance(result, pl.DataFrame)
         else {name: _plain(value) for name, value in result.items()}
     )
-    typer.echo(json.dumps(document, ensure_ascii=False, default=str))
+    return json.dumps(document, ensure_ascii=False, default=str)
 
 
 def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -18,7 +18,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from polaroc.base.text import escape_control, is_utf8
-from polaroc.cli.pipes import without_stdin
+from polaroc.cli.pipes import json_text, without_stdin
 from polaroc.cli.settings import SETTINGS, Settings, for_measures
 from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
 from polaroc.files.text_files import ONLY_UTF_8
@@ -116,6 +116,9 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
             refuse(f"a name or a text is not UTF-8: {error.object!r:.200}.\nHint: {RENAME}")
         except MemoryError:
             refuse("memory ran out.\nHint: name fewer keys at a time, or use a larger machine.")
+        except EOFError as error:
+            # Typer would take it for Ctrl-D, and exit with 1, the code of a verdict.
+            raise RuntimeError("a file or a stream ended early") from error
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             refuse(f"{where}{error.strerror or error}\nHint: {DISK}")
@@ -241,6 +244,23 @@ def print_notes(notes: Sequence[str]) -> None:
     """Print notes where no result goes."""
     for note in notes:
         stderr_console().print(escape_control(note))
+
+
+def print_json(result: pl.DataFrame | Mapping[str, Any], warnings: Sequence[str]) -> None:
+    """Print a result for another program, with its warnings.
+
+    Several results have them under that name; beside the rows of a table they are notes.
+    """
+    warnings = [with_options(line) for line in warnings]
+    if isinstance(result, pl.DataFrame):
+        typer.echo(json_text(result))
+        print_notes(warnings)
+    else:
+        spelled = {
+            name: with_options(value) if isinstance(value, str) else value
+            for name, value in result.items()
+        }
+        typer.echo(json_text({**spelled, "warnings": warnings}))
 
 
 def show_results(parts: Sequence[Any], folder: Path | None = None) -> None:

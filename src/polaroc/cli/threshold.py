@@ -23,8 +23,8 @@ from polaroc.cli.options import (
     prior_in_words,
 )
 from polaroc.cli.outputs import Force
-from polaroc.cli.pipes import AsJson, plain_rows, print_json
-from polaroc.cli.screen import handle_errors, print_notes, progress, show_results
+from polaroc.cli.pipes import AsJson, plain_rows
+from polaroc.cli.screen import handle_errors, print_json, print_notes, progress, show_results
 from polaroc.cli.sources import Decimal, Separator, Source, TableName, columns_of, opened
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.files.atomic import check_new
@@ -269,9 +269,6 @@ def _show(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    if as_json:
-        print_json(points)
-        return
     promises: list[str] = []
     if PROMISE in points:
         promises = points[PROMISE].drop_nulls().unique(maintain_order=True).to_list()
@@ -292,5 +289,9 @@ def _show(
     notes = points.filter(pl.col("note").is_not_null()).select(*keys, "note").rows()
     by_key = [(", ".join(map(str, key)), note) for *key, note in notes]
     lines = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
-    parts = [*promises, shown, *(f"Note: {line}" for line in dict.fromkeys(lines))]
+    lines = [f"Note: {line}" for line in dict.fromkeys(lines)]
+    if as_json:
+        print_json(points, lines)
+        return
+    parts = [*promises, shown, *lines]
     show_results(parts if out is None else [*parts, f"Written to {out}."])

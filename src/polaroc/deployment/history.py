@@ -1,5 +1,6 @@
 """The times that a monitor has looked at, and the table that keeps them."""
 
+import json
 from bisect import bisect_right, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +16,20 @@ from polaroc.deployment.tables import Key, named
 from polaroc.errors import InvalidTable, quoted
 from polaroc.typing import Array, Table
 
+RESULT: dict[str, Any] = {
+    "quantity": pl.String,
+    "estimate": pl.Float64,
+    "lower": pl.Float64,
+    "upper": pl.Float64,
+    "alarm": pl.String,
+}
 STATE: dict[str, Any] = {
     "look": pl.Int64,
     "cases": pl.Int64,
     "called": pl.List(pl.Int64),
     "plan": pl.String,
+    "results": pl.String,
+    "digest": pl.String,
 }
 
 
@@ -35,11 +45,14 @@ class Look(NamedTuple):
 class History:
     """The times of one key that were looked at, in order, with their counts.
 
+    `kept` is what was found at each, as JSON, and `found` what is found now, by quantity;
     `latest` is the number of the latest look, more than there are where old times were left out.
     """
 
     times: list[Any] = field(default_factory=list)
     looks: dict[Any, Look] = field(default_factory=dict)
+    kept: dict[Any, str] = field(default_factory=dict)
+    found: dict[Any, dict[str, dict[str, Any]]] = field(default_factory=dict)
     latest: int = 0
 
     def add(self, time: Any, cases: int, called: "Array") -> None:
@@ -55,6 +68,21 @@ class History:
                 "or others.",
                 hint="give all rows of a time at once, and each time once.",
             )
+
+    def say(self, time: Any, quantity: str, *values: Any) -> None:
+        """Keep what was found at a time: estimate, limits and alarm."""
+        *numbers, alarm = values
+        known = (None if np.isnan(number) else float(number) for number in numbers)
+        row = dict(zip(RESULT, (quantity, *known, alarm), strict=True))
+        self.found.setdefault(time, {})[quantity] = row
+
+    def results(self, time: Any) -> str:
+        """What was found at a time, now or earlier, as JSON."""
+        earlier = self.kept.get(time, "[]")
+        if time not in self.found:
+            return earlier
+        rows = {row["quantity"]: row for row in json.loads(earlier)} | self.found[time]
+        return json.dumps([*rows.values()])
 
     def at(self, times: Sequence[Any], reference: Reference) -> Looks:
         """The looks at some times, with the counts of their windows."""
@@ -93,14 +121,22 @@ def history_table(
     types: Mapping[str, Any],
 ) -> pl.DataFrame:
     """The looks at all keys and times, with the columns `STATE`."""
-    rows = [
-        (*key, time, look.number, look.cases, look.called.tolist(), plan)
-        for key, history in histories.items()
-        for plan in [_fingerprint(references[key])]
-        for time, look in history.looks.items()
-    ]
+    rows = []
+    for key, history in histories.items():
+        plan = _fingerprint(references[key])
+        for time, look in history.looks.items():
+            counts = (look.number, look.cases, look.called.tolist())
+            row = (*key, time, *counts, plan, history.results(time))
+            rows.append((*row, _digest(row)))
     table = pl.DataFrame(rows, schema={**types, **STATE}, orient="row")
     return table.sort(*keys, [*types][-1], nulls_last=True)
+
+
+def said_before(state: pl.DataFrame) -> pl.DataFrame:
+    """What was found at all times of a state, one row per key, time and quantity."""
+    results = pl.col("results").str.json_decode(pl.List(pl.Struct(RESULT)))
+    rows = state.select(pl.exclude([*STATE]), results).explode("results")
+    return rows.unnest("results")
 
 
 def read_histories(
@@ -139,6 +175,7 @@ def read_histories(
         if called.shape != references[key].cuts.shape:
             raise _damaged()
         history.looks[row[time]] = Look(row["look"], row["cases"], called)
+        history.kept[row[time]] = row["results"]
         history.latest = max(history.latest, row["look"])
     return histories
 
@@ -172,7 +209,7 @@ def instants(times: pl.Series) -> pl.Series:
 
 def _damaged() -> InvalidTable:
     return InvalidTable(
-        "the state is damaged: it has rows that no monitor writes.",
+        "the state was changed: it has rows that no monitor wrote.",
         hint="give the state of the last call as it was, or start without one.",
     )
 
@@ -184,14 +221,8 @@ def _checked(state: pl.DataFrame, keys: Sequence[str], time: str) -> pl.DataFram
         rows = rows.with_columns(instants(state[time]))
     except pl.exceptions.PolarsError:
         raise _damaged() from None
-    called = pl.col("called").list
-    whole = (
-        pl.all_horizontal(pl.col(time, *STATE).is_not_null())
-        & (pl.col("look") > 0)
-        & (called.min() >= 0)
-        & (called.max() <= pl.col("cases"))
-    )
-    if not rows.select(whole.fill_null(False).all()).item():
+    named = [*keys, time, *STATE]
+    if any(digest != _digest(row) for *row, digest in rows.select(named).iter_rows()):
         raise _damaged()
     for column in (time, "look"):
         twice = rows.filter(pl.struct(*keys, column).is_duplicated())
@@ -202,6 +233,11 @@ def _checked(state: pl.DataFrame, keys: Sequence[str], time: str) -> pl.DataFram
                 hint="give the state of the last call alone: it has all earlier times.",
             )
     return rows
+
+
+def _digest(row: Sequence[Any]) -> str:
+    """A hash of the values of a row, whatever the widths of its whole numbers."""
+    return sha256(repr([*row]).encode()).hexdigest()[:16]
 
 
 def _fingerprint(reference: Reference) -> str:

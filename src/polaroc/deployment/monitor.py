@@ -13,6 +13,7 @@ from polaroc.base.private_columns import PLACE, TRUTH, WEIGHT
 from polaroc.base.statistics import Band
 from polaroc.deployment.alarms import Assessment, Plan, better_model
 from polaroc.deployment.history import (
+    RESULT,
     STATE,
     History,
     check_same_time,
@@ -43,10 +44,6 @@ from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
 
-RESULT = {
-    "quantity": pl.String, "estimate": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
-    "alarm": pl.String,
-}  # fmt: skip
 LABELLED = "labelled"
 QUANTITIES = (
     "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
@@ -117,7 +114,8 @@ def monitor(
     Returns
     -------
     Monitor
-        `table` and `state`, and `alarms`, the rows with an alarm.
+        `table` and `state`, `alarms`, the rows with an alarm, and `history`, the table of
+        all times in the state.
 
     Raises
     ------
@@ -223,6 +221,8 @@ def monitor(
     blocks = _blocks(assessed, keys)
     if labels is not None:
         blocks += _labelled_blocks(labels, keys, time, references, histories, plan, level)
+    for block in blocks:
+        block.keep(histories[block.key])
     table = _table(blocks, types)
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
@@ -276,6 +276,11 @@ class _Block:
     estimate: "Array"
     band: Band
     alarm: Sequence[str | None]
+
+    def keep(self, history: History) -> None:
+        """Keep the rows in the history of the key."""
+        for time, *said in zip(self.times, self.estimate, *self.band, self.alarm, strict=True):
+            history.say(time, self.quantity, *said)
 
 
 def _blocks(

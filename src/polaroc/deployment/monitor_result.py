@@ -1,6 +1,7 @@
 """The result of a monitor, and its summary as text and as HTML."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -8,6 +9,7 @@ import polars as pl
 from polaroc.base.columns import within
 from polaroc.base.rounding import limit
 from polaroc.base.text_tables import html_lines, html_table, plain, table
+from polaroc.deployment.history import said_before
 from polaroc.errors import Hint
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ TUNED_HERE = (
 )
 LABELLED = "_labelled"
 HEADINGS = {"posfrac": "called positive"}
+# Whether an alarm is one of the last time of its key: no name of a key.
+NOW = "\0now"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +49,8 @@ class Monitor:
     state
         One row per key and time, this one's and all earlier ones: what `monitor` needs
         to go on. The keys, the time; `look` and `cases` Int64, `called`
-        List(Int64), `plan` String.
+        List(Int64), `plan` String, `results` String: the rows of the table of that time, as
+        JSON, `digest` String, by which a change of the row is noticed.
     over
         The range of priors whose end the prior may pass with an alarm; None where none was
         given.
@@ -63,6 +68,11 @@ class Monitor:
     over: tuple[float, float] | None = None
     warnings: tuple[str, ...] = ()
 
+    @cached_property
+    def history(self) -> pl.DataFrame:
+        """The table of all times in the state, each as it was found when it was given."""
+        return said_before(self.state)
+
     @property
     def alarms(self) -> pl.DataFrame:
         """The rows of the table with an alarm."""
@@ -71,18 +81,20 @@ class Monitor:
     @property
     def answer(self) -> str:
         """Whether something should change, in a sentence."""
-        alarms = self.alarms
-        if "posfrac" not in self.table["quantity"]:
+        now = alarms_now(self)
+        if now.height:
+            *_, first, _, times, alarm = now.row(0)
+            since = f" ({times} times since {first})" if times > 1 else ""
+            count = "1 alarm now" if now.height == 1 else f"{now.height} alarms now; the first"
+            return f"{count}: {alarm}{since}."
+        if not _has_scores(self.table):
             return "No alarm: no new scores were given."
-        if not alarms.height:
-            nothing = "No alarm: nothing shows that a threshold should change."
-            return nothing if self.over is not None else nothing + " " + NO_RANGE
-        first = alarms.sort(_keys(alarms)[-1], maintain_order=True)["alarm"][0]
-        return (
-            f"1 alarm: {first}."
-            if alarms.height == 1
-            else (f"{alarms.height} alarms; the first: {first}.")
-        )
+        alarms = alarms_by_key(self.history)
+        if alarms.height:
+            *_, last, _, alarm = max(alarms.iter_rows(), key=lambda row: row[-3])
+            return f"No alarm now. The last was at {last}: {alarm}."
+        nothing = "No alarm: nothing shows that a threshold should change."
+        return nothing if self.over is not None else nothing + " " + NO_RANGE
 
     def summary(self) -> str:
         """The alarms, and the last time of each key, as text for a terminal of 80 columns."""
@@ -92,7 +104,7 @@ class Monitor:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        shown = last_times(self.table)
+        shown = last_times(self.history)
         cells = [[None if cell is None else str(cell) for cell in row] for row in shown.rows()]
         return (
             html_lines([self.answer])
@@ -103,42 +115,68 @@ class Monitor:
     @property
     def notes(self) -> list[str]:
         """What is to be said of the limits and of the alarms, beside the answer."""
-        silent = [NO_RANGE] if self.over is None and self.alarms.height else []
-        return [*self.warnings, *silent, *([EACH_TIME] if has_labels(self.table) else [])]
+        rows = self.history
+        silent = [NO_RANGE] if self.over is None and rows["alarm"].count() else []
+        return [*self.warnings, *silent, *([EACH_TIME] if _has_labels(rows) else [])]
 
 
 def monitor_parts(result: Monitor) -> "list[RenderableType]":
     """Sentences and tables for a terminal."""
-    alarms, keys = result.alarms, len(_keys(result.table)) - 1
+    rows = result.history
+    keys = len(_keys(rows)) - 1
     of_keys = " of each key" if keys else ""
     parts: list[RenderableType] = [result.answer]
-    if alarms.height:
-        shown = alarms_by_key(alarms)
-        rows = [[str(cell) for cell in row] for row in shown.rows()]
-        parts.append(table(f"Alarms{of_keys}", shown.columns, rows, len(shown.columns)))
-    shown = last_times(result.table)
+    shown = alarms_by_key(rows)
+    if shown.height:
+        cells = [[str(cell) for cell in row] for row in shown.rows()]
+        parts.append(table(f"Alarms{of_keys}", shown.columns, cells, len(shown.columns)))
+    shown = last_times(rows)
     if shown.height:
         parts.append(table(f"Last time{of_keys}", shown.columns, shown.rows(), keys + 1))
     return [*parts, *result.notes]
 
 
-def has_labels(results: pl.DataFrame) -> bool:
+def _has_scores(results: pl.DataFrame) -> bool:
+    """Whether scores were given, and not only labels of known ones."""
+    return "posfrac" in results["quantity"]
+
+
+def _has_labels(results: pl.DataFrame) -> bool:
     """Whether some estimates are from labels, whose limits are of one time each."""
     return bool(results["quantity"].str.ends_with(LABELLED).any())
 
 
-def alarms_by_key(alarms: pl.DataFrame) -> pl.DataFrame:
-    """The first and the last time, and the last alarm, of each key and kind of alarm."""
-    *keys, time = _keys(alarms)
+def alarms_by_key(results: pl.DataFrame) -> pl.DataFrame:
+    """The first and the last time, and the last alarm, of each key and kind of alarm.
+
+    Those that hold at the last time of their key come first.
+    """
+    return _alarms(results).drop(NOW)
+
+
+def alarms_now(result: Monitor) -> pl.DataFrame:
+    """The alarms of the last time of each key that is still given."""
+    alarms = _alarms(result.history)
+    now = alarms.filter(NOW).drop(NOW)
+    own = result.table.select(_keys(result.table)[:-1]).unique()
+    if not _has_scores(result.table) or not own.width:
+        return now
+    return now.join(own, on=own.columns, how="semi", nulls_equal=True, maintain_order="left")
+
+
+def _alarms(results: pl.DataFrame) -> pl.DataFrame:
+    *keys, time = _keys(results)
     kind = pl.col("alarm").str.split(":").list.first().alias("quantity")
-    alarms = alarms.with_columns(times_in_words(alarms[time]))
-    grouped = alarms.group_by([*keys, kind], maintain_order=True)
+    now = pl.col(time) == within(pl.col(time).max(), keys)
+    rows = results.with_columns(times_in_words(results[time])).with_columns(now.alias(NOW))
+    grouped = rows.drop_nulls("alarm").group_by([*keys, kind], maintain_order=True)
     return grouped.agg(
         pl.col(time).first().alias("first"),
         pl.col(time).last().alias("last"),
         pl.len().alias("times"),
         pl.col("alarm").last().alias("last alarm"),
-    ).drop("quantity")
+        pl.col(NOW).last(),
+    ).drop("quantity").sort(NOW, descending=True, maintain_order=True)  # fmt: skip
 
 
 def last_times(results: pl.DataFrame) -> pl.DataFrame:

@@ -1,6 +1,5 @@
 """Rows of predictions as arrays, each key a number: what is held of rows out of core."""
 
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,6 +21,7 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
+from polaroc.base.unstable import unstable
 from polaroc.curves.keys import (
     KeyLevels,
     Keys,
@@ -195,8 +195,7 @@ class Reader:
 
     def batches(self, rows: int) -> Iterator[pl.DataFrame]:
         """The predictions, in tables of so many rows."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
+        with unstable():
             batches = self.predictions.rows.collect_batches(
                 chunk_size=rows, maintain_order=False, engine="streaming"
             )

@@ -1,4 +1,4 @@
-"""Temporary folders guarded by a lock released on process exit."""
+"""Locks that end with their process: of temporary folders, and of a file that is rewritten."""
 
 import os
 import re
@@ -44,6 +44,44 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def locked_file(file: Path) -> Iterator[None]:
+    """Wait until no other process is in such a block for the file.
+
+    Where the system has no locks the block runs all the same.
+
+    Examples
+    --------
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with locked_file(folder / "state"):
+    ...     [entry.name for entry in folder.iterdir()]
+    ['.state.lock']
+    >>> list(folder.iterdir())
+    []
+    """
+    # The file itself changes hands when it is replaced: the lock is another one beside it.
+    beside = file.with_name(f".{file.name}.{LOCK}")
+    while True:
+        with beside.open("a") as lock:
+            held = _hold(lock, wait=True)
+            if held and not _is_still(beside, lock):
+                # Who held it before has removed it.
+                continue
+            try:
+                yield
+            finally:
+                with suppress(OSError):
+                    beside.unlink()
+            return
+
+
+def _is_still(path: Path, opened: IO[str]) -> bool:
+    """Whether a path leads to an open file."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(path.stat(), os.fstat(opened.fileno()))
+    return False
+
+
 def sweep(parent: Path, prefix: str, before: Callable[[Path], None] | None = None) -> None:
     """Remove the folders of processes that were killed, each after a call of `before` with it."""
     # The prefix alone would match folders of outputs whose names begin alike.
@@ -82,7 +120,7 @@ def _empty(folder: Path) -> None:
                 entry.unlink(missing_ok=True)
 
 
-def _hold(lock: IO[str]) -> bool:
+def _hold(lock: IO[str], wait: bool = False) -> bool:
     """Take the lock, which is released when its file is closed or the process exits."""
     try:
         import fcntl
@@ -90,7 +128,7 @@ def _hold(lock: IO[str]) -> bool:
         # Without locks other processes may be running: leave their folders.
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         return False
     return True

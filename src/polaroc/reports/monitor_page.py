@@ -10,6 +10,7 @@ from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE
 from polaroc.deployment.monitor_result import (
     Monitor,
     alarms_by_key,
+    alarms_now,
     last_times,
     times_in_words,
 )
@@ -84,9 +85,8 @@ KINDS = (
 
 def monitor_page(result: Monitor, title: str) -> str:
     """The whole page as HTML."""
-    alarms = result.alarms["alarm"]
-    kinds = [kind for kind in KINDS if alarms.str.contains(kind.begins, literal=True).any()]
-    table = result.table
+    table = result.history
+    alarms, now = alarms_by_key(table), alarms_now(result)["last alarm"]
     keys = table.columns[: table.columns.index("quantity")]
     of_keys = " of each key" if len(keys) > 1 else ""
     return rendered(
@@ -94,8 +94,8 @@ def monitor_page(result: Monitor, title: str) -> str:
         title,
         counts=_counts(table, keys),
         answer=in_page_words(result.answer),
-        kinds=kinds,
-        alarms=_sheet("alarms", f"Alarms{of_keys}", alarms_by_key(result.alarms)),
+        kinds=[one for one in KINDS if now.str.contains(one.begins, literal=True).any()],
+        alarms=_sheet("alarms", f"Alarms{of_keys}", alarms) if alarms.height else None,
         last=_sheet("last", f"The last time{of_keys}, with limits", last_times(table))
         if table.height
         else None,

@@ -12,11 +12,14 @@ import polars as pl
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.atomic import atomic_file
-from polaroc.thresholds.operating_points import POINTS
+from polaroc.files.sealed import blank_seal, read_sealed, seal
 
-FORMAT = "polaroc thresholds 1"
-RATES = ("prior", "tpr", "fpr", "precision")
-NUMBERS = (*RATES, "threshold", "share")
+KIND = "polaroc thresholds 2"
+NUMBERS = ("prior", "tpr", "fpr", "precision", "threshold", "share")
+AS_WRITTEN = (
+    "give the file that `polaroc threshold --out` wrote, as it was; files of version 0.2 have no "
+    "digest: choose their thresholds again."
+)
 
 
 @dataclass(frozen=True)
@@ -51,25 +54,19 @@ class SavedThresholds:
 
     def write(self, path: Path, force: bool = False) -> None:
         """Write the file whole, or not at all."""
-        document = {"format": FORMAT, **asdict(self)}
+        # Last, where the seal is looked for.
+        document = {**asdict(self), "seal": blank_seal(KIND)}
         with atomic_file(path, force) as file:
             text = json.dumps(document, indent=2, ensure_ascii=False, default=str)
             file.write_text(text + "\n", encoding="utf-8")
+            seal(file, KIND)
 
     @classmethod
     def read(cls, path: Path) -> "SavedThresholds":
-        """The thresholds of a file that `write` wrote."""
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-            saved = cls(**document) if document.pop("format", None) == FORMAT else None
-        except (ValueError, TypeError, AttributeError):
-            saved = None
-        if saved is None or not _is_as_written(saved):
-            raise InvalidTable(
-                f"{str(path)!r} holds no thresholds.",
-                hint="give the file that `polaroc threshold --out` wrote, as it was.",
-            )
-        return saved
+        """The thresholds of a file that `write` wrote, and that nobody changed."""
+        document = json.loads(read_sealed(path, KIND, AS_WRITTEN))
+        del document["seal"]
+        return cls(**document)
 
     def table(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
         """The rows as `apply_thresholds` takes them, keys in the types of the predictions."""
@@ -125,43 +122,6 @@ def _typed(key: str, written: pl.DataType, kind: pl.DataType) -> pl.Expr:
     if written == pl.String and isinstance(kind, pl.Date | pl.Datetime):
         return pl.col(key).str.strptime(kind, strict=False)
     return pl.col(key).cast(kind, strict=False)
-
-
-def _is_as_written(saved: SavedThresholds) -> bool:
-    """Whether all parts of a document have the form in which they are written."""
-    keys, score, over, points = saved.keys, saved.score, saved.over, saved.points
-    names = [*score.values()] if isinstance(score, dict) else [score]
-    if not (_are(str, keys) and _are(str, names) and _are(dict, points) and points):
-        return False
-    wanted = {*keys, *POINTS}
-    return (
-        (over is None or (_are(float, over) and len(over) == 2 and 0 < over[0] <= over[1] < 1))
-        and (saved.confidence is None or _are(float, [saved.confidence]))
-        and isinstance(saved.constraints, dict)
-        and isinstance(saved.fingerprint, str)
-        and all(wanted <= row.keys() and row.keys() == points[0].keys() for row in points)
-        and all(map(_is_point, points))
-        # Each key has one threshold.
-        and len({json.dumps([row[key] for key in keys]) for row in points}) == len(points)
-    )
-
-
-def _is_point(row: Mapping[str, Any]) -> bool:
-    share, words = row["share"], ("inf", "-inf")
-    return (
-        (share is None or (_are(float, [share]) and 0 <= share <= 1))
-        and (row["threshold"] in (None, *words) or _are(float, [row["threshold"]]))
-        and _are(float, [row["positives"], row["negatives"]])
-        and all(row[name] is None or _are(float, [row[name]]) for name in RATES)
-    )
-
-
-def _are(kind: type, values: object) -> bool:
-    """Whether a list has values of one kind alone, numbers of either kind."""
-    kinds = (int, float) if kind is float else kind
-    return isinstance(values, list) and all(
-        isinstance(value, kinds) and not isinstance(value, bool) for value in values
-    )
 
 
 def fingerprint(curves: pl.DataFrame, keys: Sequence[str]) -> str:

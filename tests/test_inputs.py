@@ -172,7 +172,7 @@ def test_a_table_of_any_kind_gives_what_its_polars_frame_gives(name, kind):
     check_like(table, call(name, table, score="score"), expected(name))
 
 
-@pytest.mark.product
+@pytest.mark.alike(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WIDE_KINDS)
 @pytest.mark.parametrize("name", NAMES)
@@ -191,6 +191,7 @@ def test_classes_of_a_table_of_any_kind(kind):
     check_like(table, rows, expected_rows)
 
 
+@pytest.mark.alike(7)
 @pytest.mark.parametrize("kind", KINDS)
 def test_tables_of_points_of_any_kind(kind):
     columns = {**TRUTH, "score": "score", "by": "model"}

@@ -149,6 +149,7 @@ def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):
         assert found.schema == expected == lazy.collect_schema()
 
 
+@pytest.mark.alike(6)
 @pytest.mark.parametrize("name", sorted(set(STEPS) - WITH_PYTHON))
 def test_plans_without_python_can_be_sent_elsewhere(name):
     plan = STEPS[name](PREDICTIONS.lazy(), ["model"])
@@ -177,6 +178,7 @@ def test_no_keys_are_one_key_of_all(name):
     close(keyed.drop("model"), whole(name, 0))
 
 
+@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_the_order_of_rows_does_not_matter(name):
@@ -197,7 +199,7 @@ SPOILT = {
 }
 
 
-@pytest.mark.product
+@pytest.mark.alike(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("spoilt", SPOILT)
 @pytest.mark.parametrize("name", PER_KEY)

@@ -93,6 +93,7 @@ def test_names_are_text_on_the_terminal(tmp_path, column):
         assert "[bold red]x[/bold red]" in result.output
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("column", [NAMES[0], *NAMES[15:18]])
 def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):

@@ -277,7 +277,7 @@ def iso_pr(iso: pl.DataFrame, priors=0.1, **options):
     return pr.charts.pr(surface, iso=iso, **options)
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", ["precision", "f_measure", "error"])
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ def colours_of(part) -> set[tuple]:
     return found
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("name", sorted(CHARTS))
 def test_a_model_has_the_same_colour_in_every_chart(name):
     found = colours_of(CASES[name](predictions()).to_dict())

@@ -190,6 +190,7 @@ PROBABLE = {"truth": "truth", "score": 1 / (1 + (-pl.col("score")).exp())}
 LOSSES = ["brier", "log_loss", "calibration_loss", "refinement_loss"]
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("measure", LOSSES)
 def test_of_losses_less_is_better(measure):
     grid = pr.prior_grid(*OVER, 25)

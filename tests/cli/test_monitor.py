@@ -248,6 +248,7 @@ def test_points_from_a_file(files):
     assert_same_document(printed(files, more), printed(files, [*SET, "--json"]))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("more", "found"),
     [

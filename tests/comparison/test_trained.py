@@ -68,6 +68,7 @@ def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(seed, models, 
         assert outside == (not set(letters[row["model_a"]]) & set(letters[row["model_b"]]))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("measure", "asked"), MEASURES.items(), ids=MEASURES)
 def test_estimates_and_errors_are_those_of_each_model(measure, asked):

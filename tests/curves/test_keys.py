@@ -93,6 +93,7 @@ def test_numbers_go_by_key(data):
     )
 
 
+@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "calculated"),

@@ -470,7 +470,7 @@ def test_reversed_scores_are_said(sign, note):
 
 # Where all scores are the same, precision is the prior at every recall. A chain of more than
 # 34 appended columns comes out of order in polars 2.1.
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 @pytest.mark.parametrize("count", [2, 34, 35, 100])
 def test_many_priors_come_in_the_order_asked(count, engine):
@@ -510,6 +510,7 @@ def test_scores_are_reversed_from_four_standard_errors_on(won, said):
     assert (area["note"].item() is not None) == said
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("by", [["key"], []])
 @pytest.mark.parametrize("priors", [[0.001, 0.3, "observed"], pr.prior_grid(0.001, 0.5, 200)])
 def test_notes_of_many_keys_are_those_of_each(by, priors):

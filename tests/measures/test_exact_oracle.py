@@ -96,6 +96,7 @@ def test_auc(crowd):
     same(found, [exact.auc_below(c, *RANGE) for c in crowd.both], atol=1e-14)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
 def test_auprec(crowd, way):
@@ -170,6 +171,7 @@ def chosen(crowd, rule, prior, **arguments):
     return points.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0)).rows(named=True)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.1, "observed"])
 def test_balanced_points(crowd, prior):
@@ -182,6 +184,7 @@ def test_balanced_points(crowd, prior):
             assert found["share"] == pytest.approx(float(share), abs=1e-12)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(("cost_fn", "cost_fp"), [(1, 1), (3, 1)])
 @pytest.mark.parametrize("prior", [0.5, 0.2])
@@ -198,6 +201,7 @@ def test_cheapest_points(crowd, prior, cost_fn, cost_fp):
         assert float(cost(curve.points[at]) - least) < 1e-15
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("target", [0.0, 0.3, 0.5, 2 / 3, 0.7, 1.0])
 def test_points_of_a_recall_and_of_a_false_positive_rate(crowd, target):
@@ -212,6 +216,7 @@ def test_points_of_a_recall_and_of_a_false_positive_rate(crowd, target):
         assert found["threshold"] == curve.thresholds[at]
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("target", [0.25, 1 / 3, 0.5, 0.6, 2 / 3, 0.75, 0.8])
 def test_points_of_a_precision(crowd, target):

@@ -287,6 +287,7 @@ ALL = {
 }
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(table=tables(), data=st.data())
@@ -300,6 +301,7 @@ def test_the_order_of_rows_does_not_matter(name, table, data):
     assert second == pytest.approx(first, rel=1e-12)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(table=tables(kinds=["whole"]))

@@ -115,7 +115,7 @@ def test_many_priors_are_as_one_by_one(lazy):
     assert rest.select(pl.col("note").eq_missing(pl.col("note_alone")).all()).item()
 
 
-@pytest.mark.product
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "losses", "note"),
@@ -160,7 +160,7 @@ def test_calibration_repairs_calibration_and_keeps_refinement():
     assert after[3] == pytest.approx(before[3], rel=0.02)
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.05, "observed"])
 @pytest.mark.parametrize("score_prior", [0.4, "observed"])
@@ -178,6 +178,7 @@ def test_expressions_are_the_frame_functions(prior, score_prior):
     assert windows["calibration_loss"].to_list() == pytest.approx(found["calibration_loss"])
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("digits", [1, 8])
 def test_partitions_of_the_score_add_up(monkeypatch, digits):
     monkeypatch.setattr(memory, "LEAST", 0)

@@ -102,6 +102,7 @@ def test_the_models_may_be_named():
     assert notes["second"].to_list() == [None, None, lack]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @every_table
 @pytest.mark.parametrize("command", ["check", "evaluate"])

@@ -57,6 +57,7 @@ def test_greatest_is_reached_by_the_curve_that_errs_last(auc, prior):
     assert pr.auprec_bounds(auc, prior)[1] == pytest.approx(auc + late)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("auc", "prior"), AREAS)
 def test_no_random_curve_is_outside(auc, prior):
     rng = np.random.default_rng(7)

@@ -90,6 +90,7 @@ def test_false_alarms_alone_have_the_exact_binomial_limit(limits):
     assert fits.tolist() == expected
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("positives", "negatives", "prior", "capacity"),
     # Of the last ones the positives alone make it uncertain.

@@ -333,6 +333,7 @@ def test_where_the_sample_says_nothing_limits_are_null_with_a_note(
 # --- tables in, tables out ------------------------------------------------------------------------
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("by", [[], ["model"], ["model", "patient"]])
 def test_columns_schemas_and_kinds_of_frame(by):

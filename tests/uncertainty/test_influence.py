@@ -72,6 +72,7 @@ def test_the_variance_of_the_auc_is_delongs(table):
         assert found**2 == pytest.approx(sum(shares), rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 def test_influence_is_the_derivative_by_the_weight_of_a_case(name):

@@ -302,6 +302,7 @@ def test_where_negatives_abound_intervals_are_no_wider_than_need_be():
         assert width < 1.15 * 2 * 1.96 * own["estimate"].std()
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("method", ["logit", "wald", "percentile", "bca"])
 def test_weights_are_said_to_be_taken_for_counts(method):
     twice = TWENTY.with_columns(weight=2)

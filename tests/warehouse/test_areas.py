@@ -116,6 +116,7 @@ def test_areas_are_those_of_scikit_learn(engine: Engine):
 
 
 # All engines are named here, so that a run without them says how they are asked.
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("engine", ENGINES, indirect=True)
 def test_twenty_scores_have_the_published_areas(engine: Engine):
     table = engine.table(pr.datasets.twenty_scores().select("truth", "score"))

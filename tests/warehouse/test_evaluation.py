@@ -51,6 +51,7 @@ def test_the_log_loss_of_one_class_is_missing(engine: Engine):
     assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("score", [["score", "other"], {"a": "other", "it's": "score"}], ids=str)
 def test_a_column_of_scores_per_model(engine: Engine, score):
     table = predictions(5, weights=True).drop("model").with_columns(other=pl.int_range(pl.len()))

@@ -62,6 +62,7 @@ def test_few_scores_and_edges_that_are_scores(engine: Engine):
     assert_same(found, pr.evaluate(table, **asked))
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("scores", FEW_SCORES.values(), ids=FEW_SCORES)
 def test_more_ranges_than_scores(scores):

@@ -113,6 +113,10 @@ gate *ARGS:
 gate-small *ARGS:
     python tests/benchmarks/gate_small.py {{ARGS}}
 
+# How often `gate` passes a challenger that misses some positives: `--write` takes about 5 minutes.
+gate-missed *ARGS:
+    python tests/benchmarks/gate_missed.py {{ARGS}}
+
 # How often the model that `choose` picks is the best, beside the probability it gives.
 how-sure *ARGS:
     python tests/benchmarks/how_sure.py {{ARGS}}

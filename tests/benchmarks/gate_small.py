@@ -18,10 +18,6 @@ three pseudo-cases
     Student's, with three more cases of each class that have the largest influence seen.
 log-odds
     Student's, for the log-odds of the challenger against those that the margin leaves it.
-
-``--shapes``: of the interval of `gate` alone, where the challenger's AUC is 0.04 less than that of
-champions with 0.95 and 0.97, and its positives are spread twice as widely as its negatives, or one
-in ten of them scores as negatives do.
 """
 
 import argparse
@@ -53,7 +49,6 @@ SIZES = (
     "200+800",
 )  # fmt: skip
 AUCS, CORRELATIONS = (0.8, 0.9, 0.95, 0.97), (0.5, 0.9)
-SPREAD, HIDDEN, OTHERWISE_WORSE = 2.0, 0.1, 0.04
 PRIOR = 0.01
 PLACES, WEIGHTS = np.polynomial.legendre.leggauss(4)
 # The skews that a measure is a weighted mean over.
@@ -202,51 +197,6 @@ def true_area(measure: str, auc: float) -> float:
     return binormal.auprec(PRIOR, auc) if measure == "auprec" else binormal.iauprec(OVER, auc)
 
 
-def rates_of_shapes(
-    sizes: tuple[int, int], measure: str, replicates: int, seed: int, alpha: float = ALPHA
-) -> str:
-    """The largest rate of passes and of fails by the shape of the challenger's positives."""
-    cells = []
-    for shape in ("spread", "hidden"):
-        rates = []
-        for auc, correlation in product(AUCS[2:], CORRELATIONS):
-            rng = np.random.default_rng([seed, *sizes, int(1000 * auc), int(correlation * 10)])
-            shared = rng.normal(size=(replicates, sum(sizes)))
-            champion, challenger = (
-                correlation**0.5 * shared + (1 - correlation) ** 0.5 * rng.normal(size=shared.shape)
-                for _ in range(2)
-            )
-            champion[:, : sizes[0]] += binormal.shift(auc)
-            own, share, mean, spread = challenger[:, : sizes[0]], *shaped(shape, auc)
-            own[:] = np.where(rng.random(own.shape) < share, own, mean + spread * own)
-            margin = area_of_shape(measure, 0, binormal.shift(auc), 1)
-            margin -= area_of_shape(measure, share, mean, spread)
-            models = (measured(scores, sizes[0], measure) for scores in (champion, challenger))
-            _, passed, failed = next(verdicts(*models, margin, measure, alpha))
-            rates.append((passed.mean(), failed.mean()))
-        cells.append(f"{shape} {' / '.join(f'{rate:.3f}' for rate in np.max(rates, axis=0))}")
-    return " | ".join(cells)
-
-
-def shaped(shape: str, champion: float) -> tuple[float, float, float]:
-    """Of the challenger's positives the share like negatives; of the others the mean and SD."""
-    auc = champion - OTHERWISE_WORSE
-    if shape == "spread":
-        return 0.0, float(norm.ppf(auc) * (1 + SPREAD**2) ** 0.5), SPREAD
-    return HIDDEN, binormal.shift((auc - HIDDEN / 2) / (1 - HIDDEN)), 1.0
-
-
-def area_of_shape(measure: str, share: float, mean: float, spread: float) -> float:
-    """The measure of the population, with such positives."""
-    cuts = np.linspace(12, -8, 40_001)
-    f, t = norm.sf(cuts), share * norm.sf(cuts) + (1 - share) * norm.sf((cuts - mean) / spread)
-    if measure == "auc":
-        return float(np.trapezoid(t, f))
-    return sum(
-        weight * float(np.trapezoid(t / (t + skew * f), t)) for skew, weight in NODES[measure]
-    )
-
-
 def refused(positives: int, negatives: int, measure: str) -> bool:
     """Whether `gate` takes these cases for too few."""
     skew = sum(skew * weight for skew, weight in NODES[measure])
@@ -301,14 +251,12 @@ def main() -> None:
     parser.add_argument("--alpha", type=float, default=ALPHA)
     parser.add_argument("--measures", nargs="+", default=("auc", "iauprec"), choices=NODES)
     parser.add_argument("--sizes", nargs="+", default=SIZES)
-    parser.add_argument("--shapes", action="store_true", help="other shapes of positives")
     options = parser.parse_args()
     for given in options.sizes:
         positives, negatives = map(int, given.split("+"))
         for measure in options.measures:
-            line = (rates_of_shapes if options.shapes else largest_rates)(
-                (positives, negatives), measure, options.replicates, options.seed, options.alpha
-            )
+            sizes = positives, negatives
+            line = largest_rates(sizes, measure, options.replicates, options.seed, options.alpha)
             note = " (refused)" if refused(positives, negatives, measure) else ""
             print(f"{given} {measure}{note}: {line}", flush=True)
 

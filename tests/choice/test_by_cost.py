@@ -315,3 +315,13 @@ def test_exact_limits_of_costs_are_widened_by_what_picking_corrects():
     assert costs.expected == pytest.approx([0.45, 0.48])
     assert costs.lower == pytest.approx([0.3, 0.43])
     assert costs.upper == pytest.approx([0.54, 0.6])
+
+
+@pytest.mark.xfail(
+    strict=True, raises=pytest.fail.Exception,
+    reason="Nothing sees that an argument is accepted and ignored (roles once).",
+)  # fmt: skip
+@pytest.mark.parametrize("ignored", [{"alpha": 0.3}, {"incomplete": "drop"}], ids=str)
+def test_what_is_for_tests_of_folds_is_refused(ignored):
+    with pytest.raises(InvalidArgument):
+        choose(**ignored)

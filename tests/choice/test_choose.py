@@ -526,3 +526,16 @@ def test_the_ends_of_a_range_are_compared_once():
     grid = [0.05, 0.1, 0.2, 0.3]
     belief = pr.uniform(0.1, 0.3)
     assert priors_to_evaluate((0.1, 0.3), belief, grid) == (0.1, 0.2, 0.3)
+
+
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError,
+    reason="What is a fold is not said: every further key is taken for one (roles once).",
+)  # fmt: skip
+@pytest.mark.parametrize("column", ["hospital", "month"])
+def test_a_group_or_a_month_is_no_fold(column):
+    table = PREDICTIONS.filter(fold=1).with_columns((pl.col("case") % 3).alias(column))
+    choice = pr.choose(
+        table, truth="truth", score="score", by=["model", column], over=(0.05, 0.2), case="case"
+    )
+    assert "fold" not in choice.summary()

@@ -183,3 +183,17 @@ def test_one_test_set_without_cases_is_as_sure_as_in_python(tmp_path):
     )  # fmt: skip
     choice = pr.choose(table, truth="truth", score="score", over=(0.05, 0.2))
     assert json.loads(result.stdout)["answer"] == choice.answer
+
+
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError,
+    reason="The command orchestrates a second time; it is to call the function (roles once).",
+)  # fmt: skip
+def test_with_dropped_nulls_the_command_answers_as_the_function(tmp_path):
+    lost = (pl.col("model") == "B") & (pl.col("case").rank("dense") <= 16)
+    table = TABLE.with_columns(score=pl.when(~lost).then("score"))
+    table.write_parquet(tmp_path / "lost.parquet")
+    expected = pr.choose(table, **COLUMNS, case="case", over=(0.05, 0.2), nulls="drop")
+    asked = ["--case", "case", "--over", 0.05, 0.2, "--nulls", "drop", "--json"]
+    found = json.loads(choose(tmp_path / "lost.parquet", *WORDS, *asked).stdout)
+    assert found["answer"] == expected.answer

@@ -54,9 +54,9 @@ def of(model: str) -> pl.DataFrame:
 def test_delong_is_its_definition_by_placements(paired):
     found = pr.delong(TABLE.sample(fraction=1, shuffle=True, seed=1), **ASKED,
                       case="id" if paired else None)  # fmt: skip
-    assert found.columns == ["model_a", "model_b", *NUMBERS]
+    assert found.columns == ["model_a", "model_b", *NUMBERS, "note"]
     assert found.select("model_a", "model_b").rows() == list(combinations("ABC", 2))
-    for a, b, *numbers in found.iter_rows():
+    for a, b, *numbers in found.drop("note").iter_rows():
         placed = [oracles.delong_placements(of(model)) for model in (a, b)]
         difference = placed[0][0].mean() - placed[1][0].mean()
         variance = sum(
@@ -150,7 +150,7 @@ def test_blocks_are_tested_alone(by):
     table = table if by else table.filter(fold=0)
     found = pr.delong(table, **ASKED, by=by)
     blocks = [by] if isinstance(by, str) else by
-    assert found.columns == [*blocks, "model_a", "model_b", *NUMBERS]
+    assert found.columns == [*blocks, "model_a", "model_b", *NUMBERS, "note"]
     parts = table.partition_by(blocks, maintain_order=True) if blocks else [table]
     alone = pl.concat(pr.delong(part, **ASKED) for part in parts)
     assert_frame_equal(found.drop(blocks), alone, rel_tol=1e-9)

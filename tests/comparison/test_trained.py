@@ -28,7 +28,7 @@ def compare(table=TABLE, measure="auc", **kwargs):
 def test_pairs_are_delongs_with_limits_as_wide_as_the_adjusted_p_value_says():
     found = compare(alpha=0.05).pairs
     assert_frame_equal(
-        found.drop("lower", "upper"), pr.delong(TABLE, **NAMES).drop("lower", "upper")
+        found.drop("lower", "upper"), pr.delong(TABLE, **NAMES).drop("lower", "upper", "note")
     )
     # Holm: the least p-value counts three times, the next twice.
     counts = 4 - found["p_value"].rank("ordinal").to_numpy()
@@ -194,3 +194,15 @@ def test_models_that_were_fitted_anew_are_refused():
     both = several.rename({"fold": "site"}).with_columns(fold=1)
     with pytest.raises(InvalidArgument, match="'site' has 2 values"):
         compare(both, block=["fold", "site"])
+
+
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError,
+    reason="Limits of one difference have a level of their own in each function (evidence once).",
+)  # fmt: skip
+def test_a_difference_has_one_interval():
+    two = TABLE.filter(pl.col("model").is_in(TABLE["model"].unique().sort()[:2].implode()))
+    limits = [table.select("lower", "upper").row(0) for table in (
+        compare(two).pairs, pr.delong(two, **NAMES)
+    )]  # fmt: skip
+    assert limits[0] == pytest.approx(limits[1])

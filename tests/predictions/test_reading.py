@@ -213,7 +213,9 @@ OF_WIDE = {
         frame, points(np.random.default_rng(1)), **MODELS, by="fold"
     ),
     "delong": lambda frame: pr.delong(frame, **MODELS, by="fold"),
-    "delong, rows are cases": lambda frame: pr.delong(frame.drop("id", "fold"), **MODELS),
+    "delong, rows are cases": lambda frame: pr.delong(
+        frame.drop("id", "fold", "patient"), **MODELS
+    ),
     "compare, trained": lambda frame: (
         pr.compare(
             frame.drop("fold"), "auc", target="trained", block=None, case="id", **MODELS

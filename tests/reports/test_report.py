@@ -647,3 +647,34 @@ def test_the_command_refuses_in_its_own_words(tmp_path, predictions, options, sa
     assert result.exit_code == 2
     assert said in result.output
     assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError,
+    reason="Keys are models and folds, whatever they hold (roles once).",
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("by", "wrong"), [("sex", "Take [FM]"), (["model", "hospital"], "of these folds")], ids=str
+)
+def test_a_group_is_neither_a_model_nor_a_fold(by, wrong, tmp_path):
+    table = models(1 if by == "sex" else 2, folds=1, cases=300).with_columns(
+        sex=pl.col("id").replace_strict({i: "FM"[i % 2] for i in range(300)}),
+        hospital=pl.col("id") % 3,
+    )
+    told = []
+    pr.report(
+        table.drop("fold"), **ASKED, by=by, over=OVER, cost_fn=5,
+        path=tmp_path / "groups.html", tell=told.append,
+    )  # fmt: skip
+    assert not re.search(wrong, told[0])
+
+
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError,
+    reason="The ranking and the choice each say how sure in their own way (evidence once).",
+)  # fmt: skip
+def test_the_area_of_a_model_has_one_interval(page, measures):
+    choice = pr.choose(measures, over=OVER, test_train_ratio=RATIO).models.sort("model")
+    ranked = page.table("The models").sort("model")
+    for shown, column in {"95 % from": "lower", "95 % to": "upper"}.items():
+        assert numbers(ranked[shown]) == pytest.approx(choice[column].to_list(), abs=6e-4)

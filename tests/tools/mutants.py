@@ -105,7 +105,7 @@ TESTS = {
     "comparison/pairwise": ["tests/comparison/test_compare.py"],
     "comparison/omnibus": ["tests/comparison/test_compare.py"],
     "comparison/case_limits": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
-    "comparison/gate": ["tests/comparison/test_gate_small.py"],
+    "comparison/gate": ["tests/comparison/test_gate_small.py", "tests/comparison/test_missed_positives.py"],
     "comparison/checks": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
     "comparison/measure_rows": [
         "tests/comparison/test_compare.py", "tests/comparison/test_layout.py",

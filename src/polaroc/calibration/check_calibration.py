@@ -10,6 +10,7 @@ from polaroc.base.columns import CURVE, collect_like, takes_table
 from polaroc.calibration.score_test import fitted_line, recalibration
 from polaroc.curves.curve import curve, in_order
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
+from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.priors.grids import OBSERVED, reweighted, skew
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Prior, Score
@@ -112,7 +113,8 @@ def check_calibration(
     tested = in_order(curves, keys).map_batches(
         lambda table: _tests(table, keys, score_prior, result), schema=result
     )
-    return collect_like(frame, tested)
+    doubt = dependence(frame, by, [truth, weight], score, of_measures=False)
+    return collect_like(frame, with_note(tested, doubt, pl.col("p_value").is_not_null()))
 
 
 def _tests(

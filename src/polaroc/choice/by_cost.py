@@ -32,6 +32,7 @@ from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.paired_cases import check_has_models, common_cases, read_cases
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
 from polaroc.priors.beliefs import Belief, points, resolve_belief
@@ -201,7 +202,12 @@ def choose_by_cost(
     judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
     certainty = _certainty(table, rated, between, case, costs, weight, columns)
-    warnings = [*([] if left_out is None else [left_out]), *_shared(table, tuned, case)]
+    doubt = dependence(table, keyed["by"], [truth, case, weight], score, of_measures=False)
+    warnings = [
+        *([] if left_out is None else [left_out]),
+        *_shared(table, tuned, case),
+        *([] if doubt is None else [f"{doubt[0].upper()}{doubt[1:]}."]),
+    ]
     return _choice(judged, rated, between, costs, certainty, level, warnings, (own, curves))
 
 

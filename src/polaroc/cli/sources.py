@@ -19,8 +19,15 @@ from polaroc.evaluation.request import Request
 from polaroc.files.read import Stamps, batches, scan
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.audit import label_notes
+from polaroc.predictions.dependence import dependence
 from polaroc.predictions.table import read
-from polaroc.predictions.usual_keys import UsualKeys, pooled_folds, usual_keys
+from polaroc.predictions.usual_keys import (
+    UsualKeys,
+    pooled_folds,
+    usual_keys,
+    usual_names,
+    usual_units,
+)
 from polaroc.typing import Nulls
 from polaroc.warehouse.connections import is_address
 
@@ -78,6 +85,17 @@ class FileSource:
     def pooled_folds(self, keys: Sequence[str], taken: Sequence[str]) -> list[str]:
         """Columns of folds that are no keys, and of which a key has several values."""
         return pooled_folds(self.rows(), keys, taken)
+
+    def dependence(self, columns: Columns, keys: Sequence[str]) -> str | None:
+        """Note on rows that are not independent, as a column shows."""
+        names = list(self.schema())
+        units = usual_units(name for name in names if name not in columns.names)
+        if not units:
+            return None
+        wanted = {*units, *keys, *usual_names(names).keys}
+        rows = self.rows().select(name for name in names if name in wanted).collect()
+        by = [key for key in keys if key in names]
+        return dependence(rows, by, columns.names, of_measures=False)
 
     def check_numbers(self, names: Sequence[str]) -> None:
         """Refuse numbers that became text for another decimal mark."""

@@ -25,9 +25,18 @@ from polaroc.cli.options import (
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import AsJson, plain_rows
 from polaroc.cli.screen import handle_errors, print_json, print_notes, progress, show_results
-from polaroc.cli.sources import Decimal, Separator, Source, TableName, columns_of, opened
+from polaroc.cli.sources import (
+    Decimal,
+    FileSource,
+    Separator,
+    Source,
+    TableName,
+    columns_of,
+    opened,
+)
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.files.atomic import check_new
+from polaroc.predictions.dependence import with_note
 from polaroc.predictions.usual_keys import usual_name
 from polaroc.priors.grids import skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
@@ -161,6 +170,9 @@ def threshold(
                 "priors": at,
             }  # fmt: skip
             result = _chosen(table_of_curves, keys.all, rule, options)
+            if confidence is not None and isinstance(source, FileSource):
+                doubt = source.dependence(columns, keys.all)
+                result = with_note(result.lazy(), doubt, pl.col("share").is_not_null()).collect()
         else:
             say("judging")
             saved.check(table_of_curves, keys.all, columns.score)

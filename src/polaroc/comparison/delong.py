@@ -8,7 +8,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import collect_like, takes_table
+from polaroc.base.columns import collect_like, key_columns, takes_table
 from polaroc.base.lazy import np
 from polaroc.base.statistics import normal
 from polaroc.comparison.paired_cases import (
@@ -25,6 +25,8 @@ from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.measures.catalog import CATALOG, default_measures, select_measures
 from polaroc.measures.scoring import OF_CASES
 from polaroc.measures.spec import Measure
+from polaroc.predictions.dependence import dependence
+from polaroc.predictions.wide import score_columns
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors, Score
 from polaroc.uncertainty.intervals import check_interpolation
@@ -76,7 +78,8 @@ def delong(
         the pairs of a block). Models with the same curve and the same
         influence of every case differ by 0, with the p-value 1. What cannot
         be told is null: all where a class is absent, all but the difference
-        where a class has one case.
+        where a class has one case. `note` String, null, or that cases are not
+        independent, as a column such as "patient" of a frame in memory shows.
 
     Raises
     ------
@@ -137,7 +140,10 @@ def paired_test(
         predictions, truth=truth, score=score, between=between, case=case, by=by,
         positive=positive,
     )  # fmt: skip
-    return collect_like(predictions, pairs_of(cases, blocks_of(cases, one), level).lazy())
+    pairs = pairs_of(cases, blocks_of(cases, one), level)
+    keys = [*key_columns(by), *([] if score_columns(score) else [between])]
+    doubt = pl.lit(dependence(predictions, keys, [truth, case], score), pl.String)
+    return collect_like(predictions, pairs.lazy().with_columns(doubt.alias("note")))
 
 
 def pairs_of(cases: PairedCases, blocks: Iterable[Block], level: float = 0.95) -> pl.DataFrame:

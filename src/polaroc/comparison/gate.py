@@ -9,7 +9,6 @@ from polaroc.base.checks import pair_of
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.base.private_columns import VALUE
 from polaroc.comparison.case_limits import (
-    HIDDEN_RATES,
     LARGEST_RATES,
     PairedDifference,
     difference_limits,
@@ -35,6 +34,7 @@ from polaroc.comparison.design import Incomplete
 from polaroc.comparison.half_splits import KEYS as HALF_KEYS
 from polaroc.comparison.layout import REPEAT
 from polaroc.comparison.measure_rows import below_chance
+from polaroc.comparison.missed_positives import rate_of_passes, too_few_to_pass
 from polaroc.comparison.paired_cases import (
     NO_DIFFERENCE,
     NO_VARIANCE,
@@ -70,10 +70,6 @@ WIDENED = (
     "about as rare as promised if the challenger is worse by exactly the margin: in simulation"
 )
 MEASURED = " at α = 0.05, where 0.025 is aimed at, in at most {} of samples."
-HIDDEN = (
-    " If it misses some positives wholly, these cases may not show it: where one positive in ten "
-    "scores as negatives do, a pass came in up to {} of samples."
-)
 NOT_MEASURED = " that was tried for AUC, AUPREC and IAUPREC alone."
 NO_PROMISE = (
     "There are too few cases to promise anything, so there is neither an interval nor a pass or a "
@@ -195,10 +191,14 @@ def gate(
     for the AUC, two for other measures. Of AUC, AUPREC and IAUPREC it reaches as far as Student's
     interval of the log-odds does. So of normal scores a pass is about as rare as promised with few
     cases too; a challenger that misses some positives wholly may pass more often, as few cases may
-    not show it (``just gate-small --shapes``). There is no
-    interval, and the verdict is "undecided", with fewer than 20 cases of a class, and for AUPREC
-    and IAUPREC where negatives are too few for the priors beside the positives; `warnings` says
-    how many are needed.
+    not show it (``just gate-missed``): `warnings` quotes how often, and of the AUC the verdict is
+    "undecided" where the interval allows a pass, but there are fewer than 50 positives and
+    `margin` is below 1 − (`alpha`/2)^(1/positives), the share of misses of which they show none
+    with a chance of `alpha`/2.
+
+    There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
+    for AUPREC and IAUPREC where negatives are too few for the priors beside the positives;
+    `warnings` says how many are needed.
 
     Models that rank all cases alike differ by 0, and pass. Where two models that do not
     rank alike show no variation (both perfect, or a difference that is the same in
@@ -285,14 +285,22 @@ def gate(
         )  # fmt: skip
         lead = _on_folds(compared, champion)
     higher = higher_is_better(measure)
+    verdict = decide(lead.lower, lead.upper, margin, higher=higher)
+    doubts = []
+    if lead.positives is not None:
+        few = too_few_to_pass(lead.positives, margin, alpha) if measure == "auc" else None
+        if verdict == "pass" and few is not None:
+            verdict, doubts = "undecided", [few]
+        rate = rate_of_passes(measure, lead.positives, margin, alpha)
+        doubts += [] if rate is None else [rate]
     # A table that has the measure at one prior only tells which.
     shown = at if has_scores and measure in CATALOG and CATALOG[measure].at_priors else prior
     place = at_in_words(taken_over if needs_range(measure) else None, shown)
     return GateResult(
-        decide(lead.lower, lead.upper, margin, higher=higher), lead.difference, lead.lower,
-        lead.upper, champion, challenger, lead.estimates[champion], lead.estimates[challenger],
+        verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
+        lead.estimates[champion], lead.estimates[challenger],
         measure=f"{label(measure)}{place}", higher_is_better=higher, margin=margin, alpha=alpha,
-        cases=lead.cases, warnings=lead.warnings,
+        cases=lead.cases, warnings=(*doubts, *lead.warnings),
     )  # fmt: skip
 
 
@@ -305,6 +313,7 @@ class Lead(NamedTuple):
     estimates: dict[Any, float]
     cases: str
     warnings: tuple[str, ...]
+    positives: int | None = None  # where the interval is that of cases
 
 
 def _on_cases(
@@ -351,6 +360,7 @@ def _on_cases(
     return Lead(
         difference, lower, upper, dict(own.select(cases.between, "estimate").iter_rows()),
         f"{cases.rows.height // len(block.models):,} cases", warnings,
+        paired.positives if lower is not None and note != RANK_ALIKE else None,
     )  # fmt: skip
 
 
@@ -365,9 +375,6 @@ def _limits_of_cases(
         return lower, upper, None
     rate = LARGEST_RATES.get(measure)
     checked = NOT_MEASURED if rate is None else MEASURED.format(rate)
-    if measure in HIDDEN_RATES and paired.positives < FEW_CASES:
-        rates = HIDDEN_RATES[measure]
-        checked += HIDDEN.format(rates[max(least for least in rates if least <= paired.positives)])
     return lower, upper, WIDENED.format(f"{paired.fewest:,}") + checked
 
 

@@ -245,7 +245,9 @@ def _refuse_unpaired(cases: PairedCases, case: str) -> None:
         return
     twice = rows.group_by(*key, cases.between).len().filter(pl.col("len") > 1)
     _refuse(twice, [*key, cases.between], "cases are there twice for a model",
-            "keep one row per case and model; number the cases of several folds throughout.",
+            Hint("keep one row per case and model; number the cases of several folds throughout. "
+                 "Where several rows belong to one patient, customer or the like, "
+                 f"pr.bootstrap(cluster={case!r}) gives measures limits that hold."),
             )  # fmt: skip
     per_block = [pl.col(cases.between).n_unique().alias("models")]
     wanted = rows.group_by(cases.blocks).agg(per_block) if cases.blocks else rows.select(per_block)

@@ -92,7 +92,9 @@ class GateResult:
                 f", with {100 * (1 - self.alpha):g} % confidence from {limit(self.lower)} to "
                 f"{limit(self.upper)}"
             )
-        narrower = self.verdict == "undecided" and self.lower is not None
+        # A pass may be refused for another reason than the width.
+        by_interval = decide(self.lower, self.upper, self.margin, higher=self.higher_is_better)
+        narrower = by_interval == "undecided" and self.lower is not None
         wish = f" {MORE_CASES}" if narrower else ""
         return (
             f"On {self.cases} {self.challenger} has {number(self.challenger_estimate)} and "

@@ -20,9 +20,11 @@ from polaroc.calibration.score_test import miscalibration_note
 from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
 from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
+from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.mixture_test import SHIFTED, mixture_p_value, shift_note
 from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named
 from polaroc.errors import Hint, InvalidPredictions, check_choice
+from polaroc.predictions.dependence import with_note
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score, Table
@@ -180,10 +182,10 @@ def estimate_prior(
     records = [_row(row, known, scores, method, z) for row in rows.iter_rows(named=True)]
     counted = pl.Float64 if unlabelled.weighted else pl.Int64
     estimates = pl.DataFrame(records, schema=COLUMNS | {DEPLOYED: counted})
-    result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal")
-    return collect_like(
-        reference, result.lazy().sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
-    )
+    result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal").lazy()
+    for doubt in dependent_rows(reference, deployed, own, truth, score, extra_notes):
+        result = with_note(result, doubt, pl.col("lower").is_not_null())
+    return collect_like(reference, result.sort(unlabelled.keys or [DEPLOYED], nulls_last=True))
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,31 @@ import polars as pl
 from polaroc.deployment.history import History, instants
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.tables import DEPLOYED, INCLUSION, REFERENCE, Key, by_key, named
+from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
+from polaroc.typing import IntoExpr, Score, Table
 
 # Below this chance labelled cases are not taken for drawn at random.
 NOT_BY_CHANCE = 1e-6
 # Fewer cases may well be of as many days.
 MIN_CASES = 20
+
+
+def dependent_rows(
+    reference: Table,
+    deployed: Table,
+    by: Sequence[IntoExpr],
+    truth: IntoExpr,
+    score: Score,
+    deployed_by: Sequence[IntoExpr] = (),
+) -> list[str]:
+    """Notes on rows of either table that are not independent."""
+    found = {
+        REFERENCE: dependence(reference, by, [truth], score, of_measures=False),
+        DEPLOYED: dependence(deployed, [*by, *deployed_by], [truth], score, of_measures=False),
+    }
+    return [f"{table}: {note}" for table, note in found.items() if note is not None]
 
 
 def dropped_rows(known: Predictions, used: Predictions) -> list[str]:

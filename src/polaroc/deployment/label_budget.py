@@ -10,6 +10,7 @@ from polaroc.base.columns import check_keys, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import normal
+from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.labelled import Bins
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named, references_of, rows_by_key
@@ -21,7 +22,7 @@ from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
 Quantity: TypeAlias = Literal["precision", "prior"]
 COLUMNS: dict[str, Any] = {
     "from_score": pl.Float64, "to_score": pl.Float64, "cases": pl.Int64, "labels": pl.Int64,
-    "inclusion": pl.Float64, "expected": pl.Float64, "at_random": pl.Int64,
+    "inclusion": pl.Float64, "expected": pl.Float64, "at_random": pl.Int64, "note": pl.String,
 }  # fmt: skip
 # A class that the reference rules out is still looked for.
 MIN_SHARE = 0.01
@@ -72,7 +73,9 @@ def label_budget(
         `inclusion`, labels over cases, Float64, null without cases; `expected`,
         the share of positives that the reference lets expect among them, Float64;
         `at_random` Int64, the labels that were needed for the whole key if they
-        were drawn at random: for "precision" of the cases called positive.
+        were drawn at random: for "precision" of the cases called positive; `note`
+        String, null, or that rows are not independent, so that more labels are
+        needed, as a column such as "customer" of tables in memory shows.
 
     Raises
     ------
@@ -130,9 +133,12 @@ def label_budget(
         )
         for key, frame in rows_by_key(used, known.keys, references).items()
     ]
+    doubts = dependent_rows(reference, deployed, own, truth, score)
+    note = pl.lit("; ".join(doubts) or None, pl.String).alias("note")
     types = used.rows.collect_schema()
     schema = pl.Schema({key: types[key] for key in known.keys} | COLUMNS)
-    return pl.concat([pl.DataFrame(schema=schema), *(frame.cast(schema) for frame in frames)])
+    noted = [frame.with_columns(note).cast(schema) for frame in frames]
+    return pl.concat([pl.DataFrame(schema=schema), *noted])
 
 
 def _budget(reference: Reference, score: "Array", quantity: str, half: float) -> pl.DataFrame:

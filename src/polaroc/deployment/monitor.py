@@ -21,7 +21,7 @@ from polaroc.deployment.history import (
     instants,
     read_histories,
 )
-from polaroc.deployment.input_warnings import chosen_labels, dropped_rows, moments
+from polaroc.deployment.input_warnings import chosen_labels, dependent_rows, dropped_rows, moments
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import TUNED_HERE, Monitor
@@ -227,6 +227,7 @@ def monitor(
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
         *dropped_rows(known, used),
+        *(f"{note}." for note in dependent_rows(reference, deployed, own, truth, score, [time])),
         *moments(rows, time),
         *([] if labels is None else chosen_labels(labels, keys, time, references, histories)),
     ]

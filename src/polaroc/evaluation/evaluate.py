@@ -110,8 +110,11 @@ def evaluate(
         `estimate` Float64, null where undefined; with intervals `lower`, `upper`
         and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
         weighted); `note` String: why the estimate is null or may be biased, and how
-        many rows were dropped; null where there is nothing to report. Rows of models and folds
-        that `by` does not name are taken together: `check` says which columns may be keys.
+        many rows were dropped; null where there is nothing to report. With intervals, which
+        take rows as independent, it says where a column of a frame in memory shows that they
+        are not: cases, or patients, customers, users and the like, in several rows of a key
+        (a lazy frame is not read for it). Rows of models and folds that `by` does not name
+        are taken together: `check` says which columns may be keys.
 
     Raises
     ------

@@ -13,6 +13,7 @@ from polaroc.evaluation.out_of_core import OutOfCore
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import CurveSums, CurveTotals
 from polaroc.measures.table import tidy, tidy_in_memory
+from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import Predictions, read
 from polaroc.uncertainty.bootstrap import resampled
 from polaroc.uncertainty.intervals import check_counts, with_fractional_flag, with_limits
@@ -46,9 +47,9 @@ def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
     if request.intervals is None:
         return result
     curves = curve_tables(predictions, keys, with_fractional_flag(keys.key_notes, predictions))
-    return result._replace(
-        measures=with_intervals(curves, result.measures, predictions.keys, request)
-    )
+    limits = with_intervals(curves, result.measures, predictions.keys, request)
+    doubt = dependence(frame, request.by, [request.truth, request.weight], request.score)
+    return result._replace(measures=with_note(limits, doubt, pl.col("lower").is_not_null()))
 
 
 def run_all(frames: Sequence[pl.LazyFrame], request: Request) -> Result:

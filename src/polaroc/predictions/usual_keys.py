@@ -26,6 +26,14 @@ CASES = {
     "id", "uid", "uuid", "index", "idx", "case", "row", "sample", "example", "instance",
     "observation", "obs", "record", "item",
 }  # fmt: skip
+# Units of which a table may hold several rows, and words that may accompany these names.
+UNITS = {
+    "patient", "customer", "subject", "user", "person", "client", "account", "device", "household",
+    "participant", "member", "individual", "employee", "student", "visitor", "family", "animal",
+}  # fmt: skip
+BESIDE_UNITS = BESIDE | {"uid", "uuid", "hash", "code", "ref"}
+# Of cases names that number the rows of a file, and so start again in the next.
+ROW_NUMBERS = {"index", "idx", "row"}
 TRUTHS = ("truth", "y_true", "label", "target", "actual", "outcome", "y")
 SCORES = ("score", "y_score", "probability", "proba", "prob", "y_prob", "p", "prediction", "pred")
 # A key has few values, each in several rows; two whole numbers are more likely labels.
@@ -86,6 +94,17 @@ def usual_case(names: Iterable[str]) -> str | None:
     ('Case ID', None)
     """
     return next((name for name in names if _words(name) and CASES.issuperset(_words(name))), None)
+
+
+def usual_units(names: Iterable[str]) -> list[str]:
+    """The columns that by their names tell cases apart, or patients and the like.
+
+    Examples
+    --------
+    >>> usual_units(["model", "Patient ID", "userid", "device_type", "case", "score"])
+    ['Patient ID', 'userid', 'case']
+    """
+    return [name for name in names if _is_unit(name) or _is_numbered_case(name)]
 
 
 def usual_columns(names: Collection[str]) -> tuple[str, str] | None:
@@ -210,7 +229,8 @@ def pooled_folds(frame: pl.LazyFrame, keys: Collection[str], taken: Collection[s
 def may_be_keys(schema: pl.Schema, taken: Collection[str]) -> list[str]:
     """The columns whose name or type a key may have."""
     named, others = _candidates(schema, taken)
-    return [*named.keys, *others]
+    units = [name for name in usual_units(schema) if name not in taken]
+    return list(dict.fromkeys([*named.keys, *others, *units]))
 
 
 def keys_by_type(schema: pl.Schema, taken: Collection[str]) -> UsualKeys:
@@ -229,19 +249,31 @@ def _candidates(schema: pl.Schema, taken: Collection[str]) -> tuple[UsualKeys, l
         if name not in RESERVED and not schema[name].is_nested() and schema[name] not in no_keys
     )
     models = [
-        name for name in named.models if _may_be_key(schema[name]) or schema[name].is_(pl.Boolean)
+        name for name in named.models if may_be_key(schema[name]) or schema[name].is_(pl.Boolean)
     ]
     others = [
         name
         for name in free
         if name not in (*models, *named.blocks)
-        and _may_be_key(schema[name])
+        and may_be_key(schema[name])
         and not CASES.issuperset(_words(name))
+        and not _is_unit(name)
     ]
     return UsualKeys(models, named.blocks), others
 
 
-def _may_be_key(dtype: pl.DataType) -> bool:
+def _is_unit(name: str) -> bool:
+    own = [word for word in _words(name) if word not in BESIDE_UNITS]
+    return len(own) == 1 and not UNITS.isdisjoint({own[0], re.sub(r"(id|no|s)$", "", own[0])})
+
+
+def _is_numbered_case(name: str) -> bool:
+    words = set(_words(name))
+    return bool(words) and words <= CASES and not words & ROW_NUMBERS
+
+
+def may_be_key(dtype: pl.DataType) -> bool:
+    """Whether a column of this type may tell models, folds or cases apart."""
     return dtype.is_integer() or dtype in (pl.String, pl.Categorical, pl.Enum)
 
 

@@ -136,8 +136,7 @@ class Evidence:
         if estimated is not None:
             cautions.append(estimated.interval_note)
         cautions += () if self.thresholds is None else self.thresholds.cautions
-        if self.predictions is not None and self.predictions.of_others is not None:
-            cautions.append(self.predictions.of_others)
+        cautions += () if self.predictions is None else self.predictions.remarks
         if self.predictions is not None and self.predictions.dropped:
             cautions.append(left_out(self.predictions.dropped))
         if any(BIASED in line for line in cautions):

@@ -36,7 +36,7 @@ class ReportPredictions:
     keys: tuple[str, ...]
     weighted: bool
     dropped: int  # rows that cannot be ranked
-    of_others: str | None = None  # what is to be said of cases that not all models scored
+    remarks: tuple[str, ...] = ()  # on cases that not all models scored, or not independent
     _curves: dict[tuple[str, ...], pl.DataFrame] = field(default_factory=dict, repr=False)
 
     @property

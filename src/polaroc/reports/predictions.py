@@ -11,7 +11,15 @@ from polaroc.comparison.checks import refuse_empty, refuse_pooled_folds
 from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.paired_cases import common_cases
 from polaroc.errors import InvalidArgument
-from polaroc.predictions.usual_keys import column_names_of, may_be_keys, usual_keys, usual_name
+from polaroc.predictions.dependence import dependence
+from polaroc.predictions.usual_keys import (
+    column_names_of,
+    may_be_keys,
+    usual_keys,
+    usual_name,
+    usual_names,
+    usual_units,
+)
 from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
 from polaroc.reports.inputs import ReportPredictions, read_predictions, with_one_model
 from polaroc.thresholds.tuning_cases import refuse_tuning_rows
@@ -31,7 +39,7 @@ class GivenPredictions:
     nulls: Nulls
     keys: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()  # warnings on columns that may be keys but are not used
-    of_others: str | None = None  # what is to be said of cases that not all models scored
+    remarks: tuple[str, ...] = ()  # on cases that not all models scored
 
     def with_keys(self, by: str | Sequence[str] | None) -> "GivenPredictions":
         """The keys of `by`, or those with usual names; each row a case where nothing says else."""
@@ -59,7 +67,7 @@ class GivenPredictions:
             as_lazy(self.frame).collect(), truth=self.truth, score=self.score,
             between=self.keys[0] if self.keys else MODEL, case=self.case,
         )  # fmt: skip
-        return replace(self, frame=frame, of_others=of_others)
+        return replace(self, frame=frame, remarks=() if of_others is None else (of_others,))
 
     def read(self) -> ReportPredictions:
         """The predictions, audited."""
@@ -68,7 +76,23 @@ class GivenPredictions:
             positive=self.positive, nulls=self.nulls, case=self.case,
         )  # fmt: skip
         refuse_empty(predictions.valid_rows)
-        return replace(predictions, of_others=self.of_others)
+        return replace(predictions, remarks=self.remarks)
+
+    def doubted(self, predictions: ReportPredictions, blocks: Sequence[str]) -> ReportPredictions:
+        """The predictions, with a remark where those of one test set are not independent."""
+        if blocks:
+            return predictions
+        frame = self.frame
+        names = as_lazy(frame).collect_schema().names()
+        keys = [name for name in predictions.keys if name in names]
+        if isinstance(frame, pl.LazyFrame) and (units := usual_units(names)):
+            # Its rows are collected in any case, and so may these columns be.
+            frame = frame.select({*keys, *units, *usual_names(names).keys}).collect()
+        doubt = dependence(frame, keys, self._columns())
+        if doubt is None:
+            return predictions
+        remark = f"{doubt[0].upper()}{doubt[1:]}."
+        return replace(predictions, remarks=(*predictions.remarks, remark))
 
     def ratio(
         self, predictions: ReportPredictions, models: str, blocks: Sequence[str]
@@ -95,7 +119,7 @@ class GivenPredictions:
             refuse_tuning_rows(as_lazy(self.frame), as_lazy(frame), self.case, parts)
         named = models in as_lazy(frame).collect_schema() and not scores
         keys = (models,) if named else ()
-        return replace(self, frame=frame, keys=keys, case=None, of_others=None).read()
+        return replace(self, frame=frame, keys=keys, case=None, remarks=()).read()
 
 
 def _keyed(

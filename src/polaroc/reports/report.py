@@ -245,6 +245,7 @@ def report(
         given = given.with_keys(by).with_common_cases(between)
         predictions = given.read()
         models, blocks = roles(predictions.keys, between, block)
+        predictions = given.doubted(predictions, blocks)
         known_ratio = given.ratio(predictions, models, blocks)
         test_train_ratio = known_ratio if test_train_ratio is None else test_train_ratio
         tuned = None if tuning is None else given.read_tuning(tuning, predictions, models, blocks)

@@ -23,6 +23,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
 from polaroc.errors import Hint, InvalidTable, check_choice
+from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.priors.beliefs import Belief
@@ -196,6 +197,8 @@ def apply_thresholds(
     if intervals is not None:
         columns += ADDED
         realised = with_interval_columns(realised, priors, level, Costs(cost_fn, cost_fp))
+        doubt = dependence(predictions, by, [truth, weight], score, of_measures=False)
+        realised = with_note(realised, doubt, pl.col("tpr_lower").is_not_null())
     refuse_clash(table.keys, columns)
     if same_table:
         return collect_like(predictions, realised.select(*table.keys, *columns))

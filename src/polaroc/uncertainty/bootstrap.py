@@ -36,6 +36,7 @@ from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure, values_by_row
 from polaroc.measures.table import per_key
+from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.priors.beliefs import Belief
@@ -203,9 +204,11 @@ def bootstrap(
         # Curves of the same rows that are resampled.
         unclustered = replace(cases, rows=rows, keys=keys)
         curves = curve_tables(unclustered, build_key_index(unclustered, eager=False))
-    return collect_like(
-        frame, resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
-    )
+    limits = resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
+    if truth is not None and cluster is None:
+        doubt = dependence(frame, by, [truth, sampling_weight], score)
+        limits = with_note(limits, doubt, pl.col("lower").is_not_null())
+    return collect_like(frame, limits)
 
 
 def resampled(

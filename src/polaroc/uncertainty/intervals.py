@@ -15,6 +15,7 @@ from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choi
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import AREA, VARIANCE, Limits, ManyLimits, per_key, tidy
+from polaroc.predictions.dependence import with_note
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
@@ -203,9 +204,7 @@ def with_counts_note(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Tidy measures with limits, with a note where weights were taken as counts."""
     if not rows.collect_schema()["positives"].is_float():
         return rows
-    counts = pl.when(pl.col("lower").is_not_null()).then(pl.lit(TAKEN_FOR_COUNTS))
-    note = pl.concat_str("note", counts, separator="; ", ignore_nulls=True).replace("", None)
-    return rows.with_columns(note.alias("note"))
+    return with_note(rows, TAKEN_FOR_COUNTS, pl.col("lower").is_not_null())
 
 
 def _widest(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

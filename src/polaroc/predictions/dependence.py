@@ -1,0 +1,90 @@
+"""Whether a column of a table shows that its rows are not independent."""
+
+from collections.abc import Collection, Sequence
+
+import polars as pl
+
+from polaroc.base.columns import key_expressions
+from polaroc.base.private_columns import COUNT, PRIVATE, SIZE
+from polaroc.base.tables import as_polars
+from polaroc.predictions.usual_keys import column_names_of, may_be_key, usual_names, usual_units
+from polaroc.predictions.wide import score_columns
+from polaroc.typing import Score, Table
+
+# A column of fewer values divides the cases, as kinds of devices do.
+MIN_VALUES = 10
+# Of more rows some are looked at first, and values are counted to about 1 %.
+LOOKED_AT = 10_000
+
+
+def dependence(
+    table: Table,
+    by: object = (),
+    taken: Collection[object] = (),
+    score: Score | None = None,
+    *,
+    of_measures: bool = True,
+) -> str | None:
+    """Note on rows of a key that share a case, a patient or the like; None where none is seen.
+
+    It goes by the usual names of such columns. A lazy table is not read for it. Columns of
+    another role, such as truth, are `taken`. For limits `of_measures` there is the bootstrap.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"patient": list(range(10)) * 2, "model": ["A"] * 10 + ["B"] * 10})
+    >>> dependence(table), dependence(table.drop("model")) is None
+    (None, False)
+    """
+    frame = as_polars(table)
+    if isinstance(frame, pl.LazyFrame):
+        return None
+    keys = key_expressions(by)
+    used = column_names_of([*taken, *keys, *(score_columns(score).values() or [score])])
+    free = [name for name in frame.columns if name not in used and not name.startswith(PRIVATE)]
+    keys += [pl.col(name) for name in usual_names(free).keys]
+    units = [name for name in usual_units(free) if may_be_key(frame.schema[name])]
+    for name in units:
+        if (found := _most_shared(frame, name, keys)) is not None:
+            resampled = f"pr.bootstrap(cluster={name!r}) gives measures limits that hold, or "
+            return (
+                f"rows with the same {name!r} are not independent ({found[0]} values on "
+                f"{found[1]:,} rows), so limits, tests and promises are too sure: "
+                f"{resampled if of_measures else ''}take one row of each"
+            )
+    return None
+
+
+def _most_shared(frame: pl.DataFrame, name: str, keys: Sequence[pl.Expr]) -> tuple[str, int] | None:
+    """Values and rows of the key in which most rows share a value of a column, if any do."""
+    rows = frame.select(*keys, name)
+    count, is_large = pl.col(name).n_unique(), rows.height > LOOKED_AT
+    if is_large:
+        # Rows of a patient are beside one another, or scattered.
+        parts = rows.head(LOOKED_AT), rows.sample(LOOKED_AT, seed=0)
+        if not any(_shared(part, name, count).height for part in parts):
+            return None
+        count = pl.col(name).approx_n_unique()
+    worst = _shared(rows, name, count).filter(pl.col(COUNT) >= MIN_VALUES)
+    if worst.is_empty():
+        return None
+    values, size = worst.row(0)
+    return f"about {float(f'{values:.2g}'):,.0f}" if is_large else f"{values:,}", size
+
+
+def _shared(rows: pl.DataFrame, name: str, count: pl.Expr) -> pl.DataFrame:
+    """Values and rows of the keys with several rows of a value, those with most such rows first."""
+    known = rows.lazy().filter(pl.col(name).is_not_null())
+    keys = [key for key in rows.columns if key != name]
+    counts = known.group_by(keys or [pl.lit(0)]).agg(count.alias(COUNT), pl.len().alias(SIZE))
+    more = pl.col(SIZE).cast(pl.Int64) - pl.col(COUNT)
+    return counts.filter(more > 0).sort(more, SIZE, descending=True).select(COUNT, SIZE).collect()
+
+
+def with_note(rows: pl.LazyFrame, note: str | None, where: pl.Expr) -> pl.LazyFrame:
+    """Rows with one more note `where` it applies."""
+    if note is None:
+        return rows
+    more = pl.when(where).then(pl.lit(note))
+    both = pl.concat_str("note", more, separator="; ", ignore_nulls=True).replace("", None)
+    return rows.with_columns(both.alias("note"))

@@ -1,12 +1,15 @@
 import os
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.testing
 from chromium import chromium
 from figures import FIGURES
 from hypothesis import HealthCheck, settings
 from passed import repeated
+from sizes import ALL_CASES
 from xdist.scheduler import LoadScopeScheduling
 
 os.environ.setdefault("POLARS_WARN_UNSTABLE", "1")
@@ -15,6 +18,8 @@ if os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0":
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
 # Processes that tests start, those side by side too, compile the package once, not each anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# The tree of commands is the same each time that a test calls the command line.
+typer.testing._get_command = cache(typer.testing._get_command)
 # Programs without doctests, which import one another from their own folder: on the path of the
 # tests its coverage.py would hide the package `coverage`.
 collect_ignore = ["benchmarks"]
@@ -62,17 +67,21 @@ def pytest_xdist_make_scheduler(config, log):
     return Groups(config, log)
 
 
-def leave_out_cases_of_products(config, items):
-    """Of a test marked `product` each value of each parameter; all cases where CI asks for them."""
-    if os.environ.get("POLAROC_ALL_CASES"):
+def leave_out_cases(config, items):
+    """Unless all are to run, those that `product`, `alike` and `long` leave out."""
+    if ALL_CASES:
         return
-    products = defaultdict(list)
+    tests = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("product"):
-            products[item.nodeid.partition("[")[0]].append(item)
+        tests[group_of(item.nodeid), item.nodeid.partition("[")[0]].append(item)
     left_out = set()
-    for cases in products.values():
-        left_out.update(set(cases) - set(with_each_value(cases)))
+    for cases in tests.values():
+        if alike := cases[0].get_closest_marker("alike"):
+            left_out |= {*cases} - {*spread(cases, *alike.args)}
+        elif cases[0].get_closest_marker("product"):
+            left_out |= {*cases} - {*with_each_value(cases)}
+        elif cases[0].get_closest_marker("long"):
+            left_out |= {*cases}
     leave_out(left_out, config, items)
 
 
@@ -80,6 +89,11 @@ def leave_out(left_out, config, items):
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
+
+
+def spread(cases, count=1):
+    """At most so many of the cases, from the first on, as far apart as can be."""
+    return cases[:: -(-len(cases) // count)]
 
 
 def with_each_value(cases):
@@ -98,7 +112,7 @@ def with_each_value(cases):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """One process for the tests of an engine, and for those that share what a module makes."""
-    leave_out_cases_of_products(config, items)
+    leave_out_cases(config, items)
     if PASSED and PASSED.exists():
         leave_out(set(repeated(items, set(PASSED.read_text().splitlines()))), config, items)
     order = {}
@@ -126,3 +140,11 @@ def pytest_terminal_summary(terminalreporter):
         PASSED.write_text("".join(f"{case.nodeid}\n" for case in cases))
     for done, times in FIGURES.items():
         terminalreporter.write_line(f"{times:,} {done}")
+
+
+@pytest.fixture
+def words_only(monkeypatch):
+    """Reports without figures, the drawing of which takes long, unless all cases run."""
+    if not ALL_CASES:
+        monkeypatch.setattr("polaroc.reports.page.figures", lambda *_: [])
+        monkeypatch.setattr("polaroc.reports.page.browser_libraries", lambda: "")

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from programs import only_if_asked
+from sizes import ALL_CASES
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -21,6 +22,9 @@ README = (ROOT / "README.md").read_text()
 OUTPUTS = runpy.run_path(str(ROOT / "docs" / "outputs.py"))
 ELSEWHERE = runpy.run_path(str(ROOT / "tests" / "benchmarks" / "elsewhere.py"))
 DOCS = OUTPUTS["pages"]()
+# These calculate for as long as all others together.
+LONG = ("scale", "fraud", "screening", "scikit_learn")
+CALCULATED = [page for page in DOCS if ALL_CASES or page.stem not in LONG]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 FILES = (ROOT / "docs" / "guide" / "files.md").read_text()
@@ -29,7 +33,7 @@ ON_SAIL = re.compile(r"```python\n(?:(?!```).)*?pysail.*?```\n", re.DOTALL)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [ROOT / "README.md", *DOCS], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [ROOT / "README.md", *CALCULATED], ids=lambda page: page.stem)
 def test_python_blocks_run_and_print_what_the_page_says(page):
     text = ON_SAIL.sub("", page.read_text())
     assert OUTPUTS["filled"](text, page.name) == text

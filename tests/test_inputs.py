@@ -163,7 +163,7 @@ def check_like(table, result, frame):
     )
 
 
-@pytest.mark.product
+@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
@@ -172,7 +172,7 @@ def test_a_table_of_any_kind_gives_what_its_polars_frame_gives(name, kind):
     check_like(table, call(name, table, score="score"), expected(name))
 
 
-@pytest.mark.product
+@pytest.mark.alike(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WIDE_KINDS)
 @pytest.mark.parametrize("name", NAMES)
@@ -191,6 +191,7 @@ def test_classes_of_a_table_of_any_kind(kind):
     check_like(table, rows, expected_rows)
 
 
+@pytest.mark.alike(7)
 @pytest.mark.parametrize("kind", KINDS)
 def test_tables_of_points_of_any_kind(kind):
     columns = {**TRUTH, "score": "score", "by": "model"}
@@ -230,7 +231,7 @@ OF_MEASURES = {
 }
 
 
-@pytest.mark.product
+@pytest.mark.alike(5)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["pandas", "pyarrow.RecordBatchReader", "pyarrow.dataset", "lists"]
@@ -248,8 +249,10 @@ def test_tables_of_curves_and_measures(step, make, kind):
     check_like(table, step(table), step(make()))
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WIDE_KINDS)
+@pytest.mark.usefixtures("words_only")
 def test_a_report_of_any_table(kind, tmp_path, monkeypatch):
     pages = []
     monkeypatch.setattr(import_module("polaroc.reports.report"), "page", pages_of(pages))

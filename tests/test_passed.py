@@ -17,8 +17,10 @@ def on_examples(_):
         (lambda: None, "def test_a(): ...", True),
         (on_examples, "def test_a(): ...", False),
         (lambda: None, 'TABLES = os.environ["POLAROC_TABLES"]', False),
+        (lambda: None, "from sizes import replicates", False),
+        (lambda: None, '@pytest.mark.usefixtures("words_only")', False),
     ],
-    ids=["plain", "hypothesis", "as many as is asked"],
+    ids=["plain", "hypothesis", "as many as is asked", "replicates", "without figures"],
 )
 def test_cases_that_may_try_more_are_repeated(test, text, left_out, tmp_path):
     file = tmp_path / "test_a.py"

@@ -52,6 +52,7 @@ def scores(**key: object) -> tuple[np.ndarray, np.ndarray]:
     return part["truth"].to_numpy(), part["score"].to_numpy()
 
 
+@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.stem)
 def test_every_query_runs_as_a_script(query, tmp_path, capsys, monkeypatch):

@@ -229,6 +229,7 @@ ALSO_OF_MEASURES = {
 }  # fmt: skip
 
 
+@pytest.mark.alike(15)
 @pytest.mark.parametrize("function", CALLS)
 def test_what_is_no_column_is_said_in_one_message(function):
     call, right = CALLS[function]
@@ -512,6 +513,7 @@ OTHERS = {
 }  # fmt: skip
 
 
+@pytest.mark.alike(15)
 @pytest.mark.slow
 @pytest.mark.parametrize("argument", OTHERS)
 def test_what_an_argument_cannot_be_is_refused_with_a_hint(argument):

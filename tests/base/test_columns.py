@@ -119,7 +119,7 @@ def close(found: pl.DataFrame, expected: pl.DataFrame, *, ordered: bool = True) 
     assert_frame_equal(found, expected, rel_tol=1e-11, abs_tol=1e-13, check_row_order=ordered)
 
 
-@pytest.mark.product
+@pytest.mark.alike(10)
 @pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
@@ -134,7 +134,7 @@ def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
         close(found, eager, ordered=name != "one_vs_rest")
 
 
-@pytest.mark.product
+@pytest.mark.alike(10)
 @pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
@@ -149,6 +149,7 @@ def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):
         assert found.schema == expected == lazy.collect_schema()
 
 
+@pytest.mark.alike(6)
 @pytest.mark.parametrize("name", sorted(set(STEPS) - WITH_PYTHON))
 def test_plans_without_python_can_be_sent_elsewhere(name):
     plan = STEPS[name](PREDICTIONS.lazy(), ["model"])
@@ -158,7 +159,7 @@ def test_plans_without_python_can_be_sent_elsewhere(name):
     close(sent.collect(), plan.collect(), ordered=name != "one_vs_rest")
 
 
-@pytest.mark.product
+@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize(("b", "by"), [("B", KEYS[2]), (None, KEYS[1])], ids=["B-2", "None-1"])
 @pytest.mark.parametrize("name", PER_KEY)
@@ -177,6 +178,7 @@ def test_no_keys_are_one_key_of_all(name):
     close(keyed.drop("model"), whole(name, 0))
 
 
+@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_the_order_of_rows_does_not_matter(name):
@@ -197,7 +199,7 @@ SPOILT = {
 }
 
 
-@pytest.mark.product
+@pytest.mark.alike(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("spoilt", SPOILT)
 @pytest.mark.parametrize("name", PER_KEY)

@@ -80,6 +80,7 @@ def test_names_are_text_in_charts(drawn, chart):
     assert "\x1b" not in json.dumps(json.loads((drawn / f"{chart}.json").read_text()))
 
 
+@pytest.mark.alike(12)
 @pytest.mark.slow
 @pytest.mark.parametrize("column", NAMES)
 def test_names_are_text_on_the_terminal(tmp_path, column):
@@ -92,6 +93,7 @@ def test_names_are_text_on_the_terminal(tmp_path, column):
         assert "[bold red]x[/bold red]" in result.output
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("column", [NAMES[0], *NAMES[15:18]])
 def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
@@ -114,6 +116,7 @@ def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
     assert {point[column] for point in json.loads(saved.read_text())["points"]} == set(NAMES)
 
 
+@pytest.mark.alike(12)
 @pytest.mark.slow
 @pytest.mark.parametrize("column", NAMES)
 def test_names_are_text_in_messages(tmp_path, column):

@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 from scipy import stats
 from simulations import binormal, expit
+from sizes import replicates
 from sklearn.linear_model import LogisticRegression
 
 import polaroc as pr
@@ -25,14 +26,16 @@ def predictions(seed: int, rows: int, slope: float = 1.0, sets: int = 1) -> pl.D
     )  # fmt: skip
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("score", "score_prior"), [("score", "observed"), ("balanced", 0.5)])
 def test_calibrated_scores_are_rejected_as_often_as_stated(score, score_prior):
-    table = predictions(1, 200, sets=1500)
+    sets = replicates(1500, 500)
+    table = predictions(1, 200, sets=sets)
     found = pr.check_calibration(
         table, truth="truth", score=score, by="set", score_prior=score_prior
     )
-    low, high = stats.binom.ppf([0.0005, 0.9995], 1500, 0.05) / 1500
+    low, high = stats.binom.ppf([0.0005, 0.9995], sets, 0.05) / sets
     assert low <= (found["p_value"] < 0.05).mean() <= high
 
 

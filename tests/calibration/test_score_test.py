@@ -13,7 +13,7 @@ def miscalibration_note(cells: Labelled) -> str | None:
     return note_of_cells(cells.score, cells.pos, cells.neg)
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("rows", "prior"), [(200, 0.3), (1000, 0.05), (2000, 0.5)])
 @pytest.mark.parametrize("distance", [1, 2])

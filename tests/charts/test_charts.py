@@ -26,6 +26,7 @@ from polaroc.evaluation.request import Request
 ROW_LIMIT = 5000
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (100_000, 6), (100_000, 1)])
 def test_no_point_of_a_roc_curve_is_half_a_pixel_from_its_line(rows, decimals):
@@ -49,6 +50,7 @@ def test_of_many_roc_curves_no_point_is_a_pixel_from_its_line():
     assert points_drawn[1] < points_drawn[0]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "keys", "in_roc", "in_pr"),
@@ -71,7 +73,7 @@ def test_lines_of_curves_that_evaluate_has_thinned_are_as_near(rows, keys, in_ro
             assert distance_to_line(points, drawn(record)).max() <= most
 
 
-@pytest.mark.product
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.01])
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (50_000, 6)])
@@ -100,6 +102,7 @@ def test_precision_recall_lines_follow_the_straight_roc_segment(tpr, fpr, prior)
     assert distance_to_line(exact, drawn(record)).max() <= HALF_A_PIXEL
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("chart", ["roc", "pr", "auprec_by_prior"])
 def test_rows_stay_below_the_limit_of_altair(chart):
@@ -237,6 +240,7 @@ def test_a_key_of_one_class_has_no_curve(truth):
 SCRATCH = ["step", "stage", "row", "along", "start", "panel", "chance", "size", "cell_fpr", "tpr_0"]
 
 
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("key", [*SCRATCH, "loss", "auc", "x", "mean"])
 def test_keys_of_any_name_are_drawn(key):
@@ -275,7 +279,7 @@ def iso_pr(iso: pl.DataFrame, priors=0.1, **options):
     return pr.charts.pr(surface, iso=iso, **options)
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", ["precision", "f_measure", "error"])
 @pytest.mark.parametrize(

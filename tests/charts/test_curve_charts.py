@@ -126,6 +126,7 @@ CHARTS = {
 }
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("chart", CHARTS)
 def test_a_model_has_one_colour_in_charts_of_different_models(chart):
     names = ["C", "A", "B"]

@@ -62,7 +62,7 @@ def drawn_curve(name):
     return curve, record
 
 
-@pytest.mark.product
+@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.001, 0.37])
 @pytest.mark.parametrize("name", sorted(CURVES))

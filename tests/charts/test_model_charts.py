@@ -36,6 +36,7 @@ def colours_of(part) -> set[tuple]:
     return found
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("name", sorted(CHARTS))
 def test_a_model_has_the_same_colour_in_every_chart(name):
     found = colours_of(CASES[name](predictions()).to_dict())
@@ -123,6 +124,7 @@ def test_a_mean_needs_every_fold(table):
     assert fold_means(nameless, ["model", "fold"])["model"].to_list()[-2:] == [None, None]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["error", "top", "x", "series", "label", "m.n[0]:Q"])
 def test_keys_of_any_name_are_drawn(table, key):

@@ -89,6 +89,7 @@ def test_panels_beside_an_empty_place_have_axes_of_their_own():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_a_report_cites_what_it_uses(tmp_path):
     one = models(1, folds=1).drop("fold")
     single = Page(pr.report(one, **ASKED, over=OVER, path=tmp_path / "one.html")).text()
@@ -105,6 +106,7 @@ def test_a_report_cites_what_it_uses(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_the_audit_is_of_the_blocks_used(tmp_path):
     lacking = satellite().filter((pl.col("model") != "B") | (pl.col("fold") != 4))
     path = pr.report(
@@ -126,6 +128,7 @@ def test_the_audit_is_of_the_blocks_used(tmp_path):
         (["--test-train-ratio", "0.25"], "as 2.0 independent ones"),
     ],
 )
+@pytest.mark.usefixtures("words_only")
 def test_the_command_says_what_tests_assume(tmp_path, options, said):
     file = tmp_path / "predictions.parquet"
     satellite().write_parquet(file)

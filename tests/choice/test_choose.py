@@ -299,6 +299,7 @@ def mean_iauprec(over):
     return dict(means.iter_rows())
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("priors", "over", "asked"),

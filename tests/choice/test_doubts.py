@@ -11,6 +11,8 @@ from pages import Page
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 OVER = (0.05, 0.20)
 ROWS = pr.datasets.satellite_predictions().filter(fold=1)
 SCORES = (ROWS.filter(model=model).sort("case") for model in "AB")

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sizes import replicates
 
 from polaroc.choice.posterior import posterior
 
@@ -49,7 +50,7 @@ def test_of_two_equal_models_a_third_of_the_lead_is_kept(two_models):
     assert (kept * weight).sum() / weight.sum() < 1 / 3
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["one test set", "20 hold-outs"])
 @pytest.mark.parametrize("models", [3, 10])
@@ -61,6 +62,7 @@ def test_answers_are_right_as_often_as_they_say(design, models):
     assert right.mean() < probability.mean() + 0.06 + 3.5 * error
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("models", [3, 10])
 def test_the_corrected_mean_of_equal_models_keeps_little_of_their_bias(models):
@@ -72,7 +74,7 @@ def test_the_corrected_mean_of_equal_models_keeps_little_of_their_bias(models):
 
 @pytest.mark.slow
 def test_with_halves_answers_on_an_unstable_learner_are_right_as_often_as_they_say():
-    found = SCRIPT["answers_with_halves"]("prototypes", 3, 1.0, 150)
+    found = SCRIPT["answers_with_halves"]("prototypes", 3, 1.0, replicates(150, 60))
     probability, right = found[:, 0], found[:, 1]
     error = np.sqrt((probability * (1 - probability)).sum()) / len(found)
     assert abs(probability.mean() - right.mean()) < 3.5 * error
@@ -80,6 +82,7 @@ def test_with_halves_answers_on_an_unstable_learner_are_right_as_often_as_they_s
 
 
 # The exact limits of the cost of the best of ten equal models hold it in 0.91 of samples.
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("models", "spread"), [(10, 0.0), (3, 1.0)])
 def test_limits_of_the_cost_of_the_picked_model_hold_it(models, spread):

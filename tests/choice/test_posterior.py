@@ -134,6 +134,7 @@ def test_many_models_on_few_folds():
     assert np.abs(result.expected).max() < 0.5 * np.abs(folds.mean(axis=0)).max()
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("folds", [2, 4])
 @pytest.mark.parametrize("sds", [(0.03, 0.03), (0.015, 0.06)])
 def test_limits_of_the_better_of_two_models_hold_on_few_folds(folds, sds):

@@ -30,7 +30,7 @@ def by_model(choice):
     return choice.models.sort("model")
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1), pr.beta(2, 18)])
 @pytest.mark.parametrize("folds", [True, False])
@@ -82,6 +82,7 @@ def test_one_test_set_is_judged_case_by_case():
     assert "give predictions with case='case'" in " ".join(unpaired.warnings)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("score", [["A", "B", "C"], {"A": "A", "B": "B", "C": pl.col("C")}])
 def test_with_a_column_of_scores_per_model_each_row_is_a_case(score):
@@ -189,6 +190,7 @@ PROBABLE = {"truth": "truth", "score": 1 / (1 + (-pl.col("score")).exp())}
 LOSSES = ["brier", "log_loss", "calibration_loss", "refinement_loss"]
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("measure", LOSSES)
 def test_of_losses_less_is_better(measure):
     grid = pr.prior_grid(*OVER, 25)
@@ -218,7 +220,7 @@ def test_of_losses_less_is_better(measure):
     assert loss.comparison.letters["model"][0] == "A"
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
 @pytest.mark.parametrize("measure", ["brier", "log_loss"])
@@ -241,6 +243,7 @@ def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):
     assert again.answer == choice.answer
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
 def test_scores_are_right_at_the_prior_given(over):
     asked = {"truth": "truth", "by": "model", "over": over, "case": "case", "measure": "brier"}
@@ -292,6 +295,7 @@ def test_measures_without_errors_say_so(measure, over, why):
     assert why in " ".join(choice.warnings)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("is_long", [False, True])
 def test_models_are_paired_on_the_cases_that_all_of_them_scored(is_long):

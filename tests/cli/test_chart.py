@@ -48,6 +48,7 @@ def spec(folder, tmp_path, name, *options):
     return json.loads((tmp_path / "chart.json").read_text())
 
 
+@pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_every_chart_is_drawn_from_predictions(folder, tmp_path, name):
@@ -57,6 +58,7 @@ def test_every_chart_is_drawn_from_predictions(folder, tmp_path, name):
     assert (title if isinstance(title, str) else title["text"]) == "as I say"
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "draw"),
@@ -79,6 +81,7 @@ def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
     assert_same_document(spec(file, tmp_path, name, *PREDICTIONS), draw(curves).to_dict())
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options", "draw"),
@@ -144,6 +147,7 @@ def test_priors_are_those_given(folder, tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("name", "draw"),
     [
@@ -168,6 +172,7 @@ def test_pairs_compare_what_is_asked(folder, tmp_path, measures):
     assert_same_document(found, pr.charts.pairs(asked).to_dict())
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("wide", [True, False])
 def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide):
@@ -213,6 +218,7 @@ def test_the_first_key_named_has_the_colours(folder, tmp_path):
         (tmp_path / "chart.json").unlink()
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("suffix", ["html", "svg", "png", "pdf"])
 def test_the_suffix_is_the_format(folder, tmp_path, suffix):
     out = tmp_path / "new" / f"chart.{suffix}"
@@ -230,6 +236,7 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
     assert [file.name for file in tmp_path.iterdir()] == ["interaction.html"]
 
 
+@pytest.mark.alike(7)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -82,6 +82,7 @@ def test_columns_with_obvious_names_are_suggested(tmp_path):
     assert any("case='case'" in line for line in pr.choose(table, **asked).warnings)
 
 
+@pytest.mark.alike(4)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -444,6 +444,7 @@ def test_output_below_a_folder_that_is_not_utf8_is_refused(file, tmp_path, monke
     assert not list(place.iterdir())
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", [0.05, 0.1, 0.2, 0.3, 0.5])
 def test_an_interrupt_during_the_imports_is_no_traceback(moment):

@@ -52,7 +52,7 @@ def test_compare_reads_what_evaluate_writes(tmp_path, files, suffix):
             assert in_one_line(line) in in_one_line(result.output)
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize("grid", [[], ["--grid", 16]])
@@ -166,6 +166,7 @@ def test_choose_without_blocks(files):
     assert "measured once" in in_one_line(result.output)
 
 
+@pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import fuzz
 import polars as pl
 import pytest
+from sizes import replicates
 from typer.testing import CliRunner
 
 from polaroc.cli import app
@@ -40,7 +41,8 @@ def test_files_that_end_too_early(suffix):
     data = fuzz.written(table, suffix)
     way = bytes([fuzz.SUFFIXES.index(suffix)])
     with tempfile.TemporaryDirectory() as folder:
-        for end in {*range(0, len(data), max(1, len(data) // 12)), len(data) - 1, len(data)}:
+        step = max(1, len(data) // replicates(12, 4))
+        for end in {*range(0, len(data), step), len(data) - 1, len(data)}:
             assert fuzz.examine(way + data[:end], Path(folder)) is None, end
 
 
@@ -58,6 +60,7 @@ def refused_or_read(file, *arguments):
     return run
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("suffix", "width"), [(".csv", 20_000), (".parquet", 3_000)])
 def test_very_many_columns(tmp_path, suffix, width):
@@ -72,6 +75,7 @@ def test_very_many_columns(tmp_path, suffix, width):
     assert len(run.stderr) < 2_000
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["x" * 100_000, "\n" * 5_000, "a\x00b"])
 def test_absurd_names_of_columns(tmp_path, name):
@@ -85,6 +89,7 @@ def test_absurd_names_of_columns(tmp_path, name):
     assert len(refused.stderr) < 2_000
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv.gz", ".parquet"])
 def test_pages_that_unpack_to_a_thousand_times_their_size(tmp_path, suffix):

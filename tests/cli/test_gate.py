@@ -55,6 +55,7 @@ def test_the_exit_code_is_the_verdict(files, arguments, code):
     assert gate(files / "cases.csv", *ON_CASES, *arguments).exit_code == code
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_the_verdict_does_not_depend_on_who_reads_it(files, form):
@@ -96,6 +97,7 @@ def test_models_are_told_apart_by_numbers_too(files):
     assert result.stdout.startswith("Fail: 3 is worse than 1 in IAUPREC")
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("file", "arguments", "message"),
     [

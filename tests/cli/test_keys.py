@@ -11,6 +11,8 @@ import polaroc as pr
 from polaroc.cli import app
 from polaroc.predictions.usual_keys import usual_keys, usual_name
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
 BASE = ["--truth", "truth", "--score", "score"]
 OVER = ["--over", "0.05", "0.2"]
@@ -42,6 +44,7 @@ def test_usual_names_are_keys_and_are_said(named, command):
     assert said in result.stderr
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 def test_the_same_keys_choose_compare_and_draw(named, tmp_path):
     file, (model, fold) = named
@@ -120,6 +123,7 @@ def test_columns_that_may_be_keys_are_named(tmp_path, command):
     assert result.stderr.count("Note: Not used") == 1
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("command", ["evaluate", "check"])
 def test_rows_are_pooled_where_that_is_asked(named, command):
     file, names = named

@@ -12,6 +12,7 @@ import pytest
 from agreement import assert_same_document
 from pages import Page
 from polars.testing import assert_frame_equal
+from sizes import replicates
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -269,6 +270,7 @@ def test_points_from_a_file(files):
     assert_same_document(printed(files, more), printed(files, [*SET, "--json"]))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("more", "found"),
     [
@@ -333,7 +335,7 @@ for day in range(int(first), int(last) + 1):
 
 @pytest.mark.faults
 def test_a_killed_monitor_loses_nothing(tmp_path):
-    days, state, saved = 20, tmp_path / "state.parquet", tmp_path / "threshold.json"
+    days, state, saved = replicates(20, 8), tmp_path / "state.parquet", tmp_path / "threshold.json"
     reference = cases(0, 2_000, 0.1)
     reference.write_parquet(tmp_path / "reference.parquet")
     used = [cases(day, 100, 0.1, day=day).drop("truth") for day in range(1, days + 1)]

@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 import polaroc as pr
 from polaroc.cli import app
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 TABLE = pr.datasets.satellite_predictions()
 OVER = (0.05, 0.20)
 COLUMNS = {"truth": "truth", "score": "score"}
@@ -28,6 +30,7 @@ def answered(*arguments: object) -> dict:
     return json.loads(result.stdout)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("folds", [True, False])
 def test_mean_difference_and_probability(tmp_path, folds):

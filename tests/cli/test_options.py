@@ -247,6 +247,7 @@ def test_settings_of_the_nearest_folder(here, monkeypatch, name, text):
     assert "no column 'nope'" in nearer.output
 
 
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "hint"),

@@ -169,6 +169,7 @@ def test_help_has_an_example_and_a_summary_that_fits(command):
     assert not line.endswith("...")
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--json"], []])
 def test_no_colours_where_there_is_no_terminal(predictions, arguments):
@@ -177,6 +178,7 @@ def test_no_colours_where_there_is_no_terminal(predictions, arguments):
     assert b"\x1b" not in done.stdout + done.stderr
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "offered"),

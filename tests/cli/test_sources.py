@@ -154,6 +154,7 @@ def test_the_call_that_makes_what_a_folder_lacks_is_named(results, tmp_path):
         assert "--grid is 9" in refused(*command, results, "--grid", 9, *out)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "arguments"),
@@ -176,6 +177,7 @@ def test_an_address_gives_what_files_give(places, command, arguments):
             assert there[name] == rows
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["roc", "winner_map"])
 def test_charts_of_an_address_are_those_of_files(places, name, tmp_path):
@@ -190,6 +192,7 @@ def test_charts_of_an_address_are_those_of_files(places, name, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_a_report_and_a_test_of_cases_fetch_the_rows(places, tmp_path):
     page = tmp_path / "page.html"
     made = polaroc("report", *places["table"], *PREDICTIONS, *OVER, "--grid", 8, "--out", page)
@@ -223,6 +226,7 @@ def test_a_table_belongs_to_an_address(places):
     assert "none is named" in refused("check", places["table"][0], *PREDICTIONS)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["wide file", "wide table"])
 def test_a_column_of_scores_per_model(places, place):
@@ -243,6 +247,7 @@ def test_a_named_column_of_scores_is_one_model(places):
     assert "model" not in plain[0]
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_report_of_a_wide_table(places, tmp_path):
     page = tmp_path / "page.html"
     made = polaroc("report", *places["wide file"], *WIDE_COLUMNS, *OVER, "--out", page)

@@ -235,6 +235,7 @@ def of_point(**parts):
     return lambda document: document | {"points": [document["points"][0] | parts]}
 
 
+@pytest.mark.alike(8)
 @pytest.mark.parametrize(
     "change",
     [

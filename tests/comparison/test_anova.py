@@ -59,7 +59,7 @@ def test_columns_of_the_contract():
     }  # fmt: skip
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.parametrize("shape", [(20, 3, 3), (5, 4, 2), (20, 3, 16)])
 @pytest.mark.parametrize("noise", [0, 0.05])
 def test_three_way_f_is_the_two_way_f_times_its_degrees_of_freedom(shape, noise):

@@ -76,7 +76,7 @@ def test_tables_have_the_columns_of_the_contract(measures):
     ]
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
@@ -108,6 +108,7 @@ ADJUSTED = [
 ]
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", ADJUSTED)
 @given(

@@ -98,6 +98,7 @@ def test_what_cannot_be_told_is_null():
 # --- other measures -------------------------------------------------------------------------------
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(
     ("measure", "asked"),
     [("auprec", {"prior": 0.1}), ("iauprec", {"over": OVER}), ("auc_range", {"over": (0.2, 0.6)})],
@@ -130,6 +131,7 @@ def test_the_standard_error_is_the_spread_over_resampled_cases(measure, asked):
 
 # Nominal 0.05; the standard error at 1,500 blocks is 0.0056. All three pairs of a block
 # are equal, of which one is looked at.
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("measure", "asked"), [("auc", {}), ("iauprec", {"over": (0.2, 0.5)})])
 def test_equal_models_are_rarely_told_apart(measure, asked):

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import binom
+from sizes import replicates
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -21,7 +22,7 @@ SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "design_r
 COUNTS = pl.read_csv(SCRIPT["COUNTS"])
 CASES = (20, 40)
 TRUTH = np.arange(60) < 20
-REPLICATES = 110
+REPLICATES = replicates(110, 60)
 
 
 def test_the_page_has_what_was_counted():
@@ -129,6 +130,7 @@ def test_designs_divide_the_cases():
         assert len(first | second) == 60
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("trees", "depth", "rate"), [(1, 3, 1.0), (10, 2, 0.3)])
 def test_trees_are_those_of_histograms(trees, depth, rate):
@@ -208,6 +210,7 @@ def test_p_values_are_those_of_the_package():
     assert found["one 10-fold, halves"] == pytest.approx(same)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_halves_keep_their_size_where_ten_folds_do_not():
     runs = SCRIPT["simulate"](40, 120, "nearest", 2, 0.0, REPLICATES, seed=7)

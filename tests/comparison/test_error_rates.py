@@ -5,11 +5,12 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import binom
+from sizes import replicates
 
 import polaroc as pr
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "error_rates.py"))
-REPLICATES = 80
+REPLICATES = replicates(80, 40)
 DATASET = [
     "2-way on IAUPREC", "Greenhouse-Geisser", "Friedman", "Iman-Davenport",
     "within-fold permutation", "paired t + Holm",
@@ -38,6 +39,7 @@ def at_least(rate: float) -> int:
     return int(binom.ppf(1e-4, REPLICATES, rate))
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("null", SCRIPT["NULLS"])
 @pytest.mark.parametrize("test", CORRECTED)

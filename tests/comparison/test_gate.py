@@ -6,6 +6,7 @@ import oracles
 import polars as pl
 import pytest
 from scipy import stats
+from sizes import replicates
 from sklearn.metrics import roc_auc_score
 
 import polaroc as pr
@@ -431,10 +432,11 @@ def binomial_limit(runs, chance):
     return stats.binom.isf(0.001, runs, chance)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", ["auc", "iauprec"])
 def test_a_pass_is_rare_where_the_challenger_is_worse_by_the_margin(measure):
-    runs, margin = 150, SCRIPT["true_margin"](measure)
+    runs, margin = replicates(150, 60), SCRIPT["true_margin"](measure)
     table = SCRIPT["samples"](np.random.default_rng(0), runs, (200, 800), 0.5)
     verdicts = SCRIPT["paired_verdicts"](table, measure, margin)
     assert verdicts.count("pass") <= binomial_limit(runs, 0.025)

@@ -14,6 +14,7 @@ def test_two_models_are_students_t():
 
 
 # With many degrees of freedom the largest |t| of models of one variance is a studentized range.
+@pytest.mark.alike
 @pytest.mark.parametrize("models", [3, 5])
 def test_many_degrees_of_freedom_give_tukeys_range(models):
     drawn = least_p_values(np.eye(models), 2000, draws=10_000)

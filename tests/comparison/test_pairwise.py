@@ -13,6 +13,7 @@ from polaroc.comparison.pairwise import holm, paired_t, tukey
 SHAPES = [(20, 3), (2, 2), (10, 5)]
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_without_overlap_it_is_scipys_paired_test(shape):
@@ -34,7 +35,7 @@ def test_one_pair_has_scipys_interval():
     assert found == pytest.approx(tuple(interval), rel=1e-9)
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("ratio", [0.25, 1 / 9])
@@ -124,6 +125,7 @@ def test_a_constant_difference_is_marked():
     assert (pairs.reach == 0).all()
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_holm_is_statsmodels(seed):

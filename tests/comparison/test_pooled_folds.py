@@ -6,6 +6,8 @@ import pytest
 import polaroc as pr
 from polaroc.errors import InvalidArgument
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 PREDICTIONS = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
 # Each row of a model is a case of its own, as in k-fold cross-validation.
 CASES = PREDICTIONS.drop("case").with_columns(pl.int_range(pl.len()).over("model").alias("case"))
@@ -46,6 +48,7 @@ def test_folds_that_are_no_key_are_refused(judge, name, tmp_path):
         judge(CASES.rename({"fold": name}), tmp_path)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("judge", [choose, gate, delong, compare])
 def test_a_column_that_divides_no_model_changes_nothing(judge, tmp_path):

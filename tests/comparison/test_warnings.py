@@ -5,6 +5,8 @@ from typer.testing import CliRunner
 import polaroc as pr
 from polaroc.cli import app
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 # Model A ranks all but perfectly, model B the other way round; of 32 cases a fold one has no score.
 SOUND = pl.DataFrame(
     [
@@ -49,6 +51,7 @@ def run(command, table, folder, *more):
     return result.exit_code, " ".join(result.output.split())
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_to_be_doubted_is_said_on_the_terminal(tmp_path, command):

@@ -98,6 +98,7 @@ def monotone_chain(fp: list[int], tp: list[int]) -> list[int]:
     return kept
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("levels", "weights"), [(None, None), (10**5, None), (1000, None), (None, 4), (10**5, 4)]

@@ -61,7 +61,7 @@ def same_as_the_plan(table: pl.DataFrame, by, **arguments) -> None:
     assert_frame_equal(pr.curve(table, **asked), pr.curve(table.lazy(), **asked).collect())
 
 
-@pytest.mark.product
+@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("nulls", [[], [None]], ids=["", "with null"])
 @pytest.mark.parametrize("kind", VALUES, ids=str)
@@ -93,6 +93,7 @@ def test_numbers_go_by_key(data):
     )
 
 
+@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "calculated"),
@@ -167,6 +168,7 @@ def test_rows_that_are_dropped_are_not_ranked(drop, missing):
     assert_frame_equal(found.drop("note"), kept.drop("note"), rel_tol=1e-12)
 
 
+@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "change",

@@ -226,6 +226,7 @@ def test_scores_that_are_labels_are_noted_by_key():
     assert noted["note"].is_not_null().to_list() == [True, False]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("decimals", [1, 12])
 @pytest.mark.parametrize("different", [1, 2, 700, 4_000])
 def test_totals_and_areas_of_weights_that_repeat(different, decimals):

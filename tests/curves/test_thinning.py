@@ -70,6 +70,7 @@ def test_thresholds_that_lack_bits_are_as_charts_show_them():
     assert relative.abs().max() < 1e-7
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize("cells", [CELLS, CELLS_OF_MANY, 50])
 @pytest.mark.parametrize(
     ("positives", "negatives"), [(20, 20_000), (300, 3_000), (9_000, 1_000), (20_000, 20_000)]

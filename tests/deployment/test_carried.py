@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
+from sizes import replicates
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
@@ -154,6 +155,7 @@ def test_each_key_has_the_expected_cost_under_its_own_estimate():
             assert value == (pytest.approx(expected, rel=1e-12) if is_number else expected)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("lower", [0.05, 0.0])
 def test_a_choice_has_the_widest_limits_over_the_interval(lower):
@@ -182,6 +184,7 @@ def test_a_choice_by_cost_has_the_limits_of_applied_thresholds():
     assert (both["upper"] >= both["cost_upper"] - 1e-12).all()
 
 
+@pytest.mark.usefixtures("words_only")
 def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
     test = TEST.filter(model="A").drop("model")
     page = pr.report(test, **COLUMNS, over=ONE, recall=0.8, path=tmp_path / "page.html")
@@ -221,10 +224,11 @@ def test_what_needs_one_estimate_says_so(call, match):
     assert "\nHint: " in str(caught.value)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["em", "confusion"])
 def test_limits_hold_the_truth_from_the_estimate_to_the_judged_threshold(method):
-    runs = 60
+    runs = replicates(60, 25)
     rng = np.random.default_rng(3)
     tables = pl.concat(SIMULATION["carried_once"](rng, runs, (50, 450), 0.1, method))
     held = (

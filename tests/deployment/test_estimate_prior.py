@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from scipy import stats
+from sizes import replicates
 
 import polaroc as pr
 from polaroc.deployment.estimate_prior import COLUMNS
@@ -13,7 +14,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions
 NAMES = {"truth": "truth", "score": "score"}
 METHODS = ["em", "confusion"]
 PRIORS = [0.01, 0.05, 0.1, 0.3, 0.5]
-RUNS = 300
+RUNS = replicates(300, 100)
 # What a coverage of 0.95 gives in 999 of 1000 such trials.
 WITHIN = stats.binom.interval(0.999, RUNS, 0.95)
 
@@ -42,7 +43,7 @@ def of_models(models, seed: int, rows: int, prior: float) -> pl.DataFrame:
     return pl.concat(tables)
 
 
-@pytest.mark.product
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(("method", "score"), [("em", "score"), ("confusion", "odd")])
 def test_the_prior_of_a_shifted_deployment_is_found(method, score, prior):
@@ -58,7 +59,7 @@ def test_the_prior_of_a_shifted_deployment_is_found(method, score, prior):
     assert (row["method"], row["deployed"], row["note"]) == (method, 20_000, None)
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", PRIORS[::2])
 @pytest.mark.parametrize(("method", "score"), [("em", "score"), ("confusion", "odd")])

@@ -17,6 +17,7 @@ def assessed(seed, priors, drift="none", sizes=(1_000, 9_000)):
     return SIMULATION["assessed"](known, SIMULATION["above"](rng, known, priors, drift), OVER)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(50, 450), (1_000, 9_000)])
 def test_nothing_is_said_while_the_prior_stays_in_its_range(sizes):
@@ -28,6 +29,7 @@ def test_nothing_is_said_while_the_prior_stays_in_its_range(sizes):
         assert ((lower <= moving) & (moving <= upper)).all()
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(("prior", "within"), [(0.5, 1), (0.3, 10)])
 def test_a_prior_that_left_its_range_is_noticed_soon(prior, within):
     priors = np.where(np.arange(DAYS) < 60, 0.1, prior)

@@ -79,6 +79,7 @@ def test_labels_of_cases_that_are_expected_alike_count_as_they_are():
     assert found["precision_labelled"][0] == pytest.approx(0.7)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("prior", "shift"), [(0.2, 0.0), (0.05, 0.0), (0.3, -1.0)])
 def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):

@@ -2,6 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from sizes import replicates
 
 import polaroc as pr
 from polaroc.deployment.estimators import Labelled, Unlabelled
@@ -36,12 +37,13 @@ def p_value(reference, deployed):
     )
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("prior", "use", "digits"), [(0.3, 0.1, None), (0.05, 0.5, None), (0.3, 0.01, 0)]
 )
 def test_a_shift_of_the_prior_alone_is_found_as_rarely_as_the_level_says(prior, use, digits):
-    rng, runs = np.random.default_rng(1), 200
+    rng, runs = np.random.default_rng(1), replicates(200, 80)
     small = [
         p_value(drawn(rng, 200, prior, digits), drawn(rng, 500, use, digits)) for _ in range(runs)
     ]
@@ -49,11 +51,12 @@ def test_a_shift_of_the_prior_alone_is_found_as_rarely_as_the_level_says(prior, 
         assert np.mean(np.array(small) <= level) * runs <= stats.binom.ppf(0.999, runs, level)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("drift", DRIFTS)
 def test_drift_that_is_no_mixture_is_found(drift):
     change, power = DRIFTS[drift]
-    rng, runs = np.random.default_rng(2), 40
+    rng, runs = np.random.default_rng(2), replicates(40, 15)
     found = 0
     for _ in range(runs):
         score, truth = drawn(rng, 2_000, 0.2)
@@ -107,9 +110,10 @@ def test_scores_that_are_all_the_same_have_no_p_value():
     assert pr.estimate_prior(one, one, **NAMES)["shift_p"].item() is None
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("prior", [0.01, 0.5])
 def test_few_labelled_cases_beside_many_scores_find_no_drift_too_often(prior):
-    rng, runs = np.random.default_rng(3), 300
+    rng, runs = np.random.default_rng(3), replicates(300, 100)
     truth = np.arange(40) < 20
 
     def labels(truth):

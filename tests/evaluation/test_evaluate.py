@@ -93,7 +93,7 @@ def close(found: pl.DataFrame, expected: pl.DataFrame) -> None:
 # --- frames in, frames out ---------------------------------------------------------------------
 
 
-@pytest.mark.product
+@pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
@@ -108,7 +108,7 @@ def test_lazy_frames_stay_lazy_and_agree_on_both_engines(name, by):
         close(found, eager)
 
 
-@pytest.mark.product
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("by", KEYS, ids=len)
 @pytest.mark.parametrize("name", STEPS)
@@ -124,6 +124,7 @@ def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):
     assert lazy.collect(engine="in-memory").is_empty()
 
 
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BEFORE_HULL)
 def test_plans_without_hull_can_be_sent_elsewhere(name):
@@ -134,6 +135,7 @@ def test_plans_without_hull_can_be_sent_elsewhere(name):
     close(sent.collect(), plan.collect())
 
 
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_results_can_be_written_as_they_come(name, tmp_path):
@@ -209,6 +211,7 @@ def test_each_key_alone_gives_what_it_gives_among_others(name, values):
         close(among, alone)
 
 
+@pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_two_keys_are_one_key_of_both(name):
@@ -467,7 +470,7 @@ def test_reversed_scores_are_said(sign, note):
 
 # Where all scores are the same, precision is the prior at every recall. A chain of more than
 # 34 appended columns comes out of order in polars 2.1.
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.parametrize("engine", ["streaming", "in-memory"])
 @pytest.mark.parametrize("count", [2, 34, 35, 100])
 def test_many_priors_come_in_the_order_asked(count, engine):
@@ -507,6 +510,7 @@ def test_scores_are_reversed_from_four_standard_errors_on(won, said):
     assert (area["note"].item() is not None) == said
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("by", [["key"], []])
 @pytest.mark.parametrize("priors", [[0.001, 0.3, "observed"], pr.prior_grid(0.001, 0.5, 200)])
 def test_notes_of_many_keys_are_those_of_each(by, priors):

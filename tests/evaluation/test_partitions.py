@@ -72,7 +72,7 @@ TABLES = {
 @pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("interpolation", "weight", "rows"), [("exact", None, 100), ("hull", "weight", 700)]
+    ("interpolation", "weight", "rows"), [("exact", None, 300), ("hull", "weight", 900)]
 )
 @pytest.mark.parametrize("scores", TABLES.values(), ids=TABLES)
 def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
@@ -99,6 +99,7 @@ KEYS = {
 }
 
 
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 def test_keys_of_any_type(key):
@@ -118,6 +119,7 @@ def test_several_keys_may_be_floats():
     same(pr.evaluate(table.lazy(), memory=room(10 * ROWS), **asked).collect(), whole)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("measures", [None, ["brier", "log_loss", "auc"]])
@@ -160,9 +162,9 @@ def test_invalid_rows_have_the_same_notes():
     asked = {**NAMES, "by": "model"}
     for nulls in ("raise", "drop"):
         whole = pr.evaluate(table.lazy(), nulls=nulls, **asked).collect()
-        same(pr.evaluate(table.lazy(), nulls=nulls, memory=room(50), **asked).collect(), whole)
+        same(pr.evaluate(table.lazy(), nulls=nulls, memory=room(400), **asked).collect(), whole)
     with pytest.raises(pr.errors.InvalidPredictions, match="30 null scores"):
-        pr.evaluate(table, memory=room(50), **asked)
+        pr.evaluate(table, memory=room(400), **asked)
 
 
 @pytest.mark.parametrize("kept", [0, 20])
@@ -179,7 +181,7 @@ def test_invalid_rows_need_no_space(kept, nulls):
 def test_the_work_is_done_at_once(tmp_path):
     table = predictions(RNG.random(ROWS))
     table.write_parquet(tmp_path / "rows.parquet")
-    for most in (50, 2 * ROWS):
+    for most in (400, 2 * ROWS):
         scanned = pl.scan_parquet(tmp_path / "rows.parquet")
         found = pr.evaluate(scanned, **NAMES, memory=room(most))
         (tmp_path / "rows.parquet").rename(tmp_path / "moved")
@@ -193,7 +195,7 @@ def test_nothing_and_next_to_nothing(rows):
     same(pr.evaluate(table, **NAMES, memory=room(1)), pr.evaluate(table, **NAMES))
 
 
-@pytest.mark.product
+@pytest.mark.alike(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [1, 50, 500])
 @pytest.mark.parametrize("most", [1, 7, 100, ROWS])
@@ -376,6 +378,7 @@ def test_the_kind_of_frame_is_kept():
     assert lazy.collect_schema() == pr.evaluate(table.lazy(), **NAMES).collect_schema()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_thousands_of_files_and_few_rows_each(tmp_path):
     table = predictions(RNG.random(ROWS))

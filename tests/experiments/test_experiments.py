@@ -234,6 +234,7 @@ def conventions() -> list[object]:
     ]
 
 
+@pytest.mark.alike(60)
 @pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "check"), conventions())
 def test_classifiers_keep_scikit_learn_conventions(estimator, check):

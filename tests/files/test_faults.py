@@ -166,6 +166,7 @@ def test_a_killed_writer_leaves_the_old_output_or_the_new_one(tmp_path, one_step
     assert names(tmp_path) == {"out"}
 
 
+@pytest.mark.alike
 @killed_commands
 def test_a_killed_command_leaves_the_old_output_or_the_new_one(command, tmp_path):
     arguments, out, files = command
@@ -291,6 +292,7 @@ def files_of_at_most(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.alike(2)
 @every_command
 def test_files_that_may_not_grow(command, tmp_path):
     arguments, out, _ = command
@@ -304,6 +306,7 @@ def test_files_that_may_not_grow(command, tmp_path):
 
 
 @needs_root
+@pytest.mark.alike(2)
 @every_command
 def test_a_full_disk(command, tmp_path):
     arguments, out, _ = command
@@ -337,6 +340,7 @@ def _fill(file):
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder nobody may write to")
+@pytest.mark.alike(2)
 @every_command
 def test_a_folder_nobody_may_write_to(command):
     arguments, out, _ = command

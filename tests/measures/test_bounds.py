@@ -20,6 +20,7 @@ def weak_orders(cases: int) -> list[tuple[int, ...]]:
     return [one for one in ranks if set(one) == set(range(max(one, default=-1) + 1))]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "bins", [["pnn", "ppn"], ["np", "ppnn"], ["nn", "pnp", "n"], ["p", "pnnn"], ["ppnn", "p"]]
@@ -61,7 +62,7 @@ def predictions(seed: int, rows: int = 400) -> pl.DataFrame:
                          "score": score, "weight": weight})  # fmt: skip
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("bins", [1, 3, 50])

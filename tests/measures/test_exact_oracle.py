@@ -7,6 +7,7 @@ import exact
 import numpy as np
 import polars as pl
 import pytest
+from sizes import replicates
 from sklearn import config_context
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
@@ -14,9 +15,9 @@ import polaroc as pr
 
 # CI and `just differential` take more tables, the latter other seeds too.
 SEED = int(os.environ.get("POLAROC_SEED", "0"))
-COUNT = int(os.environ.get("POLAROC_TABLES", "1200")) // len(crowds.WEIGHTS)
+COUNT = int(os.environ.get("POLAROC_TABLES", "600")) // len(crowds.WEIGHTS)
 # scikit-learn takes a millisecond for each.
-BESIDE = min(400, COUNT)
+BESIDE = min(replicates(400, 100), COUNT)
 PRIORS = ["observed", 0.5, 0.01]
 WAYS = [
     ("exact", "limit"), ("exact", "drop"), ("linear", "limit"), ("linear", "one"),
@@ -95,6 +96,7 @@ def test_auc(crowd):
     same(found, [exact.auc_below(c, *RANGE) for c in crowd.both], atol=1e-14)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
 def test_auprec(crowd, way):
@@ -168,6 +170,7 @@ def chosen(crowd, rule, prior, **arguments):
     return points.filter((pl.col("positives") > 0) & (pl.col("negatives") > 0)).rows(named=True)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.5, 0.1, "observed"])
 def test_balanced_points(crowd, prior):
@@ -180,6 +183,7 @@ def test_balanced_points(crowd, prior):
             assert found["share"] == pytest.approx(float(share), abs=1e-12)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(("cost_fn", "cost_fp"), [(1, 1), (3, 1)])
 @pytest.mark.parametrize("prior", [0.5, 0.2])
@@ -196,6 +200,7 @@ def test_cheapest_points(crowd, prior, cost_fn, cost_fp):
         assert float(cost(curve.points[at]) - least) < 1e-15
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("target", [0.0, 0.3, 0.5, 2 / 3, 0.7, 1.0])
 def test_points_of_a_recall_and_of_a_false_positive_rate(crowd, target):
@@ -210,6 +215,7 @@ def test_points_of_a_recall_and_of_a_false_positive_rate(crowd, target):
         assert found["threshold"] == curve.thresholds[at]
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("target", [0.25, 1 / 3, 0.5, 0.6, 2 / 3, 0.75, 0.8])
 def test_points_of_a_precision(crowd, target):

@@ -210,6 +210,7 @@ def test_iauprec_is_the_mean_over_the_prior(interpolation, over, table, start):
     assert found == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @given(
@@ -230,6 +231,7 @@ def test_iauprec_is_the_mean_over_the_skew(interpolation, over, table, start):
     assert by_belief == pytest.approx(found, rel=1e-12)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
 @given(table=tables(), shape=st.sampled_from(BETAS))
@@ -285,6 +287,7 @@ ALL = {
 }
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(table=tables(), data=st.data())
@@ -298,6 +301,7 @@ def test_the_order_of_rows_does_not_matter(name, table, data):
     assert second == pytest.approx(first, rel=1e-12)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(table=tables(kinds=["whole"]))
@@ -312,6 +316,7 @@ def test_a_weight_counts_as_that_many_rows(name, table):
         assert by_weight[total].to_list() == by_rows[total].to_list()
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(
@@ -327,6 +332,7 @@ def test_the_scale_of_weights_does_not_matter(name, scale, table):
     assert second == pytest.approx(first, rel=1e-11)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 @given(table=tables(), data=st.data())

@@ -99,7 +99,7 @@ def test_two_keys_and_one(tables, interpolation):
          measured(tables, interpolation))  # fmt: skip
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 def test_keys_side_by_side_and_each_alone(tables, interpolation):
     alone = pl.concat(

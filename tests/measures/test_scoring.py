@@ -74,6 +74,7 @@ def test_they_are_those_of_scikit_learn(prior, score_prior, digits, weighted):
         assert by_name == pytest.approx(expected(table, prior, score_prior), rel=1e-9, abs=1e-13)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("name", AT_PRIORS)
 def test_the_mean_over_a_range_is_an_integral(name):
@@ -91,6 +92,7 @@ def test_the_mean_over_a_range_is_an_integral(name):
     assert found["estimate"].item() == pytest.approx(0.75 * at(0.1) + 0.25 * at(0.3), rel=1e-12)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("lazy", [True, False])
 def test_many_priors_are_as_one_by_one(lazy):
@@ -113,7 +115,7 @@ def test_many_priors_are_as_one_by_one(lazy):
     assert rest.select(pl.col("note").eq_missing(pl.col("note_alone")).all()).item()
 
 
-@pytest.mark.product
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "losses", "note"),
@@ -158,7 +160,7 @@ def test_calibration_repairs_calibration_and_keeps_refinement():
     assert after[3] == pytest.approx(before[3], rel=0.02)
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.05, "observed"])
 @pytest.mark.parametrize("score_prior", [0.4, "observed"])
@@ -176,6 +178,7 @@ def test_expressions_are_the_frame_functions(prior, score_prior):
     assert windows["calibration_loss"].to_list() == pytest.approx(found["calibration_loss"])
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("digits", [1, 8])
 def test_partitions_of_the_score_add_up(monkeypatch, digits):
     monkeypatch.setattr(memory, "LEAST", 0)

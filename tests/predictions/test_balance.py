@@ -102,6 +102,7 @@ def test_the_models_may_be_named():
     assert notes["second"].to_list() == [None, None, lack]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @every_table
 @pytest.mark.parametrize("command", ["check", "evaluate"])
@@ -141,6 +142,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "what"),
@@ -155,6 +157,7 @@ def test_comparisons_say_it(saved, tmp_path, command, what):
         assert COMPARED[what] in " ".join((tmp_path / "out.html").read_text().split())
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_model_that_lacks_a_fold_is_refused_or_its_fold_left_out(saved, tmp_path, command):

@@ -69,7 +69,7 @@ EVERY_KEY = ("evaluate", "check")
 ODD_KEYS = ("Categorical", "Enum, the other way round", "Struct", "some null", "some NaN")
 
 
-@pytest.mark.product
+@pytest.mark.alike(10)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "function"),
@@ -177,7 +177,7 @@ def _with_second_key(function, rows, key):
     return found.lazy().collect()
 
 
-@pytest.mark.product
+@pytest.mark.alike(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", NUMBERS, ids=str)
 @pytest.mark.parametrize("column", ["score", "weight", "truth"])

@@ -299,6 +299,7 @@ def with_engines(cases):
     ]
 
 
+@pytest.mark.alike(24)
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(("make", "step", "engine"), with_engines(STEPS))
 def test_a_source_is_read_once_and_the_result_is_of_that_reading(make, step, engine):
@@ -372,6 +373,7 @@ PLANS = [
 ]
 
 
+@pytest.mark.alike(20)
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(("shuffled", "measured", "engine"), with_engines(PLANS))
 def test_perfect_scores_are_perfect_whichever_rows_are_read(shuffled, measured, engine, tmp_path):

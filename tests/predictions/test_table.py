@@ -114,6 +114,7 @@ def test_the_first_keys_are_named():
     assert "and 2 more." in text
 
 
+@pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize(("table", "said"), ANY)
 def test_a_lazy_plan_says_what_it_cannot_rank(table, said):
@@ -138,7 +139,7 @@ def test_a_null_key_is_a_key_like_others():
     ]
 
 
-@pytest.mark.product
+@pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("interpolation", ["exact", "hull"])
 @pytest.mark.parametrize(("table", "said"), ANY)
@@ -151,6 +152,7 @@ def test_a_lazy_plan_without_keys_says_it_too(table, said, interpolation):
     assert set(found["note"]) == {said}
 
 
+@pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize(("table", "said"), ANY)
 def test_a_lazy_curve_has_no_totals_where_it_cannot_rank(table, said):

@@ -125,7 +125,7 @@ def test_a_plan_of_many_priors_has_its_schema_and_needs_no_python():
     assert restored.collect().height == 1 + len(WIDE)
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["logit", "wald"])
 @pytest.mark.parametrize("interpolation", ["exact", "linear", "step"])
@@ -139,6 +139,7 @@ def test_intervals_at_many_priors_are_those_at_a_few(method, interpolation):
     assert_frame_equal(found[some], expected, abs_tol=1e-9)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
 def test_draws_at_many_priors_are_those_at_a_few(method):
@@ -192,6 +193,7 @@ def test_a_plan_grows_with_the_nodes_and_not_with_the_priors():
     assert len(more.nodes) == len(few.nodes)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_query_holds_more_priors_without_more_sums():
     table = warehouse.unseen("predictions", ["label", "p"])

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pages import ASKED, OVER, Page, models, satellite
+from sizes import replicates
 
 import polaroc as pr
 from polaroc.base.private_columns import TRUTH, WEIGHT
@@ -18,6 +19,8 @@ from polaroc.reports.fold_thresholds import (
     read_folds,
 )
 from polaroc.reports.needs import Need
+
+pytestmark = pytest.mark.usefixtures("words_only")
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_costs.py"))
 PRIORS = (0.1, 0.5)
@@ -120,12 +123,13 @@ def test_folds_of_the_same_cases_are_judged_on_cases_left_out():
 @pytest.mark.slow
 def test_optimism_is_gone_where_cases_are_known():
     names = ("hold-outs, cases unknown", "hold-outs, cases known")
-    unknown, known = (SCRIPT["differences"](30, 120, way, 50, 1) for way in names)
+    samples = replicates(50, 25)
+    unknown, known = (SCRIPT["differences"](30, 120, way, samples, 1) for way in names)
     shown = known[:, 0] - unknown[:, 0]
-    assert shown.mean() > 4 * shown.std(ddof=1) / 50**0.5
+    assert shown.mean() > 4 * shown.std(ddof=1) / samples**0.5
     for column in (1, 2):
         left, gone = unknown[:, column], known[:, column]
-        assert abs(gone.mean()) < 3 * gone.std(ddof=1) / 50**0.5
+        assert abs(gone.mean()) < 3 * gone.std(ddof=1) / samples**0.5
         assert left.mean() < gone.mean() - 0.002
 
 

@@ -13,6 +13,8 @@ from polaroc.reports.cases import CaseCounts
 from polaroc.reports.needs import Need
 from polaroc.reports.page import GLOSSARY
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_limits.py"))
 OVER = (0.02, 0.1)
 
@@ -47,6 +49,7 @@ def test_each_need_takes_the_best_of_all_points_that_meet_it(curve, value):
         assert Need(kind, ends, value).best(*curve) == wanted
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("need", ["recall .9", "capacity 100", "precision .3", "costs 10 : 1"])
 def test_limits_of_a_printed_threshold_hold_its_true_rates(need):
@@ -78,6 +81,7 @@ def headline(page: Page) -> str:
     return " ".join("".join(page.all("p[@class='headline']")[0].itertext()).split())
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("over", [0.05, (0.05, 0.05), pr.points([0.05])])
 def test_a_single_prior_has_an_answer(tmp_path, table, over):

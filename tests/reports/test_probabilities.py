@@ -108,6 +108,7 @@ def test_the_figure_starts_in_the_middle_of_the_range(page):
     assert "are no probabilities" not in page.text()
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "score",
@@ -156,6 +157,7 @@ def test_weights_that_are_no_counts_have_no_band(tmp_path):
     assert "with weights as counts of cases" in caption(counted)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_very_many_rows_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(probabilities, "MAX_ROWS", 599)

@@ -161,6 +161,7 @@ def test_thresholds_are_of_least_cost_and_judged_on_other_blocks(page):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_a_dear_missed_positive_lowers_the_threshold(place, page):
     dear = pr.report(satellite(), **ASKED, over=OVER, cost_fn=20, path=place / "dear.html")
     lower = numbers(Page(dear).table("Thresholds of A")["threshold"])
@@ -326,6 +327,7 @@ def test_measures_make_a_page_without_what_needs_predictions(place, measures):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_one_model_is_ranked_but_not_compared(place):
     table = satellite().filter(model="A")
     page = Page(
@@ -337,6 +339,7 @@ def test_one_model_is_ranked_but_not_compared(place):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_notes_on_one_model_are_sentences(place):
     table, said = models(1, folds=1, cases=40), []
     path = place / "noted.html"
@@ -348,6 +351,7 @@ def test_notes_on_one_model_are_sentences(place):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_a_table_without_keys_has_the_interval_of_its_test_set(place):
     table = satellite(1).filter(model="A")
     page = Page(pr.report(table, **ASKED, by=(), over=OVER, path=place / "lone.html"))
@@ -364,6 +368,7 @@ def test_a_table_without_keys_has_the_interval_of_its_test_set(place):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_many_models_have_no_letters_but_whether_they_differ_from_the_first(place):
     table = models(12, folds=1, cases=300)
     asked = {**ASKED, "by": "model", "case": "id", "over": OVER}
@@ -380,6 +385,7 @@ def test_many_models_have_no_letters_but_whether_they_differ_from_the_first(plac
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_fitted_models_are_compared_case_by_case(place):
     table = satellite(1)
     made = pr.report(table, **ASKED, by="model", case="case", over=OVER, path=place / "cases.html")
@@ -393,6 +399,7 @@ def test_fitted_models_are_compared_case_by_case(place):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_of_very_many_pairs_and_cases_no_test_is_made(place, monkeypatch):
     table = satellite(1)
     # Three models have three pairs.
@@ -401,6 +408,7 @@ def test_of_very_many_pairs_and_cases_no_test_is_made(place, monkeypatch):
     assert "No test was made of so many pairs" in Page(made).text()
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "said"),
@@ -411,14 +419,17 @@ def test_of_very_many_pairs_and_cases_no_test_is_made(place, monkeypatch):
         ({"by": ["model", "fold"], "positive": True}, "needs the ratio"),
     ],
 )
+@pytest.mark.usefixtures("words_only")
 def test_why_no_test_was_made(place, asked, said):
     table = satellite(1 if asked["by"] == "model" else 2).with_columns(w=pl.lit(2.0))
     path = place / "untested.html"
     assert said in Page(pr.report(table, **ASKED, **asked, over=OVER, path=path)).text()
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("folds", [2, 3])
+@pytest.mark.usefixtures("words_only")
 def test_blocks_that_not_every_model_has_are_left_out_everywhere(place, folds):
     table = models(2, folds=folds)
     lacking = table.filter((pl.col("model") != "model 1") | (pl.col("fold") > 0))
@@ -436,6 +447,7 @@ def test_blocks_that_not_every_model_has_are_left_out_everywhere(place, folds):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_dropped_rows_are_said(place):
     table = satellite(2).with_row_index("row")
     table = table.with_columns(score=pl.when(pl.col("row") % 100 > 0).then("score"))
@@ -445,6 +457,7 @@ def test_dropped_rows_are_said(place):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_a_belief_is_shown_at_its_ends_and_mean(place):
     made = pr.report(models(2), **ASKED, over=pr.beta(2, 18), path=place / "belief.html")
     headings = [case.find("h3").text for case in Page(made).all("section[@class='case']")]
@@ -464,6 +477,7 @@ def test_lazy_and_eager_tables_make_one_page(place):
     assert [one.get("id") for one in data_of(eager)] == [one.get("id") for one in data_of(lazy)]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_three_models_on_twenty_blocks_stay_below_five_megabytes(place):
     table = pr.datasets.satellite_predictions()
@@ -487,6 +501,7 @@ def crowd(models: int, folds: int, cases: int) -> pl.DataFrame:
     })  # fmt: skip
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("models", "folds", "cases"), [(301, 1, 20), (2, 400, 8), (40, 20, 12)])
 def test_of_many_models_and_folds_what_can_be_seen_is_drawn(place, models, folds, cases):
@@ -512,6 +527,7 @@ def test_of_many_models_and_folds_what_can_be_seen_is_drawn(place, models, folds
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_a_stored_table_of_one_model_is_of_the_range_asked_for(place):
     one = pr.evaluate(models(1), **ASKED, by=["model", "fold"], over=OVER)
     page = Page(pr.report(one, over=OVER, path=place / "stored.html"))
@@ -524,6 +540,7 @@ def test_a_stored_table_of_one_model_is_of_the_range_asked_for(place):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_an_earlier_report_is_replaced_and_nothing_else_left(tmp_path):
     path = tmp_path / "report.html"
     for title in ("first", "second"):
@@ -541,6 +558,7 @@ def test_another_file_is_left_alone(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_a_failure_leaves_the_earlier_report(tmp_path):
     path = tmp_path / "report.html"
     pr.report(models(2), **ASKED, over=OVER, path=path)
@@ -591,6 +609,7 @@ def predictions(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_the_command_writes_the_page_of_the_function(tmp_path, predictions):
     told = ("--truth", "truth", "--score", "score", "--over", *OVER, "--test-train-ratio", 0.5)
     result = run(predictions, *told, "--cost-fn", 5, "--out", tmp_path / "told.html")
@@ -603,6 +622,7 @@ def test_the_command_writes_the_page_of_the_function(tmp_path, predictions):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
 def test_the_command_takes_measures(tmp_path):
     file = tmp_path / "measures.parquet"
     pr.evaluate(

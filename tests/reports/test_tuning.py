@@ -10,6 +10,8 @@ import polaroc as pr
 from polaroc.cli import app
 from polaroc.errors import InvalidTable
 
+pytestmark = pytest.mark.usefixtures("words_only")
+
 TABLE = pr.datasets.satellite_predictions().filter(fold=1).drop("fold")
 TEST, TUNING = (TABLE.filter(pl.col("case") % 2 == part) for part in (1, 0))
 OVER = (0.1, 0.3)

@@ -50,6 +50,7 @@ def test_scores_are_those_of_models_fitted_on_the_rest_of_the_half(table):
     assert fold["score"].to_numpy() == pytest.approx(expected)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_seed_and_the_number_of_jobs(table):
     again = pr.sklearn.half_split_predictions(MODELS, X, Y, n_jobs=2, **SMALL)

@@ -55,6 +55,7 @@ def test_a_belief_is_taken_for_a_range():
     assert area == pytest.approx(np.dot(two, [0.75, 0.25]))
 
 
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "y_true",

@@ -44,6 +44,7 @@ def checks():
 
 
 # scikit-learn casts infinite labels before it refuses them.
+@pytest.mark.alike(15)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 @pytest.mark.parametrize(("estimator", "check"), checks())

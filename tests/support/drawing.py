@@ -37,7 +37,7 @@ def records(chart, arrays: tuple[str, ...] = ("x", "y")) -> list[dict]:
             for inner in part:
                 yield from lines(inner)
 
-    return list(lines(chart if isinstance(chart, dict) else chart.to_dict()))
+    return list(lines(chart if isinstance(chart, dict) else chart.to_dict(validate=False)))
 
 
 def distance_to_line(points: np.ndarray, line: np.ndarray) -> np.ndarray:
@@ -62,11 +62,11 @@ def hostile(table: pl.DataFrame) -> pl.DataFrame:
 def svg(chart: Any) -> str:
     """The chart as drawn."""
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-    spec = chart if isinstance(chart, dict) else chart.to_dict()
+    spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
     return vl_convert.vegalite_to_svg(spec, vl_version=version)
 
 
 def vega(chart: Any) -> dict[str, Any]:
     """The chart as Vega runs it."""
     version = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
-    return vl_convert.vegalite_to_vega(chart.to_dict(), vl_version=version)
+    return vl_convert.vegalite_to_vega(chart.to_dict(validate=False), vl_version=version)

@@ -19,4 +19,5 @@ def _may_try_more(item: Any) -> bool:
 
 @cache
 def _reads_settings(file: Path) -> bool:
-    return "POLAROC_" in file.read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
+    return any(setting in text for setting in ("POLAROC_", "from sizes import", "words_only"))

@@ -23,6 +23,7 @@ def sample(positives, negatives, called_pos, called_neg) -> Sample:
     return Sample(np.atleast_1d(called_pos), np.atleast_1d(called_neg), positives, negatives)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "ends"),
@@ -89,6 +90,7 @@ def test_false_alarms_alone_have_the_exact_binomial_limit(limits):
     assert fits.tolist() == expected
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(
     ("positives", "negatives", "prior", "capacity"),
     # Of the last ones the positives alone make it uncertain.

@@ -6,6 +6,7 @@ import pytest
 from agreement import assert_same_numbers
 from scipy.integrate import quad
 from scipy.stats import beta, binom, binomtest, norm
+from sizes import replicates
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
@@ -94,7 +95,7 @@ def enumerated(positives, negatives, prior, draws):
             yield np.mean([weights @ ((low <= p + 1e-7) & (p - 1e-7 <= high)) for p in truths])
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.02, 0.3])
 @pytest.mark.parametrize("sizes", [(20, 20), (20, 60)])
@@ -262,10 +263,11 @@ def test_arguments_outside_what_is_allowed(arguments, message):
         pr.apply_thresholds(TEST, POINTS, **NAMES, **arguments)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["em", "confusion"])
 def test_coverage_at_an_estimated_prior(method):
-    runs, prior, distance, limit = 120, 0.2, 2.0, 1.3
+    runs, prior, distance, limit = replicates(120, 40), 0.2, 2.0, 1.3
     rng = np.random.default_rng(3)
 
     def drawn(truth):

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sizes import replicates
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "dependent_cases.py"))
-SAMPLES, DRAWS, METHODS = 40, 100, ["percentile"]
+SAMPLES, DRAWS, METHODS = replicates(40, 20), 100, ["percentile"]
 
 
 def counts(limits):
@@ -34,6 +35,7 @@ def test_few_clusters_are_held_where_cases_are_not():
     assert held["clusters neglected", "auc"] < few(0.9)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_sampling_weights_are_held_where_counts_are_not():
     held = counts(SCRIPT["weight_limits"]("by score", SAMPLES, DRAWS, 3, METHODS))

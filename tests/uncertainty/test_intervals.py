@@ -32,7 +32,7 @@ def sure(frame: pl.DataFrame, **arguments: object) -> pl.DataFrame:
     return pr.evaluate(frame, **NAMES, **{"intervals": "logit", **arguments})
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["logit", "wald"])
 @pytest.mark.parametrize("arguments", [{}, {"over": OVER}, {"over": pr.beta(2, 18), "priors": 0.1}])
@@ -255,7 +255,7 @@ def test_what_has_no_interval_is_refused(arguments, message):
 
 # Where negatives are few for the prior, positives are few, or the score is nearly perfect,
 # intervals of the sample alone held the truth in .25 to .9 of samples.
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "rounded"), [("logit", False), ("logit", True), ("wald", False)]
@@ -302,6 +302,7 @@ def test_where_negatives_abound_intervals_are_no_wider_than_need_be():
         assert width < 1.15 * 2 * 1.96 * own["estimate"].std()
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("method", ["logit", "wald", "percentile", "bca"])
 def test_weights_are_said_to_be_taken_for_counts(method):
     twice = TWENTY.with_columns(weight=2)

@@ -66,6 +66,7 @@ def assert_step_same(curves: tuple[object, pl.DataFrame], step: str) -> None:
     assert_same(getattr(warehouse, name)(there, **asked), getattr(pr, name)(here, **asked))
 
 
+@pytest.mark.alike(8)
 @pytest.mark.elsewhere(
     "auc at low fpr",
     "linear at some recalls",
@@ -81,6 +82,7 @@ def test_measures_of_curves_are_those_of_polars(curves, step):
     assert_step_same(curves, step)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.elsewhere("exact, limit", "accsens")
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["auc", "exact, limit", "linear at some recalls", "accsens"])
@@ -114,6 +116,7 @@ def test_areas_are_those_of_scikit_learn(engine: Engine):
 
 
 # All engines are named here, so that a run without them says how they are asked.
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("engine", ENGINES, indirect=True)
 def test_twenty_scores_have_the_published_areas(engine: Engine):
     table = engine.table(pr.datasets.twenty_scores().select("truth", "score"))

@@ -23,6 +23,7 @@ def bounds(engine: Engine, table: pl.DataFrame, bins, **more) -> pl.DataFrame:
     return pr.warehouse.collected(found).sort(ORDER)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.elsewhere("10-True", "[-1.0, 0.25, 0.7]-False")
 @pytest.mark.parametrize(("bins", "weighted"), BINS, ids=str)
 def test_the_truth_is_never_missed(engine: Engine, bins, weighted):

@@ -165,6 +165,7 @@ def test_sql_prints_a_query_that_gives_the_measures(engine: Engine):
     assert_same(pl.DataFrame(rows, expected.schema, orient="row"), expected)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["spark", "bigquery", "snowflake", "trino", "clickhouse"])
 def test_sql_prints_one_query(dialect):

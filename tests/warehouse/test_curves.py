@@ -22,6 +22,7 @@ def test_curves_are_those_of_polars(engine: Engine, by, weight):
     assert_same(pr.warehouse.curve(engine.table(table), **asked), pr.curve(table, **asked))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("weight", "nulls"), [(None, "drop"), ("weight", "raise")])
 def test_odd_rows_are_treated_as_polars_does(engine: Engine, weight, nulls):
     # One key per case: what is wrong with one must not touch another.
@@ -50,6 +51,7 @@ def test_hulls_of_odd_rows_are_those_of_polars(engine: Engine):
     assert_same(found, lazily(pr.evaluate, table, **asked))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("dtype", "cases"),
     [
@@ -72,6 +74,7 @@ def test_scores_of_every_type_rank_as_in_polars(engine: Engine, dtype, cases):
     assert_areas_same(engine, pl.concat(parts))
 
 
+@pytest.mark.alike(3)
 @pytest.mark.parametrize(
     ("dtype", "cases", "positive"),
     [

@@ -10,6 +10,7 @@ from polaroc.measures.catalog import CATALOG
 KEYS = [([], True), (["model"], False), (["model", "fold"], True)]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("by", "weighted"), KEYS)
 def test_measures_are_those_of_the_polars_functions(engine: Engine, by, weighted):
     table = predictions(len(by), weights=weighted)
@@ -21,6 +22,7 @@ def test_measures_are_those_of_the_polars_functions(engine: Engine, by, weighted
     assert_same(found, pr.evaluate(table, **asked))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("priors", [["observed", 0.3, 0.01], [i / 50 for i in range(1, 40)]])
 def test_all_measures_are_taken_at_once(priors):
     import ibis
@@ -49,6 +51,7 @@ def test_the_log_loss_of_one_class_is_missing(engine: Engine):
     assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("score", [["score", "other"], {"a": "other", "it's": "score"}], ids=str)
 def test_a_column_of_scores_per_model(engine: Engine, score):
     table = predictions(5, weights=True).drop("model").with_columns(other=pl.int_range(pl.len()))
@@ -104,6 +107,7 @@ def assert_many_priors_same(upload, interpolation: str, priors: list[float | str
     assert_same(found, pr.evaluate(table, **asked), 1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.elsewhere
 def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
     table = engine.table(predictions(3))
@@ -120,6 +124,7 @@ def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
     )  # fmt: skip
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_both_engines_of_polars_and_a_warehouse_agree_on_random_tables(seed):

@@ -26,6 +26,7 @@ def scored(seed: int, **options) -> pl.DataFrame:
     )  # fmt: skip
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("by", "weighted"), [("model", False), (["model", "fold"], True)])
 @pytest.mark.parametrize("measures", [SCORING + RANGES, ["auc", "brier", "log_loss"]], ids=len)
 def test_scoring_rules_are_those_of_the_polars_functions(engine: Engine, by, weighted, measures):
@@ -46,6 +47,7 @@ def test_an_infinite_log_loss_is_said_not_clipped(engine: Engine):
     assert found["note"].unique().to_list() == [INFINITE]
 
 
+@pytest.mark.long
 @pytest.mark.elsewhere
 def test_scoring_rules_at_many_priors(engine: Engine):
     table = scored(3)
@@ -55,6 +57,7 @@ def test_scoring_rules_at_many_priors(engine: Engine):
     assert_same(found, pr.evaluate(table, **asked))
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("by", ["model", ["model", "fold"], ()])
 def test_probabilities_are_those_of_the_polars_function(engine: Engine, by):
     tuning, use = predictions(1), predictions(2).with_row_index("case")

@@ -19,7 +19,7 @@ def query(dialect: str, name: str = "predictions", **kwargs) -> str:
     return pr.warehouse.sql(pr.warehouse.evaluate(table, **asked), dialect)
 
 
-@pytest.mark.product
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_text_is_one_query_of_its_dialect(dialect, more):
 
 
 # In BigQuery no column can have such a name.
-@pytest.mark.product
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "bigquery"])
 @pytest.mark.parametrize("name", [ODD, "`", "' or 1 = 1"])
@@ -59,6 +59,7 @@ def test_a_table_may_have_a_schema_and_a_catalog(name):
     assert ".".join(part.name for part in table.parts) == name
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(
     ("labels", "measures"), [(pl.Boolean, None), (pl.Int64, "auc"), (pl.Float64, "auc")]
 )

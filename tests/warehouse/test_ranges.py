@@ -13,6 +13,7 @@ ASKED = {"truth": "truth", "score": "score", "priors": ["observed", 0.1], "over"
 SPLITS = [([], 7), (["model"], [0.0]), (["model", "fold"], [-1.0, 0.5, 1.5]), ([], [-1e300, 1e300])]
 
 
+@pytest.mark.alike(2)
 @pytest.mark.elsewhere("[]-7", "['model', 'fold']-[-1.0, 0.5, 1.5]")
 @pytest.mark.parametrize(("by", "ranges"), SPLITS, ids=str)
 def test_ranges_do_not_change_the_measures(engine: Engine, by, ranges):
@@ -61,6 +62,7 @@ def test_few_scores_and_edges_that_are_scores(engine: Engine):
     assert_same(found, pr.evaluate(table, **asked))
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("scores", FEW_SCORES.values(), ids=FEW_SCORES)
 def test_more_ranges_than_scores(scores):

@@ -1,5 +1,6 @@
 """Quantiles, confidence limits on the log-odds scale, and quadrature."""
 
+from functools import cache
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -63,10 +64,22 @@ def quadrature(n: int) -> list[tuple[float, float]]:
     >>> quadrature(1)
     [(0.5, 1.0)]
     """
+    return [((1 + node) / 2, weight / 2) for node, weight in zip(*legendre(n), strict=True)]
+
+
+@cache
+def legendre(n: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The n Gauss-Legendre nodes on (-1, 1), and their weights; kept, as they take eigenvalues.
+
+    Examples
+    --------
+    >>> legendre(1)
+    ((0.0,), (2.0,))
+    """
     from numpy.polynomial.legendre import leggauss
 
     nodes, weights = leggauss(n)
-    return list(zip(((1 + nodes) / 2).tolist(), (weights / 2).tolist(), strict=True))
+    return tuple(nodes.tolist()), tuple(weights.tolist())
 
 
 def logit_ends(estimate: pl.Expr, width: pl.Expr) -> tuple[pl.Expr, pl.Expr]:

@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import within
 from polaroc.base.private_columns import PRIVATE
+from polaroc.base.statistics import legendre
 from polaroc.curves.segments import CELLS
 from polaroc.measures.balanced import prior_at
 from polaroc.priors.grids import skew
@@ -175,8 +176,6 @@ def point_gradient(prior: float, keys: Sequence[str] = ()) -> Gradient:
 
 def mean_error_gradient(over: tuple[float, float]) -> Gradient:
     """Gradient of 1 − 1/(hi−lo) ∫ 2(1−π) f dπ, where f is the FPr of the balanced point."""
-    from numpy.polynomial.legendre import leggauss
-
     lo, hi = over
     start, end, (dt, df) = CELLS.segment
     before = start[0], (CELLS.fp - CELLS.neg - pl.col(LEVEL)) / CELLS.negatives
@@ -184,9 +183,9 @@ def mean_error_gradient(over: tuple[float, float]) -> Gradient:
     priors = {name: prior_at(point).clip(lo, hi) for name, point in points.items()}
     level_start, first, last = (pl.col(name) for name in priors)
     middle, half = (first + last) / 2, (last - first) / 2
-    nodes, weights = leggauss(NODES)
+    nodes, weights = legendre(NODES)
     by_point, by_length = [], []
-    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
+    for node, weight in zip(nodes, weights, strict=True):
         prior = middle + node * half
         reach = df + prior * (dt - df)
         short = prior * (1 - start[0]) - (1 - prior) * start[1]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polaroc.base.checks import is_number, listed_values, pair_of, shortened
-from polaroc.base.statistics import NORMAL, normal, quadrature
+from polaroc.base.statistics import NORMAL, legendre, normal, quadrature
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat
 from polaroc.priors.grids import check_prior, check_range, prior, range_of, skew
@@ -149,8 +149,6 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     >>> round(sum(p * w for p, w in zip(belief.priors, belief.weights)), 12)
     0.125
     """
-    from numpy.polynomial.legendre import leggauss
-
     check_range(lo, hi)
     check_choice("measure", measure, ("prior", "skew"))
     left, right = _ends(lo, hi, measure)
@@ -158,11 +156,11 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     # The error falls as ρ^(−2n), ρ the Bernstein ellipse up to ±3πi/4: short of
     # the singularities at ±iπ, so that there no precision is above √2.
     n = ceil(log(100 / TOLERANCE) / (2 * asinh(0.75 * pi / half)))
-    nodes, weights = leggauss(n)
-    logs = [left + half * (1 + float(node)) for node in nodes]
+    nodes, weights = legendre(n)
+    logs = [left + half * (1 + node) for node in nodes]
     densities = [_slope(u) if measure == "prior" else exp(u) for u in logs]
     name = f"uniform({lo:g}, {hi:g}{', measure=skew' if measure == 'skew' else ''})"
-    masses = [float(w) * d for w, d in zip(weights, densities, strict=True)]
+    masses = [w * d for w, d in zip(weights, densities, strict=True)]
     return _belief(name, [exp(u) for u in logs], masses, Flat(lo, hi, measure))
 
 

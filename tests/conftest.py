@@ -73,7 +73,7 @@ def leave_out_cases(config, items):
         return
     tests = defaultdict(list)
     for item in items:
-        tests[group_of(item.nodeid), item.nodeid.partition("[")[0]].append(item)
+        tests[item.nodeid.partition("[")[0]].append(item)
     left_out = set()
     for cases in tests.values():
         if alike := cases[0].get_closest_marker("alike"):

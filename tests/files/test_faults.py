@@ -368,6 +368,7 @@ READERS = {
 }
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize(("arguments", "out"), READERS.values(), ids=READERS)
 def test_a_file_replaced_while_it_is_read(tmp_path, monkeypatch, arguments, out):
     file = tmp_path / "predictions.parquet"

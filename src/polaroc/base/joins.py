@@ -32,10 +32,11 @@ def join_on(
     number = pl.col(key).cast(pl.Float64)
     one_zero = pl.when(number.ne_missing(0.0)).then(number).otherwise(0.0).fill_nan(nan)
     by_bits = one_zero.reinterpret(dtype=pl.UInt64).alias(bits)
+    # Both are frames of one kind, which a type checker forgets.
+    other: Any = right.with_columns(by_bits).drop(key)
     matched = left.with_columns(by_bits).join(
-        right.with_columns(by_bits).drop(key),
-        on=bits, how=how, nulls_equal=True, maintain_order=order,
-    )  # fmt: skip
+        other, on=bits, how=how, nulls_equal=True, maintain_order=order
+    )
     return matched.drop(bits)
 
 

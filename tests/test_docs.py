@@ -22,8 +22,11 @@ README = (ROOT / "README.md").read_text()
 OUTPUTS = runpy.run_path(str(ROOT / "docs" / "outputs.py"))
 ELSEWHERE = runpy.run_path(str(ROOT / "tests" / "benchmarks" / "elsewhere.py"))
 DOCS = OUTPUTS["pages"]()
-# These calculate for as long as all others together.
-LONG = ("scale", "fraud", "screening", "scikit_learn")
+# These calculate for much longer than all others together.
+LONG = (
+    "scale", "fraud", "screening", "scikit_learn", "promise", "share", "faults", "in_use", "compare",
+    "warehouse",
+)  # fmt: skip
 CALCULATED = [page for page in DOCS if ALL_CASES or page.stem not in LONG]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
@@ -53,6 +56,7 @@ def test_blocks_share_their_names_and_what_they_print_is_filled_in():
     assert OUTPUTS["filled"](page, "page") == page.replace("old", "1")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_tables_of_docs_say_what_the_queries_answer():
     tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))
@@ -118,6 +122,7 @@ def test_there_are_two_set_up_commands():
     assert SHELL == ["pip install . && polaroc demo\n", 'pip install -e ".[test]" && pytest\n']
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_commands_of_a_folder_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

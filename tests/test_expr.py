@@ -75,7 +75,7 @@ GROUPS = pl.DataFrame(
 )
 
 
-@pytest.mark.alike(15)
+@pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 @settings(max_examples=5)
@@ -87,7 +87,7 @@ def test_an_expression_gives_what_the_function_gives(name, table):
     alike(table.select(as_expression(**weight)).to_series(), [expected])
 
 
-@pytest.mark.alike(8)
+@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in MEASURES if not n.endswith(("one", "zero", "drop"))])
 def test_in_groups_and_over_groups(name):

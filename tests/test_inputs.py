@@ -499,6 +499,7 @@ assert sys.modules.get("pyarrow") is None
 """
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("hidden", [NOT_INSTALLED, NOT_IMPORTED], ids=["no package", "no import"])
 def test_pandas_without_pyarrow(hidden):

@@ -386,6 +386,7 @@ def test_row_a_at_one_half_is_impossible(within):
     assert row["least"] > 0.83
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_row_c_at_smaller_priors_is_impossible():
     found = run("areas_that_exclude_each_other", SATELLITE)
@@ -482,6 +483,7 @@ def test_best_model_by_prior():
     assert found["share"].to_list() == (values.argmax(axis=1) == 0).mean(axis=0).tolist()
 
 
+@pytest.mark.long
 def test_promised_thresholds_are_judged_on_the_other_cases():
     judged = run("thresholds_with_a_promise", SATELLITE.filter(fold=1))
     assert judged.filter(pl.col("threshold").is_null())["model"].to_list() == ["B", "B"]

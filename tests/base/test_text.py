@@ -181,6 +181,7 @@ for words in ARGUMENTS:
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_no_network_no_pickle_and_no_other_program(tmp_path):
     file, out = str(tmp_path / "p.parquet"), str(tmp_path / "out")

@@ -35,14 +35,14 @@ def chart(request):
     return CASES[request.param](table(["A", "B", "C"]))
 
 
-@pytest.mark.alike(13)
+@pytest.mark.alike(6)
 @pytest.mark.slow
 def test_is_valid_vega_lite(chart):
     spec = json.loads(json.dumps(chart.to_dict(validate=False)))
     assert list(VALIDATOR.iter_errors(spec)) == []
 
 
-@pytest.mark.alike(7)
+@pytest.mark.alike(4)
 @pytest.mark.slow
 def test_is_drawn_without_a_warning(chart, tmp_path, capfd):
     (file,) = pr.charts.export(chart, tmp_path, "chart", ["png"])
@@ -81,7 +81,7 @@ def test_a_dark_theme_keeps_the_data(chart, tmp_path):
         pr.charts.save(chart, tmp_path / "blue.json", theme="blue")
 
 
-@pytest.mark.alike(7)
+@pytest.mark.alike(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_names_are_text(name, tmp_path):

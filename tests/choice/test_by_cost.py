@@ -125,6 +125,7 @@ def test_as_by_brute_force(over, prior, constraints):
         assert (score >= float(written)).equals(score >= choice.threshold)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_regret_is_that_of_the_costs_at_each_prior():
     choice = choose()
@@ -177,6 +178,7 @@ def test_the_promise_holds_for_whichever_model_is_picked():
     assert at_one.promise.endswith("as long as 20 % are positive.")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_models_without_a_promise_come_last():
     some = choose(constraints={"precision": 0.2, "recall": 0.4}, confidence=0.9)

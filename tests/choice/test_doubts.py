@@ -43,6 +43,7 @@ def answers(table, path, **options):
     )
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_constant_scores_are_no_better_than_chance(tmp_path):
     constant = WIDE.with_columns(A=pl.lit(0.5), B=pl.lit(0.3))

@@ -72,6 +72,7 @@ def test_the_corrected_mean_of_equal_models_keeps_little_of_their_bias(models):
     assert row["covered"] > 0.9
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_with_halves_answers_on_an_unstable_learner_are_right_as_often_as_they_say():
     found = SCRIPT["answers_with_halves"]("prototypes", 3, 1.0, replicates(150, 60))

@@ -82,7 +82,7 @@ def test_one_test_set_is_judged_case_by_case():
     assert "give predictions with case='case'" in " ".join(unpaired.warnings)
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("score", [["A", "B", "C"], {"A": "A", "B": "B", "C": pl.col("C")}])
 def test_with_a_column_of_scores_per_model_each_row_is_a_case(score):
@@ -220,7 +220,7 @@ def test_of_losses_less_is_better(measure):
     assert loss.comparison.letters["model"][0] == "A"
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
 @pytest.mark.parametrize("measure", ["brier", "log_loss"])
@@ -243,7 +243,7 @@ def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):
     assert again.answer == choice.answer
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
 def test_scores_are_right_at_the_prior_given(over):
     asked = {"truth": "truth", "by": "model", "over": over, "case": "case", "measure": "brier"}

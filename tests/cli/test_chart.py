@@ -172,7 +172,7 @@ def test_pairs_compare_what_is_asked(folder, tmp_path, measures):
     assert_same_document(found, pr.charts.pairs(asked).to_dict())
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("wide", [True, False])
 def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide):

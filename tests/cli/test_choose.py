@@ -112,6 +112,7 @@ def test_folds_have_no_thresholds_of_their_own(files):
     assert "keep one of the values" in result.output
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_other_measures_are_chosen_by_as_in_python(files):
     scores = (pl.col("score").rank() / pl.len()).over("model")
@@ -124,6 +125,7 @@ def test_other_measures_are_chosen_by_as_in_python(files):
     assert (read["measure"], read["answer"]) == ("brier_skill", expected.answer)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_scores_are_right_at_the_prior_given(files):
     scores = 1 / (1 + (-pl.col("score")).exp())

@@ -254,6 +254,7 @@ def test_the_command_is_installed(module):
     assert run.stdout == ""
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch):
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 5)
@@ -277,6 +278,7 @@ def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch
     assert_frame_equal(written, expected, rel_tol=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_table_that_does_not_fit_gives_the_same_measures_and_lines(file, tmp_path, monkeypatch):
     monkeypatch.setattr("polaroc.files.memory.LEAST", 0)

@@ -34,6 +34,7 @@ def test_kept_files_are_read_or_refused(tmp_path):
     assert set(fuzz.FOUND.glob("*")) == before
 
 
+@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", fuzz.SUFFIXES)
 def test_files_that_end_too_early(suffix):

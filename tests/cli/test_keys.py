@@ -44,7 +44,7 @@ def test_usual_names_are_keys_and_are_said(named, command):
     assert said in result.stderr
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_same_keys_choose_compare_and_draw(named, tmp_path):
     file, (model, fold) = named
@@ -90,6 +90,7 @@ def test_the_function_report_has_the_same_keys(named, tmp_path):
     assert pages[0] == pages[1]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_folds_alone_are_of_one_model(tmp_path):
     file = tmp_path / "predictions.parquet"

@@ -30,7 +30,7 @@ def answered(*arguments: object) -> dict:
     return json.loads(result.stdout)
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("folds", [True, False])
 def test_mean_difference_and_probability(tmp_path, folds):
@@ -102,6 +102,7 @@ def test_mean_difference_and_probability(tmp_path, folds):
     assert f"{means['A']:.3f}" in shell.read_text()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_threshold_and_loss_are_written_alike(tmp_path):
     table = TABLE.filter(fold=1).drop("fold")

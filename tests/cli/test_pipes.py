@@ -169,7 +169,7 @@ def test_help_has_an_example_and_a_summary_that_fits(command):
     assert not line.endswith("...")
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--json"], []])
 def test_no_colours_where_there_is_no_terminal(predictions, arguments):

@@ -375,6 +375,7 @@ def test_what_is_there_is_named_where_a_table_or_its_address_is_missing(places, 
     assert f"give its address and a table: duckdb://{file} --table NAME." in said
 
 
+@pytest.mark.long
 def test_columns_that_are_no_keys_by_their_values_are_not_named(tmp_path):
     rows = (
         MODELS["A",]

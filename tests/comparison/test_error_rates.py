@@ -39,7 +39,7 @@ def at_least(rate: float) -> int:
     return int(binom.ppf(1e-4, REPLICATES, rate))
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("null", SCRIPT["NULLS"])
 @pytest.mark.parametrize("test", CORRECTED)

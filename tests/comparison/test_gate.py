@@ -451,6 +451,7 @@ def test_a_pass_is_rare_where_the_challenger_is_worse_by_the_margin(measure):
     assert wide.count("pass") > runs / 3
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_pass_on_folds_is_rare_where_algorithms_are_equal():
     errors = SCRIPT["runpy"].run_path(str(SCRIPT["HERE"] / "error_rates.py"))

@@ -78,6 +78,7 @@ def test_how_often_all_intervals_hold_at_once(apart, least, most):
     assert least < np.mean(held) < most
 
 
+@pytest.mark.long
 def test_tukey_with_the_two_way_error():
     values = draw(12, 4, seed=4)
     pairs = tukey(values, 0.95)

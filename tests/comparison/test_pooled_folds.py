@@ -48,7 +48,7 @@ def test_folds_that_are_no_key_are_refused(judge, name, tmp_path):
         judge(CASES.rename({"fold": name}), tmp_path)
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("judge", [choose, gate, delong, compare])
 def test_a_column_that_divides_no_model_changes_nothing(judge, tmp_path):

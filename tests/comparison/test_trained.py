@@ -134,6 +134,7 @@ def test_the_summary_speaks_of_cases_and_a_tiny_p_is_no_zero():
     assert found.pairs["p_value"].min() == pytest.approx(2 * norm.sf(z), rel=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_false_positives_are_as_rare_as_asked():
     rng = np.random.default_rng(3)

@@ -134,6 +134,7 @@ def test_of_a_plan_the_curves_that_are_whole_keep_their_numbers():
     assert found.filter(~kept)["estimate"].null_count() == 2
 
 
+@pytest.mark.alike(5)
 @pytest.mark.parametrize(
     "change",
     [

@@ -47,6 +47,7 @@ def test_drift_that_is_no_prior_shift_is_noticed_within_ten_days(drift):
         assert any(alarm and alarm.startswith("more than the prior has") for alarm in alarms)
 
 
+@pytest.mark.alike(2)
 @pytest.mark.parametrize("sd", [0.05, 0.15])
 @pytest.mark.parametrize("sizes", [(200, 1_800), (1_000, 9_000)])
 def test_days_that_differ_as_those_of_the_reference_raise_no_alarm(sd, sizes):

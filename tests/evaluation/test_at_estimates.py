@@ -43,6 +43,7 @@ def test_limits_reach_to_those_at_the_ends_of_the_interval():
     assert row["std_error"] is None
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_other_measures_and_the_order_of_rows_stay():
     arguments = NAMES | {"intervals": "logit", "over": (0.1, 0.2)}
@@ -83,6 +84,7 @@ def test_keys_that_by_lacks():
         auprec(estimates(day=1))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_coverage_with_50_reference_positives():
     runs, prior, distance = 60, 0.2, 2.0

@@ -488,6 +488,7 @@ def test_many_priors_come_in_the_order_asked(count, engine):
         assert found["estimate"].to_list() == pytest.approx(priors * models)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_limits_stay_with_their_prior_where_there_are_many():
     priors = [i / 100 for i in range(1, 41)]

@@ -69,7 +69,7 @@ TABLES = {
 }
 
 
-@pytest.mark.product
+@pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("interpolation", "weight", "rows"), [("exact", None, 300), ("hull", "weight", 900)]
@@ -99,7 +99,7 @@ KEYS = {
 }
 
 
-@pytest.mark.alike(4)
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
 def test_keys_of_any_type(key):

@@ -62,7 +62,7 @@ def predictions(seed: int, rows: int = 400) -> pl.DataFrame:
                          "score": score, "weight": weight})  # fmt: skip
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("bins", [1, 3, 50])

@@ -92,7 +92,7 @@ def test_the_mean_over_a_range_is_an_integral(name):
     assert found["estimate"].item() == pytest.approx(0.75 * at(0.1) + 0.25 * at(0.3), rel=1e-12)
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("lazy", [True, False])
 def test_many_priors_are_as_one_by_one(lazy):

@@ -75,6 +75,7 @@ CALLS = {
 }  # fmt: skip
 
 
+@pytest.mark.alike(8)
 @pytest.mark.parametrize("call", CALLS.values(), ids=list(CALLS))
 def test_rows_that_share_a_patient_are_said_by_what_says_how_sure(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

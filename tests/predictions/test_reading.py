@@ -373,7 +373,7 @@ PLANS = [
 ]
 
 
-@pytest.mark.alike(20)
+@pytest.mark.alike(8)
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(("shuffled", "measured", "engine"), with_engines(PLANS))
 def test_perfect_scores_are_perfect_whichever_rows_are_read(shuffled, measured, engine, tmp_path):
@@ -436,6 +436,7 @@ def test_missing_values_are_counted_in_one_reading():
 # --- rows on disk -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_what_was_read_onto_disk_is_removed(small, tmp_path):
     seen = []
 

@@ -114,7 +114,7 @@ def test_greatest_without_a_known_area_is_the_closed_form():
     assert bound == pytest.approx(pr.auprec_bounds(0.9, 0.3)[1], abs=1e-4)
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [0.1, 0.01])
 def test_greatest_holds_for_measured_areas(prior):

@@ -151,6 +151,7 @@ def test_draws_at_many_priors_are_those_at_a_few(method):
     assert_frame_equal(found[some], expected, abs_tol=1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_limit_of_a_perfect_score_is_there_at_many_priors():
     table = pl.DataFrame({"truth": [1, 1, 1, 0, 0, 0], "score": [6, 5, 4, 3, 2, 1]})

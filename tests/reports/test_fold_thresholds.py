@@ -120,6 +120,7 @@ def test_folds_of_the_same_cases_are_judged_on_cases_left_out():
     assert (costs(known) > in_sample + 0.01).all()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_optimism_is_gone_where_cases_are_known():
     names = ("hold-outs, cases unknown", "hold-outs, cases known")

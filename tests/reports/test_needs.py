@@ -95,6 +95,7 @@ def test_a_single_prior_has_an_answer(tmp_path, table, over):
     assert shown == wanted
 
 
+@pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("needs", "said"),

@@ -57,6 +57,7 @@ def parts(
     return [brier, brier - refinement, refinement, 1 - brier / (prior * (1 - prior))]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_scores_are_right_at_the_prior_that_is_given(tmp_path):
     table = predictions(["A"])
@@ -80,6 +81,7 @@ def page(tmp_path_factory):
     return written(predictions(), tmp_path_factory.mktemp("page"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_table_is_what_scikit_learn_measures(page):
     shown = page.table(CAPTION)
@@ -124,6 +126,7 @@ def test_scores_that_are_no_probabilities_have_a_sentence(tmp_path, score):
     assert "Stable reliability diagrams" not in page.text()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_of_many_models_the_first_with_probabilities_are_shown(tmp_path):
     table = predictions(["A", "B", "C", "D"], cases=2_000).with_columns(
@@ -148,6 +151,7 @@ def test_folds_are_in_one_curve_at_a_single_prior(tmp_path):
     assert "the rows of all folds of a model are in one curve" in caption
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_weights_that_are_no_counts_have_no_band(tmp_path):
     table = predictions(["A"]).with_columns(w=pl.lit(0.5))

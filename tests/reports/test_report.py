@@ -126,6 +126,7 @@ def cheapest(truth: np.ndarray, score: np.ndarray, prior: float) -> float:
     return float(tried[np.flatnonzero(cost <= cost.min() + 1e-12)[-1]])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_thresholds_are_of_least_cost_and_judged_on_other_blocks(page):
     table = satellite().filter(model="A")
@@ -466,6 +467,7 @@ def test_a_belief_is_shown_at_its_ends_and_mean(place):
     assert 0 < shown[0] < shown[1] < shown[2] < 50
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_lazy_and_eager_tables_make_one_page(place):
     table = satellite(2)
@@ -501,7 +503,7 @@ def crowd(models: int, folds: int, cases: int) -> pl.DataFrame:
     })  # fmt: skip
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("models", "folds", "cases"), [(301, 1, 20), (2, 400, 8), (40, 20, 12)])
 def test_of_many_models_and_folds_what_can_be_seen_is_drawn(place, models, folds, cases):

@@ -31,6 +31,7 @@ def assert_same_cases(written, threshold):
         assert (score >= written).equals(score >= threshold)
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("needs", "rule", "promise"),
@@ -101,6 +102,7 @@ def early_and_late(seed: int) -> pl.DataFrame:
 BY_COST = {"truth": "truth", "score": ["early", "late"], "over": OVER}
 
 
+@pytest.mark.long
 def test_models_are_ranked_by_what_they_cost_at_thresholds_from_cases_of_their_own(tmp_path):
     tuning, test = early_and_late(1), early_and_late(2)
     path, told = tmp_path / "report.html", []
@@ -214,6 +216,7 @@ def test_tuning_cases_among_the_others_are_refused(tmp_path, case):
     assert not (tmp_path / "report.html").exists()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_rows_of_one_column_per_model_are_cases(tmp_path):
     wide = TEST.pivot(

@@ -151,6 +151,7 @@ def test_models_have_names():
     assert_frame_equal(one, other)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_jobs_change_nothing_but_the_time():
     models = {"naive": GaussianNB(), "near": KNeighborsClassifier()}

@@ -57,6 +57,7 @@ def test_the_second_class_is_positive_unless_another_is_named():
     assert scorer("auc", pos_label="bad")(machine, X, WORDS) == pytest.approx(expected)
 
 
+@pytest.mark.long
 def test_a_search_picks_by_it():
     penalties = [1e-4, 1e-2, 1.0]
     search = GridSearchCV(

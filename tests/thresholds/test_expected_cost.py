@@ -100,7 +100,7 @@ def test_the_best_fixed_threshold(name):
     assert found["prior"] == pytest.approx(distribution.mean())
 
 
-@pytest.mark.product
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("share_name", SHARES)
 @pytest.mark.parametrize("prior_name", PRIORS)

@@ -104,6 +104,7 @@ def test_coverage_from_20_positives_on(sizes, prior):
     assert min(covered) >= 0.95
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_coverage_over_a_belief():
     belief = pr.uniform(0.05, 0.2)
@@ -263,7 +264,7 @@ def test_arguments_outside_what_is_allowed(arguments, message):
         pr.apply_thresholds(TEST, POINTS, **NAMES, **arguments)
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["em", "confusion"])
 def test_coverage_at_an_estimated_prior(method):

@@ -112,6 +112,7 @@ def test_alike_cases_of_a_cluster_make_it_less_sure():
     assert pr.bootstrap(repeated, **NAMES, **asked)["std_error"].item() < 0.06
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_equal_sampling_weights_of_any_size_are_as_sure_as_cases():
     table = TABLE.filter(pl.col("model") == "A")
@@ -128,6 +129,7 @@ def test_equal_sampling_weights_of_any_size_are_as_sure_as_cases():
     assert not found[0]["note"].str.contains("counts").any()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_sampling_weights_that_vary_make_it_less_sure():
     # By Kish's design effect, since the weights say nothing of the scores.
@@ -261,7 +263,7 @@ def test_logit_is_symmetric_in_the_log_odds():
 
 
 # Of draws of the cells alone .25 to .92 held at the first two.
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "positives", "negatives", "auc"),
@@ -279,6 +281,7 @@ def test_coverage_of_the_true_measures(positives, negatives, auc, method):
         assert own.select(pl.lit(true).is_between("lower", "upper").sum()).item() >= 51, measure
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_few_clusters_of_whole_classes_hold_the_true_area():
     # Ten patients of each class with ten cases each, whose scores share half their variance.

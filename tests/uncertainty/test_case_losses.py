@@ -108,6 +108,7 @@ def test_what_has_no_interval_says_why():
     ]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_limits_at_many_priors_are_those_at_each():
     table = predictions(6, 200, 2)

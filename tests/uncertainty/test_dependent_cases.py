@@ -25,6 +25,7 @@ def few(share):
     return binom.ppf(1e-3, SAMPLES, share)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_few_clusters_are_held_where_cases_are_not():
     kind = SCRIPT["Clusters"](5, 15)

@@ -66,7 +66,7 @@ def assert_step_same(curves: tuple[object, pl.DataFrame], step: str) -> None:
     assert_same(getattr(warehouse, name)(there, **asked), getattr(pr, name)(here, **asked))
 
 
-@pytest.mark.alike(8)
+@pytest.mark.alike(3)
 @pytest.mark.elsewhere(
     "auc at low fpr",
     "linear at some recalls",
@@ -126,6 +126,7 @@ def test_twenty_scores_have_the_published_areas(engine: Engine):
     assert collected(area)["estimate"][0] == pytest.approx(0.619124, abs=5e-7)
 
 
+@pytest.mark.long
 def test_a_perfect_score_and_a_constant_one_have_their_closed_forms(engine: Engine):
     truth = [True] * 3 + [False] * 4
     table = pl.DataFrame({"truth": truth * 2, "score": [1.0] * 3 + [0.0] * 4 + [0.5] * 7})

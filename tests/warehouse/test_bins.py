@@ -23,7 +23,7 @@ def bounds(engine: Engine, table: pl.DataFrame, bins, **more) -> pl.DataFrame:
     return pr.warehouse.collected(found).sort(ORDER)
 
 
-@pytest.mark.alike(2)
+@pytest.mark.alike
 @pytest.mark.elsewhere("10-True", "[-1.0, 0.25, 0.7]-False")
 @pytest.mark.parametrize(("bins", "weighted"), BINS, ids=str)
 def test_the_truth_is_never_missed(engine: Engine, bins, weighted):
@@ -41,6 +41,7 @@ def test_the_truth_is_never_missed(engine: Engine, bins, weighted):
     assert found["estimate"].is_between(found["lower"], found["upper"]).all()
 
 
+@pytest.mark.long
 def test_the_bounds_are_reached_by_the_best_and_the_worst_order(engine: Engine):
     table = predictions(4, 200)
     found = bounds(engine, table, 5)

@@ -22,7 +22,7 @@ def test_curves_are_those_of_polars(engine: Engine, by, weight):
     assert_same(pr.warehouse.curve(engine.table(table), **asked), pr.curve(table, **asked))
 
 
-@pytest.mark.alike(2)
+@pytest.mark.alike
 @pytest.mark.parametrize(("weight", "nulls"), [(None, "drop"), ("weight", "raise")])
 def test_odd_rows_are_treated_as_polars_does(engine: Engine, weight, nulls):
     # One key per case: what is wrong with one must not touch another.
@@ -34,6 +34,7 @@ def test_odd_rows_are_treated_as_polars_does(engine: Engine, weight, nulls):
     assert_same(pr.warehouse.evaluate(uploaded, **asked), lazily(pr.evaluate, table, **asked))
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("name", ["empty", "null truth", "one class"])
 def test_a_table_without_keys_is_treated_as_polars_does(engine: Engine, name):
     table, asked = odd(name), COLUMNS | {"by": None}

@@ -10,7 +10,7 @@ from polaroc.measures.catalog import CATALOG
 KEYS = [([], True), (["model"], False), (["model", "fold"], True)]
 
 
-@pytest.mark.alike(2)
+@pytest.mark.alike
 @pytest.mark.parametrize(("by", "weighted"), KEYS)
 def test_measures_are_those_of_the_polars_functions(engine: Engine, by, weighted):
     table = predictions(len(by), weights=weighted)
@@ -51,7 +51,7 @@ def test_the_log_loss_of_one_class_is_missing(engine: Engine):
     assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.parametrize("score", [["score", "other"], {"a": "other", "it's": "score"}], ids=str)
 def test_a_column_of_scores_per_model(engine: Engine, score):
     table = predictions(5, weights=True).drop("model").with_columns(other=pl.int_range(pl.len()))
@@ -83,6 +83,7 @@ def test_priors_may_be_as_rare_as_can_be(engine: Engine):
     )
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_priors_are_interpolated_as_polars_does():
     import ibis
@@ -91,6 +92,7 @@ def test_many_priors_are_interpolated_as_polars_does():
     assert_many_priors_same(ibis.memtable, "linear", [*grid, "observed", 1e-12, 1 - 1e-12])
 
 
+@pytest.mark.long
 def test_many_priors_are_interpolated_on_every_engine(engine: Engine):
     extreme = [1e-12, 1 - 1e-12] if engine.name == "duckdb" else []
     grid = [i / 101 for i in range(5, 101 if extreme else 60)]
@@ -124,7 +126,7 @@ def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
     )  # fmt: skip
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_both_engines_of_polars_and_a_warehouse_agree_on_random_tables(seed):

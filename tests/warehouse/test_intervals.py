@@ -65,6 +65,7 @@ def test_weights_may_exceed_whole_numbers_of_64_bits(engine: Engine):
     assert_same(found.drop("std_error"), expected.drop("std_error"))
 
 
+@pytest.mark.long
 def test_rows_that_cannot_be_ranked_have_no_interval(engine: Engine):
     table = predictions(35).with_columns(
         pl.when(pl.col("model") == "a").then(None).otherwise("score").alias("score")

@@ -57,7 +57,7 @@ def test_scoring_rules_at_many_priors(engine: Engine):
     assert_same(found, pr.evaluate(table, **asked))
 
 
-@pytest.mark.alike(2)
+@pytest.mark.alike
 @pytest.mark.parametrize("by", ["model", ["model", "fold"], ()])
 def test_probabilities_are_those_of_the_polars_function(engine: Engine, by):
     tuning, use = predictions(1), predictions(2).with_row_index("case")

@@ -36,7 +36,7 @@ def test_text_is_one_query_of_its_dialect(dialect, more):
 
 
 # In BigQuery no column can have such a name.
-@pytest.mark.alike(4)
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "bigquery"])
 @pytest.mark.parametrize("name", [ODD, "`", "' or 1 = 1"])

@@ -13,7 +13,7 @@ ASKED = {"truth": "truth", "score": "score", "priors": ["observed", 0.1], "over"
 SPLITS = [([], 7), (["model"], [0.0]), (["model", "fold"], [-1.0, 0.5, 1.5]), ([], [-1e300, 1e300])]
 
 
-@pytest.mark.alike(2)
+@pytest.mark.alike
 @pytest.mark.elsewhere("[]-7", "['model', 'fold']-[-1.0, 0.5, 1.5]")
 @pytest.mark.parametrize(("by", "ranges"), SPLITS, ids=str)
 def test_ranges_do_not_change_the_measures(engine: Engine, by, ranges):
@@ -22,6 +22,7 @@ def test_ranges_do_not_change_the_measures(engine: Engine, by, ranges):
     assert_same(found, pr.evaluate(table, **ASKED, by=by))
 
 
+@pytest.mark.long
 def test_ranges_do_not_change_the_measures_of_weighted_cases(engine: Engine):
     table = predictions(3, weights=True)
     asked = ASKED | {"by": ["model"], "weight": "weight"}
@@ -97,6 +98,7 @@ def test_no_range_holds_much_more_than_its_share(engine: Engine):
     assert max(sizes) < 1.5 * len(scores) / 8
 
 
+@pytest.mark.long
 def test_ranges_are_made_for_the_keys_that_need_them(engine: Engine, monkeypatch):
     monkeypatch.setattr(pr.warehouse.score_ranges, "ROWS_EACH", 50)
     random = np.random.default_rng(8)

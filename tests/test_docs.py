@@ -24,8 +24,8 @@ ELSEWHERE = runpy.run_path(str(ROOT / "tests" / "benchmarks" / "elsewhere.py"))
 DOCS = OUTPUTS["pages"]()
 # These calculate for much longer than all others together.
 LONG = (
-    "scale", "fraud", "screening", "scikit_learn", "promise", "share", "faults", "in_use", "compare",
-    "warehouse",
+    "scale", "fraud", "screening", "scikit_learn", "promise", "share", "faults", "in_use",
+    "compare", "warehouse",
 )  # fmt: skip
 CALCULATED = [page for page in DOCS if ALL_CASES or page.stem not in LONG]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]

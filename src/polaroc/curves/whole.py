@@ -15,7 +15,9 @@ from polaroc.typing import _P, FrameStep, LazyStep, Table
 
 # Sums of weights, and rates, are rounded.
 TOLERANCE = 1e-8
-ADDED, ANCHORS, POS, NEG, AGREE = map(private, ("added", "anchors", "pos", "neg", "agree"))
+ADDED, ANCHORS, POS, NEG, AGREE, SAME = map(
+    private, ("added", "anchors", "pos", "neg", "agree", "same")
+)
 STEPS = tuple(map(private, ("t", "f", "dt", "df")))
 TOTALS = pl.col("positives"), pl.col("negatives")
 # Whether the rates are what the counts say; without cases of a class they are null.
@@ -23,6 +25,8 @@ RATES_AGREE = pl.all_horizontal(
     (pl.col(count) - pl.col(rate).fill_null(0.0) * total).abs() <= TOLERANCE * total
     for count, rate, total in zip(("tp", "fp"), ("tpr", "fpr"), TOTALS, strict=True)
 )
+# Whether all rows of a curve have the same totals: one without cases contradicts no other.
+SAME_TOTALS = pl.all_horizontal(total.min().eq_missing(total.max()) for total in TOTALS)
 AS_IT_IS = "pass the table that curve(...) or hull(...) returned as it is."
 
 
@@ -47,12 +51,13 @@ def whole_curves(table: Table) -> pl.LazyFrame:
     lazy = frame.lazy()
     keys = curve_keys(lazy)
     if isinstance(frame, pl.LazyFrame):
-        is_whole = _is_whole(within(pl.col(ADDED).sum(), keys))
+        is_whole = _is_whole(within(pl.col(ADDED).sum(), keys)) & within(SAME_TOTALS, keys)
         names = ("positives", "negatives", "tpr", "fpr")
         nulled = (pl.when(is_whole).then(name).alias(name) for name in names)
         return _with_added(lazy).with_columns(nulled).drop(ADDED, *STEPS)
-    sums = _with_added(lazy).group_by(keys).agg(pl.col(ADDED).sum())
-    is_whole = sums.select(_is_whole(pl.col(ADDED)).all()).collect(engine=engine_for(frame)).item()
+    sums = _with_added(lazy).group_by(keys).agg(pl.col(ADDED).sum(), SAME_TOTALS.alias(SAME))
+    is_each = _is_whole(pl.col(ADDED)) & pl.col(SAME)
+    is_whole = sums.select(is_each.all()).collect(engine=engine_for(frame)).item()
     if not is_whole and frame.height:
         raise _not_whole(frame, keys)
     return lazy
@@ -105,8 +110,9 @@ def _not_whole(curves: pl.DataFrame, keys: Sequence[str]) -> InvalidTable:
             pl.col("neg").sum().alias(NEG),
             pl.col("positives", "negatives").max(),
             RATES_AGREE.all().alias(AGREE),
+            SAME_TOTALS.alias(SAME),
         )
-        .filter(~_is_whole(pl.col(ADDED)))
+        .filter(~(_is_whole(pl.col(ADDED)) & pl.col(SAME)))
         .collect()
     )
     several, none = found.filter(pl.col(ANCHORS) > 1), found.filter(pl.col(ANCHORS) == 0)
@@ -133,6 +139,13 @@ def _not_whole(curves: pl.DataFrame, keys: Sequence[str]) -> InvalidTable:
             f"the curve is not whole: its rows have {pos:,} of {positives:,} positives and "
             f"{neg:,} of {negatives:,} negatives{first_keys(short, keys)}.",
             hint=f"were rows left out, or repeated? {AS_IT_IS}",
+        )
+    other = found.filter(~pl.col(SAME))
+    if other.height:
+        return InvalidTable(
+            "positives or negatives are not the same in all rows of a curve"
+            f"{first_keys(other, keys)}.",
+            hint=AS_IT_IS,
         )
     wrong = found.filter(~pl.col(AGREE))
     if wrong.height:

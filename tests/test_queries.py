@@ -590,6 +590,7 @@ def test_the_model_that_costs_least_at_the_threshold_of_other_cases():
     assert answer["probability_best"].sum() == pytest.approx(1)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_differences_have_the_standard_error_between_halves():
     (file,) = [query for query in QUERIES if query.stem == "differences_by_half_splits"]

@@ -122,6 +122,7 @@ def called(function, arguments):
     return found.collect() if isinstance(found, pl.LazyFrame) else found
 
 
+@pytest.mark.alike(32)
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(

@@ -117,6 +117,7 @@ def path_of(picture: str, colour: str) -> list[np.ndarray]:
     return [line for line in lines if len(line) > 9]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("prior", [0.5, 0.02])
 def test_precision_is_worked_out_where_it_is_drawn(prior):
     curve = curves(predictions(500), by=[])

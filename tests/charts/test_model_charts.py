@@ -124,7 +124,7 @@ def test_a_mean_needs_every_fold(table):
     assert fold_means(nameless, ["model", "fold"])["model"].to_list()[-2:] == [None, None]
 
 
-@pytest.mark.alike(2)
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["error", "top", "x", "series", "label", "m.n[0]:Q"])
 def test_keys_of_any_name_are_drawn(table, key):

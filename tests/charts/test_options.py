@@ -88,6 +88,7 @@ def test_panels_beside_an_empty_place_have_axes_of_their_own():
     assert svg(pr.charts.surface(grid)).count(">recall<") == 5
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.usefixtures("words_only")
 def test_a_report_cites_what_it_uses(tmp_path):

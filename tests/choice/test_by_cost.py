@@ -156,6 +156,7 @@ def test_one_row_per_model_and_case_is_the_same():
     assert unpaired.models["expected_loss"][0] > wide["expected_loss"][0]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_promise_holds_for_whichever_model_is_picked():
     constraints = {"precision": 0.2, "recall": 0.4}

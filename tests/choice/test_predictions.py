@@ -341,6 +341,7 @@ def test_one_model_is_no_comparison(call):
     assert "between='model'" in error.value.hint
 
 
+@pytest.mark.long
 def test_a_column_named_id_beside_several_scores_is_no_case_unless_named():
     rng = np.random.default_rng(9)
     truth = np.arange(80) < 20

@@ -173,6 +173,7 @@ def test_settings_of_a_project_do_not_stand_in_the_way(files):
     assert json.loads(result.stdout)["answer"] == expected.answer
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_one_test_set_without_cases_is_as_sure_as_in_python(tmp_path):
     table = pr.datasets.satellite_predictions().filter(fold=1).select("model", "truth", "score")

@@ -20,6 +20,7 @@ SECONDS = 300
 MEMORY = 4 * 2**30
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_kept_files_are_read_or_refused(tmp_path):
     # In a process of its own: what is kept there may once have ended one.

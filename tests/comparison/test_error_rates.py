@@ -48,6 +48,7 @@ def test_the_default_keeps_its_rate_under_both_nulls(below, null, test):
     assert below[null, test, 0.05] <= at_most(0.05)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("test", DATASET)
 def test_tests_for_the_dataset_keep_their_rate_for_that_question_only(below, test):

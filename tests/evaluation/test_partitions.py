@@ -290,6 +290,7 @@ RUN = """
 """
 
 
+@pytest.mark.long
 def test_what_a_killed_run_left_goes_and_what_a_running_one_holds_stays(tmp_path):
     table = predictions(RNG.random(ROWS))
     run = [sys.executable, "-c", textwrap.dedent(RUN), str(tmp_path)]

@@ -233,6 +233,7 @@ def test_points_of_a_precision(crowd, target):
 # --- against scikit-learn ----------------------------------------------------------------------
 
 
+@pytest.mark.alike(3)
 @pytest.mark.slow
 def test_scikit_learn(crowd):
     # It takes differences of scores, which overflow, and tells ties by them.

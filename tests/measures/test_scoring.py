@@ -138,6 +138,7 @@ def test_what_is_no_probability_is_null_with_a_note(scores, losses, note, priors
         assert found.filter(pl.col("estimate").is_null())["note"].unique().to_list() == [note]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_both_parts_are_never_negative():
     for seed in range(30):

@@ -147,7 +147,7 @@ BESIDE = {
 }  # fmt: skip
 
 
-@pytest.mark.product
+@pytest.mark.alike(13)
 @pytest.mark.parametrize(
     ("function", "rows"),
     [

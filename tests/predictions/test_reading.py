@@ -299,7 +299,7 @@ def with_engines(cases):
     ]
 
 
-@pytest.mark.alike(24)
+@pytest.mark.alike(11)
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(("make", "step", "engine"), with_engines(STEPS))
 def test_a_source_is_read_once_and_the_result_is_of_that_reading(make, step, engine):

@@ -97,6 +97,7 @@ def test_the_table_is_what_scikit_learn_measures(page):
             assert float(skill.removesuffix(" %")) == pytest.approx(100 * wanted[3], abs=0.51)
 
 
+@pytest.mark.long
 def test_the_figure_starts_in_the_middle_of_the_range(page):
     spec = spec_of(page)
     slider = next(one for one in spec["params"] if one["name"] == "log_odds")

@@ -31,7 +31,7 @@ def assert_same_cases(written, threshold):
         assert (score >= written).equals(score >= threshold)
 
 
-@pytest.mark.alike
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("needs", "rule", "promise"),

@@ -186,6 +186,7 @@ def test_metadata_is_routed():
     assert costs[best.threshold_] == pytest.approx(min(costs.values()))
 
 
+@pytest.mark.long
 def test_jobs_and_pickles():
     model = PriorThresholdClassifier(GaussianNB(), over=(0.05, 0.2), cv=3, n_jobs=2).fit(X, Y)
     alone = clone(model).set_params(n_jobs=None).fit(X, Y)

@@ -136,6 +136,7 @@ def replications(count: int, positives: int, negatives: int) -> pl.DataFrame:
 # The spread of an estimate over new samples; the standard error of an SD over 1,500
 # replications is 2 %. The first order misses some of AUPREC's spread, and a chord
 # some of a slope's.
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("ties", [None, 0])
 def test_standard_errors_are_the_spread_over_new_samples(ties):

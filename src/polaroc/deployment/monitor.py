@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share
+from polaroc.base.checks import check_factor, check_flag, check_share
 from polaroc.base.columns import check_keys, column_name, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
@@ -198,6 +198,7 @@ def monitor(
     [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 42.2 %')]
     """
     check_share("level", level)
+    check_flag("labelled_at_random", labelled_at_random)
     for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
         check_factor(name, cost)
     ends = None if over is None else range_of(over)

@@ -162,6 +162,8 @@ def test_labels_that_do_not_fit_are_refused(change, match):
         pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
     with pytest.raises(InvalidPredictions, match="500 cases of 1, and 100 scores"):
         pr.monitor(REFERENCE, used.head(100), labelled=used, **NAMES, time="day")
+    with pytest.raises(InvalidArgument, match="labelled_at_random is 'no', allowed are True and"):
+        pr.monitor(REFERENCE, used, labelled=used, labelled_at_random="no", **NAMES, time="day")
 
 
 def test_the_summary_has_labels_that_came_late():

@@ -99,9 +99,10 @@ def test_mcclish_scale(bounds, score, expected):
     [
         {"fpr": (0.5, 0.1)}, {"fpr": (-0.1, 0.5)}, {"tpr": (0.5, 1.1)}, {"fpr": 0.1},
         {"fpr": (0.1, 0.2, 0.3)}, {"fpr": ("a", "b")}, {"fpr": (0, 0.1), "tpr": (0, 0.1)},
+        {"fpr": (0, 0.1), "standardise": "no"}, {"standardise": 1},
     ],
 )  # fmt: skip
-def test_ranges_that_are_none_are_refused(bounds):
+def test_ranges_and_flags_that_are_none_are_refused(bounds):
     table = pl.DataFrame({"truth": [1, 0], "score": [1.0, 0.0]})
     with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
         pr.auc(curve(table), **bounds)

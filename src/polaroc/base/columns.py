@@ -1,4 +1,4 @@
-"""Reserved column names, and the step from names to expressions and joins."""
+"""Reserved column names, and the step from names to expressions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps

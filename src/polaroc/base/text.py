@@ -11,6 +11,17 @@ def escape_control(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
+def capitalised(words: str) -> str:
+    """Words with a capital letter at their beginning, the rest as it is.
+
+    Examples
+    --------
+    >>> capitalised("the AUC of A")
+    'The AUC of A'
+    """
+    return words[:1].upper() + words[1:]
+
+
 def is_utf8(text: str) -> bool:
     """Whether text has no byte of another encoding, as names of files and arguments may.
 

@@ -14,6 +14,7 @@ from polaroc.base.names import listed, named, noted_by_kind, one_name
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.rounding import short_threshold
 from polaroc.base.statistics import ROUNDING
+from polaroc.base.text import capitalised
 from polaroc.choice.answer import (
     PER_CASE,
     changes,
@@ -207,7 +208,7 @@ def choose_by_cost(
     warnings = [
         *([] if left_out is None else [left_out]),
         *_shared(table, tuned, case),
-        *([] if doubt is None else [f"{doubt[0].upper()}{doubt[1:]}."]),
+        *([] if doubt is None else [f"{capitalised(doubt)}."]),
     ]
     return _choice(judged, rated, between, costs, certainty, level, warnings, (own, curves))
 
@@ -426,7 +427,7 @@ def _why_none(judged: pl.DataFrame, between: str) -> str:
     notes = judged.filter(pl.col("note").is_not_null()).select(between, "note")
     is_promise = notes["note"].str.starts_with(NOT_PROMISED).all()
     start = NOT_PROMISED if is_promise else "no model has a threshold that may be used: "
-    start = f"{start[0].upper()}{start[1:]}"
+    start = capitalised(start)
     reasons = notes.with_columns(pl.col("note").str.strip_prefix(NOT_PROMISED))
     if reasons["note"].n_unique() == 1:
         return f"{start}{reasons['note'][0]}."

@@ -51,8 +51,8 @@ def monitor(
     reference_time: Annotated[
         str | None,
         typer.Option(
-            help="Column of the reference with its day, to learn how much days differ. [default: "
-            "days differ by chance alone]"
+            help="Column of the day in the reference, to learn from it how much days differ. "
+            "[default: days differ by chance alone]"
         ),
     ] = None,
     over: Annotated[
@@ -71,8 +71,8 @@ def monitor(
     labelled: Annotated[
         Path | None,
         typer.Option(
-            help="File of some cases in use with their truth, and the chance with which each was "
-            f"drawn in a column {INCLUSION!r}.",
+            help=f"File of some cases in use with their truth and, in a column {INCLUSION!r}, the "
+            "chance with which each was drawn.",
         ),
     ] = None,
     labelled_at_random: Annotated[
@@ -111,7 +111,7 @@ def monitor(
 ) -> None:
     """Watch deployed thresholds, for what should change.
 
-    Exit code 0: no alarm; 1: an alarm.
+    Exit code 0: no alarm at the times given; 1: an alarm.
 
     Example: polaroc monitor reference.parquet today.parquet --truth label --score p --time day
     --threshold 0.31 --over 0.05 0.20 --state watched.parquet

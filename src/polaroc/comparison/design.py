@@ -11,6 +11,7 @@ from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import BLOCK, LEVEL
+from polaroc.base.text import capitalised
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.table import humanize_note
@@ -232,7 +233,7 @@ def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[s
     for note, count in ordered.head(MAX_NOTES).rows():
         # What holds for all of them needs no count.
         of_some = f"{count} of {wide.height} estimates carry a note: {note}"
-        said = note[:1].upper() + note[1:] if count == wide.height else of_some
+        said = capitalised(note) if count == wide.height else of_some
         warnings.append(f"{said}{more}.")
     return warnings
 

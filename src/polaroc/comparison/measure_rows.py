@@ -9,6 +9,7 @@ from polaroc.base.checks import check_text
 from polaroc.base.columns import OVER, RESERVED, as_lazy, require
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import AT, HAVE, SIZE, SPREAD, VALUE
+from polaroc.base.text import capitalised
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.predictions.row_checks import THE_TRUTH
@@ -232,7 +233,7 @@ def _the_truth(measures: pl.DataFrame) -> list[str]:
     keys = measures.filter(noted).select(pl.exclude(RESERVED)).unique()
     if keys.is_empty():
         return []
-    return [f"{THE_TRUTH[0].upper()}{THE_TRUTH[1:]}: {listed_rows(keys.sort(keys.columns), 3)}."]
+    return [f"{capitalised(THE_TRUTH)}: {listed_rows(keys.sort(keys.columns), 3)}."]
 
 
 def _at_chance(measures: pl.DataFrame) -> list[str]:

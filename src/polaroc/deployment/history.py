@@ -130,7 +130,7 @@ def history_table(
     return table.sort(*keys, [*types][-1], nulls_last=True)
 
 
-def said_before(state: pl.DataFrame) -> pl.DataFrame:
+def all_results(state: pl.DataFrame) -> pl.DataFrame:
     """What was found at all times of a state, one row per key, time and quantity."""
     results = pl.col("results").str.json_decode(pl.List(pl.Struct(RESULT)))
     rows = state.select(pl.exclude([*STATE]), results).explode("results")

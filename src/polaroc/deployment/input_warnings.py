@@ -1,4 +1,4 @@
-"""Warnings of the tables that a monitor is given: what is missing, or not what it is taken for."""
+"""Warnings of a reference and of scores in use: rows left out, dependent rows, single moments."""
 
 from collections.abc import Mapping, Sequence
 

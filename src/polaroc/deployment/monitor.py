@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share
+from polaroc.base.checks import check_factor, check_flag, check_share
 from polaroc.base.columns import check_keys, column_name, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
@@ -98,9 +98,9 @@ def monitor(
         prior, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the
         keys among `by` that it depends on, one number, or a mapping from model to number.
     reference_time
-        The column of the reference with its day, or other batch, of twenty or more: how much
-        the scores of a class differ from day to day is learnt from it. Without it, they are
-        taken to differ by chance alone.
+        The column of the day, or another batch, in the reference, which should have twenty
+        days or more. They show how much the scores of a class differ from day to day. Without
+        this column, days are taken to differ by chance alone.
     over
         The range of priors that the thresholds were chosen for: (low, high).
     cost_fn, cost_fp
@@ -151,8 +151,8 @@ def monitor(
     With `reference_time` the scores of a class may differ from day to day as they do on the
     days of the reference: independently, normally on the scale of normal quantiles. Limits
     have room for the difference of a day, and of a mean of last days; so have those of a
-    better threshold, which is then found later. Windows take the positives of a day to
-    differ by no more than a factor of four beyond what its cases do.
+    better threshold, which is then found later. Limits of several days take it that the
+    share of positives differs between these days by a factor of four at most.
 
     One minus the level is divided among keys; 80 % of each part goes to the reference,
     whose rates at about twenty scores are bounded once (Clopper and Pearson), 20 % to the
@@ -165,9 +165,9 @@ def monitor(
     that assume nothing of the drift: the mean of what the reference lets expect of all
     scores, corrected by its mean error on the labels (prediction-powered). Their limits are
     of one time each, at the level, and raise no alarm. They are null where nothing says how
-    cases were drawn, or where scores contradict it: at some score as many of the labelled
-    cases, or more extreme numbers, were at or above it in less than a thousandth of such draws.
-    Labels of alarms alone tell the precision at most; `warnings` says so.
+    cases were drawn, and where the scores contradict what is said: fewer than one such draw in
+    a thousand has so many, or so few, labelled cases at or above some score. Labels of alarms
+    alone tell the precision at most; `warnings` says so.
 
     "Better" is a threshold, among the same scores, or a model that costs less at every prior
     within the limits, and by more than the estimates of the reference showed anywhere
@@ -198,6 +198,7 @@ def monitor(
     [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 42.2 %')]
     """
     check_share("level", level)
+    check_flag("labelled_at_random", labelled_at_random)
     for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
         check_factor(name, cost)
     ends = None if over is None else range_of(over)

@@ -8,9 +8,10 @@ import polars as pl
 
 from polaroc.base.columns import within
 from polaroc.base.joins import join_on
+from polaroc.base.private_columns import private
 from polaroc.base.rounding import limit
 from polaroc.base.text_tables import html_lines, html_table, plain, table
-from polaroc.deployment.history import said_before
+from polaroc.deployment.history import all_results
 from polaroc.errors import Hint
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ TUNED_HERE = (
 )
 LABELLED = "_labelled"
 HEADINGS = {"posfrac": "called positive"}
-# Whether an alarm is one of the last time of its key: no name of a key.
-NOW = "\0now"
+# Whether an alarm is one of the last time of its key.
+NOW = private("now")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +80,7 @@ class Monitor:
     @cached_property
     def history(self) -> pl.DataFrame:
         """The table of all times in the state, each as it was found when it was given."""
-        return said_before(self.state)
+        return all_results(self.state)
 
     @property
     def alarms(self) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Checks of text files that would be misread: encoding, separator, repeated columns."""
+"""Checks of files that would be misread: format, encoding, separator, line ends, columns."""
 
 import json
 import re

@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
+from polaroc.base.checks import check_flag
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import segments_in
 from polaroc.errors import check_choice
@@ -38,6 +39,7 @@ def auc_measure(
     backend: Backend = POLARS,
 ) -> Measure:
     """The AUC as a sum over segments: Δt times the mean specificity of the segment."""
+    check_flag("standardise", standardise)
     if fpr is not None or tpr is not None:
         return partial_auc(fpr, tpr, standardise, backend)
     positives, negatives = backend.column("positives"), backend.column("negatives")

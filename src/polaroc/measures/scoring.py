@@ -17,7 +17,7 @@ from polaroc.measures.spec import CaseLoss, Measure, MeasureArguments, MeasureDe
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
 from polaroc.priors.chebyshev import ManyPriors, condensed, many_priors
-from polaroc.priors.grids import OBSERVED, check_prior_in_use, resolve_priors, skew
+from polaroc.priors.grids import OBSERVED, check_prior_or_observed, resolve_priors, skew
 from polaroc.typing import Priors, Quantity
 
 NOT_PROBABILITIES = "scores are not probabilities"
@@ -140,7 +140,7 @@ def scored_columns(score_prior: float | str, backend: Backend) -> dict[str, Quan
 
 def check_score_prior(score_prior: object) -> None:
     """Raise unless it is "observed" or a prior."""
-    check_prior_in_use(score_prior, "score_prior")
+    check_prior_or_observed(score_prior, "score_prior")
 
 
 def _check_sums(backend: Backend) -> dict[str, Quantity]:

@@ -204,7 +204,7 @@ def some_priors(priors: Priors) -> list[float | None]:
     return resolved
 
 
-def check_prior_in_use(value: object, name: str = "prior") -> None:
+def check_prior_or_observed(value: object, name: str = "prior") -> None:
     """Raise unless it is "observed" or a prior."""
     if not (isinstance(value, str) and value == OBSERVED):
         check_prior(value, name)

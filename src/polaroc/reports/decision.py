@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from polaroc import rates
 from polaroc.base.names import one_name
 from polaroc.base.rounding import percent
+from polaroc.base.text import capitalised
 from polaroc.choice.answer import OF_AREA, PER_CASE, first_words, how_sure
 from polaroc.choice.by_cost import cost_in_words, take_first
 from polaroc.choice.result import judged_models
@@ -98,7 +99,7 @@ def _take(evidence: Evidence) -> str:
         action = f"act on scores from {thresholds.text}."
         if thresholds.folds > 1:
             action = f"set the threshold of the final model to {need}."
-        return f"{words}, and {action}" if words else f"{action[0].upper()}{action[1:]}"
+        return f"{words}, and {action}" if words else capitalised(action)
     if need.kind == "cost":
         return f"{model}, and act on no score: at these costs no threshold pays."
     return f"{model}. None of its thresholds would {need}."

@@ -10,6 +10,7 @@ import polars as pl
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LACKING, TRUTH, private
+from polaroc.base.text import capitalised
 from polaroc.choice.answer import changes
 from polaroc.choice.by_cost import Costs, choose_by_cost, costs_of
 from polaroc.choice.certainty import name_case, of_block
@@ -186,7 +187,7 @@ def drawn(evidence: Evidence, most: int) -> Evidence:
 def _sentences(notes: pl.Series) -> list[str]:
     """Notes in words, each with a capital letter and a full stop."""
     in_words = notes.to_frame().select(humanize_note(pl.col(notes.name))).to_series()
-    return [f"{note[:1].upper()}{note[1:]}." for note in in_words]
+    return [f"{capitalised(note)}." for note in in_words]
 
 
 def _measures(question: Question) -> list[str]:

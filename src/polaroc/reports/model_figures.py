@@ -4,6 +4,7 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.rounding import limit, percent
+from polaroc.base.text import capitalised
 from polaroc.choice.answer import changes
 from polaroc.choice.result import Choice
 from polaroc.comparison.result import first_pairs, interval_rule
@@ -117,7 +118,7 @@ def pairs(evidence: Evidence) -> Figure | None:
         charts.pairs(
             evidence.comparison, "Differences between the models", colours=colours(evidence)
         ),
-        f"{rule[0].upper()}{rule[1:]}.",
+        f"{capitalised(rule)}.",
         f"Differences: {'; '.join([*sentences, *([f'and {rest} more'] if rest else [])])}.",
         model_names(evidence),
         wide=True,

@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, collect_like, column_name, column_names
 from polaroc.base.tables import as_polars
+from polaroc.base.text import capitalised
 from polaroc.comparison.checks import refuse_empty, refuse_pooled_folds
 from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.paired_cases import common_cases
@@ -91,8 +92,7 @@ class GivenPredictions:
         doubt = dependence(frame, keys, self._columns())
         if doubt is None:
             return predictions
-        remark = f"{doubt[0].upper()}{doubt[1:]}."
-        return replace(predictions, remarks=(*predictions.remarks, remark))
+        return replace(predictions, remarks=(*predictions.remarks, f"{capitalised(doubt)}."))
 
     def ratio(
         self, predictions: ReportPredictions, models: str, blocks: Sequence[str]

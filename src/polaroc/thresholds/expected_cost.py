@@ -25,7 +25,7 @@ from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, beta, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
-from polaroc.priors.grids import check_prior_in_use
+from polaroc.priors.grids import check_prior_or_observed
 from polaroc.priors.in_use import (
     METHOD,
     NO_INTERVAL,
@@ -249,7 +249,7 @@ def h_measure(
     0.255302
     """
     share = _belief_of("cost", beta(2, 2) if cost is None else cost)
-    check_prior_in_use(prior)
+    check_prior_or_observed(prior)
     keys = curve_keys(curve)
 
     def saved(t: Array, f: Array, own: float) -> float:

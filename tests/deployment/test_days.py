@@ -97,6 +97,19 @@ def test_days_of_a_reference_that_tell_nothing_are_refused(kind, match, change):
     assert "\nHint: " in str(caught.value)
 
 
+def test_few_days_of_a_reference_are_said():
+    few = REFERENCE.filter(pl.col("day") <= 5)
+    told = pr.monitor(few, USED, **NAMES, reference_time="day")
+    assert any("has 5 values of 'day'. So few do not tell" in one for one in told.warnings)
+    enough = pr.monitor(REFERENCE, USED, **NAMES, reference_time="day")
+    assert not any("So few" in one for one in enough.warnings)
+
+
+def test_days_of_a_reference_are_no_keys():
+    with pytest.raises(InvalidArgument, match="reference_time is 'day', which is among by"):
+        pr.monitor(REFERENCE, USED, **NAMES, by="day", reference_time="day")
+
+
 def test_a_day_for_each_row_tells_nothing_and_is_said():
     reference = REFERENCE.with_columns(day=pl.int_range(pl.len()))
     told = pr.monitor(reference, USED, **NAMES, reference_time="day")

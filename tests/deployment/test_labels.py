@@ -166,6 +166,15 @@ def test_labels_that_do_not_fit_are_refused(change, match):
         pr.monitor(REFERENCE, used, labelled=used, labelled_at_random="no", **NAMES, time="day")
 
 
+def test_how_labels_were_drawn_is_said_once_and_of_labels():
+    used = cases(5, 500, 0.2).with_columns(day=1)
+    with pytest.raises(InvalidArgument, match="no labelled cases are given"):
+        pr.monitor(REFERENCE, used, labelled_at_random=True, **NAMES, time="day")
+    drawn = used.head(100).with_columns(inclusion=0.2)
+    with pytest.raises(InvalidArgument, match="the labelled cases have 'inclusion'"):
+        pr.monitor(REFERENCE, used, labelled=drawn, labelled_at_random=True, **NAMES, time="day")
+
+
 def test_the_summary_has_labels_that_came_late():
     used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2)])
     labelled = used.filter(day=1).head(100)

@@ -11,6 +11,8 @@ from polaroc.typing import IntoExpr, Score, Table
 
 # Fewer cases may well be of as many days.
 MIN_CASES = 20
+# Days of a reference below which they hardly tell how much days differ.
+MIN_DAYS = 20
 
 
 def dependent_rows(
@@ -37,6 +39,17 @@ def dropped_rows(known: Predictions, used: Predictions) -> list[str]:
         "score or truth: nothing here is about such cases."
         for table, count in counts
         if count
+    ]
+
+
+def reference_days(rows: pl.DataFrame, time: str) -> list[str]:
+    """Warnings of days of the reference that are moments, or too few to tell how they differ."""
+    count = rows[time].n_unique()
+    if count >= MIN_DAYS:
+        return moments({(): rows}, time)
+    return [
+        f"The reference has {count} values of {time!r}. So few do not tell how much days differ, "
+        f"and limits are very wide. Give {MIN_DAYS} days or more."
     ]
 
 

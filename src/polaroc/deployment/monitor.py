@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_flag, check_share
-from polaroc.base.columns import check_keys, column_name, key_columns
+from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import Band
@@ -22,13 +22,19 @@ from polaroc.deployment.history import (
     instants,
     read_histories,
 )
-from polaroc.deployment.input_warnings import dependent_rows, dropped_rows, moments
+from polaroc.deployment.input_warnings import (
+    dependent_rows,
+    dropped_rows,
+    moments,
+    reference_days,
+)
 from polaroc.deployment.labelled import labelled_estimates
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
 from polaroc.deployment.rivals import Assessed, model_alarms
 from polaroc.deployment.tables import (
     DEPLOYED,
+    INCLUSION,
     REFERENCE,
     Key,
     check_times,
@@ -36,6 +42,7 @@ from polaroc.deployment.tables import (
     references_of,
     rows_by_key,
 )
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.priors.grids import range_of
@@ -205,6 +212,7 @@ def monitor(
     plan = Plan(ends, cost_fn, cost_fp)
     own: list[IntoExpr] = key_columns(by)
     days = [] if reference_time is None else [column_name(reference_time, "reference_time")]
+    _refuse_contradictions(own, days, labelled, labelled_at_random)
     with errors_named(REFERENCE):
         known = read(
             reference, truth=truth, score=score, positive=positive, nulls=nulls, collected=True,
@@ -254,7 +262,7 @@ def monitor(
         *dropped_rows(known, used),
         *(f"{note}." for note in dependent_rows(reference, deployed, own, truth, score, [time])),
         *moments(rows, time),
-        *(moments({(): known.valid_rows.collect()}, reference_time) if reference_time else []),
+        *(reference_days(known.valid_rows.collect(), reference_time) if reference_time else []),
         *draw_warnings(drawn),
         *([SAME_DAYS] if reference_time is None and table["alarm"].count() else []),
     ]
@@ -292,6 +300,33 @@ class _Block:
         """Keep the rows in the history of the key."""
         for time, *said in zip(self.times, self.estimate, *self.band, self.alarm, strict=True):
             history.say(time, self.quantity, *said)
+
+
+def _refuse_contradictions(
+    keys: Sequence[IntoExpr],
+    days: Sequence[str],
+    labelled: Table | None,
+    labelled_at_random: bool,
+) -> None:
+    """Refuse days of the reference that are keys, and what is said of labels that are not so."""
+    if set(days) & {key for key in keys if isinstance(key, str)}:
+        raise InvalidArgument(
+            f"reference_time is {days[0]!r}, which is among by, too.",
+            hint=Hint("leave it out of {by}: days of one model are not judged apart.", by=None),
+        )
+    if not labelled_at_random:
+        return
+    if labelled is None:
+        raise InvalidArgument(
+            "labelled_at_random is True, and no labelled cases are given.",
+            hint=Hint("give {labelled}, or leave it out.", labelled=...),
+        )
+    if INCLUSION in as_lazy(labelled).collect_schema().names():
+        raise InvalidArgument(
+            f"labelled_at_random is True, and the labelled cases have {INCLUSION!r}, the chances "
+            "with which they were drawn.",
+            hint="say one of them: drop the column, or leave labelled_at_random out.",
+        )
 
 
 def _blocks(assessed: Assessed, keys: Sequence[str], plan: Plan) -> list[_Block]:

@@ -139,8 +139,11 @@ NAMES = [*STEPS, *PAIRED]
 
 
 def given(name, table):
-    """A table for a step; folds that are no keys are refused where fitted models are compared."""
-    return table.drop("fold") if name in PAIRED else table
+    """A table for a step; folds that are no keys are refused where fitted models are compared.
+
+    There patients would be in several rows, of which only a table in memory says so.
+    """
+    return table.drop("fold", "patient") if name in PAIRED else table
 
 
 def call(name, table, **columns):

@@ -178,6 +178,23 @@ def test_no_colours_where_there_is_no_terminal(predictions, arguments):
     assert b"\x1b" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("unread", ["stdout", "stderr"])
+def test_a_verdict_that_nobody_reads_keeps_its_code(predictions, unread):
+    command = [
+        sys.executable, "-m", "polaroc", "gate", str(predictions), *BASE[:4], "--champion", "A",
+        "--challenger", "B", "--measure", "auc", "--test-train-ratio", "0.25",
+    ]  # fmt: skip
+    read = subprocess.run(command, capture_output=True, check=False)
+    assert read.returncode in (1, 3)
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, unread: writer}
+    done = subprocess.run(command, **streams, check=False)
+    os.close(writer)
+    assert done.returncode == read.returncode
+
+
 @pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from polaroc.errors import Hint, InvalidArgument, quoted
 
 # The most priors, recalls or points of a line: more are a mistake, and would fill the memory.
 MAX_NUMBER = 1_000_000
+# Less is lost beside 1 in quantiles.
+LEAST_SHARE = 1e-15
 # Examples of shares, for a hint.
 SHARES = {"level": 0.95, "confidence": 0.95, "theta": 0.5, "recall": 0.9, "precision": 0.8}
 
@@ -36,6 +38,11 @@ def check_share(name: str, value: object) -> None:
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed is 0 < {name} < 1.",
             hint=share_hint(name, value, SHARES.get(name, 0.05)),
+        )
+    if value < LEAST_SHARE:
+        raise InvalidArgument(
+            f"{name} is {shortened(value)}, allowed is {LEAST_SHARE:g} ≤ {name} < 1.",
+            hint=Hint.example(name, SHARES.get(name, 0.05)),
         )
 
 

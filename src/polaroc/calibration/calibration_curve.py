@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polaroc.base.checks import check_share, check_whole
+from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
 from polaroc.base.columns import curve_keys
 from polaroc.base.lazy import np
 from polaroc.calibration.check_calibration import parts_of, unusable
@@ -94,7 +94,7 @@ def calibration_curve(
     keys = curve_keys(curve)
     check_score_prior(score_prior)
     check_share("level", level)
-    check_whole("draws", draws, MIN_DRAWS)
+    check_whole("draws", draws, MIN_DRAWS, MAX_NUMBER)
     check_whole("seed", seed, 0)
     resolved = some_priors(priors)
     kinds = curve.collect_schema()

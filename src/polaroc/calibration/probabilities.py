@@ -151,6 +151,7 @@ def _rows(predictions: pl.LazyFrame, score: IntoExpr, by: By) -> tuple[pl.LazyFr
     refuse_added(names)
     check_columns(predictions, [score, *key_columns(by)])
     expressions = key_expressions(by)
+    check_keys([key for key in key_columns(by) if isinstance(key, str)])
     keys = predictions.select(expressions).collect_schema().names() if expressions else []
     check_keys(keys)
     raw = predictions.select(single_column(score, "score", predictions).alias(OF_ROW))

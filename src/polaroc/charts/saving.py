@@ -54,8 +54,8 @@ Theme: TypeAlias = Literal["light", "dark"]
 SOFTWARE = b"tEXtSoftware\0polaroc"
 # What an earlier chart has in each format.
 MARKS = {
-    "json": b"schema/vega-lite", "html": b"vegaEmbed(", "svg": b'class="marks"', "png": SOFTWARE,
-    "pdf": b"/Producer (svg2pdf)",
+    "json": b"schema/vega-lite", "html": b"vegaEmbed(place, spec, options).then(({view})",
+    "svg": b'class="marks"', "png": SOFTWARE, "pdf": b"/Producer (svg2pdf)",
 }  # fmt: skip
 FORMATS = tuple(MARKS)
 # Length, name, contents and checksum of the first part of a PNG, after its eight bytes.
@@ -134,8 +134,8 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
         An Altair chart.
     file
         Where to write; the suffix is ".json", ".html", ".svg", ".png" or ".pdf",
-        as in `export`. An earlier chart there is replaced, any other file is left alone;
-        folders that are missing are made.
+        as in `export`. An earlier chart of Vega there is replaced, in ".html" and ".png" one
+        of polaroc; any other file is left alone. Folders that are missing are made.
     theme
         For a "light" or a "dark" page.
 

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, ParamSpec, cast
+from typing import Annotated, Any, NoReturn, ParamSpec, TextIO, cast
 
 import polars as pl
 import typer
@@ -56,9 +56,19 @@ COMMON = {"context": (typer.Context, Parameter.empty), "quiet": (Quiet, False),
 _P = ParamSpec("_P")
 
 
+class _Screen(Console):
+    """A console whose reader may go; rich would exit with 1, the code of a verdict."""
+
+    def on_broken_pipe(self) -> None:
+        """Of results pass the error on; notes that nobody reads end no command."""
+        if not self.stderr:
+            raise BrokenPipeError
+        _write_nowhere(sys.stderr)
+
+
 def out() -> Console:
     """The terminal that results are written to."""
-    console = Console(highlight=False, markup=False)
+    console = _Screen(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = WIDE
     return console
@@ -66,7 +76,7 @@ def out() -> Console:
 
 def stderr_console() -> Console:
     """The terminal that progress and notes are written to, silent with --quiet."""
-    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True, quiet=QUIET.get())
+    return _Screen(stderr=True, highlight=False, markup=False, soft_wrap=True, quiet=QUIET.get())
 
 
 def notes_console(beside_results: bool) -> Console:
@@ -78,7 +88,7 @@ def notes_console(beside_results: bool) -> Console:
 
 def error_console() -> Console:
     """The terminal that errors are written to."""
-    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    return _Screen(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
@@ -99,7 +109,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
                     _leave_out(settings, command, options)
                 command(*args, **kwargs)
         except BrokenPipeError:
-            _discard_output()
+            _write_nowhere(sys.stdout)
             raise typer.Exit(0) from None
         except PolarocError as error:
             refuse(f"{error.found}\nHint: {with_options(error.hint)}")
@@ -145,13 +155,13 @@ def exit_with(code: int) -> Iterator[None]:
         yield
     except BrokenPipeError:
         # A reader that has gone, such as `head`, ends other commands with 0.
-        _discard_output()
+        _write_nowhere(sys.stdout)
     raise typer.Exit(code)
 
 
-def _discard_output() -> None:
-    """Write what is still to be printed nowhere, since its reader has gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _write_nowhere(stream: TextIO) -> None:
+    """What is still to be printed goes nowhere, since its reader has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _leave_out(settings: Settings, command: Callable[..., None], options: dict[str, Any]) -> None:

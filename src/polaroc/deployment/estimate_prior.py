@@ -16,6 +16,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
+from polaroc.base.tables import as_polars
 from polaroc.calibration.score_test import miscalibration_note
 from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
@@ -167,6 +168,7 @@ def estimate_prior(
         )  # fmt: skip
         check_counts(labelled, UNCOUNTED)
     with errors_named(DEPLOYED):
+        deployed = as_polars(deployed)
         # Unlabelled scores are read as one class.
         unlabelled = read(
             deployed, truth=pl.lit(True), score=score, by=[*own, *extra_notes], weight=weight,

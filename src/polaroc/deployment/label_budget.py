@@ -10,6 +10,7 @@ from polaroc.base.columns import check_keys, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import normal
+from polaroc.base.tables import as_polars
 from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.labelled import Bins
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
@@ -119,12 +120,14 @@ def label_budget(
     check_share("level", level)
     own: list[IntoExpr] = key_columns(by)
     with errors_named(REFERENCE):
+        reference = as_polars(reference)
         known = read(
             reference, truth=truth, score=score, by=own, positive=positive, nulls=nulls,
             collected=True,
         )  # fmt: skip
         check_keys(known.keys, also=[*COLUMNS])
     with errors_named(DEPLOYED):
+        deployed = as_polars(deployed)
         used = read(deployed, truth=pl.lit(True), score=score, by=own, nulls=nulls, collected=True)
     references = references_of(known, points, level)
     half = max(width / normal(level), MIN_HALF)

@@ -11,6 +11,7 @@ from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import Band
+from polaroc.base.tables import as_polars
 from polaroc.deployment.alarms import Assessment, Plan
 from polaroc.deployment.draws import Draw, draw_warnings, draws, read_labels
 from polaroc.deployment.history import (
@@ -214,6 +215,7 @@ def monitor(
     days = [] if reference_time is None else [column_name(reference_time, "reference_time")]
     _refuse_contradictions(own, days, labelled, labelled_at_random)
     with errors_named(REFERENCE):
+        reference = as_polars(reference)
         known = read(
             reference, truth=truth, score=score, positive=positive, nulls=nulls, collected=True,
             by=[*own, *days],
@@ -227,6 +229,7 @@ def monitor(
             positive=positive, nulls=nulls,
         )  # fmt: skip
     with errors_named(DEPLOYED):
+        deployed = as_polars(deployed)
         # Unlabelled scores are read as one class.
         used = read(
             deployed, truth=pl.lit(True), score=score, by=[*own, column_name(time, "time")],

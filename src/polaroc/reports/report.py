@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import polars as pl
 
@@ -223,6 +223,7 @@ def report(
     values = listed_values(priors)
     for one in [priors] if values is None else values:
         check_prior(one)
+    priors = cast("Sequence[float]", [priors] if values is None else values)
     check_whole("grid", grid, 2, MAX_NUMBER)
     check_scores(truth, score, on_cases=False)
     frame = as_polars(frame)

@@ -134,6 +134,16 @@ def test_monitors_at_once_lose_no_day(files):
     assert not [file.name for file in files.iterdir() if "lock" in file.name]
 
 
+def test_a_link_to_a_state_is_followed(files):
+    state, link = files / "state.parquet", files / "link.parquet"
+    polaroc(files, 1, more=[*SET, "--state", str(state)])
+    link.symlink_to(state)
+    for day, path in ((2, link), (3, state)):
+        assert polaroc(files, day, more=[*SET, "--state", str(path)]).exit_code in (0, 1)
+    assert days_of(state) == days_of(link) == [1, 2, 3]
+    assert link.is_symlink()
+
+
 @pytest.mark.parametrize("first", [True, False])
 def test_a_state_that_changed_meanwhile_is_left_as_it_is(files, monkeypatch, first):
     state, monitored = files / "state.parquet", cli_monitor.monitored

@@ -151,6 +151,7 @@ def test_of_a_plan_the_curves_that_are_whole_keep_their_numbers():
             pl.col("pos", "neg", "tp", "fp", "positives", "negatives") / 120
         ),
         lambda table: pr.curve(table, **NAMES, by=["model", "fold"]).filter(model="B"),
+        lambda table: pr.curve(table, **NAMES).with_columns(pl.col("tpr", "fpr").cast(pl.Float32)),
         lambda table: pr.curve(table, **NAMES, by="model").sort("tp", descending=True),
         lambda table: pr.curve(
             table.with_columns(pl.col("weight") * 1e280), **NAMES, weight="weight"
@@ -162,8 +163,8 @@ def test_of_a_plan_the_curves_that_are_whole_keep_their_numbers():
         ).collect(),
     ],
     ids=["weighted", "hull", "weighted hull", "positives alone", "weighted negatives", "no weight",
-         "no row", "one score", "binned", "shares", "some keys", "another order", "great weights",
-         "unranked"],
+         "no row", "one score", "binned", "shares", "some keys", "short rates", "another order",
+         "great weights", "unranked"],
 )  # fmt: skip
 def test_what_is_a_whole_curve_is_taken(change):
     curves = change(PREDICTIONS)
@@ -196,3 +197,23 @@ def test_a_row_that_is_lost_doubled_or_changed_is_noticed(table, data):
     for changed in changes if curves.height > 1 else []:
         with pytest.raises(InvalidTable, match="Hint: "):
             pr.auc(changed)
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("is_hull", [False, True])
+def test_curves_whose_numbers_are_short_are_as_whole_as_before(weight, is_hull):
+    # A third has no end in either kind.
+    table = PREDICTIONS.with_columns(pl.col("weight") / 3)
+    curves = pr.curve(table, **NAMES, by=["model", "fold"], weight=weight)
+    curves = pr.hull(curves) if is_hull else curves
+    counts = pl.col("pos", "neg", "tp", "fp", "positives", "negatives")
+    expected = pr.auc(curves)["estimate"].to_list()
+    for short in (pl.selectors.float(), counts):
+        saved = curves.with_columns(short.cast(pl.Float32))
+        assert pr.auc(saved)["estimate"].to_list() == pytest.approx(expected, rel=1e-5)
+        assert pr.auc(saved.lazy()).collect()["estimate"].to_list() == pytest.approx(
+            expected, rel=1e-5
+        )
+        for broken in (saved[::2], saved.drop("fold"), saved.with_columns(pl.col("tpr") * 1.001)):
+            with pytest.raises(InvalidTable, match="Hint: "):
+                pr.auc(broken)

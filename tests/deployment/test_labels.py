@@ -247,6 +247,21 @@ def test_labels_tell_what_the_way_they_were_drawn_lets_them_tell(drawn, stated, 
         assert one.split(" Labels ")[0] in " ".join(told.summary().split())
 
 
+@pytest.mark.parametrize("stated", [None, "at random", 1.0])
+def test_alarms_with_two_labels_each_tell_nothing(stated):
+    labelled = FRAUD.filter(ALARM)
+    labelled = pl.concat([labelled, labelled])
+    if isinstance(stated, float):
+        labelled = labelled.with_columns(inclusion=pl.lit(stated))
+    told = pr.monitor(
+        REFERENCE, FRAUD.drop("truth"), labelled=labelled, labelled_at_random=stated == "at random",
+        truth="truth", score="score", time="day", points=2.5,
+    )  # fmt: skip
+    rows = told.table.filter(pl.col("quantity").str.ends_with("labelled"))
+    assert rows["estimate"].null_count() == rows["lower"].null_count() == rows.height == 2 * 3
+    assert "so they tell no prior, precision or cost." in " ".join(told.warnings)
+
+
 @pytest.mark.parametrize("stated", ["at random", "inclusion"])
 def test_draws_as_they_were_stated_are_believed(stated):
     reference, runs, refuted = known(), 400, 0

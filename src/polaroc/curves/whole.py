@@ -13,18 +13,14 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import first_keys
 from polaroc.typing import _P, FrameStep, LazyStep, Table
 
-# Sums of weights, and rates, are rounded.
-TOLERANCE = 1e-8
+# Sums of weights, and rates, are rounded, to fewer digits in Float32.
+TOLERANCE, TOLERANCE_FLOAT32 = 1e-8, 1e-5
 ADDED, ANCHORS, POS, NEG, AGREE, SAME = map(
     private, ("added", "anchors", "pos", "neg", "agree", "same")
 )
 STEPS = tuple(map(private, ("t", "f", "dt", "df")))
 TOTALS = pl.col("positives"), pl.col("negatives")
-# Whether the rates are what the counts say; without cases of a class they are null.
-RATES_AGREE = pl.all_horizontal(
-    (pl.col(count) - pl.col(rate).fill_null(0.0) * total).abs() <= TOLERANCE * total
-    for count, rate, total in zip(("tp", "fp"), ("tpr", "fpr"), TOTALS, strict=True)
-)
+COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")
 # Whether all rows of a curve have the same totals: one without cases contradicts no other.
 SAME_TOTALS = pl.all_horizontal(total.min().eq_missing(total.max()) for total in TOTALS)
 AS_IT_IS = "pass the table that curve(...) or hull(...) returned as it is."
@@ -49,22 +45,38 @@ def whole_curves(table: Table) -> pl.LazyFrame:
     """
     frame = as_polars(table)
     lazy = frame.lazy()
-    keys = curve_keys(lazy)
+    keys, tolerance = curve_keys(lazy), _tolerance(lazy)
     if isinstance(frame, pl.LazyFrame):
-        is_whole = _is_whole(within(pl.col(ADDED).sum(), keys)) & within(SAME_TOTALS, keys)
+        added = within(pl.col(ADDED).sum(), keys)
+        is_whole = _is_whole(added, tolerance) & within(SAME_TOTALS, keys)
         names = ("positives", "negatives", "tpr", "fpr")
         nulled = (pl.when(is_whole).then(name).alias(name) for name in names)
         return _with_added(lazy).with_columns(nulled).drop(ADDED, *STEPS)
     sums = _with_added(lazy).group_by(keys).agg(pl.col(ADDED).sum(), SAME_TOTALS.alias(SAME))
-    is_each = _is_whole(pl.col(ADDED)) & pl.col(SAME)
+    is_each = _is_whole(pl.col(ADDED), tolerance) & pl.col(SAME)
     is_whole = sums.select(is_each.all()).collect(engine=engine_for(frame)).item()
     if not is_whole and frame.height:
         raise _not_whole(frame, keys)
     return lazy
 
 
-def _is_whole(added: pl.Expr) -> pl.Expr:
-    return (added - 1).abs() <= TOLERANCE
+def _tolerance(curves: pl.LazyFrame) -> float:
+    """How far rounding may take sums and rates from what they are, as a share of them."""
+    schema = curves.collect_schema()
+    is_short = any(schema[name] == pl.Float32 for name in (*COUNTS, "tpr", "fpr"))
+    return TOLERANCE_FLOAT32 if is_short else TOLERANCE
+
+
+def _is_whole(added: pl.Expr, tolerance: float) -> pl.Expr:
+    return (added - 1).abs() <= tolerance
+
+
+def _rates_agree(tolerance: float) -> pl.Expr:
+    """Whether the rates are what the counts say; without cases of a class they are null."""
+    return pl.all_horizontal(
+        (pl.col(count) - pl.col(rate).fill_null(0.0) * total).abs() <= tolerance * total
+        for count, rate, total in zip(("tp", "fp"), ("tpr", "fpr"), TOTALS, strict=True)
+    )
 
 
 def _with_added(curves: pl.LazyFrame) -> pl.LazyFrame:
@@ -81,13 +93,13 @@ def _with_added(curves: pl.LazyFrame) -> pl.LazyFrame:
     both = [total > 0 for total in TOTALS]
     height = pl.when(both[0] & both[1]).then(15.0).when(both[0]).then(5.0).when(both[1]).then(7.0)
     at_anchor = pl.when(pl.col(SCORE).is_null()).then(1 - height.otherwise(0.0)).otherwise(0.0)
-    consistent = (pl.col("pos") >= 0) & (pl.col("neg") >= 0) & RATES_AGREE
+    consistent = (pl.col("pos") >= 0) & (pl.col("neg") >= 0) & _rates_agree(_tolerance(curves))
     unranked = TOTALS[0].is_null() & TOTALS[1].is_null()
     return curves.with_columns(
-        pl.col("tpr").fill_null(0.0).alias(STEPS[0]),
-        pl.col("fpr").fill_null(0.0).alias(STEPS[1]),
-        (pl.col("pos") / TOTALS[0]).fill_nan(0.0).alias(STEPS[2]),
-        (pl.col("neg") / TOTALS[1]).fill_nan(0.0).alias(STEPS[3]),
+        pl.col("tpr").cast(pl.Float64).fill_null(0.0).alias(STEPS[0]),
+        pl.col("fpr").cast(pl.Float64).fill_null(0.0).alias(STEPS[1]),
+        (pl.col("pos").cast(pl.Float64) / TOTALS[0]).fill_nan(0.0).alias(STEPS[2]),
+        (pl.col("neg").cast(pl.Float64) / TOTALS[1]).fill_nan(0.0).alias(STEPS[3]),
     ).with_columns(
         pl.when(unranked)
         .then(pl.col(SCORE).is_null().cast(pl.Float64))
@@ -100,6 +112,7 @@ def _with_added(curves: pl.LazyFrame) -> pl.LazyFrame:
 
 def _not_whole(curves: pl.DataFrame, keys: Sequence[str]) -> InvalidTable:
     """The error of curves that are not whole: of the first kind that there is."""
+    tolerance = _tolerance(curves.lazy())
     found = (
         _with_added(curves.lazy())
         .group_by(keys)
@@ -109,10 +122,10 @@ def _not_whole(curves: pl.DataFrame, keys: Sequence[str]) -> InvalidTable:
             pl.col("pos").sum().alias(POS),
             pl.col("neg").sum().alias(NEG),
             pl.col("positives", "negatives").max(),
-            RATES_AGREE.all().alias(AGREE),
+            _rates_agree(tolerance).all().alias(AGREE),
             SAME_TOTALS.alias(SAME),
         )
-        .filter(~(_is_whole(pl.col(ADDED)) & pl.col(SAME)))
+        .filter(~(_is_whole(pl.col(ADDED), tolerance) & pl.col(SAME)))
         .collect()
     )
     several, none = found.filter(pl.col(ANCHORS) > 1), found.filter(pl.col(ANCHORS) == 0)
@@ -132,7 +145,7 @@ def _not_whole(curves: pl.DataFrame, keys: Sequence[str]) -> InvalidTable:
         )
     short = found.filter((pl.col(POS) - pl.col("positives")).abs()
                          + (pl.col(NEG) - pl.col("negatives")).abs()
-                         > TOLERANCE * (pl.col("positives") + pl.col("negatives")))  # fmt: skip
+                         > tolerance * (pl.col("positives") + pl.col("negatives")))  # fmt: skip
     if short.height:
         pos, neg, positives, negatives = short.select(POS, NEG, "positives", "negatives").row(0)
         return InvalidTable(

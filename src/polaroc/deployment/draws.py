@@ -81,7 +81,8 @@ class Draw:
         cases, drawn = int(self.bins.count[domain].sum()), int(inside.sum())
         if drawn == cases:
             return np.ones(drawn)
-        if not self.is_stated or self._doubt(domain).min() < 1:
+        # More labels than cases are of cases twice, or of others.
+        if drawn > cases or not self.is_stated or self._doubt(domain).min() < 1:
             return None
         return np.full(drawn, drawn / cases) if self.chance is None else self.chance[inside]
 

@@ -57,6 +57,8 @@ def state_file(path: Path) -> Iterator[StateFile]:
         raise InvalidArgument(
             f"--state is {str(path)!r}, needed is a Parquet file.", hint="end it in .parquet."
         )
+    # One file has one lock, whatever links lead to it.
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with locked_file(path.parent.resolve() / path.name):
+    with locked_file(path):
         yield StateFile(path, read_sealed(path, KIND, OTHER_FILE) if path.exists() else None)

@@ -119,6 +119,11 @@ def test_exit_codes_and_state_of_days_given_one_by_one(files):
     assert_same_state(pl.read_parquet(state), expected.state)
 
 
+def test_a_day_that_comes_late_does_not_hide_an_alarm_that_holds(files):
+    more = [*SET, "--state", str(files / "state.parquet")]
+    assert [polaroc(files, day, more=more).exit_code for day in (2, 3, 1)] == [0, 1, 1]
+
+
 def days_of(state):
     return pl.read_parquet(state)["day"].to_list()
 

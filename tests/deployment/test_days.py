@@ -105,6 +105,15 @@ def test_few_days_of_a_reference_are_said():
     assert not any("So few" in one for one in enough.warnings)
 
 
+@pytest.mark.parametrize("day", ["30.11.2026", "11/30/2026", "1-12-26"])
+def test_days_as_text_that_do_not_sort_are_refused(day):
+    used = USED.with_columns(day=pl.lit(day))
+    with pytest.raises(InvalidPredictions, match="which does not sort by day"):
+        pr.monitor(REFERENCE, used, **NAMES)
+    iso = USED.with_columns(day=pl.lit("2026-11-30"))
+    assert pr.monitor(REFERENCE, iso, **NAMES).table["day"].n_unique() == 1
+
+
 def test_days_of_a_reference_are_no_keys():
     with pytest.raises(InvalidArgument, match="reference_time is 'day', which is among by"):
         pr.monitor(REFERENCE, USED, **NAMES, by="day", reference_time="day")

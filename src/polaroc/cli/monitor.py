@@ -22,7 +22,7 @@ from polaroc.cli.screen import (
 )
 from polaroc.cli.sources import Decimal, FileSource, Separator, Source, columns_of, opened
 from polaroc.deployment.monitor import monitor as monitored
-from polaroc.deployment.monitor_result import Monitor, monitor_parts
+from polaroc.deployment.monitor_result import Monitor, alarms_now, monitor_parts
 from polaroc.deployment.state_file import state_file
 from polaroc.deployment.tables import INCLUSION
 from polaroc.errors import InvalidArgument
@@ -111,7 +111,7 @@ def monitor(
 ) -> None:
     """Watch deployed thresholds, for what should change.
 
-    Exit code 0: no alarm at the times given; 1: an alarm.
+    Exit code 0: no alarm at the times given, and none that holds now; 1: an alarm.
 
     Example: polaroc monitor reference.parquet today.parquet --truth label --score p --time day
     --threshold 0.31 --over 0.05 0.20 --state watched.parquet
@@ -191,7 +191,8 @@ def _rows(source: Source, columns: Columns, keys: list[str]) -> pl.LazyFrame:
 
 
 def _show(result: Monitor, as_json: bool, out: Path | None) -> None:
-    with exit_with(ALARM if result.alarms.height else 0):
+    # A day that comes late does not hide an alarm that holds.
+    with exit_with(ALARM if result.alarms.height or alarms_now(result).height else 0):
         if as_json:
             tables = {"alarms": result.alarms, "table": result.table}
             print_json({"answer": result.answer, **tables}, result.notes)

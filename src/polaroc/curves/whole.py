@@ -165,7 +165,7 @@ def _not_whole(curves: pl.DataFrame, keys: Sequence[str]) -> InvalidTable:
         return InvalidTable(
             "tpr or fpr is not the share of tp in positives, or of fp in negatives"
             f"{first_keys(wrong, keys)}.",
-            hint=AS_IT_IS,
+            hint=f"were they rounded, or changed? {AS_IT_IS}",
         )
     return InvalidTable(
         f"tp and fp are not pos and neg summed up from the best score on{first_keys(found, keys)}.",

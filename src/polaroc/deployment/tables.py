@@ -23,6 +23,8 @@ Key: TypeAlias = tuple[Any, ...]
 TUNED = ("tpr", "fpr", "positives", "negatives")
 REFERENCE, DEPLOYED = "reference", "deployed"
 # The column of labelled cases with the chance that each was drawn.
+# Days or months before the year, as text.
+DAY_FIRST = r"^\s*\d{1,2}[./ -]\d{1,2}[./ -]\d{2,4}\b"
 INCLUSION = "inclusion"
 
 
@@ -161,6 +163,15 @@ def check_times(used: Predictions, time: str, table: str) -> None:
             f"{table}: {missing:,} {'row has' if missing == 1 else 'rows have'} no {time!r}.",
             hint="give each row its time, or leave such rows out.",
         )
+    if kind in text:
+        word = pl.col(time).cast(pl.String)
+        unordered = used.rows.select(word.filter(word.str.contains(DAY_FIRST)).first()).collect()
+        if (first := unordered.item()) is not None:
+            raise InvalidPredictions(
+                f"{table}: the time {time!r} is text such as {first!r}, which does not sort by "
+                "day.",
+                hint="write the year first, as in 2026-11-30, or give a date.",
+            )
 
 
 def by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:

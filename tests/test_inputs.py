@@ -449,7 +449,7 @@ def test_a_column_model_beside_several_scores_is_refused():
 
 
 def test_rows_of_a_wide_table_are_cases():
-    table = WIDE.drop("id", "fold")
+    table = WIDE.drop("id", "fold", "patient")
     assert_same_numbers(pr.delong(table, **TRUTH, score=MODELS), expected("delong"))
     assert_same_numbers(trained(table, **TRUTH, score=MODELS), expected("compare"))
 

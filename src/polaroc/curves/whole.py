@@ -5,13 +5,15 @@ from math import nan
 
 import polars as pl
 
+from polaroc.base.backend import Backend, Polars
 from polaroc.base.columns import curve_keys, engine_for, with_first, within
 from polaroc.base.private_columns import private
 from polaroc.base.tables import as_polars
+from polaroc.curves.segments import COUNTS
 from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import first_keys
-from polaroc.typing import _P, FrameStep, LazyStep, Table
+from polaroc.typing import _P, FrameStep, LazyStep, Quantity, Table
 
 # Sums of weights, and rates, are rounded, to fewer digits in Float32.
 TOLERANCE, TOLERANCE_FLOAT32 = 1e-8, 1e-5
@@ -19,8 +21,9 @@ ADDED, ANCHORS, POS, NEG, AGREE, SAME = map(
     private, ("added", "anchors", "pos", "neg", "agree", "same")
 )
 STEPS = tuple(map(private, ("t", "f", "dt", "df")))
+FLOATS = Polars(column=lambda name: pl.col(name).cast(pl.Float64))
+NUMBERS = (*COUNTS, "tpr", "fpr")
 TOTALS = pl.col("positives"), pl.col("negatives")
-COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")
 # Whether all rows of a curve have the same totals: one without cases contradicts no other.
 SAME_TOTALS = pl.all_horizontal(total.min().eq_missing(total.max()) for total in TOTALS)
 AS_IT_IS = "pass the table that curve(...) or hull(...) returned as it is."
@@ -56,14 +59,18 @@ def whole_curves(table: Table) -> pl.LazyFrame:
     is_each = _is_whole(pl.col(ADDED), tolerance) & pl.col(SAME)
     is_whole = sums.select(is_each.all()).collect(engine=engine_for(frame)).item()
     if not is_whole and frame.height:
-        raise _not_whole(frame, keys)
+        refuse_not_whole(_sums(lazy, keys, tolerance), keys, tolerance)
     return lazy
 
 
 def _tolerance(curves: pl.LazyFrame) -> float:
     """How far rounding may take sums and rates from what they are, as a share of them."""
     schema = curves.collect_schema()
-    is_short = any(schema[name] == pl.Float32 for name in (*COUNTS, "tpr", "fpr"))
+    return tolerance_of(any(schema[name] == pl.Float32 for name in NUMBERS))
+
+
+def tolerance_of(is_short: bool) -> float:
+    """The tolerance of curves that have numbers of 32 bits, or have not."""
     return TOLERANCE_FLOAT32 if is_short else TOLERANCE
 
 
@@ -71,50 +78,64 @@ def _is_whole(added: pl.Expr, tolerance: float) -> pl.Expr:
     return (added - 1).abs() <= tolerance
 
 
-def _rates_agree(tolerance: float) -> pl.Expr:
+def rates_agree(tolerance: float, backend: Backend) -> Quantity:
     """Whether the rates are what the counts say; without cases of a class they are null."""
-    return pl.all_horizontal(
-        (pl.col(count) - pl.col(rate).fill_null(0.0) * total).abs() <= tolerance * total
-        for count, rate, total in zip(("tp", "fp"), ("tpr", "fpr"), TOTALS, strict=True)
-    )
+    tp, fp, positives, negatives = map(backend.column, COUNTS[2:])
+    t, f, *_ = map(backend.column, STEPS)
+    of_tp = abs(tp - t * positives) <= tolerance * positives
+    of_fp = abs(fp - f * negatives) <= tolerance * negatives
+    # Of a missing rate, neither is known.
+    return backend.where(of_tp & of_fp, True, False)
 
 
 def _with_added(curves: pl.LazyFrame) -> pl.LazyFrame:
-    """With what each row adds to the sum of its key, in `ADDED`: 1 in all for one whole curve.
+    """With what each row adds to the sum of its key, in `ADDED`: 1 in all for one whole curve."""
+    anchor, unranked = pl.col(SCORE).is_null(), TOTALS[0].is_null() & TOTALS[1].is_null()
+    added = added_to_whole(_tolerance(curves), anchor, unranked, FLOATS)
+    return curves.with_columns(**steps(FLOATS)).with_columns(added.alias(ADDED))
+
+
+def steps(backend: Backend) -> dict[str, Quantity]:
+    """The columns `STEPS` of curves: the rates at the end of each cell, and their steps."""
+    pos, neg, _, _, *totals = map(backend.column, COUNTS)
+    t, f = map(backend.column, ("tpr", "fpr"))
+    ends = [backend.where(all_ > 0, rate, 0.0) for rate, all_ in zip((t, f), totals, strict=True)]
+    sizes = [
+        backend.where(all_ > 0, count / all_, 0.0)
+        for count, all_ in zip((pos, neg), totals, strict=True)
+    ]
+    return dict(zip(STEPS, (*ends, *sizes), strict=True))
+
+
+def added_to_whole(
+    tolerance: float, is_anchor: Quantity, unranked: Quantity, backend: Backend
+) -> Quantity:
+    """What a row with `STEPS` adds to the sum of its key, which is 1 of one whole curve.
 
     A cell adds how much higher a curved surface is where the cell ends than where it starts. Cells
     that go on from one another, from (0, 0) to the end of the curve, add up to the height there;
     others do not, but by chance. The anchor adds 1 less that height. A row that contradicts itself
     adds NaN.
     """
-    t, f, dt, df = map(pl.col, STEPS)
+    where = backend.where
+    pos, neg, _, _, positives, negatives = map(backend.column, COUNTS)
+    t, f, dt, df = map(backend.column, STEPS)
     # The surface is t² + 2f² + 3tf + 4t + 5f.
     step = dt * (2 * t - dt + 3 * f + 4) + df * (4 * f - 2 * df + 3 * (t - dt) + 5)
-    both = [total > 0 for total in TOTALS]
-    height = pl.when(both[0] & both[1]).then(15.0).when(both[0]).then(5.0).when(both[1]).then(7.0)
-    at_anchor = pl.when(pl.col(SCORE).is_null()).then(1 - height.otherwise(0.0)).otherwise(0.0)
-    consistent = (pl.col("pos") >= 0) & (pl.col("neg") >= 0) & _rates_agree(_tolerance(curves))
-    unranked = TOTALS[0].is_null() & TOTALS[1].is_null()
-    return curves.with_columns(
-        pl.col("tpr").cast(pl.Float64).fill_null(0.0).alias(STEPS[0]),
-        pl.col("fpr").cast(pl.Float64).fill_null(0.0).alias(STEPS[1]),
-        (pl.col("pos").cast(pl.Float64) / TOTALS[0]).fill_nan(0.0).alias(STEPS[2]),
-        (pl.col("neg").cast(pl.Float64) / TOTALS[1]).fill_nan(0.0).alias(STEPS[3]),
-    ).with_columns(
-        pl.when(unranked)
-        .then(pl.col(SCORE).is_null().cast(pl.Float64))
-        .when(consistent)
-        .then(step + at_anchor)
-        .otherwise(nan)
-        .alias(ADDED)
-    )
+    one_class = where(positives > 0, 5.0, where(negatives > 0, 7.0, 0.0))
+    height = where((positives > 0) & (negatives > 0), 15.0, one_class)
+    at_anchor = where(is_anchor, 1 - height, 0.0)
+    most = 1 + tolerance
+    sizes = (pos >= 0) & (neg >= 0) & (pos <= positives * most) & (neg <= negatives * most)
+    consistent = sizes & rates_agree(tolerance, backend)
+    of_row = where(consistent, step + at_anchor, nan)
+    return where(unranked, where(is_anchor, 1.0, 0.0), of_row)
 
 
-def _not_whole(curves: pl.DataFrame, keys: Sequence[str]) -> InvalidTable:
-    """The error of curves that are not whole: of the first kind that there is."""
-    tolerance = _tolerance(curves.lazy())
-    found = (
-        _with_added(curves.lazy())
+def _sums(curves: pl.LazyFrame, keys: Sequence[str], tolerance: float) -> pl.DataFrame:
+    """The sums per key that say why a curve is not whole."""
+    return (
+        _with_added(curves)
         .group_by(keys)
         .agg(
             pl.col(ADDED).sum(),
@@ -122,15 +143,21 @@ def _not_whole(curves: pl.DataFrame, keys: Sequence[str]) -> InvalidTable:
             pl.col("pos").sum().alias(POS),
             pl.col("neg").sum().alias(NEG),
             pl.col("positives", "negatives").max(),
-            _rates_agree(tolerance).all().alias(AGREE),
+            rates_agree(tolerance, FLOATS).all().alias(AGREE),
             SAME_TOTALS.alias(SAME),
         )
-        .filter(~(_is_whole(pl.col(ADDED), tolerance) & pl.col(SAME)))
         .collect()
     )
+
+
+def refuse_not_whole(sums: pl.DataFrame, keys: Sequence[str], tolerance: float) -> None:
+    """Raise for curves that are not whole, from sums of each key: of the first kind there is."""
+    found = sums.filter(~(_is_whole(pl.col(ADDED), tolerance) & pl.col(SAME)))
+    if found.is_empty():
+        return
     several, none = found.filter(pl.col(ANCHORS) > 1), found.filter(pl.col(ANCHORS) == 0)
     if several.height:
-        return InvalidTable(
+        raise InvalidTable(
             f"the table has up to {max(several[ANCHORS])} curves as one, allowed is one per key: "
             f"so many rows begin a curve (a null threshold){first_keys(several, keys)}.",
             hint="was a key column dropped, or were tables concatenated? keep the columns that "
@@ -138,7 +165,7 @@ def _not_whole(curves: pl.DataFrame, keys: Sequence[str]) -> InvalidTable:
         )
     if none.height:
         added = f", or a column added ({quoted(keys)} are taken for keys)" if keys else ""
-        return InvalidTable(
+        raise InvalidTable(
             "no row begins a curve (a null threshold), needed is one per key"
             f"{first_keys(none, keys)}.",
             hint=f"were rows left out{added}? {AS_IT_IS}",
@@ -148,26 +175,26 @@ def _not_whole(curves: pl.DataFrame, keys: Sequence[str]) -> InvalidTable:
                          > tolerance * (pl.col("positives") + pl.col("negatives")))  # fmt: skip
     if short.height:
         pos, neg, positives, negatives = short.select(POS, NEG, "positives", "negatives").row(0)
-        return InvalidTable(
+        raise InvalidTable(
             f"the curve is not whole: its rows have {pos:,} of {positives:,} positives and "
             f"{neg:,} of {negatives:,} negatives{first_keys(short, keys)}.",
             hint=f"were rows left out, or repeated? {AS_IT_IS}",
         )
     other = found.filter(~pl.col(SAME))
     if other.height:
-        return InvalidTable(
+        raise InvalidTable(
             "positives or negatives are not the same in all rows of a curve"
             f"{first_keys(other, keys)}.",
             hint=AS_IT_IS,
         )
     wrong = found.filter(~pl.col(AGREE))
     if wrong.height:
-        return InvalidTable(
+        raise InvalidTable(
             "tpr or fpr is not the share of tp in positives, or of fp in negatives"
             f"{first_keys(wrong, keys)}.",
             hint=f"were they rounded, or changed? {AS_IT_IS}",
         )
-    return InvalidTable(
+    raise InvalidTable(
         f"tp and fp are not pos and neg summed up from the best score on{first_keys(found, keys)}.",
         hint=AS_IT_IS,
     )

@@ -2,8 +2,10 @@
 
 Each function takes an `ibis.Table` and the arguments of the function of the same
 name in `polaroc`, and gives an `ibis.Table` with the same columns and numbers, in
-no order. Only what is executed leaves the engine. It needs the extra ``warehouse``,
-for Spark Connect the extra ``spark`` too.
+no order. Only what is executed leaves the engine. A query cannot raise: of invalid
+rows, and of a curve table that is not whole, the result is null and `note` says why.
+Functions that fetch rows raise for such a curve table. The package needs the extra
+``warehouse``, for Spark Connect the extra ``spark`` too.
 """
 
 from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens

@@ -13,10 +13,11 @@ from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import some_priors
 from polaroc.typing import Interpolation, Priors, Start
-from polaroc.warehouse.columns import IBIS, deferred
-from polaroc.warehouse.curves import curve_keys, fetch_hulls, in_memory
+from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal
+from polaroc.warehouse.curves import curve_keys, fetch_whole_hulls, in_memory
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import no_note
+from polaroc.warehouse.whole import TOTALS, is_whole, wholeness, with_added
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -109,7 +110,9 @@ def auprec(
     some_priors(priors)
     measures = auprec_measures(priors, interpolation, start, recall, IBIS)
     if interpolation == "hull":
-        return in_memory(local_auprec(fetch_hulls(curve), priors, interpolation, start, recall))
+        return in_memory(
+            local_auprec(fetch_whole_hulls(curve), priors, interpolation, start, recall)
+        )
     return measures_of_curves(curve, measures)
 
 
@@ -155,7 +158,9 @@ def iauprec(
     """
     averaged = iauprec_measure(over, interpolation, start, measure, IBIS)
     if interpolation == "hull":
-        return in_memory(local_iauprec(fetch_hulls(curve), over, interpolation, start, measure))
+        return in_memory(
+            local_iauprec(fetch_whole_hulls(curve), over, interpolation, start, measure)
+        )
     return measures_of_curves(curve, [averaged])
 
 
@@ -244,7 +249,9 @@ def measures_of_curves(curve: "Table", measures: Sequence[Measure]) -> "Table":
     """The tidy measures of a curve table, all with the same columns."""
     keys = curve_keys(curve)
     measures = [replace(measure, over=None) for measure in measures]
-    unranked = deferred("positives").isnull().ifelse(UNRANKED, no_note())
-    is_anchor = deferred("threshold").isnull()
-    wide = per_key(curve, keys, measures, {}, is_anchor).mutate(note=unranked)
+    # A sum over all rows says whether a curve is whole.
+    wide = per_key(with_added(curve), keys, measures, wholeness(), ibis_library().literal(True))
+    totals = {name: is_whole(curve).ifelse(deferred(name), literal(None)) for name in TOTALS}
+    wide = wide.mutate(**totals).drop(*wholeness())
+    wide = wide.mutate(note=deferred("positives").isnull().ifelse(UNRANKED, no_note()))
     return tidy(wide, keys, measures, weighted=curve["positives"].type().is_floating())

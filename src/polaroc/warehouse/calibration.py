@@ -23,9 +23,10 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import some_priors
 from polaroc.typing import Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, literal
-from polaroc.warehouse.connections import collected, sent_along
-from polaroc.warehouse.curves import fetch_hull_candidates
+from polaroc.warehouse.connections import check_connected, collected, sent_along
+from polaroc.warehouse.curves import curve_keys, fetch_hull_candidates
 from polaroc.warehouse.predictions import check_columns, check_table
+from polaroc.warehouse.whole import check_whole
 
 if TYPE_CHECKING:
     import ibis.expr.types
@@ -149,6 +150,8 @@ def _tuned(curve: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
         count, score = pl.col("pos") + pl.col("neg"), _squeezed(pl.col(SCORE).clip(-FINITE, FINITE))
         sums = {name: (count * score**power).sum() for power, name in enumerate(MOMENTS)}
         return points, points.drop_nulls(SCORE).group_by(keys).agg(**sums)
+    check_connected(curve)
+    check_whole(curve, curve_keys(curve))
     points = fetch_hull_candidates(curve)
     keys = local_curve_keys(points.lazy())
     count = (deferred("pos") + deferred("neg")).cast("float64")

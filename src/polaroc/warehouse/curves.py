@@ -17,12 +17,12 @@ from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, lite
 from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.predictions import Predictions, check_table, read
 from polaroc.warehouse.score_ranges import Ranges, with_ranges
+from polaroc.warehouse.whole import TOTALS, check_whole
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 CELL_COUNTS = ("pos", "neg", "tp", "fp")
-TOTALS = ("positives", "negatives")
 # Distances, in points, of the ends of the chords that a point is compared with.
 REACHES = (1, 4, 16, 64)
 # Margin by which a point must be below a chord, larger than rounding errors.
@@ -175,7 +175,7 @@ def hull(curve: "Table") -> "Table":
     >>> pr.warehouse.hull(points).select("tp", "fp").to_polars().rows()
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    return in_memory(fetch_hulls(curve))
+    return in_memory(fetch_whole_hulls(curve))
 
 
 def in_memory(frame: pl.DataFrame) -> "Table":
@@ -193,6 +193,14 @@ def fetch_hull_candidates(curve: "Table") -> pl.DataFrame:
 def fetch_hulls(curve: "Table") -> pl.DataFrame:
     """The hulls of a curve, as a local frame."""
     return hulls_of(fetch_hull_candidates(curve).lazy()).collect()
+
+
+def fetch_whole_hulls(curve: "Table") -> pl.DataFrame:
+    """The hulls of a curve that a user gave, as a local frame; raise where it is not whole."""
+    keys = curve_keys(curve)
+    check_connected(curve)
+    check_whole(curve, keys)
+    return fetch_hulls(curve)
 
 
 def hull_candidates(curve: "Table") -> "Table":

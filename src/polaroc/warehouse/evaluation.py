@@ -28,11 +28,12 @@ from polaroc.warehouse.bins import with_bins
 from polaroc.warehouse.cells import FATAL, cells, count_cells, noted_cells
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.curves import TOTALS, fetch_hulls, in_memory, to_curve_table
+from polaroc.warehouse.curves import fetch_hulls, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
 from polaroc.warehouse.predictions import EXACT, Predictions, read
 from polaroc.warehouse.score_ranges import Ranges, with_ranges
+from polaroc.warehouse.whole import TOTALS
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table

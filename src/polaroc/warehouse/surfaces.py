@@ -11,6 +11,7 @@ from polaroc.warehouse.columns import IBIS, deferred, ibis_library, ieee_column,
 from polaroc.warehouse.curves import curve_keys
 from polaroc.warehouse.many_priors import WHICH
 from polaroc.warehouse.measures import literal_rows, pick_row_value
+from polaroc.warehouse.whole import whole_curves
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -75,7 +76,7 @@ def surface(
     skews = [own if one is None else literal(skew(one)) for one in resolved]
     given = [prior(own) if one is None else literal(one) for one in resolved]
     defined = [both if one is None else None for one in resolved]
-    rows = curve.mutate(**ends).cross_join(literal_rows(WHICH, len(resolved)))
+    rows = whole_curves(curve, keys).mutate(**ends).cross_join(literal_rows(WHICH, len(resolved)))
     at = rows.select(
         *curve.columns,
         *FIRST,

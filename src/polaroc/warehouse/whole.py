@@ -1,0 +1,94 @@
+"""Whether a curve table in a warehouse has whole curves, as `polaroc.curves.whole` asks it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from polaroc.base.private_columns import COUNT
+from polaroc.curves.whole import (
+    ADDED,
+    AGREE,
+    ANCHORS,
+    NEG,
+    NUMBERS,
+    POS,
+    SAME,
+    added_to_whole,
+    rates_agree,
+    refuse_not_whole,
+    steps,
+    tolerance_of,
+)
+from polaroc.predictions.row_checks import SCORE
+from polaroc.warehouse.columns import Column, Ibis, deferred, ibis_library, literal, to_ibis_columns
+from polaroc.warehouse.connections import collected
+
+if TYPE_CHECKING:
+    from ibis.expr.types import Table
+
+TOTALS = ("positives", "negatives")
+
+
+def _float_column(name: str) -> Column:
+    # Some engines divide whole numbers into whole numbers.
+    return Column(deferred(name).cast("float64"))
+
+
+FLOATS = Ibis(column=_float_column)
+
+
+def with_added(curve: "Table") -> "Table":
+    """With what each row adds to the sum of its key, in `ADDED`: 1 in all for one whole curve."""
+    unranked = deferred("positives").isnull() & deferred("negatives").isnull()
+    is_anchor = Column(deferred(SCORE).isnull())
+    added = added_to_whole(tolerance(curve), is_anchor, Column(unranked), FLOATS)
+    stepped = curve.mutate(**to_ibis_columns(steps(FLOATS)))
+    return stepped.mutate(**to_ibis_columns({ADDED: added}))
+
+
+def tolerance(curve: "Table") -> float:
+    """How far rounding may take sums and rates from what they are, as a share of them."""
+    return tolerance_of(any(curve[name].type().is_float32() for name in NUMBERS))
+
+
+def wholeness() -> dict[str, Any]:
+    """The aggregates of rows with `ADDED` that `is_whole` needs."""
+    same = [deferred(name).min() == deferred(name).max() for name in TOTALS]
+    # Without cases that can be ranked, totals are null in all rows.
+    both = same[0].fill_null(True) & same[1].fill_null(True)
+    return {ADDED: deferred(ADDED).sum(), SAME: both}
+
+
+def is_whole(curve: "Table") -> Any:
+    """Whether a key with the columns of `wholeness` is one whole curve of a table."""
+    return ((deferred(ADDED) - 1).abs() <= literal(tolerance(curve))) & deferred(SAME)
+
+
+def whole_curves(curve: "Table", keys: Sequence[str]) -> "Table":
+    """The curves, with null totals and rates where one is not whole: a query cannot raise."""
+    of_key = ibis_library().window(group_by=keys)
+    rows = with_added(curve)
+    rows = rows.mutate(**{name: value.over(of_key) for name, value in wholeness().items()})
+    whole = is_whole(curve)
+    names = (*TOTALS, "tpr", "fpr")
+    nulled = {name: whole.ifelse(deferred(name), ibis_library().null()) for name in names}
+    return rows.mutate(**nulled).select(*curve.columns)
+
+
+def check_whole(curve: "Table", keys: Sequence[str]) -> None:
+    """Raise where a curve is not whole: this fetches a few sums per key."""
+    limit = tolerance(curve)
+    rows = with_added(curve).mutate(**to_ibis_columns({AGREE: rates_agree(limit, FLOATS)}))
+    sums = {
+        **wholeness(),
+        COUNT: ibis_library()._.count(),
+        ANCHORS: deferred(SCORE).isnull().sum(),
+        POS: deferred("pos").sum(),
+        NEG: deferred("neg").sum(),
+        **{name: deferred(name).max() for name in TOTALS},
+        AGREE: deferred(AGREE).all(),
+    }
+    # Without keys there is a row even for an empty table.
+    found = collected(rows.aggregate(by=keys, **sums)).filter(pl.col(COUNT) > 0)
+    refuse_not_whole(found, keys, limit)

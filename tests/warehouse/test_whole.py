@@ -1,0 +1,114 @@
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+from comparison import assert_same, lazily, predictions
+from engines import Engine
+
+import polaroc as pr
+from polaroc import warehouse
+from polaroc.errors import InvalidTable
+from polaroc.warehouse.connections import collected
+
+NAMES = {"truth": "truth", "score": "score"}
+TABLE = predictions(13, 200)
+CURVES = pr.curve(TABLE, **NAMES, by=["model", "fold"])
+ONE = pr.curve(TABLE, **NAMES)
+BROKEN = {
+    "a key dropped": (CURVES.drop("fold"), "curves as one.*model="),
+    "concatenated": (pl.concat([ONE, ONE]), "up to 2 curves as one"),
+    "every second row": (ONE[::2], r"\d+ of \d+ positives and \d+ of \d+ negatives"),
+    "filtered": (ONE.filter(pl.col("threshold") > 0), "no row begins a curve"),
+    "another rate": (ONE.with_columns(tpr=pl.col("tpr") * 2), "tpr or fpr is not the share"),
+    "no rate": (ONE.with_columns(fpr=pl.lit(None, pl.Float64)), "tpr or fpr is not the share"),
+    "other totals": (
+        ONE.with_columns(positives=pl.when(pl.col("tp") > 3).then("positives").otherwise(999)),
+        ".",
+    ),
+    "the other order": (
+        ONE.with_columns(pl.col("tp", "tpr", "fp", "fpr").reverse()), "not pos and neg summed up",
+    ),
+}  # fmt: skip
+# Those that finish on this machine raise; each of the others has a column that is then null.
+QUERIES: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "auc": ("estimate", lambda of: of.auc),
+    "auprec": ("estimate", lambda of: lambda curve: of.auprec(curve, [0.1, 0.5])),
+    "iauprec": ("estimate", lambda of: lambda curve: of.iauprec(curve, (0.05, 0.2))),
+    "sens": ("estimate", lambda of: lambda curve: of.sens(curve, (0.05, 0.2))),
+    "accsens": ("estimate", lambda of: lambda curve: of.accsens(curve, (0.05, 0.2))),
+    "surface": ("precision", lambda of: lambda curve: of.surface(curve, [0.1])),
+}
+FETCHES: dict[str, Callable[[Any, Engine], Any]] = {
+    "hull": lambda curve, _: warehouse.hull(curve),
+    "auprec of hulls": lambda curve, _: warehouse.auprec(curve, 0.1, "hull"),
+    "iauprec of hulls": lambda curve, _: warehouse.iauprec(curve, (0.05, 0.2), "hull"),
+    "probabilities": lambda curve, engine: warehouse.probabilities(
+        engine.table(TABLE), curve, score="score", priors=0.1,
+        by=[name for name in ("model", "fold") if name in curve.columns],
+    ),
+}  # fmt: skip
+
+
+def test_all_functions_of_curves_are_among_these():
+    public = {name: getattr(warehouse, name) for name in warehouse.__all__}
+    taking = {name for name, one in public.items() if "curve" in inspect.signature(one).parameters}
+    assert taking == {*QUERIES} | {name for name in FETCHES if " " not in name}
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_of_what_is_no_whole_curve_has_no_number(engine: Engine, name, broken):
+    (column, function), (curve, _) = QUERIES[name], BROKEN[broken]
+    found = collected(function(warehouse)(engine.table(curve)))
+    assert found.height
+    assert found[column].drop_nulls().is_empty()
+    if "note" in found.columns:
+        assert found["note"].str.contains("not whole").all()
+    assert_same(found, lazily(function(pr), curve))
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_in_a_query_the_curves_that_are_whole_keep_their_numbers(engine: Engine, name):
+    _, function = QUERIES[name]
+    half = CURVES.filter((pl.col("model") == "a") | (pl.col("tpr") > 0.5))
+    found = collected(function(warehouse)(engine.table(half)))
+    assert_same(found, lazily(function(pr), half))
+    whole = pl.col("model") == "a"
+    assert_same(found.filter(whole), function(pr)(CURVES).filter(whole))
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("name", FETCHES)
+def test_what_fetches_refuses_what_is_no_whole_curve(engine: Engine, name, broken):
+    curve, message = BROKEN[broken]
+    with pytest.raises(InvalidTable, match=f"(?s){message}.*Hint: "):
+        FETCHES[name](engine.table(curve), engine)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: pr.curve(table, **NAMES, by="model", weight="weight"),
+        lambda table: pr.curve(table.filter("truth"), **NAMES),
+        lambda table: pr.curve(table.filter(~pl.col("truth")), **NAMES, weight="weight"),
+        lambda table: pr.curve(table.with_columns(weight=0.0), **NAMES, weight="weight"),
+        lambda table: pr.curve(table.clear(), **NAMES),
+        lambda table: pr.curve(table.clear(), **NAMES, by="model"),
+        lambda table: pr.curve(table, **NAMES).with_columns(pl.col("tpr", "fpr").cast(pl.Float32)),
+        lambda table: pr.curve(
+            table.with_columns(score=pl.when(pl.col("model") == "a").then("score")).lazy(),
+            **NAMES, by="model",
+        ).collect(),
+    ],
+    ids=["weighted", "positives alone", "weighted negatives", "no weight", "no row",
+         "no row of a key", "short rates", "unranked"],
+)  # fmt: skip
+def test_what_is_a_whole_curve_is_taken(engine: Engine, change):
+    curve = change(predictions(13, 200, weights=True))
+    there = engine.table(curve)
+    assert_same(warehouse.auc(there), pr.auc(curve))
+    assert_same(warehouse.hull(there).select("tp", "fp"), pr.hull(curve).select("tp", "fp"))

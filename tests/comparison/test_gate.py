@@ -338,6 +338,18 @@ def test_a_loss_that_is_infinite_is_said():
 # --- Refusals ------------------------------------------------------------------------------------
 
 
+def test_models_may_be_null_but_not_nan():
+    model = pl.when(pl.col("model") == "A").then(pl.lit(1.0))
+    unnamed = ONE.filter(pl.col("model") != "B").with_columns(model=model)
+    found = on_cases(unnamed, champion=1, challenger=None, measure="iauprec", over=(1e-3, 1e-2))
+    expected = on_cases(measure="iauprec", over=(1e-3, 1e-2))
+    assert found.difference == pytest.approx(expected.difference, rel=1e-9)
+    assert any(warning.startswith("1.0 and None: ") for warning in found.warnings)
+    nan = float("nan")
+    with pytest.raises(InvalidArgument, match=r"(?s)is NaN.*Hint: .*cast\(pl.String\)"):
+        on_cases(unnamed.fill_null(nan), champion=1.0, challenger=nan)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,6 +1,7 @@
 import json
 import re
 from base64 import b64encode
+from datetime import datetime
 from hashlib import sha256
 from itertools import pairwise
 
@@ -77,6 +78,22 @@ def test_the_share_of_cases_that_a_threshold_of_folds_acts_on_carries_over(page)
     ).groups()
     assert told[0] == row["threshold"]
     assert [int(count) for count in told[1:]] == pytest.approx(share, abs=6)
+
+
+@pytest.mark.parametrize(
+    "names", [[0.5, float("nan")], [True, False], [datetime(2024, 1, 1), datetime(2024, 2, 1)]]
+)
+def test_keys_of_any_kind_have_one_name_on_the_page(tmp_path, names):
+    draw = np.random.default_rng(2)
+    truth = draw.random(200) < 0.3
+    table = pl.concat(
+        pl.DataFrame({"case": range(200), "truth": truth, "score": draw.normal(truth)})
+        .with_columns(model=pl.Series([name] * 200))
+        for name in names
+    )  # fmt: skip
+    asked = {"truth": "truth", "score": "score", "by": ["model"], "case": "case"}
+    page = pr.report(table, **asked, over=(0.05, 0.3), path=tmp_path / "page.html").read_text()
+    assert all(f">{name}<" in page for name in names)
 
 
 def test_a_page_is_not_written_under_the_name_of_another_kind(tmp_path):

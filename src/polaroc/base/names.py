@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+import polars as pl
+
 from polaroc.base.text import escape_control
 from polaroc.errors import MAX_LETTERS
 
@@ -47,6 +49,24 @@ def one_name(model: object) -> str:
     if not name.strip():
         return repr(name)
     return name if len(name) <= MAX_LETTERS else f"{name[:MAX_LETTERS]}…"
+
+
+def key_text(key: str) -> pl.Expr:
+    """The values of a key as text, the same as that of one value alone in Python.
+
+    Polars writes some of them in another way: NaN, truth values, times.
+
+    Examples
+    --------
+    >>> keys = pl.DataFrame({"model": [0.5, None, float("nan")]})
+    >>> keys.select(key_text("model")).to_series().to_list()
+    ['0.5', 'None', 'nan']
+    """
+
+    def texts(values: pl.Series) -> pl.Series:
+        return pl.Series(values.name, map(str, values), pl.String)
+
+    return pl.col(key).map_batches(texts, return_dtype=pl.String)
 
 
 def noted_by_kind(notes: Iterable[tuple[object, str]]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys, require
+from polaroc.base.names import key_text
 from polaroc.charts.layers import chance_diagonal, curves, data
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import DIGITS, FEWER_KEYS, straight_lines, thinned
@@ -123,7 +124,7 @@ def operating_drift(
 
 def _labelled(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Points with the names of their first key (`series`) and of all keys (`line`)."""
-    labels = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
+    labels = [key_text(key) for key in keys] or [pl.lit("")]
     return (
         points.filter(pl.col("tpr").is_not_null() & pl.col("prior").is_not_null())
         .sort(*keys, "prior", nulls_last=True)

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
+from polaroc.base.names import key_text
 from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import FEWER_KEYS
@@ -83,7 +84,7 @@ def monitor(
             f"there are {rows.height:,} points to draw, allowed are {MAX_POINTS:,}.",
             hint=FEWER_KEYS,
         )
-    names = [pl.col(key).cast(pl.String).fill_null("None") for key in keys] or [pl.lit("")]
+    names = [key_text(key) for key in keys] or [pl.lit("")]
     kind = rows.schema[time]
     drawn = rows.select(
         pl.concat_str(names, separator=" · ").alias("series"),

@@ -299,6 +299,12 @@ def two_models(
         # An expression equals anything.
         if not isinstance(model, Hashable) or isinstance(model, pl.Expr) or model not in present
     ]
+    # NaN equals no NaN.
+    if any(isinstance(model, float) and model != model for model in unknown):
+        raise InvalidArgument(
+            "champion or challenger is NaN, allowed are values that are equal to themselves.",
+            hint=f"make names of them first: pl.col({between!r}).cast(pl.String).",
+        )
     if unknown:
         raise InvalidArgument(
             f"{between!r} has no {quoted(unknown)}; it has {quoted(present)}.",

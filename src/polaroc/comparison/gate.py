@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.checks import pair_of
 from polaroc.base.columns import as_lazy, column_names
+from polaroc.base.names import key_text
 from polaroc.base.private_columns import VALUE
 from polaroc.comparison.case_limits import (
     LARGEST_RATES,
@@ -350,7 +351,7 @@ def _on_cases(
     noted = (
         own.drop_nulls("note")
         .group_by(humanize_note(pl.col("note")), maintain_order=True)
-        .agg(pl.col(cases.between).cast(pl.String))
+        .agg(key_text(cases.between))
     )
     warnings = (
         ON_CASES,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc import charts
+from polaroc.base.names import key_text
 from polaroc.charts.monitoring import MAX_POINTS
 from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
 from polaroc.deployment.monitor_result import (
@@ -137,7 +138,8 @@ def _figure(table: pl.DataFrame, keys: list[str]) -> Figure:
     shown = times.tail(max(MAX_POINTS * len(times) // table.height, 1))
     drawn = table.filter(pl.col(time) >= shown[0])
     left_out = len(times) - len(shown)
-    series = drawn.select(pl.concat_str(own, separator=" · ")) if own else pl.DataFrame({"": [""]})
+    names = pl.concat_str(map(key_text, own), separator=" · ") if own else pl.lit("")
+    series = drawn.select(names).to_series()
     alarms = drawn["alarm"].count()
     which = f"the last {len(shown):,} of {len(times):,} times" if left_out else "all times"
     days = times_in_words(shown)
@@ -149,6 +151,6 @@ def _figure(table: pl.DataFrame, keys: list[str]) -> Figure:
         "where there is no estimate.",
         f"Prior, precision, share called positive and cost per case over {seen}, with limits and "
         f"{counted(alarms, 'alarm')}.",
-        series.to_series().unique(maintain_order=True).fill_null("None").to_list(),
+        series.unique(maintain_order=True).to_list(),
         wide=True,
     )

@@ -8,6 +8,7 @@ from inspect import getmembers, isclass, isfunction, ismodule
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import polars as pl
 import pytest
 from programs import only_if_asked
 from sizes import ALL_CASES
@@ -31,7 +32,7 @@ CALCULATED = [page for page in DOCS if ALL_CASES or page.stem not in LONG]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 FILES = (ROOT / "docs" / "guide" / "files.md").read_text()
-(COMMANDS,) = re.findall(r"```sh\n(.*?)```", FILES, re.DOTALL)
+IN_USE = (ROOT / "docs" / "guide" / "in_use.md").read_text()
 ON_SAIL = re.compile(r"```python\n(?:(?!```).)*?pysail.*?```\n", re.DOTALL)
 
 
@@ -127,8 +128,29 @@ def test_there_are_two_set_up_commands():
 def test_commands_of_a_folder_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # The page makes its folder in its first block.
-    exec(re.findall(r"```python\n(.*?)```", FILES, re.DOTALL)[0], {})
-    for command in COMMANDS.replace("\\\n", " ").strip().splitlines():
+    run_commands(FILES, made_by=lambda blocks: blocks[:1])
+
+
+def test_commands_of_two_days_in_use_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_commands(
+        IN_USE,
+        # The year is long to watch, and made in the first block.
+        made_by=lambda blocks: [
+            blocks[0],
+            "used = year.drop('truth')",
+            *(b for b in blocks if "write_parquet" in b),
+        ],
+    )
+    assert pl.read_csv("watched.csv")["day"].unique().sort().to_list() == [1, 2]
+
+
+def run_commands(page, made_by):
+    names = {}
+    for block in made_by(re.findall(r"```python\n(.*?)```", page, re.DOTALL)):
+        exec(block, names)
+    (commands,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    for command in commands.replace("\\\n", " ").strip().splitlines():
         program, *arguments = shlex.split(command)
         assert program == "polaroc"
         result = CliRunner().invoke(app, arguments)

@@ -232,6 +232,24 @@ def jitter(runs: int) -> Iterator[dict[str, object]]:
             }  # fmt: skip
 
 
+def named_days(runs: int) -> Iterator[dict[str, object]]:
+    """What naming the days of the reference costs where days do not differ.
+
+    The prior is 10 % until day 100 and higher from then on, the range 5-20 %.
+    """
+    for prior, sizes, told in product((0.4, 0.3, 0.25), REFERENCES, (False, True)):
+        rng, found = np.random.default_rng(12), []
+        grown = np.where(np.arange(365) < 100, 0.1, prior)
+        for _ in range(runs):
+            day = first(year_of_days(rng, sizes, grown, 0.0, told).prior_alarms())
+            found.append(np.inf if day is None or day <= 100 else day - 100)
+        yield {
+            "prior": prior, "reference": sizes, "told apart": told, "runs": runs,
+            "found": np.isfinite(found).mean(), "median days": np.median(found),
+            "90 % within": np.quantile(found, 0.9, method="higher"),
+        }  # fmt: skip
+
+
 def draws(runs: int) -> Iterator[dict[str, object]]:
     """How often labels of 5,000 cases, 10 % positive, are said to be drawn otherwise than stated.
 
@@ -670,7 +688,7 @@ def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
 
 PARTS = {
     "carried": carried, "carried-to-a-choice": carried_to_a_choice, "false-alarms": false_alarms,
-    "jitter": jitter, "delays": delays, "speed": speed, "drifts": drifts,
+    "jitter": jitter, "named-days": named_days, "delays": delays, "speed": speed, "drifts": drifts,
     "test-size": sizes_of_the_test, "labels": labels, "labels-of-many-days": labels_of_many_days,
     "budgets": budgets, "draws": draws,
 }  # fmt: skip

@@ -108,6 +108,13 @@ def test_what_is_no_whole_curve_is_refused(broken):
         pr.auc(table.sample(fraction=1, shuffle=True, seed=3))
 
 
+@pytest.mark.parametrize(("column", "kind"), [("tp", pl.String), ("positives", pl.Boolean)])
+def test_columns_that_are_no_numbers_are_refused(column, kind):
+    for table in (ONE, ONE.lazy()):
+        with pytest.raises(InvalidTable, match=f"'{column}' is {kind}, allowed are numbers"):
+            pr.auc(table.with_columns(pl.col(column).cast(kind)))
+
+
 @pytest.mark.product
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -43,6 +43,7 @@ def notes(table):
 
 
 CALLS = {
+    "check": lambda table: notes(pr.check(table, **MODELS)),
     "evaluate": lambda table: notes(pr.evaluate(table, **MODELS, intervals="logit")),
     "evaluate, resampled": lambda table: notes(
         pr.evaluate(table, **MODELS, measures="auc", intervals="percentile")
@@ -199,6 +200,15 @@ def test_a_threshold_that_is_promised_on_the_command_line_says_it_too(tmp_path, 
     for more, is_said in ((["--confidence", "0.9"], True), ([], False)):
         told = json.loads(CliRunner().invoke(app, [*asked, *more]).stdout)
         assert {SAID in (row["note"] or "") for row in told} == {is_said}
+
+
+def test_the_audit_of_files_says_it_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    BOTH.write_parquet("predictions.parquet")
+    words = ["check", "predictions.parquet", "--truth", "truth", "--score", "score"]
+    assert SAID in " ".join(CliRunner().invoke(app, words).output.split())
+    told = json.loads(CliRunner().invoke(app, [*words, "--by", "model", "--json"]).stdout)
+    assert SAID in str(told)
 
 
 @pytest.mark.parametrize("call", ["delong", "compare", "gate", "choose"])

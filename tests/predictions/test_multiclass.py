@@ -1,3 +1,4 @@
+from datetime import date
 from pathlib import Path
 
 import polars as pl
@@ -165,6 +166,17 @@ def test_a_misspelt_class_is_told_the_labels(scores):
     with pytest.raises(InvalidArgument, match="the labels 'healthy', 'ill', 'sick'") as refused:
         pr.one_vs_rest(table, truth="dx", scores=scores)
     assert refused.value.hint.arguments["scores"].keys() == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", [pl.Date, pl.Datetime])
+def test_labels_that_are_days_need_a_mapping(kind):
+    names = ["2024-01-01", "2024-01-02"]
+    days = pl.Series("day", [date(2024, 1, 1), date(2024, 1, 2)] * 2).cast(kind)
+    table = pl.DataFrame({"day": days, **{name: [0.1, 0.9, 0.8, 0.2] for name in names}})
+    with pytest.raises(InvalidArgument, match=r"(?s)cannot be told.*Hint: give a mapping"):
+        pr.one_vs_rest(table, truth="day", scores=names)
+    found = pr.one_vs_rest(table, truth="day", scores=dict(zip(days.head(2), names, strict=True)))
+    assert found["truth"].sum() == 4
 
 
 def test_what_can_be_matched_in_two_ways_is_refused():

@@ -314,6 +314,13 @@ def curve_keys(frame: pl.LazyFrame) -> list[str]:
             "the table has a column 'prior' or 'skew': it is a surface, and a curve is needed.",
             hint="pass the result of curve(...) or hull(...), and the priors as an argument.",
         )
+    kinds = {name: frame.collect_schema()[name] for name in CURVE}
+    wrong = [name for name, kind in kinds.items() if not (kind.is_numeric() or kind == pl.Null)]
+    if wrong:
+        raise InvalidTable(
+            f"the column {wrong[0]!r} is {kinds[wrong[0]]}, allowed are numbers.",
+            hint=f"cast it first: pl.col({wrong[0]!r}).cast(pl.Float64).",
+        )
     return keys
 
 

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import polars as pl
 import typer
 
 from polaroc.base.text import escape_control
@@ -11,9 +12,10 @@ from polaroc.cli.measures_table import MAX_ROWS, commonest_notes
 from polaroc.cli.options import Files, Positive, Score, Truth, Weight
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import handle_errors, notes_console, out, print_json, print_notes, progress
-from polaroc.cli.sources import Decimal, Separator, TableName, columns_of, opened
+from polaroc.cli.sources import Decimal, FileSource, Separator, TableName, columns_of, opened
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.audit import check as audit
+from polaroc.predictions.dependence import with_note
 
 
 @handle_errors
@@ -48,6 +50,9 @@ def check(
         arguments = columns.arguments(keys)
         del arguments["nulls"]
         report = audit(frame, **arguments, case=case)
+        if isinstance(source, FileSource):
+            doubt = source.dependence(columns, keys)
+            report = with_note(report.lazy(), doubt, pl.lit(True)).collect()
         notes = source.notes(columns)
         source.check_unchanged()
     if report.is_empty():

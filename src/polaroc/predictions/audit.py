@@ -8,6 +8,7 @@ from polaroc.base.columns import check_keys, key_columns, single_column
 from polaroc.base.private_columns import DIFFERS, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
 from polaroc.predictions.balance import balance_note
+from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import (
     ONLY_LABELS,
     SCORE,
@@ -69,6 +70,7 @@ def check(
         of cases, and which blocks have over twice or less than half as many cases
         as usual, or clearly another share of positives; and, where `by` is empty, which
         columns have usual names of models and folds, whose rows are then taken together.
+        Of an eager table it says where several rows share a patient, a customer or the like.
 
     Raises
     ------
@@ -137,6 +139,7 @@ def check(
         "note",
         balance_note(keys),
         pl.lit(pooled_keys_note(names, by, score, [truth, weight, case]), pl.String),
+        pl.lit(dependence(table, by, [truth, weight], score), pl.String),
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)

@@ -162,6 +162,9 @@ def _of_type(names: Sequence[Any], kind: pl.DataType) -> pl.Series:
     named = pl.Series(names, strict=False)
     if kind == pl.Boolean and named.dtype == pl.String:
         return named.str.to_lowercase().replace_strict(WORDS, default=None, return_dtype=kind)
+    if kind.is_temporal() and named.dtype == pl.String:
+        # Days and times have many ways to be written.
+        return pl.Series([None] * len(named), dtype=kind)
     return named.cast(kind, strict=False)
 
 

@@ -114,6 +114,14 @@ def test_every_query_is_on_the_page_of_reproduced_figures():
         assert f"`{query.stem}`" in page
 
 
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
+def test_pages_say_before_their_code_that_it_needs_scikit_learn(page):
+    text = page.read_text()
+    for block in re.finditer(r"```python\n(.*?)```", text, re.DOTALL):
+        if "sklearn" in block[1]:
+            assert "extra `sklearn`" in text[: block.start()]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_nothing_is_left_to_be_filled_in(page):
     assert not re.search(r"\b(BENCH|TODO|FIXME|XXX)\b", page.read_text())

@@ -21,6 +21,7 @@ extensions = [
     "math_markup",
     "command_help",
     "measure_table",
+    "role_table",
     "links",
     "short_types",
 ]

@@ -116,7 +116,7 @@ def evaluated(priors: pl.DataFrame) -> pl.DataFrame:
 @cache
 def curves_of_first_fold() -> pl.DataFrame:
     first = predictions().filter(pl.col("fold") == 1)
-    return first.pipe(pr.curve, truth="truth", score="score", by="model")
+    return first.pipe(pr.curve, truth="truth", score="score", fold=None)
 
 
 def satellite() -> "alt.TopLevelMixin":

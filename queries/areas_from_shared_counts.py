@@ -19,14 +19,13 @@ OVER = (0.05, 0.20)
 
 
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
-    columns = {"truth": "truth", "score": "score"}
+    # The counts of a place are those of all its rows.
+    columns = {"truth": "truth", "score": "score", "fold": None}
     places = predictions.select("fold").unique().sort("fold").collect()["fold"].to_list()
     first = predictions.filter(pl.col("fold") == places[0])
     edges = pr.bin_edges(first, **columns, bins=BINS)
     shared = [
-        pr.binned(
-            predictions.filter(pl.col("fold") == place), **columns, by="model", bins=edges
-        ).collect()
+        pr.binned(predictions.filter(pl.col("fold") == place), **columns, bins=edges).collect()
         for place in places
     ]
     return (

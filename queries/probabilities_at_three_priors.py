@@ -18,10 +18,10 @@ PRIORS = [0.5, 0.1, 0.01]
 
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
     even = pl.col("case") % 2 == 0
-    tuning = predictions.filter(even).pipe(pr.curve, truth="truth", score="score", by="model")
+    tuning = predictions.filter(even).pipe(pr.curve, truth="truth", score="score", fold=None)
     return (
         predictions.filter(~even)
-        .pipe(pr.probabilities, tuning, score="score", by="model", priors=PRIORS)
+        .pipe(pr.probabilities, tuning, score="score", fold=None, priors=PRIORS)
         .select("model", "case", "score", "prior", "probability")
         .sort("model", "case", "prior")
     )

@@ -20,7 +20,7 @@ COST = 10 / 11
 
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
     return (
-        predictions.pipe(pr.curve, truth="truth", score="score", by="model")
+        predictions.pipe(pr.curve, truth="truth", score="score", fold=None)
         .pipe(pr.expected_cost, over=OVER, cost=COST)
         .select("model", "threshold", "cost_fixed", "cost_following", "worth_of_prior")
         .sort("cost_fixed", "model")

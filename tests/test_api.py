@@ -10,7 +10,7 @@ import polaroc as pr
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "auprec_bounds",
     "beta", "bin_edges", "binned", "bootstrap", "bounds", "brier_curve",
-    "calibration_curve", "charts", "check",
+    "calibration_curve", "cases", "charts", "check",
     "check_calibration", "choose", "compare", "cost_curve", "curve", "curve_from_bins", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
     "expected_cost", "experiments", "expr", "gate", "greatest_auprec", "h_measure", "hull",

@@ -113,9 +113,7 @@ STEPS = {
     "check": lambda table, **columns: pr.check(table, case="id", **columns),
     "bootstrap": partial(pr.bootstrap, measures="auc", draws=100),
     "bootstrap, clusters": partial(pr.bootstrap, measures="auc", draws=100, cluster="patient"),
-    "bootstrap, sampled": partial(
-        pr.bootstrap, measures="auc", draws=100, sampling_weight="weight"
-    ),
+    "bootstrap, sampled": partial(pr.bootstrap, measures="auc", draws=100, weight="weight"),
     "apply_thresholds": lambda table, **columns: pr.apply_thresholds(table, points(), **columns),
     "estimate_prior": lambda table, **columns: pr.estimate_prior(
         table, WIDE if "by" not in columns else LONG, method="confusion", **columns
@@ -383,7 +381,7 @@ def test_models_are_named_by_their_columns():
 
 def test_shared_columns_are_computed_once_per_case():
     by = (pl.int_range(pl.len()) < CASES // 2).alias("half")
-    found = pr.check(WIDE, "truth", MODELS, by=by, positive="yes")
+    found = pr.check(WIDE, truth="truth", score=MODELS, by=by, fold=None, positive="yes")
     assert found["rows"].to_list() == [CASES // 2] * 4
 
 
@@ -444,8 +442,8 @@ def test_arrays_in_place_of_columns_are_told_the_call_that_works():
 def test_a_column_model_beside_several_scores_is_refused():
     with pytest.raises(InvalidArgument, match=r"(?s)the table has one, too.*rename"):
         pr.evaluate(WIDE.rename({"fold": "model"}), **TRUTH, score=MODELS)
-    with pytest.raises(InvalidArgument, match="between='model'"):
-        pr.delong(WIDE, **TRUTH, score=MODELS, between="fold")
+    with pytest.raises(InvalidArgument, match="one column per model, and model is"):
+        pr.delong(WIDE, **TRUTH, score=MODELS, model="fold")
 
 
 def test_rows_of_a_wide_table_are_cases():
@@ -494,10 +492,10 @@ for types in kinds:
         assert_frame_equal(found, expected, rel_tol=1e-12)
 for types in ("Int64", "boolean", "int8", bool):
     table = pd.DataFrame({"truth": pd.Series([1, 0, 1, 0]).astype(types), "score": [4, 3, 2, 1]})
-    assert pr.check(table, "truth", "score")["positives"].item() == 2
+    assert pr.check(table, truth="truth", score="score")["positives"].item() == 2
 for days in (pd.period_range("2026", periods=4), pd.date_range("2026", periods=4, tz="UTC")):
     table = pd.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1], "day": days})
-    assert pr.check(table, "truth", "score")["rows"].item() == 4
+    assert pr.check(table, truth="truth", score="score")["rows"].item() == 4
 assert sys.modules.get("pyarrow") is None
 """
 

@@ -32,10 +32,19 @@ def shortened(
         if one.kind is one.KEYWORD_ONLY and "*" not in shown:
             shown.append("*")
         bare = str(one.replace(annotation=one.empty, default=one.empty))
-        default = "" if one.default is one.empty else f" = {one.default!r}"
+        default = (
+            ""
+            if one.default is one.empty
+            else f" = {'...' if one.default is ... else repr(one.default)}"
+        )
         typed = "" if one.annotation is one.empty else f": {type_name(one.annotation)}"
         shown.append(f"{bare}{typed}{default}")
     return f"({', '.join(shown)})", type_name(full.return_annotation)
+
+
+def shown_default(value: Any) -> str:
+    # Of roles that are found by their names.
+    return "..." if value is ... else repr(value)
 
 
 def type_name(annotation: Any) -> str:

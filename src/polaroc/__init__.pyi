@@ -38,6 +38,7 @@ from polaroc.measures.functions import iauprec as iauprec
 from polaroc.measures.sensitivity import accsens as accsens
 from polaroc.measures.sensitivity import sens as sens
 from polaroc.predictions.audit import check as check
+from polaroc.predictions.cases import cases as cases
 from polaroc.predictions.multiclass import macro as macro
 from polaroc.predictions.multiclass import one_vs_rest as one_vs_rest
 from polaroc.priors.beliefs import beta as beta

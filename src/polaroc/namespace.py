@@ -14,7 +14,8 @@ import polaroc
 
 STEPS = (
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "bin_edges", "binned",
-    "bootstrap", "bounds", "brier_curve", "calibration_curve", "check", "check_calibration",
+    "bootstrap", "bounds", "brier_curve", "calibration_curve", "cases", "check",
+    "check_calibration",
     "choose", "compare", "cost_curve", "curve", "curve_from_bins", "decision_curve",
     "delong", "dominance", "estimate_prior", "evaluate", "expected_cost", "gate", "h_measure",
     "hull", "iauprec", "intervals", "label_budget", "macro", "mean_pr", "mean_roc",

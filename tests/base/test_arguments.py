@@ -36,7 +36,7 @@ FEATURES = pl.DataFrame({"class": [0, 1] * 9, "x": range(18)})
 
 @cache
 def curves(*by):
-    return pr.curve(TABLE, **NAMES, by=by or "model")
+    return pr.curve(TABLE, **NAMES, by=by or "model", model=None, fold=None)
 
 
 @cache
@@ -51,7 +51,7 @@ def measures():
 
 @cache
 def counts():
-    return pr.binned(TABLE, **NAMES, bins=3, by="model")
+    return pr.binned(TABLE, **NAMES, bins=3, fold=None)
 
 
 @cache
@@ -78,29 +78,34 @@ def gate(**arguments):
 
 
 COLUMN = {"truth": "truth", "score": "score", "weight": "weight"}
+OF_CASES = COLUMN | {
+    "by": [], "model": "model", "fold": ["fold"], "case": "case", "cluster": "case",
+    "subgroup": [], "time": "case",
+}  # fmt: skip
 # By function: how it is called, and by argument that takes columns a call that is right. A list
 # of names stands for an argument that takes several.
 CALLS = {
-    "curve": (lambda **a: pr.curve(TABLE, **a), COLUMN | {"by": ["model"]}),
-    "lazy curve": (lambda **a: pr.curve(TABLE.lazy(), **a), COLUMN | {"by": ["model"]}),
-    "bin_edges": (lambda **a: pr.bin_edges(TABLE, bins=3, **a), COLUMN),
-    "binned": (lambda **a: pr.binned(TABLE, bins=3, **a), COLUMN | {"by": ["model"]}),
-    "evaluate": (lambda **a: pr.evaluate(TABLE, **a), COLUMN | {"by": ["model"]}),
+    "curve": (lambda **a: pr.curve(TABLE, **a), OF_CASES),
+    "lazy curve": (lambda **a: pr.curve(TABLE.lazy(), **a), OF_CASES),
+    "bin_edges": (lambda **a: pr.bin_edges(TABLE, bins=3, **a), OF_CASES),
+    "cases": (lambda **a: pr.cases(TABLE, **a), OF_CASES),
+    "binned": (lambda **a: pr.binned(TABLE, bins=3, **a), OF_CASES),
+    "evaluate": (lambda **a: pr.evaluate(TABLE, **a), OF_CASES),
     "evaluate within memory": (
-        lambda **a: pr.evaluate(TABLE.lazy(), memory="600MB", **a), COLUMN | {"by": ["model"]},
+        lambda **a: pr.evaluate(TABLE.lazy(), memory="600MB", **a), OF_CASES,
     ),
-    "check": (lambda **a: pr.check(TABLE, **a), COLUMN | {"by": ["model"], "case": "case"}),
+    "check": (lambda **a: pr.check(TABLE, **a), OF_CASES),
     "bootstrap": (
         lambda **a: pr.bootstrap(TABLE, draws=100, measures="auc", **a),
-        NAMES | {"by": ["model"], "cluster": "case"},
+        OF_CASES,
     ),
     "delong": (
         lambda **a: pr.delong(ONE_TEST_SET, **a),
-        NAMES | {"by": [], "between": "model", "case": "case"},
+        NAMES | {"by": [], "model": "model", "fold": [], "case": "case"},
     ),
     "apply_thresholds": (
         lambda **a: pr.apply_thresholds(TABLE, points(), same_table=True, **a),
-        COLUMN | {"by": ["model"]},
+        OF_CASES,
     ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
@@ -157,7 +162,7 @@ CALLS = {
         lambda **a: pr.report(ONE_TEST_SET, path="never.html", over=(0.1, 0.2), **a),
         COLUMN | {"by": ["model"], "between": "model", "block": [], "case": "case"},
     ),
-    "proc.curve": (lambda **a: TABLE.proc.curve(**a), COLUMN | {"by": ["model"]}),
+    "proc.curve": (lambda **a: TABLE.proc.curve(**a), OF_CASES),
     "kfold": (
         lambda **a: pr.experiments.kfold(FEATURES, classifiers(), k=2, **a), {"truth": "class"},
     ),
@@ -169,26 +174,26 @@ CALLS = {
         lambda **a: pr.experiments.test_train_ratio(TABLE, 20, **a), {"by": ["model", "fold"]},
     ),
     "check_calibration": (
-        lambda **a: pr.check_calibration(TABLE, **a), COLUMN | {"by": ["model"]},
+        lambda **a: pr.check_calibration(TABLE, **a), OF_CASES,
     ),
     "probabilities": (
         lambda **a: pr.probabilities(TABLE, curves(), priors=0.1, same_table=True, **a),
-        {"score": "score", "by": ["model"]},
+        {"score": "score", "by": [], "model": "model", "fold": []},
     ),
     "warehouse.probabilities": (
         lambda **a: warehouse.probabilities(
             ibis_table(), curves(), priors=0.1, same_table=True, **a
         ),
-        {"score": "score", "by": ["model"]},
+        {"score": "score", "by": [], "model": "model", "fold": []},
     ),
     "warehouse.binned": (
-        lambda **a: warehouse.binned(ibis_table(), bins=3, **a), COLUMN | {"by": ["model"]},
+        lambda **a: warehouse.binned(ibis_table(), bins=3, **a), OF_CASES,
     ),
     "warehouse.curve": (
-        lambda **a: warehouse.curve(ibis_table(), **a), COLUMN | {"by": ["model"]},
+        lambda **a: warehouse.curve(ibis_table(), **a), OF_CASES,
     ),
     "warehouse.evaluate": (
-        lambda **a: warehouse.evaluate(ibis_table(), **a), COLUMN | {"by": ["model"]},
+        lambda **a: warehouse.evaluate(ibis_table(), **a), OF_CASES,
     ),
     "expr.auc": (lambda **a: TABLE.select(expr.auc(**a)), COLUMN),
     "expr.auprec": (lambda **a: TABLE.select(expr.auprec(**a)), COLUMN),
@@ -219,7 +224,7 @@ WRONG = {
 # Arguments that may be left out, and those that may be of a further kind.
 OPTIONAL = {
     "weight", "case", "cluster", "by", "deployed_by", "block", "between", "factors",
-    "scores", "across",
+    "scores", "across", "model", "fold", "subgroup", "time", "count",
 }  # fmt: skip
 FURTHER = {("scores", "mapping")}
 # Without truth or score these are asked for something else.
@@ -333,9 +338,9 @@ def test_an_expression_of_several_columns_is_no_column(function):
 
 
 def test_a_selector_of_one_column_is_that_column():
-    found = pr.evaluate(TABLE, truth=cs.by_name("truth"), score=cs.starts_with("sc"), by="model")
+    found = pr.evaluate(TABLE, truth=cs.by_name("truth"), score=cs.starts_with("sc"), fold=None)
     # Sums of groups may differ in their last bit from run to run.
-    assert_frame_equal(found, pr.evaluate(TABLE, **NAMES, by="model"), rel_tol=1e-12)
+    assert_frame_equal(found, pr.evaluate(TABLE, **NAMES, fold=None), rel_tol=1e-12)
 
 
 def test_keys_may_be_selected():
@@ -352,9 +357,9 @@ def test_keys_of_points_and_predictions_may_be_text_of_different_types(here, the
     other = TABLE.with_columns(score=1 - pl.col("score"))
     points = pr.operating_points(curves().cast({"model": TEXT[there]}), "recall", target=0.5)
     table = other.cast({"model": TEXT[here]})
-    found = pr.apply_thresholds(table.lazy() if lazy else table, points, **NAMES, by="model")
+    found = pr.apply_thresholds(table.lazy() if lazy else table, points, **NAMES, fold=None)
     plain = pr.operating_points(curves(), "recall", target=0.5)
-    expected = pr.apply_thresholds(other, plain, **NAMES, by="model")
+    expected = pr.apply_thresholds(other, plain, **NAMES, fold=None)
     assert found.collect_schema()["model"] == TEXT[here]
     sorted_alike = found.lazy().collect().cast({"model": pl.String}).sort("model")
     assert_same_numbers(sorted_alike, expected)
@@ -363,7 +368,7 @@ def test_keys_of_points_and_predictions_may_be_text_of_different_types(here, the
 def test_points_of_a_key_that_an_enum_lacks_are_left_out():
     points = pr.operating_points(curves(), "recall", target=0.5)
     only_a = TABLE.with_columns(score=1 - pl.col("score")).filter(model="A")
-    found = pr.apply_thresholds(only_a.cast({"model": pl.Enum(["A"])}), points, **NAMES, by="model")
+    found = pr.apply_thresholds(only_a.cast({"model": pl.Enum(["A"])}), points, **NAMES, fold=None)
     assert found["model"].to_list() == ["A"]
 
 
@@ -371,7 +376,7 @@ def test_keys_of_other_types_do_not_join():
     points = pr.operating_points(curves("fold"))
     table = TABLE.cast({"fold": pl.String})
     with pytest.raises(pr.errors.InvalidTable, match=r"'fold' is String .* Int64 in the points"):
-        pr.apply_thresholds(table, points, **NAMES, by="fold")
+        pr.apply_thresholds(table, points, **NAMES)
     with pytest.raises(pr.errors.InvalidTable, match="'fold' is Int64 in the reference and String"):
         pr.estimate_prior(TABLE, table, **NAMES, by="fold", method="confusion")
 
@@ -405,6 +410,21 @@ MISTAKEN = {
         lambda: pr.choose(TABLE, over=(0.1, 0.2), by=["model", "fold", "fold"], **NAMES),
         "by names a column twice: 'model', 'fold', 'fold'",
     ),
+    "a fold twice": (
+        lambda: pr.cases(TABLE, fold=["fold", "fold"], **NAMES),
+        "fold names a column twice: 'fold', 'fold'",
+    ),
+    "a subgroup twice": (
+        lambda: pr.cases(TABLE, subgroup=["fold", pl.col("fold").cast(pl.String)], **NAMES),
+        "subgroup names a column twice: 'fold', 'fold'",
+    ),
+    "a key that is the model, too": (
+        lambda: pr.probabilities(
+            TABLE, curves(), score="score", by=pl.col("model").cast(pl.Categorical), model="model",
+            fold=None, priors=0.1,
+        ),
+        "by names a column twice: 'model', 'model'",
+    ),
     "a score that is no column": (
         lambda: pr.probabilities(TABLE, curves(), score="typo", by="model", priors=0.1),
         "no column 'typo'",
@@ -420,8 +440,8 @@ MISTAKEN = {
         "no row is positive",
     ),
     "blocks by model": (
-        lambda: pr.delong(TABLE, by=["model", "fold"], case="case", **NAMES),
-        "by has 'model', which tells the models apart, as between says",
+        lambda: pr.delong(TABLE, by=["model", "fold"], model="model", case="case", **NAMES),
+        "by has 'model', which tells the models apart, as model says",
     ),
     "blocks by case": (
         lambda: pr.delong(ONE_TEST_SET, by="case", case="case", **NAMES),

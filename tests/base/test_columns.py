@@ -35,13 +35,17 @@ def predictions(seed: int, rows: int = 400) -> pl.DataFrame:
 PREDICTIONS, TUNING = predictions(11), predictions(12)
 
 
+# What tells answers apart is said by keys alone.
+POOLED = {"model": None, "fold": None}
+
+
 def curve(frame, by, **options):
-    return pr.curve(frame, **NAMES, by=by, weight="weight", **options)
+    return pr.curve(frame, **NAMES, by=by, weight="weight", **POOLED, **options)
 
 
 def applied(frame, by, **options):
     points = pr.operating_points(curve(TUNING, by), "cost", priors=[0.5, 0.1])
-    return pr.apply_thresholds(frame, points, **NAMES, by=by, weight="weight", **options)
+    return pr.apply_thresholds(frame, points, **NAMES, by=by, weight="weight", **POOLED, **options)
 
 
 def long(frame, by, **options):
@@ -57,8 +61,9 @@ def long(frame, by, **options):
 
 def averaged(frame, by, **options):
     measures = pr.evaluate(
-        long(frame, by), **NAMES, by=[*by, "class"], weight="weight", priors=PRIORS, **options
-    )
+        long(frame, by), **NAMES, by=[*by, "class"], weight="weight", priors=PRIORS, **POOLED,
+        **options,
+    )  # fmt: skip
     return pr.macro(measures)
 
 
@@ -241,7 +246,7 @@ def test_thresholds_are_applied_to_the_rows_that_can_be_ranked_only_if_asked(spo
 def test_a_key_without_a_point_keeps_its_row():
     points = pr.operating_points(curve(TUNING, ["model"]), "cost", priors=[0.5, 0.1])
     known = points.filter(pl.col("model") != "B")
-    options = {**NAMES, "by": ["model"], "weight": "weight"}
+    options = {**NAMES, "by": ["model"], "fold": None, "weight": "weight"}
     found = pr.apply_thresholds(PREDICTIONS, known, **options)
     assert found["model"].to_list() == ["A", "A", "B", "C", "C"]
     row = found.filter(model="B").row(0, named=True)

@@ -35,13 +35,14 @@ KEYED = {**NAMES, "by": "model"}
 GATED = {"champion": "A", "challenger": "B"}
 # Calls that are right, by function; the first argument is named as in its signature.
 CALLS = {
-    "curve": [{"frame": TEST, **KEYED}],
+    "curve": [{"cases": TEST, **KEYED}],
     "evaluate": [
-        {"frame": TEST, **KEYED, **OVER}, {"frame": TEST.lazy(), **KEYED},
-        {"frame": WIDE, "truth": "truth", "score": ["A", "B"], "intervals": "logit"},
+        {"cases": TEST, **KEYED, **OVER}, {"cases": TEST.lazy(), **KEYED},
+        {"cases": WIDE, "truth": "truth", "score": ["A", "B"], "intervals": "logit"},
     ],
+    "cases": [{"frame": TEST, **NAMES}, {"frame": WIDE, "truth": "truth", "score": ["A", "B"]}],
     "check": [
-        {"frame": TEST, **KEYED}, {"frame": WIDE, "truth": "truth", "score": {"a": "A", "b": "B"}},
+        {"cases": TEST, **KEYED}, {"cases": WIDE, "truth": "truth", "score": {"a": "A", "b": "B"}},
     ],
     "hull": [{"curve": CURVES}], "auc": [{"curve": CURVES}], "auprec": [{"curve": CURVES}],
     "iauprec": [{"curve": CURVES, **OVER}], "sens": [{"curve": CURVES, **OVER}],
@@ -58,16 +59,16 @@ CALLS = {
     "bootstrap": [
         {"frame": CURVES, "draws": 100}, {"frame": FOLDS, **NAMES, "draws": 100, "cluster": "case"},
     ],
-    "binned": [{"frame": TEST, **NAMES, "bins": 3}],
-    "bin_edges": [{"frame": TEST, **NAMES, "bins": 3}],
+    "binned": [{"cases": TEST, **NAMES, "bins": 3}],
+    "bin_edges": [{"cases": TEST, **NAMES, "bins": 3}],
     "curve_from_bins": [{"frame": BINS}], "merge_bins": [{"tables": BINS}],
     "bounds": [{"frame": BINS}], "calibration_curve": [{"curve": CURVES, "draws": 100}],
-    "check_calibration": [{"frame": TEST, **KEYED}],
+    "check_calibration": [{"cases": TEST, **KEYED}],
     "probabilities": [
-        {"predictions": OTHERS, "curve": CURVES, "score": "score", "by": "model", "priors": 0.1},
+        {"cases": OTHERS, "curve": CURVES, "score": "score", "by": "model", "priors": 0.1},
     ],
     "apply_thresholds": [
-        {"predictions": OTHERS, "points": pr.operating_points(CURVES), **KEYED},
+        {"cases": OTHERS, "points": pr.operating_points(CURVES), **KEYED},
     ],
     "estimate_prior": [{"reference": TEST, "deployed": OTHERS, **NAMES, "method": "confusion"}],
     "monitor": [{"reference": TEST, "deployed": FOLDS, **KEYED, "points": 0.5, "time": "fold"}],
@@ -85,7 +86,7 @@ CALLS = {
         {"measures": TEST, **NAMES, **OVER, "measure": "expected_cost", "tuning": OTHERS},
     ],
     "anova": [{"table": MEASURES, "response": "iauprec", "factors": ["model", "fold"]}],
-    "delong": [{"predictions": TEST, **NAMES, "case": "case"}],
+    "delong": [{"cases": TEST, **NAMES, "case": "case"}],
     "gate": [
         {"predictions_or_measures": MEASURES, **GATED, "test_train_ratio": 0.25, **OVER},
         {"predictions_or_measures": TEST, **GATED, **NAMES, "measure": "auc", "case": "case"},

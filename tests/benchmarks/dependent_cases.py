@@ -122,7 +122,7 @@ def weight_limits(
     )
     for method in methods:
         found = pr.bootstrap(
-            table, **NAMES, by="sample", sampling_weight="weight", **ASKED, method=method,
+            table, **NAMES, by="sample", weight="weight", **ASKED, method=method,
             draws=draws,
         )  # fmt: skip
         yield found.with_columns(method=pl.lit(method))

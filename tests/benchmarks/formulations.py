@@ -26,6 +26,7 @@ from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import CurveSums
 from polaroc.measures.array_sums import array_sums
 from polaroc.measures.table import per_key, tidy
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.table import Predictions, read
 
 KEYS = ["model", "fold"]
@@ -84,7 +85,7 @@ def narrow(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _read(frame: pl.LazyFrame | pl.DataFrame) -> Predictions:
-    return read(frame, **NAMED, by=KEYS)
+    return read(keyed(frame, **NAMED, by=KEYS))
 
 
 def drained(made: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Callable[[pl.LazyFrame], object]:
@@ -96,7 +97,7 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     """The steps of `evaluate`, each timed alone."""
     table = frame.collect()
     rows = _read(table)
-    sums = CurveSums(rows, Request(**NAMED, by=KEYS, priors=PRIORS, over=OVER))
+    sums = CurveSums(rows, Request(priors=PRIORS, over=OVER))
     measures, of_arrays = sums.request.selected.measures, sums.request.written_for(ARRAYS)[0]
     ranked, totals = ranked_cells(rows), sums.in_memory()
     assert ranked is not None

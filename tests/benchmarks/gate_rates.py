@@ -31,13 +31,14 @@ from rich.table import Table
 
 import polaroc as pr
 from polaroc.comparison.case_limits import PairedDifference, difference_limits
-from polaroc.comparison.delong import paired_test, single_measure
+from polaroc.comparison.delong import single_measure
 from polaroc.comparison.paired_cases import blocks_of, read_cases
 from polaroc.comparison.verdict import decide
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "support"))
 import binormal  # noqa: E402
+from paired import paired_test  # noqa: E402
 
 OVER, ALPHA = (0.05, 0.20), 0.05
 AUCS = (0.90, 0.87)
@@ -92,10 +93,7 @@ def samples(
 
 def paired_verdicts(table: pl.DataFrame, measure: str, margin: float) -> list[str]:
     """The verdict on each replicate, as `gate` has it of one at a time."""
-    cases = read_cases(
-        table, truth="truth", score="score", between="model", case="id", by="replicate",
-        positive=None,
-    )  # fmt: skip
+    cases = read_cases(pr.cases(table, truth="truth", score="score", by="replicate"))
     blocks = blocks_of(cases, single_measure(measure, "observed", OVER, "exact"))
     # In the order of their names, the challenger comes first.
     found = {

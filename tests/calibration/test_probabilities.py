@@ -8,7 +8,7 @@ import polaroc as pr
 from polaroc.calibration.probabilities import NO_CURVE, SAME_SCORES
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
-NAMES = {"truth": "truth", "score": "score"}
+NAMES = {"truth": "truth", "score": "score", "model": None}
 INFINITE = float("inf")
 
 
@@ -34,7 +34,7 @@ def test_they_are_an_isotonic_regression(digits, prior):
     weight = np.where(truth, to / own, (1 - to) / (1 - own))
     fitted = IsotonicRegression().fit(score, truth, sample_weight=weight).predict(score)
     curve = pr.curve(table, **NAMES)
-    found = pr.probabilities(table, curve, score="score", priors=prior, same_table=True)
+    found = pr.probabilities(table, curve, score="score", model=None, priors=prior, same_table=True)
     assert found["prior"].unique().to_list() == [pytest.approx(to)]
     inner = (fitted > 0) & (fitted < 1)
     assert found["probability"].to_numpy()[inner] == pytest.approx(fitted[inner], rel=1e-12)
@@ -135,7 +135,7 @@ def test_what_has_no_probability_says_why():
     ("change", "error", "words"),
     [
         ({"priors": 0}, InvalidArgument, "prior is 0"),
-        ({"by": ()}, InvalidTable, "by lacks the key"),
+        ({"model": None}, InvalidTable, "by lacks the key"),
         ({"score": "model"}, InvalidPredictions, "allowed are numbers"),
         ({"score": ["score", "score"]}, InvalidArgument, "score"),
         ({"same_table": "yes"}, InvalidArgument, "same_table is 'yes'"),
@@ -144,7 +144,7 @@ def test_what_has_no_probability_says_why():
 )
 def test_wrong_arguments_are_refused(change, error, words):
     arguments = {
-        "curve": pr.curve(cases(1), **NAMES, by="model"), "score": "score", "by": "model",
+        "curve": pr.curve(cases(1), **NAMES, by="model"), "score": "score",
         "priors": 0.1,
     } | change  # fmt: skip
     with pytest.raises(error, match=words):

@@ -58,8 +58,8 @@ def test_of_many_roc_curves_no_point_is_a_pixel_from_its_line():
 )
 def test_lines_of_curves_that_evaluate_has_thinned_are_as_near(rows, keys, in_roc, in_pr):
     table = predictions(rows, keys=keys)
-    names = {"truth": "truth", "score": "score", "by": "model"}
-    thinned = run_all([table.lazy()], Request(**names, priors=0.1, curve_priors=[0.1])).curves
+    cases = pr.cases(table.lazy(), truth="truth", score="score")
+    thinned = run_all([cases], Request(priors=0.1, curve_priors=[0.1])).curves
     exact = curves(table).pipe(pr.surface, 0.1)
     assert thinned.collect().height < exact.height
     charts = {

@@ -116,13 +116,13 @@ def test_what_is_drawn_over_a_chart_is_asked_for(folder, tmp_path, name, options
     one = pl.col("fold") == 1
     PROBABLE.filter(one).write_parquet(tmp_path / "one.parquet")
     asked = [*PREDICTIONS[:4], "--by", "model"]
-    curves = pr.curve(PROBABLE.filter(one), truth="truth", score="score", by="model")
+    curves = pr.curve(PROBABLE.filter(one), truth="truth", score="score", fold=None)
     found = spec(tmp_path / "one.parquet", tmp_path, name, *asked, *options)
     assert_same_document(found, draw(curves).to_dict())
 
 
 def test_rates_by_skew_are_those_of_the_point_of_least_error(folder, tmp_path):
-    table = pr.curve(TABLE, truth="truth", score="score", by="model")
+    table = pr.curve(TABLE, truth="truth", score="score", fold=None)
     options = ["--truth", "truth", "--score", "score", "--by", "model", "--over", 0.01, 0.5]
     said = spec(folder / "predictions.parquet", tmp_path, "skew_effect", *options)
     lines = said["data"]["values"]

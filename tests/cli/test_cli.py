@@ -87,7 +87,7 @@ def test_evaluate_takes_every_interpolation(file, interpolation):
     by_model = ["--by", "model", "--interpolation", interpolation]
     result = polaroc("evaluate", file, *BASE, *by_model)
     expected = pr.evaluate(
-        TABLE, truth="truth", score="score", by="model", interpolation=interpolation, priors=0.1
+        TABLE, truth="truth", score="score", fold=None, interpolation=interpolation, priors=0.1
     )
     for value in expected.filter(measure="auprec")["estimate"]:
         assert f"{value:.3f}" in result.output
@@ -382,16 +382,16 @@ def test_scores_that_are_labels_are_said(tmp_path, score, said):
         # `evaluate` shows its notes by estimate, of which each of the two keys has five.
         of = "10 estimate(s)" if command[0] == "evaluate" else "2 key(s)"
         assert result.output.count(f"Note on {of}: {said}") == 1
-    checked = pr.check(pl.read_parquet(place), "truth", "score", ["model", "fold"])
+    checked = pr.check(pl.read_parquet(place), truth="truth", score="score")
     assert checked.filter(model="A")["note"].str.starts_with(said).all()
     assert checked.filter(pl.col("model") != "A")["note"].null_count() == 4
 
 
 def test_scores_that_only_begin_like_labels_are_none(tmp_path):
     table = pl.DataFrame({"truth": [1, 0, 1], "score": [1.0, 0.0, 0.5]})
-    assert pr.check(table, "truth", "score")["note"].to_list() == [None]
+    assert pr.check(table, truth="truth", score="score")["note"].to_list() == [None]
     constant = table.with_columns(score=pl.lit(1))
-    assert pr.check(constant, "truth", "score")["note"].to_list() == ["constant score"]
+    assert pr.check(constant, truth="truth", score="score")["note"].to_list() == ["constant score"]
 
 
 def test_a_key_that_csv_has_no_form_for_is_written_in_words(tmp_path):

@@ -4,11 +4,12 @@ import numpy as np
 import oracles
 import polars as pl
 import pytest
+from paired import paired_test
 from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polaroc as pr
-from polaroc.comparison.delong import holm_of_known, paired_test
+from polaroc.comparison.delong import holm_of_known
 from polaroc.errors import InvalidArgument, InvalidPredictions
 
 ASKED = {"truth": "truth", "score": "score"}
@@ -52,7 +53,7 @@ def of(model: str) -> pl.DataFrame:
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_delong_is_its_definition_by_placements(paired):
-    found = pr.delong(TABLE.sample(fraction=1, shuffle=True, seed=1), **ASKED,
+    found = pr.delong(TABLE.sample(fraction=1, shuffle=True, seed=1), **ASKED, fold=None,
                       case="id" if paired else None)  # fmt: skip
     assert found.columns == ["model_a", "model_b", *NUMBERS, "note"]
     assert found.select("model_a", "model_b").rows() == list(combinations("ABC", 2))
@@ -148,21 +149,21 @@ def test_equal_models_are_rarely_told_apart(measure, asked):
 def test_blocks_are_tested_alone(by):
     table = scored(seed=7, blocks=3).with_columns(region=pl.col("fold") % 2)
     table = table if by else table.filter(fold=0)
-    found = pr.delong(table, **ASKED, by=by)
+    found = pr.delong(table, **ASKED, by=by, fold=None)
     blocks = [by] if isinstance(by, str) else by
     assert found.columns == [*blocks, "model_a", "model_b", *NUMBERS, "note"]
     parts = table.partition_by(blocks, maintain_order=True) if blocks else [table]
-    alone = pl.concat(pr.delong(part, **ASKED) for part in parts)
+    alone = pl.concat(pr.delong(part, **ASKED, fold=None) for part in parts)
     assert_frame_equal(found.drop(blocks), alone, rel_tol=1e-9)
-    lazy = pr.delong(table.lazy(), **ASKED, by=by)
+    lazy = pr.delong(table.lazy(), **ASKED, by=by, fold=None)
     assert isinstance(lazy, pl.LazyFrame)
     assert_frame_equal(lazy.collect(), found, rel_tol=1e-9)
 
 
 def test_any_column_may_tell_models_and_cases_apart():
     renamed = TABLE.rename({"model": "version", "id": "patient"})
-    found = pr.delong(renamed, **ASKED, between="version", case="patient")
-    expected = pr.delong(TABLE, **ASKED)
+    found = pr.delong(renamed, **ASKED, model="version", case="patient", fold=None)
+    expected = pr.delong(TABLE, **ASKED, fold=None)
     names = {"version_a": "model_a", "version_b": "model_b"}
     assert_frame_equal(found.rename(names), expected, rel_tol=1e-12)
 
@@ -177,13 +178,19 @@ def test_holm_is_its_definition(p_values):
 
 
 REFUSED = {
-    "twice": (pl.concat([TABLE, TABLE.head(2)]), "2 cases are there twice for a model: id=0"),
-    "lacking": (TABLE.slice(5), "5 cases lack a score by some model: id=0; id=1; id=2 and 2 more"),
+    "twice": (
+        pl.concat([TABLE, TABLE.head(2)]),
+        "2 cases are there twice for a model: fold=0, id=0",
+    ),
+    "lacking": (
+        TABLE.slice(5),
+        "5 cases lack a score by some model: fold=0, id=0; fold=0, id=1; fold=0, id=2 and 2 more",
+    ),
     "truth": (
         TABLE.with_columns(
             truth=pl.col("truth") ^ ((pl.col("id") == 7) & (pl.col("model") == "B"))
         ),
-        "1 cases have a truth that differs by model: id=7",
+        "1 cases have a truth that differs by model: fold=0, id=7",
     ),
     "no case": (
         TABLE.with_columns(id=pl.when(pl.col("id") > 3).then("id")),
@@ -205,17 +212,27 @@ def test_cases_that_do_not_pair_are_refused(table, message, lazy):
     [
         ({"measure": "recall"}, "allowed are 'auc'"),
         ({"measure": "iauprec"}, "over is None"),
-        ({"measure": "auprec", "interpolation": "hull"}, "hull"),
         ({"measure": "auprec", "prior": [0.1, 0.2]}, "one prior"),
         ({"level": 1}, "0 < level < 1"),
-        ({"between": "truth"}, "reserved|twice|no column|lack"),
-        ({"between": "block"}, "no column"),
+        ({"model": None}, "nothing tells the models apart"),
+        ({"model": "model", "by": "model"}, "by has 'model'"),
+        ({"case": "id", "by": "id"}, "by has 'id'"),
+        ({"model": "truth"}, "'truth' is truth and model"),
+        ({"model": "block"}, "no column"),
     ],
 )
 def test_arguments_out_of_range_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message) as caught:
         paired_test(TABLE, **{**ASKED, **arguments})
     assert "Hint:" in str(caught.value)
+
+
+def test_without_a_word_on_cases_nothing_is_paired():
+    unnamed = TABLE.rename({"id": "number"})
+    with pytest.raises(InvalidArgument, match=r"(?s)which rows are the same case.*case=None"):
+        pr.delong(unnamed, **ASKED)
+    own = pr.delong(unnamed, **ASKED, case=None)
+    assert_frame_equal(own, pr.delong(TABLE, **ASKED, case=None))
 
 
 def test_one_model_is_none_to_compare():

@@ -6,13 +6,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from paired import paired_test
 
+import polaroc as pr
 from polaroc.comparison.case_limits import (
     PairedDifference,
     difference_limits,
     why_no_promise,
 )
-from polaroc.comparison.delong import paired_test, single_measure
+from polaroc.comparison.delong import single_measure
 from polaroc.comparison.paired_cases import blocks_of, read_cases
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "gate_small.py"))
@@ -45,8 +47,7 @@ def test_estimates_errors_and_verdicts_are_those_of_the_package(measure):
     error = SCRIPT["variance"](moved) ** 0.5
     assert error == pytest.approx(pairs["std_error"].item(), rel=1e-4)
     # The verdicts turn where the limits of the package lie.
-    cases = read_cases(table(SCORES), truth="truth", score="score", between="model", case="id",
-                       by=(), positive=None)  # fmt: skip
+    cases = read_cases(pr.cases(table(SCORES), truth="truth", score="score"))
     (block,) = blocks_of(cases, single_measure(measure, PRIOR, OVER, "exact"))
     ends = difference_limits(PairedDifference.of_block(block, 0, 1), 0.95, measure)
     for side, (limit, sign) in enumerate(zip(ends, (1, -1), strict=True)):

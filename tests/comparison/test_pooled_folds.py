@@ -29,10 +29,6 @@ def gate(table, path):
     ).difference
 
 
-def delong(table, path):
-    return pr.delong(table, case="case", **COLUMNS)["difference"].to_list()
-
-
 def compare(table, path):
     return (
         pr.compare(table, "auc", block=(), target="trained", case="case", **COLUMNS)
@@ -41,7 +37,7 @@ def compare(table, path):
     )
 
 
-@pytest.mark.parametrize("judge", [choose, report, gate, delong, compare])
+@pytest.mark.parametrize("judge", [choose, report, gate, compare])
 @pytest.mark.parametrize("name", ["fold", "cvSplit"])
 def test_folds_that_are_no_key_are_refused(judge, name, tmp_path):
     with pytest.raises(InvalidArgument, match=f"'{name}' has several values and is no key"):
@@ -50,7 +46,7 @@ def test_folds_that_are_no_key_are_refused(judge, name, tmp_path):
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("judge", [choose, gate, delong, compare])
+@pytest.mark.parametrize("judge", [choose, gate, compare])
 def test_a_column_that_divides_no_model_changes_nothing(judge, tmp_path):
     plain = CASES.drop("fold")
     seeds = plain.with_columns(pl.col("model").rank("dense").alias("seed"))

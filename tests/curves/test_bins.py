@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
-COLUMNS = {"truth": "truth", "score": "score"}
+COLUMNS = {"truth": "truth", "score": "score", "model": None}
 INFINITE = float("inf")
 
 

@@ -130,4 +130,4 @@ def test_a_curve_without_a_class_has_no_relation():
 def test_what_is_not_a_key_is_refused(by, between):
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
     with pytest.raises(InvalidArgument, match="Hint:"):
-        pr.dominance(pr.curve(table, **NAMES, by=by), between=between)
+        pr.dominance(pr.curve(table, **NAMES, by=by, model=None, fold=None), between=between)

@@ -12,6 +12,7 @@ import polaroc as pr
 from polaroc.base.private_columns import KEY_INDEX
 from polaroc.curves import keys as numbering
 from polaroc.curves.keys import MAX_KEY_INDEX, attach_key_index, build_key_index
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.table import read
 
 ROWS = 400
@@ -79,7 +80,7 @@ def test_numbers_go_by_key(data):
     }
     table = rows(data.draw(st.integers(0, 99)), keys).with_row_index("row")
     names = list(keys)
-    predictions = read(table, truth="truth", score="row", by=names)
+    predictions = read(keyed(table, truth="truth", score="row", by=names))
     numbers = build_key_index(predictions, eager=True)
     by_row = attach_key_index(predictions, numbers).sort("threshold").collect()[KEY_INDEX]
     with_numbers = table.with_columns(by_row.alias(KEY_INDEX))
@@ -113,7 +114,7 @@ def test_numbers_are_calculated_where_there_are_not_too_many(values, calculated)
     # So small and so large that they need 128 bits anyhow.
     far = pl.when(pl.int_range(pl.len()) % 2 == 0).then(1e-300).otherwise(1e300)
     table = rows(2, {"key": pl.Series(values)}).with_columns(pl.col("score") * far)
-    found = build_key_index(read(table, by="key", **NAMES), eager=True)
+    found = build_key_index(read(keyed(table, by="key", **NAMES)), eager=True)
     assert (found.index is not None) == calculated
     same_as_the_plan(table, "key")
 
@@ -122,14 +123,14 @@ def test_many_words_are_looked_up(monkeypatch):
     table = rows(2, {"key": pl.Series(["a", "b", "c"])})
     for most, calculated in ((3, True), (2, False)):
         monkeypatch.setattr(numbering, "MAX_CATEGORIES", most)
-        found = build_key_index(read(table, by="key", **NAMES), eager=True)
+        found = build_key_index(read(keyed(table, by="key", **NAMES)), eager=True)
         assert (found.index is not None) == calculated
         same_as_the_plan(table, "key")
 
 
 def test_few_keys_far_apart_are_looked_up_where_that_saves_bits():
     table = rows(2, {"key": pl.Series([0, 10**6])}).with_columns(pl.col("score").abs() + 0.5)
-    found = build_key_index(read(table, by="key", **NAMES), eager=True)
+    found = build_key_index(read(keyed(table, by="key", **NAMES)), eager=True)
     assert found.index is None
     assert found.packing.kind == pl.UInt64()
     same_as_the_plan(table, "key")
@@ -152,7 +153,7 @@ def test_what_is_computed_of_a_table_is_computed_once():
 
 def test_a_plan_looks_up_its_keys():
     table = rows(3, {"key": pl.Series([1, 2])}).lazy()
-    assert build_key_index(read(table, by="key", **NAMES), eager=False).index is None
+    assert build_key_index(read(keyed(table, by="key", **NAMES)), eager=False).index is None
 
 
 @pytest.mark.parametrize("drop", ["score", "truth"])

@@ -11,6 +11,7 @@ from polaroc.curves import ranking
 from polaroc.curves.hull import hulls_of_cells
 from polaroc.curves.ranking import ranked_cells
 from polaroc.measures import array_sums
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.table import read
 
 NAMES = {"truth": "truth", "score": "score"}
@@ -18,7 +19,7 @@ ASKED = NAMES | {"priors": [0.3, "observed", 0.01], "over": (0.05, 0.2)}
 
 
 def cells(table: pl.DataFrame, by=()):
-    found = ranked_cells(read(table, by=by, **NAMES))
+    found = ranked_cells(read(keyed(table, by=by, **NAMES)))
     assert found is not None
     return found
 
@@ -61,7 +62,7 @@ def test_cells_are_those_of_curves(rows):
 )
 def test_a_weight_counts_as_so_many_rows(rows):
     table = pl.DataFrame(rows, schema=["key", "score", "truth", "weight"], orient="row")
-    found = ranked_cells(read(table, by="key", weight="weight", **NAMES))
+    found = ranked_cells(read(keyed(table, by="key", weight="weight", **NAMES)))
     assert found is not None
     counted = cells(table.select(pl.exclude("weight").repeat_by("weight").explode()), "key")
     names = ["key", "positives", "negatives", "note"]
@@ -78,7 +79,7 @@ def test_weights_do_not_drown_in_those_of_another_key():
     key, truth = rng.integers(0, 20, 2_000), rng.random(2_000) < 0.4
     table = pl.DataFrame({"key": key, "truth": truth, "score": rng.normal(size=2_000).round(2)})
     table = table.with_columns(weight=rng.random(2_000) * 1e3 ** (key % 7 - 3.0))
-    assert ranked_cells(read(table, by="key", weight="weight", **NAMES)) is not None
+    assert ranked_cells(read(keyed(table, by="key", weight="weight", **NAMES))) is not None
     asked = ASKED | {"by": "key", "weight": "weight"}
     found = pr.evaluate(table, **asked)
     assert_frame_equal(found, pr.evaluate(table.lazy(), **asked).collect(), rel_tol=1e-12)
@@ -112,7 +113,7 @@ def test_weights_that_differ_too_much_are_noted_by_key():
 )
 def test_all_cells_have_their_scores(rows, size):
     table = pl.DataFrame(rows, schema=["key", "score", "truth"], orient="row")
-    found = ranked_cells(read(table, by="key", **NAMES), scored=True)
+    found = ranked_cells(read(keyed(table, by="key", **NAMES)), scored=True)
     assert found is not None
     assert found.scored is not None
     starts = range(0, int(found.scored.starts[-1]), size)
@@ -153,7 +154,7 @@ def test_losses_of_arrays_are_those_of_a_plan(monkeypatch, decimals, interpolati
     score = (1 / (1 + np.exp(-rng.normal(size=900) - truth))).round(decimals)
     score[np.flatnonzero(truth & (key == 4))[0]] = 0
     table = pl.DataFrame({"key": key, "truth": truth, "score": score})
-    assert ranked_cells(read(table, by="key", **NAMES), scored=True) is not None
+    assert ranked_cells(read(keyed(table, by="key", **NAMES)), scored=True) is not None
     asked = ASKED | {"by": "key", "measures": [*LOSSES, "auprec"], "interpolation": interpolation}
     plan = pr.evaluate(table.lazy(), **asked).collect()
     assert_frame_equal(pr.evaluate(table, **asked), plan, rel_tol=1e-12, abs_tol=1e-14)
@@ -163,7 +164,7 @@ def test_losses_of_arrays_are_those_of_a_plan(monkeypatch, decimals, interpolati
 
 def test_losses_of_scores_that_need_many_bits_are_not_taken_from_codes():
     table = far_apart(np.random.default_rng(7).random(2_000))
-    assert ranked_cells(read(table, by="key", **NAMES), scored=True) is None
+    assert ranked_cells(read(keyed(table, by="key", **NAMES)), scored=True) is None
     asked = NAMES | {"by": "key", "priors": 0.1, "measures": "refinement_loss"}
     plan = pr.evaluate(table.lazy(), **asked).collect()
     assert_frame_equal(pr.evaluate(table, **asked), plan, rel_tol=1e-12)
@@ -194,7 +195,7 @@ def test_scores_of_many_bits_are_ranked_without_the_last_ones_unless_they_tie():
     rng = np.random.default_rng(5)
     for scores, ranked in ((rng.random(2_000), True), (np.ones(2_000), False)):
         table = far_apart(scores)
-        assert (ranked_cells(read(table, by="key", **NAMES)) is not None) == ranked
+        assert (ranked_cells(read(keyed(table, by="key", **NAMES))) is not None) == ranked
         plan = pr.evaluate(table.lazy(), by="key", **ASKED).collect()
         assert_frame_equal(pr.evaluate(table, by="key", **ASKED), plan, rel_tol=1e-12)
 
@@ -210,7 +211,7 @@ def test_scores_next_to_each_other_are_told_apart():
 
 def test_keys_far_apart_are_counted_first(monkeypatch):
     table = pl.DataFrame({"key": [0, 5], "truth": [True, False], "score": [0.5, 0.25]})
-    predictions = read(table, by="key", **NAMES)
+    predictions = read(keyed(table, by="key", **NAMES))
     for most, ranked in ((6, True), (5, False)):
         monkeypatch.setattr(ranking, "MAX_POSSIBLE", most)
         assert (ranked_cells(predictions) is not None) == ranked
@@ -242,7 +243,7 @@ def test_totals_and_areas_of_weights_that_repeat(different, decimals):
             "weight": rng.choice(weights, size),
         }
     )
-    found = ranked_cells(read(table, by="key", weight="weight", **NAMES))
+    found = ranked_cells(read(keyed(table, by="key", weight="weight", **NAMES)))
     weight = pl.col("weight")
     in_class = {"positives": pl.col("truth"), "negatives": ~pl.col("truth")}
     expected = (

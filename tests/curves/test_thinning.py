@@ -23,8 +23,8 @@ def table(rows: int, keys: int, decimals: int, positives: float, spread: float =
 
 
 def thinned(frame: pl.DataFrame) -> pl.DataFrame:
-    request = Request(**NAMES, priors=0.1, curve_priors=[0.1])
-    return run_all([frame.lazy()], request).curves.collect()
+    request = Request(priors=0.1, curve_priors=[0.1])
+    return run_all([pr.cases(frame.lazy(), **NAMES)], request).curves.collect()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ PREDICTIONS = pl.DataFrame(
     }
 )
 CURVES = pr.curve(PREDICTIONS, **NAMES, by=["model", "fold"])
-ONE = pr.curve(PREDICTIONS, **NAMES)
+ONE = pr.curve(PREDICTIONS, **NAMES, model=None, fold=None)
 # Each with what the error says.
 BROKEN = {
     "a key dropped": (CURVES.drop("fold"), r"up to 2 curves as one.*2 key\(s\): model='A'; .*'B'"),
@@ -71,6 +71,7 @@ FUNCTIONS = {
         lambda curves: pr.probabilities(
             PREDICTIONS.with_columns(lift=0.5).lazy(), curves, score="score", priors=0.1,
             by=[name for name in ("model", "fold", "lift") if name in curves.collect_schema()],
+            model=None, fold=None,
         ),
     ),
     "roc_band": ("lower", lambda curves: pr.roc_band(curves, 5)),

@@ -324,7 +324,8 @@ def test_what_is_no_prior_is_not_taken_for_one(method):
         ({"score": "p"}, "reference: there is no column 'p'"), ({"by": "day"}, "no column 'day'"),
         ({"by": pl.col("truth").alias("method")}, "'method'"),
         ({"deployed_by": pl.col("truth").alias("deployed")}, "deployed: by has 'deployed'"),
-        ({"by": ["score"], "deployed_by": "score"}, "twice"), ({"nulls": "keep"}, "nulls is"),
+        ({"by": ["score"], "deployed_by": "score"}, "score and by"),
+        ({"nulls": "keep"}, "nulls is"),
     ],
 )  # fmt: skip
 def test_arguments_out_of_range_are_refused(arguments, said):

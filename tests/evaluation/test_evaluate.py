@@ -19,7 +19,7 @@ from polaroc.base.private_columns import SORT_CODE
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.measures.areas import INTERPOLATIONS
 
-NAMES = {"truth": "truth", "score": "score"}
+NAMES = {"truth": "truth", "score": "score", "model": None, "fold": None}
 SCHEMA = {
     "measure": pl.String, "prior": pl.Float64, "estimate": pl.Float64, "positives": pl.Int64,
     "negatives": pl.Int64, "note": pl.String,
@@ -447,7 +447,7 @@ def test_a_surface_is_not_taken_for_a_curve(step):
 
 
 def test_the_frame_may_be_given_by_name():
-    curve = pr.curve(frame=PREDICTIONS, **NAMES)
+    curve = pr.curve(cases=PREDICTIONS, **NAMES)
     close(pr.auc(curve=curve), pr.auc(curve))
     with pytest.raises(TypeError, match="curve"):
         pr.auc()
@@ -577,11 +577,10 @@ def test_a_row_of_weight_zero_does_not_hide_that_scores_are_labels(lazy):
     assert notes.str.ends_with("predicted labels, not scores").all()
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError,
-    reason="Roles are found by name in some functions and not in this one (roles once).",
-)  # fmt: skip
 def test_models_and_folds_are_not_pooled_without_a_word():
     table = pr.datasets.satellite_predictions()
-    found = pr.evaluate(table, **NAMES, measures="auc")
-    assert "model" in found.columns or found["note"].null_count() == 0
+    found = pr.evaluate(table, truth="truth", score="score", measures="auc")
+    keys = table.select("model", "fold").unique()
+    assert found.select("model", "fold").sort("model", "fold").equals(keys.sort("model", "fold"))
+    pooled = pr.evaluate(table, **NAMES, measures="auc")
+    assert pooled.height == 1

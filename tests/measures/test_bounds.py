@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 import polaroc as pr
 from polaroc.errors import InvalidArgument
 
-COLUMNS = {"truth": "truth", "score": "score"}
+COLUMNS = {"truth": "truth", "score": "score", "model": None}
 ALL = ["auc", "auprec", "iauprec", "auc_range", "equal_error"]
 ASKED = {"priors": ["observed", 0.5, 0.1, 1e-3], "over": (0.05, 0.4), "measures": ALL}
 ORDER = ["measure", "prior"]

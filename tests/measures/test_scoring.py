@@ -13,7 +13,7 @@ from polaroc.files import memory
 from polaroc.measures.catalog import higher_is_better
 from polaroc.measures.scoring import INFINITE, NOT_PROBABILITIES
 
-NAMES = {"truth": "truth", "score": "score"}
+NAMES = {"truth": "truth", "score": "score", "model": None, "fold": None}
 AT_PRIORS = ["brier", "log_loss", "calibration_loss", "refinement_loss"]
 RANGES = [f"{name}_range" for name in AT_PRIORS]
 OVER = (0.05, 0.2)
@@ -153,8 +153,8 @@ def test_calibration_repairs_calibration_and_keeps_refinement():
     tuning, use = predictions(8, 3000), predictions(9, 3000)
     use = use.with_columns(pl.col("score") ** 3)
     curve = pr.curve(tuning.with_columns(pl.col("score") ** 3), **NAMES)
-    calibrated = pr.probabilities(use, curve, score="score", priors=0.1)
-    asked = {"truth": "truth", "priors": 0.1, "measures": AT_PRIORS}
+    calibrated = pr.probabilities(use, curve, score="score", model=None, priors=0.1)
+    asked = {"truth": "truth", "model": None, "priors": 0.1, "measures": AT_PRIORS}
     before = pr.evaluate(use, score="score", **asked)["estimate"]
     after = pr.evaluate(calibrated, score="probability", score_prior=0.1, **asked)["estimate"]
     assert after[2] < before[2] / 5
@@ -170,7 +170,9 @@ def test_expressions_are_the_frame_functions(prior, score_prior):
     names = [*AT_PRIORS, "brier_skill", *RANGES]
     at = {"score_prior": score_prior, "over": OVER, "weight": "weight"}
     frame = pr.evaluate(table, **NAMES, by="model", measures=names, priors=prior, **at)
-    each = [pr.expr.measure(name, **NAMES, prior=prior, **at) for name in names]
+    each = [
+        pr.expr.measure(name, truth="truth", score="score", prior=prior, **at) for name in names
+    ]
     found = table.lazy().group_by("model").agg(each).sort("model").collect()
     for name in names:
         estimates = frame.filter(pl.col("measure") == name)["estimate"].to_list()

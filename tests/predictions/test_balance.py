@@ -64,16 +64,16 @@ def saved(tmp_path):
 @every_table
 @pytest.mark.parametrize("keys", [KEYS, KEYS[::-1]])
 def test_check_says_what_is_uneven_and_where(table, said, where, keys):
-    report = pr.check(table, "truth", "score", keys)
+    report = pr.check(table, truth="truth", score="score", by=keys)
     noted = report.filter(pl.col("note").str.contains(said, literal=True))
     assert noted.select(KEYS).sort(KEYS).rows() == where
 
 
 def test_nothing_is_said_of_folds_alike():
-    assert pr.check(CASES, "truth", "score", KEYS)["note"].null_count() == 6
+    assert pr.check(CASES, truth="truth", score="score", by=KEYS)["note"].null_count() == 6
     # A third of 30 cases beside a quarter of 40: such folds are common.
     fewer = CASES.filter(pl.col("case") < 330)
-    assert pr.check(fewer, "truth", "score", KEYS)["note"].null_count() == 6
+    assert pr.check(fewer, truth="truth", score="score", by=KEYS)["note"].null_count() == 6
 
 
 def test_keys_that_lie_within_each_other_are_not_uneven():
@@ -81,13 +81,15 @@ def test_keys_that_lie_within_each_other_are_not_uneven():
         pl.col("fold").alias("hospital"), pl.col("case").mod(17).add(pl.col("fold") * 100)
         .alias("patient"), "truth", "score",
     )  # fmt: skip
-    report = pr.check(patients, "truth", "score", ["hospital", "patient"])
+    report = pr.check(patients, truth="truth", score="score", by=["hospital", "patient"])
     assert not report["note"].str.contains("lack|different|usual|blocks").any()
 
 
 @pytest.mark.parametrize("keys", [[], ["model"]])
 def test_without_blocks_nothing_is_uneven(keys):
-    notes = pr.check(UNEQUAL, "truth", "score", keys)["note"].drop_nulls()
+    notes = pr.check(UNEQUAL, truth="truth", score="score", model=None, fold=None, by=keys)[
+        "note"
+    ].drop_nulls()
     assert not notes.str.contains("lack|different|usual number|blocks").any()
 
 

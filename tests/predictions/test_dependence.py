@@ -105,7 +105,7 @@ def test_rows_that_share_a_patient_are_said_by_what_says_how_sure(call, tmp_path
 )
 def test_columns_are_known_by_their_names_and_many_values(column, values, is_said):
     table = A.drop("patient", "model").with_columns(pl.Series(column, list(values)))
-    (note,) = pr.evaluate(table, **NAMES, measures="auc", intervals="logit")["note"]
+    (note,) = pr.evaluate(table, **NAMES, fold=None, measures="auc", intervals="logit")["note"]
     said = f"rows with the same {column!r} are not independent (60 values on 240 rows)"
     assert (note is not None and note.startswith(said)) == is_said
 

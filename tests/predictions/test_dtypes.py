@@ -49,7 +49,7 @@ FUNCTIONS = {
     "applied thresholds": lambda frame: pr.apply_thresholds(
         frame, curve(frame).pipe(pr.operating_points), **NAMES, by="key", same_table=True
     ),
-    "check": lambda frame: pr.check(frame, "truth", "score", "key"),
+    "check": lambda frame: pr.check(frame, truth="truth", score="score", by="key"),
     "bootstrap": lambda frame: pr.bootstrap(frame, **NAMES, by="key", draws=100),
 }
 

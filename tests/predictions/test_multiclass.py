@@ -18,7 +18,9 @@ def measures(weight: str | None = None, **by) -> pl.DataFrame:
     weights = {"weight": weight} if weight else {}
     long = pr.one_vs_rest(CASES, truth="obs", scores=CLASSES, **by, **weights)
     keys = [*by.get("by", []), "class"]
-    return pr.evaluate(long, **NAMES, by=keys, priors="observed", interpolation="step", **weights)
+    return pr.evaluate(
+        long, **NAMES, by=keys, fold=None, priors="observed", interpolation="step", **weights
+    )
 
 
 # yardstick's multiclass cases, computed there with scikit-learn (see reference/cases.jsonl).

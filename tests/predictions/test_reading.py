@@ -172,7 +172,7 @@ OF_PREDICTIONS = {
     "curve joined with what is made of it": self_joined,
     "bootstrap": partial(pr.bootstrap, **NAMES, **draws),
     "bootstrap, clusters": partial(pr.bootstrap, **NAMES, **draws, cluster="patient"),
-    "check": lambda frame: pr.check(frame, "truth", "score", BY, case="id"),
+    "check": lambda frame: pr.check(frame, truth="truth", score="score", by=BY, case="id"),
     "estimate_prior, reference": lambda frame: pr.estimate_prior(
         frame, TEST, **NAMES, by="model", method="confusion"
     ),
@@ -421,7 +421,9 @@ def test_what_is_refused_is_told_of_one_reading(refusing, tmp_path, monkeypatch)
 @pytest.mark.parametrize("memory", [None, "1GB"])
 def test_notes_are_of_the_reading_that_is_measured(memory):
     source = Source(predictions)
-    found = pr.evaluate(source.frame, truth="truth", score="gone", memory=memory).collect()
+    found = pr.evaluate(
+        source.frame, truth="truth", score="gone", model=None, fold=None, memory=memory
+    ).collect()
     count = source.only_reading["gone"].null_count()
     assert found["note"].unique().to_list() == [f"{count} null scores"]
     assert found["positives"].null_count() == found.height
@@ -429,7 +431,7 @@ def test_notes_are_of_the_reading_that_is_measured(memory):
 
 def test_missing_values_are_counted_in_one_reading():
     source = Source(predictions)
-    found = pr.check(source.frame, "truth", "gone", BY)
+    found = pr.check(source.frame, truth="truth", score="gone", by=BY)
     assert found["missing"].sum() == source.only_reading["gone"].null_count() > 0
 
 

@@ -503,29 +503,30 @@ CASES = pl.DataFrame(
 @pytest.mark.parametrize("lazy", [False, True])
 def test_check_says_which_cases_are_there_twice(lazy):
     table = CASES.lazy() if lazy else CASES
-    assert pr.check(table, "truth", "score", "fold", case="id")["note"].to_list() == [
+    assert pr.check(table, truth="truth", score="score")["note"].to_list() == [
         "2 rows repeat a case", None, "1 rows without a case",
     ]  # fmt: skip
-    assert pr.check(table, "truth", "score", "fold")["note"].null_count() == 3
+    assert pr.check(table, truth="truth", score="score", case=None)["note"].null_count() == 3
 
 
 def test_check_says_which_cases_have_two_truths():
     table = CASES.with_columns(truth=pl.when(pl.col("fold") == 2).then(0).otherwise("truth"))
-    assert pr.check(table, "truth", "score", "fold", case="id")["note"].to_list() == [
+    assert pr.check(table, truth="truth", score="score", by="fold", case="id")[
+        "note"
+    ].to_list() == [
         "2 rows repeat a case; 1 cases have two truths",
         "no positives; 1 cases have two truths",
         "1 rows without a case",
     ]
-    assert pr.check(table, "truth", "score", case="id")["note"].to_list() == [
-        "1 rows without a case; 4 rows repeat a case; 1 cases have two truths; not in by, so that "
-        "their rows are taken together: 'fold'"
+    assert pr.check(table, truth="truth", score="score", fold=None)["note"].to_list() == [
+        "1 rows without a case; 4 rows repeat a case; 1 cases have two truths"
     ]
 
 
 def test_check_names_the_case_that_cannot_be_ranked():
     table = CASES.with_columns(truth=pl.when(pl.col("id") == "c").then(7).otherwise("truth"))
     with pytest.raises(InvalidPredictions, match=r"fold=2, id='c'"):
-        pr.check(table, "truth", "score", "fold", case="id")
+        pr.check(table, truth="truth", score="score", by="fold", case="id")
 
 
 @pytest.mark.parametrize("name", ["*", "^s.*$", "^$"])

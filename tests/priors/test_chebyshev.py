@@ -106,7 +106,7 @@ def test_rows_and_notes_of_many_priors_are_those_of_a_few(eager, nulls):
         table = table.filter(pl.col("k") != "null")
     priors = [*NARROW[:40], "observed", *NARROW[40:60]]
     found = pr.evaluate(table, **asked, priors=priors, over=(0.05, 0.2)).lazy().collect()
-    expected = few(priors, frame=table.lazy().collect(), **asked, measures="auprec")
+    expected = few(priors, cases=table.lazy().collect(), **asked, measures="auprec")
     by_key = pl.col("k").replace_strict(["a", "null", "one class"], [0, 1, 2])
     assert_frame_equal(
         found.filter(measure="auprec").drop("over"),

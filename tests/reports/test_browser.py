@@ -95,7 +95,7 @@ def test_the_slider_draws_the_precision_at_its_prior(opened, prior):
     wanted = rates.precision(table["tpr"], table["fpr"], pr.skew(shown))
     assert (table["precision"] - wanted).abs().max() < 1e-12
     lines = dict(zip("ABC", drawn_lines(opened), strict=True))
-    curves = pr.curve(satellite(), **ASKED, by="model").filter(pl.col("tpr") > 0)
+    curves = pr.curve(satellite(), **ASKED, fold=None).filter(pl.col("tpr") > 0)
     for (model,), curve in curves.partition_by("model", as_dict=True).items():
         exact = rates.precision(curve["tpr"], curve["fpr"], pr.skew(shown))
         at = np.column_stack([curve["tpr"], exact])

@@ -190,7 +190,7 @@ def test_a_dear_missed_positive_lowers_the_threshold(place, page):
 
 
 def test_the_audit_is_that_of_check(page):
-    report = pr.check(satellite(), "truth", "score", ["model", "fold"])
+    report = pr.check(satellite(), truth="truth", score="score")
     shown = page.table("What the predictions hold")
     totals = report.group_by("model").agg(pl.col("rows", "positives").sum()).sort("model")
     for name in ("rows", "positives"):

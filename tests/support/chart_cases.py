@@ -15,12 +15,13 @@ OVER = (0.05, 0.2)
 
 
 def curves(table: pl.DataFrame, by: str | list[str] = "model") -> pl.DataFrame:
-    return pr.curve(table, truth="truth", score="score", by=by)
+    return pr.curve(table, truth="truth", score="score", by=by, model=None, fold=None)
 
 
 def measures(table: pl.DataFrame, by=("model", "fold"), **asked: Any) -> pl.DataFrame:
     asked = {"priors": PRIORS, "over": OVER} | asked
-    return pr.evaluate(table, truth="truth", score="score", by=by, **asked)
+    roles = {"by": by, "model": None, "fold": None}
+    return pr.evaluate(table, truth="truth", score="score", **roles, **asked)
 
 
 def unequal(table: pl.DataFrame) -> pl.DataFrame:

@@ -21,7 +21,7 @@ def predictions(rows: int, keys: int = 1, decimals: int = 6, seed: int = 0) -> p
 
 
 def curves(table: pl.DataFrame, by: str | list[str] = "model") -> pl.DataFrame:
-    return pr.curve(table, truth="truth", score="score", by=by)
+    return pr.curve(table, truth="truth", score="score", by=by, model=None, fold=None)
 
 
 def records(chart, arrays: tuple[str, ...] = ("x", "y")) -> list[dict]:

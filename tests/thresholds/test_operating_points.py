@@ -14,8 +14,9 @@ SHARES = st.sampled_from([0.0, 0.25, 0.5, 0.8, 1.0])
 TWENTY = pr.datasets.twenty_scores()
 
 
-def curve(table: pl.DataFrame, by=()) -> pl.DataFrame:
-    return pr.curve(table, **NAMES, by=by, weight="weight" if "weight" in table.columns else None)
+def curve(table: pl.DataFrame, by=(), **roles) -> pl.DataFrame:
+    weight = "weight" if "weight" in table.columns else None
+    return pr.curve(table, **NAMES, by=by, weight=weight, **roles)
 
 
 def corners(table: pl.DataFrame) -> list[tuple[float | None, float, float]]:
@@ -167,8 +168,8 @@ def test_a_class_that_is_absent_is_said(truth, note):
 def test_thresholds_of_a_model_apply_to_its_folds():
     table = pr.datasets.satellite_predictions()
     tuning, test = table.filter(pl.col("fold") <= 10), table.filter(pl.col("fold") > 10)
-    points = pr.operating_points(curve(tuning, by="model"), "recall", target=0.8)
-    realised = pr.apply_thresholds(test, points, **NAMES, by=["model", "fold"])
+    points = pr.operating_points(curve(tuning, fold=None), "recall", target=0.8)
+    realised = pr.apply_thresholds(test, points, **NAMES)
     assert realised.height == 30
     limit = points.filter(model="B")["threshold"].item()
     fold = test.filter(model="B", fold=15)

@@ -48,7 +48,7 @@ def test_limits_hold_at_once_for_many_cases_too():
 
 
 def test_the_band_holds_its_curve():
-    curve = pr.curve(SATELLITE, **NAMES, by="model")
+    curve = pr.curve(SATELLITE, **NAMES, fold=None)
     band = pr.roc_band(curve, 101)
     assert band.height == 3 * 101
     assert band.select(pl.col("tpr").is_between("lower", "upper").all()).item()
@@ -58,7 +58,7 @@ def test_the_band_holds_its_curve():
 
 
 def test_precision_follows_from_the_roc():
-    curve = pr.curve(SATELLITE.filter(model="A"), **NAMES)
+    curve = pr.curve(SATELLITE.filter(model="A"), **NAMES, model=None, fold=None)
     at = pr.surface(curve, [0.5, 0.1])
     band = pr.pr_band(at, 101)
     assert band.select(pl.col("precision").is_between("lower", "upper").all()).item()

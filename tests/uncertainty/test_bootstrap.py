@@ -119,7 +119,7 @@ def test_equal_sampling_weights_of_any_size_are_as_sure_as_cases():
     asked = {"measures": ["auc", "iauprec"], "over": OVER, "draws": 4000}
     cases = pr.bootstrap(ONE, **asked)
     found = [
-        pr.bootstrap(table.with_columns(w=pl.lit(size)), **NAMES, sampling_weight="w", **asked)
+        pr.bootstrap(table.with_columns(w=pl.lit(size)), **NAMES, weight="w", **asked)
         for size in (1, 0.001)
     ]
     for name in ("estimate", *INTERVAL):
@@ -140,7 +140,7 @@ def test_sampling_weights_that_vary_make_it_less_sure():
     table = table.with_columns(w=weight)
     asked = {"measures": "auc", "draws": replicates(2_000, 600)}
     plain = pr.bootstrap(table, **NAMES, **asked)["std_error"].item()
-    found = pr.bootstrap(table, **NAMES, sampling_weight="w", **asked)
+    found = pr.bootstrap(table, **NAMES, weight="w", **asked)
     effect = 2_000 * (weight**2).sum() / weight.sum() ** 2
     assert found["std_error"].item() == pytest.approx(plain * effect**0.5, rel=0.1)
     expected = pr.evaluate(table, **NAMES, weight="w", measures="auc")["estimate"]
@@ -156,7 +156,7 @@ def test_clusters_of_weighted_cases_are_those_of_repeated_cases(method):
     table = TABLE.filter(pl.col("model") == "A").with_columns(w=pl.int_range(pl.len()) % 2 + 1.0)
     repeated = table.select(pl.all().repeat_by(pl.col("w").cast(pl.Int64)).explode())
     asked = {"cluster": "patient", "measures": "auc", "draws": 300, "method": method}
-    found = pr.bootstrap(table, **NAMES, sampling_weight="w", **asked)
+    found = pr.bootstrap(table, **NAMES, weight="w", **asked)
     expected = pr.bootstrap(repeated, **NAMES, **asked)
     for name in ("estimate", *INTERVAL):
         assert found[name].item() == pytest.approx(expected[name].item(), rel=2e-3), name
@@ -166,7 +166,7 @@ def test_clusters_of_weighted_cases_are_those_of_repeated_cases(method):
 def test_how_heavy_a_class_is_leaves_limits_of_the_auc_as_they_are(method):
     # The half case that is added to a class weighs what its cases weigh.
     table = TABLE.filter(pl.col("model") == "A")
-    asked = {"measures": "auc", "draws": 300, "sampling_weight": "w", "method": method}
+    asked = {"measures": "auc", "draws": 300, "weight": "w", "method": method}
     even, heavy = (
         table.with_columns(w=pl.when("truth").then(size).otherwise(1.0))
         .pipe(pr.bootstrap, **NAMES, **asked)
@@ -180,7 +180,7 @@ def test_how_heavy_a_class_is_leaves_limits_of_the_auc_as_they_are(method):
 def test_sampling_weights_that_leave_one_case_of_a_class_have_no_interval():
     first = (pl.int_range(pl.len()).over("truth") == 0) | ~pl.col("truth")
     table = TABLE.filter(pl.col("model") == "A").with_columns(w=pl.when(first).then(2).otherwise(0))
-    found = pr.bootstrap(table, **NAMES, sampling_weight="w", measures="auc", draws=100)
+    found = pr.bootstrap(table, **NAMES, weight="w", measures="auc", draws=100)
     assert found.select("lower", "upper").row(0) == (None, None)
     assert "one positive" in found["note"].item()
 
@@ -340,7 +340,7 @@ def test_where_the_sample_says_nothing_limits_are_null_with_a_note(
 @pytest.mark.slow
 @pytest.mark.parametrize("by", [[], ["model"], ["model", "patient"]])
 def test_columns_schemas_and_kinds_of_frame(by):
-    curves = pr.curve(TABLE.filter(pl.col("patient") < 3), **NAMES, by=by)
+    curves = pr.curve(TABLE.filter(pl.col("patient") < 3), **NAMES, by=by, model=None)
     found = pr.bootstrap(curves, draws=100, over=OVER)
     assert found.columns == [*by, *COLUMNS, "over"]
     assert [found.schema[name] for name in INTERVAL] == [pl.Float64] * 3
@@ -423,9 +423,9 @@ def test_a_key_that_cannot_be_ranked_has_no_interval():
         ({"seed": -1}, "≥ 0"),
         ({"level": 0}, "0 < level < 1"),
         ({"interpolation": "hull"}, "hull"),
-        ({"cluster": "patient"}, "a curve knows no clusters"),
-        ({"sampling_weight": "patient"}, "a curve knows no single rows"),
-        ({"truth": "truth"}, "both or none"),
+        ({"cluster": "patient"}, "truth is not given"),
+        ({"weight": "patient"}, "truth is not given"),
+        ({"truth": "tp"}, "score is not given"),
     ],
 )
 def test_arguments_out_of_range_are_refused(arguments, message):

@@ -107,7 +107,13 @@ def test_surfaces_are_those_of_polars(curves):
 def test_areas_are_those_of_scikit_learn(engine: Engine):
     table = predictions(12).filter(pl.col("score").is_finite())
     found = warehouse.evaluate(
-        engine.table(table), truth="truth", score="score", priors="observed", interpolation="step"
+        engine.table(table),
+        truth="truth",
+        score="score",
+        model=None,
+        fold=None,
+        priors="observed",
+        interpolation="step",
     )
     numbers = dict(collected(found.select("measure", "estimate")).rows())
     truth, score = table["truth"].to_numpy(), table["score"].to_numpy()

@@ -75,6 +75,7 @@ def test_notes_tell_doubts_of_every_size(engine: Engine):
 def test_priors_may_be_as_rare_as_can_be(engine: Engine):
     table = predictions(9)
     asked = {"truth": "truth", "score": "score", "priors": [1e-30, 1e-100], "measures": "auprec"}
+    asked |= {"model": None, "fold": None}
     found = pr.warehouse.collected(pr.warehouse.evaluate(engine.table(table), **asked))
     expected = pr.evaluate(table, **asked)
     assert found["note"].to_list() == ["λ/N = above 1e15: biased upward"] * 2
@@ -102,7 +103,7 @@ def test_many_priors_are_interpolated_on_every_engine(engine: Engine):
 def assert_many_priors_same(upload, interpolation: str, priors: list[float | str]) -> None:
     table = predictions(2, weights=True)
     asked = {
-        "truth": "truth", "score": "score", "by": ["model"], "over": (0.05, 0.2),
+        "truth": "truth", "score": "score", "fold": None, "over": (0.05, 0.2),
         "weight": "weight", "priors": priors, "interpolation": interpolation,
     }  # fmt: skip
     found = pr.warehouse.evaluate(upload(table), **asked)
@@ -115,6 +116,7 @@ def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
     table = engine.table(predictions(3))
     grid = [i / 200 for i in range(20, 60)]
     asked = {"truth": "truth", "score": "score", "bins": [-2.0, -1.0, 0.0, 1.0, 2.0]}
+    asked |= {"model": None, "fold": None}
     found = pr.warehouse.collected(pr.warehouse.evaluate(table, **asked, priors=grid))
     expected = pr.warehouse.evaluate(table, **asked, priors=grid[::10])
     shown = [*grid[::10], None]

@@ -89,7 +89,7 @@ def test_the_tuning_table_is_noted(engine: Engine):
     ("change", "error", "words"),
     [
         ({"score": "p"}, InvalidArgument, "no column 'p'"),
-        ({"by": ()}, InvalidTable, "by lacks the key"),
+        ({"model": None}, InvalidTable, "by lacks the key"),
         ({"priors": 1}, InvalidArgument, "prior is 1"),
         ({"same_table": 1}, InvalidArgument, "same_table is 1"),
     ],
@@ -99,7 +99,7 @@ def test_wrong_arguments_are_refused(change, error, words):
 
     table = predictions(4)
     arguments = {
-        "curve": pr.curve(table, **NAMES, by="model"), "score": "score", "by": "model",
+        "curve": pr.curve(table, **NAMES, fold=None), "score": "score",
         "priors": 0.1,
     } | change  # fmt: skip
     with pytest.raises(error, match=words):

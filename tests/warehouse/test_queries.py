@@ -80,7 +80,7 @@ def test_the_text_gives_the_same_numbers(engine: Engine, labels, measures):
 )
 def test_labels_are_found_in_text_of_any_type(engine: Engine, labels, positive):
     table = pl.DataFrame({"truth": labels, "score": [0.1, 0.2, 0.3, 0.4]})
-    asked = {"measures": "auc", "positive": positive, "by": []}
+    asked = {"measures": "auc", "positive": positive, "by": [], "model": None, "fold": None}
     text = query(engine.dialect, name=engine.table(table).get_name(), **asked)
     expected = pr.evaluate(table, truth="truth", score="score", **asked)
     assert_same(pl.DataFrame(engine.rows(text), expected.schema, orient="row"), expected)

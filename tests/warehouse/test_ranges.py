@@ -7,10 +7,15 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
+from polaroc.warehouse import predictions as there
 from polaroc.warehouse.connections import collected
 
 ASKED = {"truth": "truth", "score": "score", "priors": ["observed", 0.1], "over": (0.05, 0.2)}
 SPLITS = [([], 7), (["model"], [0.0]), (["model", "fold"], [-1.0, 0.5, 1.5]), ([], [-1e300, 1e300])]
+
+
+def read(table, **roles):
+    return there.read(there.described(table, roles))
 
 
 @pytest.mark.alike
@@ -91,8 +96,8 @@ def test_a_key_that_cannot_be_ranked_has_no_measures_in_any_range(engine: Engine
 def test_no_range_holds_much_more_than_its_share(engine: Engine):
     scores = np.sort(np.random.default_rng(5).exponential(size=20_000) ** 4)
     table = pl.DataFrame({"truth": scores > 0, "score": scores})
-    read = pr.warehouse.predictions.read(engine.table(table), truth="truth", score="score")
-    edges = pr.warehouse.score_ranges.edges_of(read, 8)
+    rows = read(engine.table(table), truth="truth", score="score")
+    edges = pr.warehouse.score_ranges.edges_of(rows, 8)
     sizes = np.diff([0, *np.searchsorted(scores, edges), len(scores)])
     assert len(sizes) == 8
     assert max(sizes) < 1.5 * len(scores) / 8
@@ -109,8 +114,8 @@ def test_ranges_are_made_for_the_keys_that_need_them(engine: Engine, monkeypatch
     table = table.with_columns(truth=pl.Series(random.random(1400) < 0.3))
     asked = {"truth": "truth", "score": "score", "by": "key"}
     uploaded = engine.table(table)
-    read = pr.warehouse.predictions.read(uploaded, **asked)
-    edges = pr.warehouse.score_ranges.edges_of(read, "auto")
+    rows = read(uploaded, **asked)
+    edges = pr.warehouse.score_ranges.edges_of(rows, "auto")
     sizes = np.diff([0, *np.searchsorted(np.sort(large["score"]), edges), 400])
     assert list(sizes) == [50] * 8
     found = pr.warehouse.evaluate(uploaded, **asked, priors=0.1, ranges="auto")
@@ -126,8 +131,8 @@ def test_small_tables_and_many_small_keys_have_one_range(monkeypatch, rows, by):
     monkeypatch.setattr(pr.warehouse.score_ranges, "ROWS_EACH", 50)
     score = pl.Series("score", range(rows), pl.Float64)
     table = ibis.memtable(pl.select(score, truth=score > 9, key=score // 50))
-    read = pr.warehouse.predictions.read(table, truth="truth", score="score", by=by)
-    assert pr.warehouse.score_ranges.edges_of(read, "auto") == []
+    rows = read(table, truth="truth", score="score", by=by)
+    assert pr.warehouse.score_ranges.edges_of(rows, "auto") == []
 
 
 def test_ranges_of_a_table_without_a_connection_are_given():

@@ -11,11 +11,10 @@ from polaroc.errors import InvalidArgument, PolarocError
 SHARED = [name for name in pr.warehouse.__all__ if name in pr.__all__]
 # What only the functions of the warehouse take, and why.
 ONLY_THERE = {
-    "table": "an ibis table stands where the others take a frame",
     "ranges": "how the work is split among workers",
     "bins": "which numbers leave the data",
 }
-ONLY_HERE = {"frame", "predictions"}
+ONLY_HERE = set()
 TABLE = predictions(1, 40)
 CURVE = {"truth": "truth", "score": "score"}
 WRONG = [

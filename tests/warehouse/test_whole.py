@@ -15,7 +15,7 @@ from polaroc.warehouse.connections import collected
 NAMES = {"truth": "truth", "score": "score"}
 TABLE = predictions(13, 200)
 CURVES = pr.curve(TABLE, **NAMES, by=["model", "fold"])
-ONE = pr.curve(TABLE, **NAMES)
+ONE = pr.curve(TABLE, **NAMES, model=None, fold=None)
 BROKEN = {
     "a key dropped": (CURVES.drop("fold"), "curves as one.*model="),
     "concatenated": (pl.concat([ONE, ONE]), "up to 2 curves as one"),
@@ -47,6 +47,7 @@ FETCHES: dict[str, Callable[[Any, Engine], Any]] = {
     "probabilities": lambda curve, engine: warehouse.probabilities(
         engine.table(TABLE), curve, score="score", priors=0.1,
         by=[name for name in ("model", "fold") if name in curve.columns],
+        model=None, fold=None,
     ),
 }  # fmt: skip
 

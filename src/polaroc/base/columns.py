@@ -32,14 +32,14 @@ RESERVED = frozenset(
     (*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, PROMISE, *PRIOR_LIMITS, "precision")
 )
 COLUMN_ARGUMENTS = (
-    "truth", "score", "by", "weight", "cluster", "sampling_weight", "between", "case",
+    "truth", "score", "by", "weight", "cluster", "between", "case",
 )  # fmt: skip
 # Types that name a column, and an example for the hint of each argument.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
     "truth": "truth", "score": "score", "weight": "weight", "by": "model", "between": "model",
     "block": "fold", "across": "fold", "case": "case", "cluster": "patient",
-    "deployed_by": "day", "time": "day", "sampling_weight": "weight",
+    "deployed_by": "day", "time": "day",
 }  # fmt: skip
 
 # Of so few rows the streaming engine takes longer to begin than the other to end.
@@ -158,6 +158,12 @@ def key_expressions(keys: object, argument: str = "by") -> list[pl.Expr]:
     return [_expression(key, argument) for key in key_columns(keys, argument)]
 
 
+def key_names(keys: Iterable[pl.Expr], frame: pl.LazyFrame) -> list[str]:
+    """The names of the columns that keys are of a table, those that come twice among them."""
+    # One by one: Polars does not select two columns of one name.
+    return [name for key in keys for name in frame.select(key).collect_schema().names()]
+
+
 def column_name(name: object, argument: str) -> str:
     """The name of a column; anything else is refused."""
     if not isinstance(name, str):
@@ -168,7 +174,7 @@ def column_name(name: object, argument: str) -> str:
 def column_names(names: object, argument: str) -> list[str]:
     """The names of an argument that takes none, one or many columns by name."""
     listed = _listed(names, argument, (str,))
-    _refuse_repeated(listed, argument)
+    refuse_repeated(listed, argument)
     return listed
 
 
@@ -262,10 +268,11 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
             f"({', '.join(sorted(reserved))}).",
             hint="rename the key column first: frame.rename({...}).",
         )
-    _refuse_repeated(keys, "by")
+    refuse_repeated(keys, "by")
 
 
-def _refuse_repeated(names: Sequence[str], argument: str) -> None:
+def refuse_repeated(names: Sequence[str], argument: str) -> None:
+    """Refuse an argument that names a column twice."""
     if len(set(names)) < len(names):
         raise InvalidArgument(
             f"{argument} names a column twice: {quoted(names)}.", hint="name each once."

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, collect_like, takes_table
+from polaroc.base.columns import CURVE
 from polaroc.calibration.score_test import fitted_line, recalibration
-from polaroc.curves.curve import curve, in_order
+from polaroc.curves.curve import BESIDE, COUNTED_BY, curve, in_order
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import OBSERVED, reweighted, skew
-from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Prior, Score
+from polaroc.typing import Prior
 
 RESULT = {
     "prior": pl.Float64(), "mean_score": pl.Float64(), "intercept": pl.Float64(),
@@ -27,18 +30,10 @@ TOO_FEW = f"fewer than {FEW} cases of a class: calibrated scores are rejected to
 NO_SLOPE = "all scores are equal, or separate the classes: no slope"
 
 
-@takes_table
-def check_calibration(
-    frame: Frame,
-    *,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
-    score_prior: Prior = "observed",
-) -> Frame:
+@frame_of_cases(
+    [*COUNTED_BY, "score_prior"], no_bearing=[role for role in BESIDE if role != "score_prior"]
+)
+def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
     """Test, per key, whether scores are the probabilities they claim to be.
 
     The score test of intercept 0 and slope 1 in a logistic regression of the truth on the
@@ -47,13 +42,10 @@ def check_calibration(
 
     Parameters
     ----------
-    frame, truth, score, by, weight, positive, nulls
-        As in `curve`; weights count cases.
-    score_prior
-        The prior at which scores claim to be right: ``"observed"``, as they stand for
-        these very cases; or a prior in (0, 1). They are then re-weighted to the share of
-        positives here before they are tested, and the test allows for it that this
-        share is estimated.
+    cases
+        Predictions, one row per case: the result of `cases`, or any table that it takes.
+        Weights count cases.
+    **columns
 
     Returns
     -------
@@ -78,6 +70,9 @@ def check_calibration(
 
     Notes
     -----
+    Where `score_prior` is given, scores are re-weighted from it to the share of positives here
+    before they are tested, and the test allows for it that this share is estimated.
+
     A score of 0 for a positive, or of 1 for a negative, refutes calibration without a
     test: `p_value` is 0. A large p-value is no proof of calibration; with few cases it
     says little.
@@ -102,10 +97,9 @@ def check_calibration(
     >>> found.select(pl.col("mean_score", "slope", "p_value").round(2)).row(0)
     (0.47, 0.94, 0.96)
     """
+    score_prior = cases.score_prior
     check_score_prior(score_prior)
-    curves = curve(
-        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
-    ).lazy()
+    curves = curve(cases).lazy()
     schema = curves.collect_schema()
     keys = [name for name in schema if name not in CURVE]
     totals = {name: schema[name] for name in ("positives", "negatives")}
@@ -113,8 +107,8 @@ def check_calibration(
     tested = in_order(curves, keys).map_batches(
         lambda table: _tests(table, keys, score_prior, result), schema=result
     )
-    doubt = dependence(frame, by, [truth, weight], score, of_measures=False)
-    return collect_like(frame, with_note(tested, doubt, pl.col("p_value").is_not_null()))
+    doubt = dependence(cases, of_measures=False)
+    return with_note(tested, doubt, pl.col("p_value").is_not_null())
 
 
 def _tests(

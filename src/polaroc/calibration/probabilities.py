@@ -1,6 +1,7 @@
 """Probabilities from scores of any kind, at any prior, through the hull of a tuning curve."""
 
 from collections.abc import Sequence
+from typing import Any, Unpack, cast
 
 import polars as pl
 
@@ -8,23 +9,24 @@ from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
     check_keys,
     check_shared_keys,
-    collect_like,
     curve_keys,
-    key_columns,
     key_expressions,
+    key_names,
     single_column,
-    takes_table,
     with_key_types,
 )
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
+from polaroc.curves.curve import BESIDE
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, score_column
-from polaroc.predictions.table import check_columns
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import some_priors
-from polaroc.typing import By, Frame, IntoExpr, Priors, Table
+from polaroc.typing import IntoExpr, Priors, Table
 
 SAME_SCORES = "the scores of the tuning table: was the curve made of these cases?"
 NO_CURVE = "there is no curve for this key"
@@ -32,16 +34,19 @@ ADDED = ("prior", "probability", "note")
 OF_ROW, ROW_NOTE = private("score_of_row"), private("row_note")
 
 
-@takes_table
+@frame_of_cases(
+    ["score", "model", "fold", "by"],
+    no_bearing=["truth", "positive", "nulls", "weight", *BESIDE],
+    needed=["score"],
+)
 def probabilities(
-    predictions: Frame,
+    cases: Cases[Any],
     curve: Table,
     *,
-    score: IntoExpr,
-    by: By = (),
     priors: Priors,
     same_table: bool = False,
-) -> Frame:
+    **columns: Unpack[Columns],
+) -> pl.LazyFrame | pl.DataFrame:
     """The probability of each case at each prior, from scores of any kind.
 
     The hull of a ROC curve is isotonic regression: each of its segments is a range of
@@ -51,16 +56,14 @@ def probabilities(
 
     Parameters
     ----------
-    predictions
-        Cases that the curve was not made of, with or without labels: any table.
+    cases
+        Cases that the curve was not made of, with or without labels: the result of `cases`, or
+        any table that it takes. Their scores, one column of them, are of the models of the
+        curve. Scores between two segments belong to the lower one; those beyond the ends of the
+        curve to the segment at that end.
     curve
-        The result of `curve` on a tuning table. Its keys must be among `by`.
-    score
-        The column of scores, of the same model as the curve's. Scores between two
-        segments belong to the lower one; those beyond the ends of the curve to the
-        segment at that end.
-    by
-        Key columns, those of the curve and any others.
+        The result of `curve` on a tuning table. Its keys must be among those of the cases.
+    **columns
     priors
         Priors in (0, 1), or ``"observed"`` for that of the tuning table; one, several,
         or a prior grid.
@@ -69,15 +72,15 @@ def probabilities(
 
     Returns
     -------
-    Frame of the kind of `predictions`
-        The rows and columns of `predictions`, in order, once per prior, with `prior`
+    Frame of the kind of the cases
+        The rows and columns of their table, in order, once per prior, with `prior`
         Float64; `probability` Float64 in (0, 1), null where there is no score or no
         curve with both classes; `note` String, null, or why.
 
     Raises
     ------
     InvalidTable
-        Where the columns or rows of a curve are missing, where it has a key that is not in `by`,
+        Where the columns or rows of a curve are missing, where it has a key that the cases lack,
         and where the scores are those of the tuning table (a lazy plan says it in
         `note`).
     InvalidPredictions, InvalidArgument
@@ -120,7 +123,8 @@ def probabilities(
     check_flag("same_table", same_table)
     tuned = whole_curves(curve)
     shared = curve_keys(tuned)
-    rows, keys = _rows(predictions.lazy(), score, by)
+    predictions = cases.table
+    rows, keys = _rows(predictions.lazy(), cases)
     check_shared_keys(shared, keys, "the curve")
     named = ("the predictions", "the curve")
     tuned = with_key_types(tuned, rows.collect_schema(), shared, named)
@@ -129,7 +133,7 @@ def probabilities(
     no_flag = pl.LazyFrame({SAME: [False]})
     same = no_flag if same_table else _is_tuning_table(rows, tuned, shared)
     if not isinstance(predictions, pl.DataFrame):
-        return collect_like(predictions, _shown(calibrated, names, same))
+        return _shown(calibrated, names, same)
     result, invalid, flag = pl.collect_all([calibrated, rows.select(ROW_NOTE).drop_nulls(), same])
     if invalid.height:
         raise InvalidPredictions(
@@ -145,22 +149,22 @@ def probabilities(
     return _shown(result.lazy(), names, no_flag).collect()
 
 
-def _rows(predictions: pl.LazyFrame, score: IntoExpr, by: By) -> tuple[pl.LazyFrame, list[str]]:
+def _rows(predictions: pl.LazyFrame, cases: Cases[Any]) -> tuple[pl.LazyFrame, list[str]]:
     """The rows with `ROW`, their score in `OF_ROW` and why it is missing, and their keys."""
     names = predictions.collect_schema().names()
     refuse_added(names)
-    check_columns(predictions, [score, *key_columns(by)])
-    expressions = key_expressions(by)
-    check_keys([key for key in key_columns(by) if isinstance(key, str)])
-    keys = predictions.select(expressions).collect_schema().names() if expressions else []
+    # Models are told apart by a key, as a curve's are.
+    score = single_column(cases.score, "score", predictions)
+    expressions = key_expressions(cases.keys)
+    keys = key_names(expressions, predictions)
     check_keys(keys)
-    raw = predictions.select(single_column(score, "score", predictions).alias(OF_ROW))
-    value, errors = score_column(raw.collect_schema()[OF_ROW], score, OF_ROW)
+    raw = predictions.select(score.alias(OF_ROW))
+    value, errors = score_column(raw.collect_schema()[OF_ROW], cast(IntoExpr, cases.score), OF_ROW)
     note: pl.Expr = pl.lit(None, pl.String)
     for code, is_wrong in errors:
         note = pl.when(is_wrong).then(pl.lit(ROW_ERRORS[code])).otherwise(note)
     rows = (
-        predictions.with_columns(*expressions, single_column(score, "score").alias(OF_ROW))
+        predictions.with_columns(*expressions, score.alias(OF_ROW))
         .with_columns(note.alias(ROW_NOTE), value.alias(OF_ROW))
         .with_columns(pl.when(pl.col(ROW_NOTE).is_null()).then(OF_ROW).alias(OF_ROW))
     )

@@ -31,9 +31,10 @@ from polaroc.choice.regret import priors_to_evaluate, table_of_priors
 from polaroc.choice.result import Choice
 from polaroc.comparison.checks import keys_of
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.paired_cases import check_has_models, common_cases, read_cases
+from polaroc.comparison.paired_cases import check_has_models, common_cases, read_paired
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
@@ -167,13 +168,15 @@ def choose_by_cost(
     if nulls == "drop" and weight is None:
         table, left_out = common_cases(table, truth=truth, score=score, between=between, case=case)
     columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
-    keyed: dict[str, Any] = {
+    roles: dict[str, Any] = {
         **columns,
         "by": [] if wide else [between],
         "weight": weight,
         "nulls": nulls,
     }
-    curves, own = curve(tuned, **keyed), curve(table, **keyed)
+    cases: Cases[pl.DataFrame] = keyed(table, **roles)
+    for_thresholds: Cases[pl.DataFrame] = keyed(tuned, **roles)
+    curves, own = curve(for_thresholds), curve(cases)
     models = own[between].n_unique()
     if models < 2:
         raise InvalidArgument(
@@ -186,7 +189,7 @@ def choose_by_cost(
         refuse_tuning_rows(table.lazy(), tuned.lazy(), case, parts)
     # Refused above; equal rates of other cases are chance.
     thresholds = costs.thresholds(curves, models)
-    judged = apply_thresholds(table, thresholds, **keyed, same_table=True).with_columns(
+    judged = apply_thresholds(cases, thresholds, same_table=True).with_columns(
         (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN)
     )
     # Why there is no point, the points say.
@@ -195,7 +198,7 @@ def choose_by_cost(
         pl.coalesce(WHY, "note").alias("note")
     )
     exact = apply_thresholds(
-        table, thresholds, **keyed, same_table=True, intervals="exact", level=level,
+        cases, thresholds, same_table=True, intervals="exact", level=level,
         priors=costs.belief.mean
         if costs.estimate is None
         else costs.estimate.select(name for name in ESTIMATE if name in costs.estimate.columns),
@@ -204,7 +207,7 @@ def choose_by_cost(
     judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
     certainty = _certainty(table, rated, between, case, costs, weight, columns)
-    doubt = dependence(table, keyed["by"], [truth, case, weight], score, of_measures=False)
+    doubt = dependence(cases, of_measures=False)
     warnings = [
         *([] if left_out is None else [left_out]),
         *_shared(table, tuned, case),
@@ -264,7 +267,7 @@ def _certainty(
     # Cases that not all models scored are left out.
     is_paired = case is not None
     if is_paired:
-        cases = read_cases(table, between=between, case=case, by=(), **columns)
+        cases = read_paired(table, between=between, case=case, **columns)
         placed = rated.select(
             pl.col(between).cast(cases.rows.schema[between]), pl.col("threshold").alias(AT)
         )

@@ -16,7 +16,7 @@ from polaroc.comparison.paired_cases import (
     Block,
     PairedCases,
     blocks_of,
-    read_cases,
+    read_paired,
 )
 from polaroc.errors import Hint
 from polaroc.measures.catalog import mean_name
@@ -84,7 +84,7 @@ def of_cases(
     predictions: pl.DataFrame, measure: Measure, between: str, case: str, **columns: Any
 ) -> Certainty:
     """Of fitted models on one test set, paired by case."""
-    cases = read_cases(predictions, between=between, case=case, by=(), **columns)
+    cases = read_paired(predictions, between=between, case=case, **columns)
     return of_block(cases, next(blocks_of(cases, measure)))
 
 

@@ -12,7 +12,7 @@ from polaroc.comparison.paired_cases import check_has_models, common_cases
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
-from polaroc.predictions.table import check_columns
+from polaroc.predictions.cases import check_columns, keyed
 from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid
@@ -79,8 +79,11 @@ def measured(
         # Of what is left nothing is missing where cases can be told apart.
         nulls = "raise" if wide or case is not None else nulls
     measures = evaluate(
-        table, by=keys, truth=truth, score=score, weight=weight, positive=positive, nulls=nulls,
-        intervals="wald" if once else None, score_prior=score_prior, **options_of(over, measure),
+        keyed(
+            table, by=keys, truth=truth, score=score, weight=weight, positive=positive,
+            nulls=nulls, score_prior=score_prior,
+        ),
+        intervals="wald" if once else None, **options_of(over, measure),
     )  # fmt: skip
     ratio = certainty = None
     if blocks and case is not None:

@@ -47,9 +47,7 @@ def check(
         key_names = keys_of(source, by, no_by, columns, case)
         keys = key_names.all
         frame = source.predictions(columns, [*keys, *([case] if case else [])])
-        arguments = columns.arguments(keys)
-        del arguments["nulls"]
-        report = audit(frame, **arguments, case=case)
+        report = audit(columns.cases(frame, keys, case=case))
         if isinstance(source, FileSource):
             doubt = source.dependence(columns, keys)
             report = with_note(report.lazy(), doubt, pl.lit(True)).collect()

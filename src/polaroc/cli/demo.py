@@ -39,17 +39,15 @@ def demo(
         f"{predictions['fold'].n_unique()} folds. Suppose 5 to 20 % of what the chosen model "
         "will see is positive: which one, at which threshold, and how sure is that?\n"
     )
-    columns: dict[str, Any] = {
-        "truth": "truth", "score": "score", "by": ["model", "fold"], "over": OVER,
-    }  # fmt: skip
+    columns: dict[str, Any] = {"truth": "truth", "score": "score"}
     sentences: list[str] = []
     with progress() as say, output.staging() as staging:
         say("measuring")
-        write_measures(evaluate(predictions, **columns, priors=PRIORS), staging)
+        write_measures(evaluate(predictions, **columns, over=OVER, priors=PRIORS), staging)
         say("choosing, drawing")
         report(
-            predictions, **columns, case="case", test_train_ratio=RATIO, path=staging / PAGE,
-            tell=sentences.append,
+            predictions, **columns, over=OVER, case="case", test_train_ratio=RATIO,
+            path=staging / PAGE, tell=sentences.append,
         )  # fmt: skip
     for sentence in sentences[0].splitlines():
         out().print(sentence)

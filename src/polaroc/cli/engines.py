@@ -13,13 +13,14 @@ from polaroc.cli.options import Columns, negatives
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
+from polaroc.predictions.cases import Cases, check_columns
 from polaroc.predictions.row_checks import DROP_ROWS
-from polaroc.predictions.table import check_columns, first_keys
+from polaroc.predictions.table import first_keys
 from polaroc.predictions.usual_keys import PEEKED_ROWS, UsualKeys, keys_by_type, usual_keys
 from polaroc.typing import Prior
 from polaroc.warehouse.connections import collected, table_at, tables_at, without_password
 from polaroc.warehouse.evaluation import MAX_CELLS as MAX_ROWS
-from polaroc.warehouse.predictions import read
+from polaroc.warehouse.predictions import described, read
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -72,11 +73,15 @@ class TableSource:
         """Each query sees one state of the table."""
 
     def measures(
-        self, columns: Columns, keys: Sequence[str], **options: Any
+        self,
+        columns: Columns,
+        keys: Sequence[str],
+        score_prior: Prior = "observed",
+        **options: Any,
     ) -> tuple[pl.LazyFrame, list[str]]:
         """The measures of predictions, and notes on labels that count as negative."""
         with _engine_errors():
-            query = warehouse.evaluate(self.table, **columns.arguments(keys), **options)
+            query = warehouse.evaluate(self._cases(columns, keys, score_prior), **options)
             measures = collected(query)
         _refuse_unranked(measures, keys)
         ordered = _ordered(measures, keys, options.get("priors", DEFAULT_PRIORS))
@@ -85,7 +90,7 @@ class TableSource:
     def curves(self, columns: Columns, keys: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
         """The curve of each key, made there, and notes on labels."""
         with _engine_errors():
-            query = warehouse.curve(self.table, **columns.arguments(keys))
+            query = warehouse.curve(self._cases(columns, keys))
         points = in_order(self._fetched(query), keys).collect()
         if points.is_empty() or points["positives"].null_count():
             # They say which rows cannot be ranked.
@@ -108,10 +113,16 @@ class TableSource:
     def count_invalid(self, columns: Columns, keys: Sequence[str]) -> int:
         """Number of rows that cannot be ranked."""
         with _engine_errors():
-            rows = read(self.table, **columns.arguments(keys)).rows
+            rows = read(self._cases(columns, keys)).rows
             invalid = rows.filter(rows[ROW_ERROR].notnull())
             count: int = collected(invalid.aggregate(rows=invalid.count())).item()
             return count
+
+    def _cases(
+        self, columns: Columns, keys: Sequence[str], score_prior: Prior = "observed"
+    ) -> Cases[Any]:
+        roles = columns.arguments(keys) | {"score_prior": score_prior}
+        return described(self.table, roles, find=False)
 
     def _fetched(self, table: "Table") -> pl.LazyFrame:
         with _engine_errors():

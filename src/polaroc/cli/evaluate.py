@@ -10,7 +10,7 @@ import typer
 from polaroc import charts
 from polaroc.base.text import escape_control
 from polaroc.cli.engines import TableSource
-from polaroc.cli.keys import By, NoBy, keys_of, with_model
+from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.measures_table import commonest_notes, measures_table
 from polaroc.cli.options import (
     BetweenPoints,
@@ -144,11 +144,10 @@ def evaluate(
                     hint="for files give --memory: ranges are then made where they are needed.",
                 )
             # Files are smaller than the rows that are ranked: about 8 bytes become 40.
-            arguments = columns.arguments(keys.all) | options
-            frames = source.batches(arguments["by"], resolve_memory(memory) // 10)
+            frames = source.batches(columns.arguments(keys.all)["by"], resolve_memory(memory) // 10)
             evaluate_frames(
-                frames, arguments | {"memory": memory, "scratch": scratch}, output, priors,
-                charts_wanted=not no_charts, source=source, as_json=as_json,
+                frames, columns, keys.all, options | {"memory": memory, "scratch": scratch},
+                output, priors, charts_wanted=not no_charts, source=source, as_json=as_json,
             )  # fmt: skip
     print_notes(keys.notes)
 
@@ -177,7 +176,9 @@ def _evaluate_there(
 
 def evaluate_frames(
     frames: Sequence[pl.LazyFrame],
-    arguments: dict[str, Any],
+    columns: Columns,
+    keys: Sequence[str],
+    options: dict[str, Any],
     output: Output | None,
     shown: Sequence[Prior],
     *,
@@ -191,13 +192,13 @@ def evaluate_frames(
     drawn = charts_wanted and output is not None and not output.is_table
     with progress() as say:
         request = Request(
-            **arguments,
+            **options,
             progress=lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,} rows"),
-            **(_for_charts(arguments["priors"], arguments["over"]) if drawn else {}),
+            **(_for_charts(options["priors"], options["over"]) if drawn else {}),
         )  # fmt: skip
         say("auditing and measuring")
-        result = run_all(frames, request)
-        warnings = negatives(pl.concat(frames), arguments["truth"], arguments.get("positive"))
+        result = run_all([columns.cases(frame, keys) for frame in frames], request)
+        warnings = negatives(pl.concat(frames), columns.truth, columns.positive)
         measures = result.measures.collect()
         if measures.is_empty():
             raise InvalidPredictions("the files hold no rows.", hint="check the files.")
@@ -209,10 +210,8 @@ def evaluate_frames(
                 for name, chart in _charts(result, measures, shown).items():
                     say(f"drawing {name}")
                     warnings += _draw(name, chart, staging)
-    columns = Columns(arguments["truth"], arguments["score"])
     _show(
-        measures, with_model(columns, arguments["by"]), shown, output, warnings, as_json,
-        arguments.get("measures"),
+        measures, keys, shown, output, warnings, as_json, options.get("measures"),
     )  # fmt: skip
     return measures
 

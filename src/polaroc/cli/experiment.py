@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from polaroc import datasets
 from polaroc.cli.evaluate import evaluate_frames
-from polaroc.cli.options import Positive, labels
+from polaroc.cli.options import Columns, Positive, labels
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import handle_errors, notes_console, stderr_console
@@ -88,11 +88,9 @@ def experiment(
     with _bar(chosen.models * count) as callback, atomic_file(where, force) as staging:
         predictions = chosen.scores(count, seed, callback)
         predictions.write_parquet(staging)
-    arguments = {
-        "truth": "truth", "score": "score", "by": BY, "priors": PRIORS,
-        "over": OVER.get(data, accsens.OVER),
-    }  # fmt: skip
-    evaluate_frames([predictions.lazy()], arguments, None, PRIORS, as_json=as_json)
+    options = {"priors": PRIORS, "over": OVER.get(data, accsens.OVER)}
+    columns = Columns("truth", "score")
+    evaluate_frames([predictions.lazy()], columns, BY, options, None, PRIORS, as_json=as_json)
     ratio = test_train_ratio(predictions, cases=chosen.cases)
     notes_console(not as_json).print(
         f"Written to {where}. Test cases per training case: {ratio:.4g}."

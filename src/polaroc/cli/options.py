@@ -3,16 +3,17 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import polars as pl
 import typer
 
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.measures.catalog import DEFAULT_PRIORS
+from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.grids import OBSERVED, prior_grid, prior_hint
-from polaroc.typing import Interpolation, Label, Nulls, Prior
+from polaroc.typing import Frame, Interpolation, Label, Nulls, Prior
 
 Files = Annotated[
     list[str],
@@ -98,6 +99,10 @@ class Columns:
             "truth": self.truth, "score": self.score, "by": by, "weight": self.weight,
             "positive": self.positive, "nulls": self.nulls,
         }  # fmt: skip
+
+    def cases(self, frame: Frame, keys: Sequence[str], **roles: Any) -> Cases[Frame]:
+        """Rows with these keys as cases, of which nothing more is found by name."""
+        return cast(Cases[Frame], keyed(frame, **(self.arguments(keys) | roles)))
 
 
 def score_columns(words: Sequence[str], present: Collection[str] = ()) -> str | dict[str, str]:

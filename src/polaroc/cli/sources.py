@@ -19,6 +19,7 @@ from polaroc.evaluation.request import Request
 from polaroc.files.read import Stamps, batches, scan
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.audit import label_notes
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import (
@@ -94,8 +95,10 @@ class FileSource:
             return None
         wanted = {*units, *keys, *usual_names(names).keys}
         rows = self.rows().select(name for name in names if name in wanted).collect()
+        # Neither truth nor score is needed for it.
         by = [key for key in keys if key in names]
-        return dependence(rows, by, columns.names, of_measures=False)
+        own = keyed(rows, truth=pl.lit(True), score=pl.lit(0.0), by=by)
+        return dependence(own, of_measures=False)
 
     def check_numbers(self, names: Sequence[str]) -> None:
         """Refuse numbers that became text for another decimal mark."""
@@ -119,15 +122,15 @@ class FileSource:
     ) -> tuple[pl.LazyFrame, list[str]]:
         """The measures of predictions, and notes on labels that count as negative."""
         frame = self.rows(keys)
-        result = run_all([frame], Request(**columns.arguments(keys), **options))
+        result = run_all([columns.cases(frame, keys)], Request(**options))
         return result.measures, self.notes(columns)
 
     def curves(self, columns: Columns, keys: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
         """The curve of each key, and notes on labels."""
-        frame, arguments = self.rows(keys), columns.arguments(keys)
-        predictions = read(frame, **arguments, audited=True)
+        cases = columns.cases(self.rows(keys), keys)
+        predictions = read(cases, audited=True)
         notes = label_notes(totals(predictions), predictions.keys)
-        return curve(frame, **arguments), [*notes, *self.notes(columns)]
+        return curve(cases), [*notes, *self.notes(columns)]
 
     def notes(self, columns: Columns) -> list[str]:
         """Notes on labels that count as negative."""
@@ -139,7 +142,7 @@ class FileSource:
 
     def count_invalid(self, columns: Columns, keys: Sequence[str]) -> int:
         """Number of rows that cannot be ranked."""
-        return read(self.rows(keys), **columns.arguments(keys)).count_invalid()
+        return read(columns.cases(self.rows(keys), keys)).count_invalid()
 
 
 Source: TypeAlias = FileSource | TableSource

@@ -14,6 +14,7 @@ from polaroc.base.rounding import number
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli.keys import By, NoBy, keys_of
 from polaroc.cli.options import (
+    Columns,
     Files,
     NullRows,
     Positive,
@@ -160,8 +161,7 @@ def threshold(
         if number_in_use is not None:
             say("judging")
             rows = source.predictions(columns, keys.all).collect()
-            of_columns = columns.arguments(keys.all)
-            result = apply_thresholds(rows, number_in_use, priors=at, **of_columns)
+            result = apply_thresholds(columns.cases(rows, keys.all), number_in_use, priors=at)
         elif saved is None:
             assert rule is not None
             say("choosing")
@@ -262,11 +262,15 @@ def _chosen(
     return operating_points(curves, cast(Any, rule), **options)
 
 
-def _judged(source: Source, columns: Any, keys: list[str], saved: SavedThresholds) -> pl.DataFrame:
+def _judged(
+    source: Source, columns: Columns, keys: list[str], saved: SavedThresholds
+) -> pl.DataFrame:
     rows = source.predictions(columns, keys)
     points = saved.table(rows.collect_schema())
     # The tuning table was told by its fingerprint.
-    judged = apply_thresholds(rows.collect(), points, **columns.arguments(keys), same_table=True)
+    judged: pl.DataFrame = apply_thresholds(
+        columns.cases(rows.collect(), keys), points, same_table=True
+    )
     if PROMISE not in points.columns:
         return judged
     promises = points.select(*saved.keys, PROMISE).unique()

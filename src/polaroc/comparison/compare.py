@@ -30,6 +30,7 @@ from polaroc.comparison.trained import compare_trained
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import higher_is_better
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.row_checks import without_nulls
 from polaroc.predictions.wide import MODEL, score_columns
 from polaroc.priors.beliefs import Belief
@@ -225,8 +226,11 @@ def compare(
         priors = at_prior if contrast is None else two_priors(contrast, prior)
         with without_nulls():
             measures = evaluate(
-                predictions, truth=truth, score=score, by=keys, positive=positive, over=over,
-                priors=priors, score_prior=score_prior, measures=sorted({measure, "auc"}),
+                keyed(
+                    predictions, truth=truth, score=score, by=keys, positive=positive,
+                    score_prior=score_prior,
+                ),
+                over=over, priors=priors, measures=sorted({measure, "auc"}),
             )  # fmt: skip
         between, *block = [MODEL, *keys] if score_columns(score) else keys or [between]
     # The ratio may follow from the folds.

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import erfc, sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import collect_like, key_columns, takes_table
 from polaroc.base.lazy import np
 from polaroc.base.statistics import normal
 from polaroc.comparison.paired_cases import (
@@ -25,57 +24,46 @@ from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.measures.catalog import CATALOG, default_measures, select_measures
 from polaroc.measures.scoring import OF_CASES
 from polaroc.measures.spec import Measure
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
-from polaroc.predictions.wide import score_columns
+from polaroc.predictions.roles import Columns, RoleName
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import By, Frame, Interpolation, IntoExpr, Label, Prior, Priors, Score
+from polaroc.typing import Interpolation, Prior, Priors
 from polaroc.uncertainty.intervals import check_interpolation
 
 # Difference, standard error, limits, statistic and p-value.
 Numbers: TypeAlias = tuple[float | None, ...]
 
 
-@takes_table
-def delong(
-    predictions: Frame,
-    *,
-    truth: IntoExpr,
-    score: Score,
-    between: str = "model",
-    case: str | None = "id",
-    by: By = (),
-    positive: Label | Sequence[Label] | None = None,
-    level: float = 0.95,
-) -> Frame:
+USED: tuple[RoleName, ...] = ("truth", "score", "positive", "model", "fold", "case", "by")
+NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time", "test_train_ratio")
+
+
+@frame_of_cases(USED, no_bearing=[*NO_BEARING, "score_prior"])
+def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]) -> pl.LazyFrame:
     """DeLong's test of each two models' AUC on one test set.
 
     Parameters
     ----------
-    predictions
-        One row per case and model, or per case with one column of scores per model:
-        any table that `curve` takes.
-    truth, score, positive
-        As in `curve`.
-    between
-        The column that tells the models apart.
-    case
-        The column that tells the cases apart: each must have one row per model,
-        with one truth. Where each model has a column of scores, every row is a case if
-        there is no such column. ``None`` where every model has a test set of its own,
-        independent of the others.
-    by
-        Blocks, such as folds or regions; each is tested alone.
+    cases
+        One row per case and model, or per case with one column of scores per model: the
+        result of `cases`, or any table that it takes. A case must have one row per model, with
+        one truth; in a table with one column of scores per model each row is a case. With
+        ``case=None`` every model has a test set of its own, independent of the others.
+        Each fold, and each value of `by`, is tested alone.
+    **columns
     level
         Coverage of the limits, in (0, 1).
 
     Returns
     -------
     Frame of the kind given
-        One row per block and pair of models, sorted: the blocks; `model_a`,
-        `model_b` (named after `between`); Float64 `difference`, the AUC of a
+        One row per pair of models, value of `by` and fold, sorted: these keys; `model_a`,
+        `model_b` (named after the column of the models); Float64 `difference`, the AUC of a
         less that of b, `std_error`, `lower`, `upper`, `statistic` (normal where
         models are equal), `p_value` (two-sided) and `p_adjusted` (Holm, over
-        the pairs of a block). Models with the same curve and the same
+        the pairs of a test set). Models with the same curve and the same
         influence of every case differ by 0, with the p-value 1. What cannot
         be told is null: all where a class is absent, all but the difference
         where a class has one case. `note` String, null, or that cases are not
@@ -107,43 +95,29 @@ def delong(
     --------
     >>> import polaroc as pr
     >>> table = pr.datasets.satellite_predictions().filter(fold=1)
-    >>> pairs = pr.delong(table, truth="truth", score="score", case="case")
+    >>> pairs = pr.delong(table, truth="truth", score="score", fold=None)
     >>> pairs.select("model_a", "model_b", pl.col("p_adjusted") < 0.05).rows()
     [('A', 'B', True), ('A', 'C', True), ('B', 'C', True)]
     """
-    return paired_test(
-        predictions, truth=truth, score=score, between=between, case=case, by=by,
-        positive=positive, level=level,
-    )  # fmt: skip
+    measure = single_measure("auc", "observed", None, "exact")
+    return paired_tests(cases, measure, level)
 
 
-def paired_test(
-    predictions: Frame,
-    *,
-    truth: IntoExpr,
-    score: Score,
-    between: str = "model",
-    case: str | None = "id",
-    by: By = (),
-    positive: Label | Sequence[Label] | None = None,
-    measure: str = "auc",
-    prior: Prior = "observed",
-    over: tuple[float, float] | Belief | None = None,
-    interpolation: Interpolation = "exact",
-    level: float = 0.95,
-    score_prior: Prior = "observed",
-) -> Frame:
-    """The test of `delong` for any one of the measures of `evaluate`."""
+def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl.LazyFrame:
+    """The tests of `delong` for any one measure."""
     check_share("level", level)
-    one = single_measure(measure, prior, over, interpolation, score_prior)
-    cases = read_cases(
-        predictions, truth=truth, score=score, between=between, case=case, by=by,
-        positive=positive,
-    )  # fmt: skip
-    pairs = pairs_of(cases, blocks_of(cases, one), level)
-    keys = [*key_columns(by), *([] if score_columns(score) else [between])]
-    doubt = pl.lit(dependence(predictions, keys, [truth, case], score), pl.String)
-    return collect_like(predictions, pairs.lazy().with_columns(doubt.alias("note")))
+    if cases.case is None and not cases.scores and "case" not in cases.absent:
+        raise InvalidArgument(
+            "nothing tells which rows are the same case, by which models are compared.",
+            hint=Hint(
+                "name its column, {case}; case=None says that every model has a test set of its "
+                "own.",
+                case="id",
+            ),
+        )
+    paired = read_cases(cases)
+    pairs = pairs_of(paired, blocks_of(paired, measure), level)
+    return pairs.lazy().with_columns(pl.lit(dependence(cases), pl.String).alias("note"))
 
 
 def pairs_of(cases: PairedCases, blocks: Iterable[Block], level: float = 0.95) -> pl.DataFrame:

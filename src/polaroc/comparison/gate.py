@@ -41,7 +41,7 @@ from polaroc.comparison.paired_cases import (
     NO_VARIANCE,
     PairedCases,
     blocks_of,
-    read_cases,
+    read_paired,
 )
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, at_in_words, decide
@@ -50,11 +50,12 @@ from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
+from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.row_checks import SCORE, check_nulls
 from polaroc.predictions.table import check_ordered
 from polaroc.predictions.wide import CASE, MODEL, models_as_rows, score_columns, with_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import IntoExpr, Label, Nulls, Prior, Score, Table
+from polaroc.typing import Intervals, IntoExpr, Label, Nulls, Prior, Score, Table
 
 ON_CASES = (
     "It is about these fitted models on other cases like these, which must be independent; of "
@@ -257,22 +258,26 @@ def gate(
     columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     at: Prior = "observed" if prior is None else prior
 
-    def measured(table: pl.DataFrame, **options: Any) -> pl.DataFrame:
+    def measured(
+        table: pl.DataFrame, by: Sequence[str], intervals: Intervals | None = None
+    ) -> pl.DataFrame:
+        own: Cases[pl.DataFrame] = keyed(
+            table, by=by, weight=weight, nulls=nulls, score_prior=score_prior, **columns
+        )
         return evaluate(
-            table, measures=sorted({measure, "auc"}), over=over, priors=at, weight=weight,
-            nulls=nulls, score_prior=score_prior, **columns, **options,
+            own, measures=sorted({measure, "auc"}), over=over, priors=at, intervals=intervals,
         )  # fmt: skip
 
     taken_over: tuple[float, float] | Belief | str | None = over
     if on_cases:
         refuse_folds(table, folds, "case is given, which is for one test set", ONE_TEST_SET)
         taken = single_measure(measure, at, over, "exact", score_prior)
-        cases = read_cases(table, between=between, case=case, by=(), **columns)
-        estimates = measured(table, by=between, intervals="wald")
+        cases = read_paired(table, between=between, case=case, **columns)
+        estimates = measured(table, [between], "wald")
         lead = _on_cases(cases, taken, estimates, measure, (challenger, champion), alpha)
     else:
         if has_scores:
-            table = measured(table, by=[between, *folds])
+            table = measured(table, [between, *folds])
         else:
             table, taken_over = of_one_range(table, measure, over)
         if halves is not None:

@@ -1,11 +1,12 @@
 """Read cases scored by several models, and compare measures on paired cases."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, column_name, key_columns, single_column
+from polaroc.base.columns import check_keys, column_name, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
@@ -15,10 +16,11 @@ from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
 from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure
+from polaroc.predictions.cases import Cases, columns_of, keyed
 from polaroc.predictions.row_checks import SCORE, without_nulls
 from polaroc.predictions.table import read
-from polaroc.predictions.wide import MODEL, score_columns, with_cases
-from polaroc.typing import Array, By, IntoExpr, Label, Score
+from polaroc.predictions.wide import MODEL, score_columns, with_cases, with_row_cases
+from polaroc.typing import Array, IntoExpr, Label, Score
 from polaroc.uncertainty.influence import influence, influence_column
 
 PAIR = (
@@ -74,53 +76,69 @@ class Block:
         return total
 
 
-def read_cases(
+def read_paired(
     frame: pl.LazyFrame | pl.DataFrame,
     *,
     truth: IntoExpr,
     score: Score,
     between: str,
     case: str | None,
-    by: By,
     positive: Label | Sequence[Label] | None,
 ) -> PairedCases:
-    """Cases of a prediction table; raise where models did not score the same ones."""
-    keys = key_columns(by)
-    if not score_columns(score):
-        keys.append(column_name(between, "between"))
-    elif between != MODEL:
-        raise InvalidArgument(
-            f"between is {between!r}, and score has one column per model: their key is {MODEL!r}.",
-            hint=Hint("{between}, which is the default.", between=MODEL),
-        )
-    check_has_models(frame.lazy().collect_schema().names(), between, score)
-    of_case = [] if case is None else [column_name(case, "case")]
-    _refuse_roles_among(key_columns(by), between, of_case)
-    scores: list[object] = [*score_columns(score).values()] or [score]
-    refuse_pooled_folds(
-        frame.lazy(), list(map(str, keys)), [truth, *scores, *of_case], on_cases=True
+    """Cases of one test set; refuse those of several folds."""
+    lazy = with_cases(frame.lazy(), score, case)
+    refuse_pooled_folds(lazy, [between], [truth, *columns_of(score), case], on_cases=True)
+    model = None if score_columns(score) else between
+    return read_cases(
+        keyed(lazy, truth=truth, score=score, model=model, case=case, positive=positive)
     )
+
+
+def read_cases(cases: Cases[Any]) -> PairedCases:
+    """Cases of each test set; raise where models did not score the same ones.
+
+    Test sets are the values of `by` and folds. In a wide table each row is a case where no column
+    tells them apart.
+    """
+    between, case = MODEL, cases.case
+    if not cases.scores:
+        if cases.model is None:
+            names = cases.table.lazy().collect_schema().names()
+            raise InvalidArgument(
+                "nothing tells the models apart, and there is one column of scores: a comparison "
+                f"needs two models or more; the table has {quoted(names)}.",
+                hint=Hint(
+                    "give one column of scores per model, {score}, or with a row per model and "
+                    "case the column that tells the models apart, {model}.",
+                    score=TWO_SCORES,
+                    model="model",
+                ),
+            )
+        between = column_name(cases.model, "model")
+    elif case is None:
+        table, case = with_row_cases(cases.table)
+        cases = replace(cases, table=cast(Any, table), case=case)
+    of_case = None if case is None else column_name(case, "case")
+    also = [] if of_case is None else [of_case]
+    _refuse_roles_among(cases.by, between, also)
     # Rows cannot be dropped one by one: a case is compared as scored by all models.
     with without_nulls(WHOLE_CASES):
-        predictions = read(
-            with_cases(frame.lazy(), score, case), truth=truth, score=score,
-            by=[*keys, *of_case], positive=positive, collected=True,
-        )  # fmt: skip
-    blocks = [key for key in predictions.keys if key not in (between, *of_case)]
+        predictions = read(cases, also=also, collected=True)
+    blocks = [key for key in predictions.keys if key not in (between, *also)]
     check_keys(blocks, also=[f"{between}_a", f"{between}_b", *PAIR])
-    sorted_by = [*blocks, between, *of_case]
+    sorted_by = [*blocks, between, *also]
     rows = predictions.valid_rows.sort(sorted_by, nulls_last=True).collect()
     if rows[between].n_unique() < 2:
         raise InvalidArgument(
             f"{between!r} has {rows[between].n_unique()} value(s), a comparison needs two.",
             hint=Hint("give a column of scores for each model: {score}.", score=TWO_SCORES)
-            if score_columns(score)
-            else Hint("name the column that tells the models apart with {between}.", between=...),
+            if cases.scores
+            else "is this the column that tells the models apart?",
         )
-    cases = PairedCases(rows, blocks, between, case)
-    if case is not None:
-        _refuse_unpaired(cases, case)
-    return cases
+    paired = PairedCases(rows, blocks, between, of_case)
+    if of_case is not None:
+        _refuse_unpaired(paired, of_case)
+    return paired
 
 
 def _refuse_roles_among(by: Sequence[IntoExpr], between: str, of_case: Sequence[str]) -> None:
@@ -128,7 +146,7 @@ def _refuse_roles_among(by: Sequence[IntoExpr], between: str, of_case: Sequence[
     named = [key for key in by if isinstance(key, str)]
     taken = [key for key in named if key in (between, *of_case)]
     if taken:
-        role = "models apart, as between" if taken[0] == between else "cases apart, as case"
+        role = "models apart, as model" if taken[0] == between else "cases apart, as case"
         raise InvalidArgument(
             f"by has {quoted(taken[:1])}, which tells the {role} says.",
             hint=Hint(
@@ -213,7 +231,7 @@ def blocks_of(
     """
     keys = [*cases.blocks, cases.between]
     if curves is None:
-        curves = curve(cases.rows, truth=TRUTH, score=SCORE, by=keys)
+        curves = curve(keyed(cases.rows, truth=TRUTH, score=SCORE, by=keys))
     numbered = curves.lazy().filter(pl.col(SCORE).is_not_null()).with_row_index(PLACE)
     names = [influence_column(0, "pos"), influence_column(0, "neg")]
     sizes = (pl.col("pos") + pl.col("neg")).alias(SIZE)

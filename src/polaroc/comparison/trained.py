@@ -22,13 +22,14 @@ from polaroc.comparison.paired_cases import (
     PairedCases,
     blocks_of,
     check_has_models,
-    read_cases,
+    read_paired,
 )
 from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG
+from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.row_checks import without_nulls
 from polaroc.predictions.wide import score_columns, with_cases
 from polaroc.priors.beliefs import Belief
@@ -76,13 +77,15 @@ def compare_trained(
     at: Prior = "observed" if prior is None else prior
     named: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     with without_nulls(WHOLE_CASES):
+        own: Cases[pl.DataFrame] = keyed(
+            table, by=() if score_columns(score) else between, score_prior=score_prior, **named
+        )
         measured = evaluate(
-            table, by=() if score_columns(score) else between, measures=sorted({measure, "auc"}),
-            priors=at, over=over, intervals="wald", score_prior=score_prior, **named,
+            own, measures=sorted({measure, "auc"}), priors=at, over=over, intervals="wald",
         )  # fmt: skip
     at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
     one = single_measure(measure, at, over, "exact", score_prior)
-    cases = read_cases(table, between=between, case=case, by=(), **named)
+    cases = read_paired(table, between=between, case=case, **named)
     return of_cases(
         cases, next(blocks_of(cases, one)), measured, measure, plan, label=f"{measure}{at_prior}",
         descending=descending,

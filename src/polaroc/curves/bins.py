@@ -5,7 +5,7 @@ from hashlib import sha256
 from itertools import pairwise
 from math import isfinite
 from struct import pack
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import polars as pl
 
@@ -14,11 +14,14 @@ from polaroc.base.columns import CURVE, check_keys, collect_like, takes_table, w
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import COUNT, PLACE, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
-from polaroc.curves.curve import in_order, rate
+from polaroc.curves.curve import BESIDE, COUNTED_BY, in_order, rate
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, first_keys, read
-from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score, Table
+from polaroc.predictions.takes_cases import frame_of_cases, takes_cases
+from polaroc.typing import Frame, Table
 
 Bins: TypeAlias = int | Iterable[float] | pl.DataFrame
 EDGE, EDGES = "edge", "edges"
@@ -30,16 +33,11 @@ OF_ONE_SET = (
 )
 
 
-def bin_edges(
-    frame: Table,
-    *,
-    truth: IntoExpr,
-    score: IntoExpr,
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
-    bins: int = 1000,
-) -> pl.DataFrame:
+@takes_cases(
+    ["truth", "score", "positive", "nulls", "weight"],
+    no_bearing=["model", "fold", "by", *BESIDE],
+)
+def bin_edges(cases: Cases[Any], *, bins: int = 1000, **columns: Unpack[Columns]) -> pl.DataFrame:
     """Edges of bins that follow the quantiles of a reference, to be fixed once and shared.
 
     Positives and negatives weigh equally: no bin has more than about 2/`bins` of either class
@@ -48,11 +46,10 @@ def bin_edges(
 
     Parameters
     ----------
-    frame
+    cases
         The reference: predictions that are like those to be binned, one row per case. All
         rows are taken together, of whatever model or fold.
-    truth, score, weight, positive, nulls
-        As in `curve`.
+    **columns
     bins
         Number of bins, at least 2; fewer where scores are tied.
 
@@ -82,10 +79,7 @@ def bin_edges(
     [0.3, 0.8]
     """
     check_whole("bins", bins, 2, MAX_BINS)
-    predictions = read(
-        frame, truth=truth, score=score, weight=weight, positive=positive, nulls=nulls,
-        audited=True,
-    )  # fmt: skip
+    predictions = read(cases, audited=True)
     rows = predictions.valid_rows
     if not predictions.weighted:
         rows = rows.with_columns(pl.lit(1.0).alias(WEIGHT))
@@ -110,18 +104,8 @@ def bin_edges(
     return pl.DataFrame({EDGE: edges.sort() + 0.0})
 
 
-@takes_table
-def binned(
-    frame: Frame,
-    *,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
-    bins: Bins,
-) -> Frame:
+@frame_of_cases(COUNTED_BY, no_bearing=BESIDE)
+def binned(cases: Cases[Any], *, bins: Bins, **columns: Unpack[Columns]) -> pl.LazyFrame:
     """Positives and negatives per bin of the score: a small table that can be added and shared.
 
     It takes one pass over the rows and no sort. Tables of the same edges are added with
@@ -129,10 +113,9 @@ def binned(
 
     Parameters
     ----------
-    frame
-        Predictions, one row per case: any table that `curve` takes.
-    truth, score, by, weight, positive, nulls
-        As in `curve`.
+    cases
+        Predictions, one row per case: the result of `cases`, or any table that it takes.
+    **columns
     bins
         The edges of the bins: the result of `bin_edges`, a list of rising scores, or a number,
         for so many equal bins from 0 to 1. A case lies in the bin of the last edge that is
@@ -169,11 +152,9 @@ def binned(
     [(0.8, 1, 0), (0.5, 1, 1), (-inf, 0, 1)]
     """
     edges = resolve_edges(bins)
-    predictions = read(
-        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
-    )
+    predictions = read(cases)
     refuse_edges(predictions.keys)
-    return collect_like(frame, _binned(predictions, edges))
+    return _binned(predictions, edges)
 
 
 def _binned(predictions: Predictions, edges: Sequence[float]) -> pl.LazyFrame:

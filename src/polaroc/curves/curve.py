@@ -1,10 +1,11 @@
 """Curve tables of tie-collapsed cells, the input of all curves and measures."""
 
 from collections.abc import Callable, Sequence
+from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import CURVE, collect_like, takes_table
+from polaroc.base.columns import CURVE
 from polaroc.base.private_columns import (
     FP_OFFSET,
     KEY_INDEX,
@@ -20,54 +21,43 @@ from polaroc.base.private_columns import (
 from polaroc.curves.keys import Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import Packing
 from polaroc.curves.segments import share, snap_to_total
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns, RoleName
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score
+from polaroc.predictions.takes_cases import frame_of_cases
 
 CELL = (KEY_INDEX, SORT_CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
 
 
-@takes_table
-def curve(
-    frame: Frame,
-    *,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
-) -> Frame:
+# What rows are counted by, the same for curves, bins and measures.
+COUNTED_BY: tuple[RoleName, ...] = (
+    "truth", "score", "positive", "nulls", "model", "fold", "weight", "by",
+)  # fmt: skip
+# Roles that add no rows to curves and measures.
+BESIDE: tuple[RoleName, ...] = (
+    "case", "cluster", "subgroup", "time", "score_prior", "test_train_ratio",
+)  # fmt: skip
+
+
+@frame_of_cases(COUNTED_BY, no_bearing=BESIDE)
+def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
     """ROC curves, one per key, with ties collapsed.
 
     Parameters
     ----------
-    frame
+    cases
         Predictions, one row per case: a Polars frame; a table of pandas, PyArrow,
         DuckDB or another library with Arrow streams; or a mapping of column names to
-        arrays. Of a LazyFrame the result is one, of any other table a DataFrame.
-    truth
-        Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
-    score
-        Numeric; higher means more likely positive. ±inf is allowed. Several columns,
-        in a list or as ``{model: column}``, are the scores of as many models, which
-        the first key, `model`, then tells apart.
-    by
-        Key columns such as model and fold: one curve per combination.
-    weight
-        Case weights, finite and ≥ 0; weight k counts as k equal rows.
-    positive
-        The label(s) that count as positive.
-    nulls
-        ``"raise"``: null or NaN scores and null truths or weights are an error;
-        a lazy plan, which cannot raise, gives that key null totals and rates.
-        ``"drop"``: such rows are left out; `evaluate` says how many.
+        arrays; or the result of `cases`. Of a LazyFrame the result is one, of any other
+        table a DataFrame.
+    **columns
 
     Returns
     -------
     Frame of the kind given
-        One row per key and distinct score, sorted by key and best score first,
-        after one anchor row per key where nothing is called positive (a score
+        One row per key (`by`, model and fold) and distinct score, sorted by key and best score
+        first, after one anchor row per key where nothing is called positive (a score
         whose weights are all zero has no row): the keys;
         `threshold` Float64 (a case is called positive when score ≥ threshold;
         null at the anchor); `pos`, `neg`, the positives and negatives at this
@@ -79,7 +69,8 @@ def curve(
     ------
     InvalidPredictions, InvalidArgument
         For an eager frame with rows that cannot be ranked; for unknown columns,
-        reserved names among the keys, a score that is not numeric.
+        reserved names among the keys, a score that is not numeric. A lazy plan cannot raise
+        for its rows: such a key has null totals and rates.
 
     See Also
     --------
@@ -104,11 +95,9 @@ def curve(
     >>> pr.curve(table, truth="truth", score="p").select("threshold", "tp", "fp", "tpr").rows()
     [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
     """
-    predictions = read(
-        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
-    )
-    keys = build_key_index(predictions, eager=isinstance(frame, pl.DataFrame))
-    return collect_like(frame, curve_tables(predictions, keys))
+    predictions = read(cases)
+    keys = build_key_index(predictions, eager=isinstance(cases.table, pl.DataFrame))
+    return curve_tables(predictions, keys)
 
 
 def curve_tables(

@@ -15,6 +15,7 @@ from polaroc.deployment.labelled import Bins, Labels
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.tables import INCLUSION, Key, by_key, errors_named, named
 from polaroc.errors import Hint, InvalidPredictions
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.typing import Array, Label, Table
@@ -159,7 +160,7 @@ def read_labels(
     table = as_lazy(labelled)
     chance = INCLUSION if INCLUSION in table.collect_schema().names() else None
     with errors_named(LABELLED):
-        labels = read(labelled, **columns, positive=positive, weight=chance, collected=True)
+        labels = read(keyed(labelled, **columns, positive=positive, weight=chance), collected=True)
     if chance is not None:
         lowest, highest = labels.rows.select(
             pl.col(WEIGHT).min().alias("lowest"), pl.col(WEIGHT).max().alias("highest")

@@ -16,7 +16,6 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
-from polaroc.base.tables import as_polars
 from polaroc.calibration.score_test import miscalibration_note
 from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
@@ -25,6 +24,7 @@ from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.mixture_test import SHIFTED, mixture_p_value, shift_note
 from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named
 from polaroc.errors import Hint, InvalidPredictions, check_choice
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.dependence import with_note
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
@@ -162,18 +162,19 @@ def estimate_prior(
     own: list[IntoExpr] = key_columns(by)
     extra_notes: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
     with errors_named(REFERENCE):
-        labelled = read(
+        of_reference = keyed(
             reference, truth=truth, score=score, by=own, weight=weight, positive=positive,
-            nulls=nulls, collected=True,
+            nulls=nulls,
         )  # fmt: skip
+        labelled = read(of_reference, collected=True)
         check_counts(labelled, UNCOUNTED)
     with errors_named(DEPLOYED):
-        deployed = as_polars(deployed)
         # Unlabelled scores are read as one class.
-        unlabelled = read(
+        in_use = keyed(
             deployed, truth=pl.lit(True), score=score, by=[*own, *extra_notes], weight=weight,
-            nulls=nulls, collected=True,
+            nulls=nulls,
         )  # fmt: skip
+        unlabelled = read(in_use, collected=True)
         check_counts(unlabelled, UNCOUNTED)
         check_keys(unlabelled.keys, also=list(COLUMNS))
     known, scores = _ranked(labelled, REFERENCE), _ranked(unlabelled, DEPLOYED)
@@ -186,7 +187,7 @@ def estimate_prior(
     counted = pl.Float64 if unlabelled.weighted else pl.Int64
     estimates = pl.DataFrame(records, schema=COLUMNS | {DEPLOYED: counted})
     result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal").lazy()
-    for doubt in dependent_rows(reference, deployed, own, truth, score, extra_notes):
+    for doubt in dependent_rows(of_reference, in_use):
         result = with_note(result, doubt, pl.col("lower").is_not_null())
     return collect_like(reference, result.sort(unlabelled.keys or [DEPLOYED], nulls_last=True))
 

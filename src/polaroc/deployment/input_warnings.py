@@ -1,13 +1,14 @@
 """Warnings of a reference and of scores in use: rows left out, dependent rows, single moments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
 from polaroc.deployment.tables import DEPLOYED, REFERENCE, Key
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.table import Predictions
-from polaroc.typing import IntoExpr, Score, Table
 
 # Fewer cases may well be of as many days.
 MIN_CASES = 20
@@ -15,20 +16,11 @@ MIN_CASES = 20
 MIN_DAYS = 20
 
 
-def dependent_rows(
-    reference: Table,
-    deployed: Table,
-    by: Sequence[IntoExpr],
-    truth: IntoExpr,
-    score: Score,
-    deployed_by: Sequence[IntoExpr] = (),
-) -> list[str]:
+def dependent_rows(reference: Cases[Any], deployed: Cases[Any]) -> list[str]:
     """Notes on rows of either table that are not independent."""
-    found = {
-        REFERENCE: dependence(reference, by, [truth], score, of_measures=False),
-        DEPLOYED: dependence(deployed, [*by, *deployed_by], [truth], score, of_measures=False),
-    }
-    return [f"{table}: {note}" for table, note in found.items() if note is not None]
+    tables = {REFERENCE: reference, DEPLOYED: deployed}
+    found = {name: dependence(cases, of_measures=False) for name, cases in tables.items()}
+    return [f"{name}: {note}" for name, note in found.items() if note is not None]
 
 
 def dropped_rows(known: Predictions, used: Predictions) -> list[str]:

@@ -10,12 +10,12 @@ from polaroc.base.columns import check_keys, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import normal
-from polaroc.base.tables import as_polars
 from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.labelled import Bins
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named, references_of, rows_by_key
 from polaroc.errors import check_choice
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
@@ -120,15 +120,14 @@ def label_budget(
     check_share("level", level)
     own: list[IntoExpr] = key_columns(by)
     with errors_named(REFERENCE):
-        reference = as_polars(reference)
-        known = read(
-            reference, truth=truth, score=score, by=own, positive=positive, nulls=nulls,
-            collected=True,
-        )  # fmt: skip
+        labelled = keyed(
+            reference, truth=truth, score=score, by=own, positive=positive, nulls=nulls
+        )
+        known = read(labelled, collected=True)
         check_keys(known.keys, also=[*COLUMNS])
     with errors_named(DEPLOYED):
-        deployed = as_polars(deployed)
-        used = read(deployed, truth=pl.lit(True), score=score, by=own, nulls=nulls, collected=True)
+        unlabelled = keyed(deployed, truth=pl.lit(True), score=score, by=own, nulls=nulls)
+        used = read(unlabelled, collected=True)
     references = references_of(known, points, level)
     half = max(width / normal(level), MIN_HALF)
     frames = [
@@ -138,7 +137,7 @@ def label_budget(
         )
         for key, frame in rows_by_key(used, known.keys, references).items()
     ]
-    doubts = dependent_rows(reference, deployed, own, truth, score)
+    doubts = dependent_rows(labelled, unlabelled)
     note = pl.lit("; ".join(doubts) or None, pl.String).alias("note")
     types = used.rows.collect_schema()
     schema = pl.Schema({key: types[key] for key in known.keys} | COLUMNS)

@@ -1,7 +1,7 @@
 """What a deployed threshold does, day by day, from scores without labels."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -11,7 +11,6 @@ from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import Band
-from polaroc.base.tables import as_polars
 from polaroc.deployment.alarms import Assessment, Plan
 from polaroc.deployment.draws import Draw, draw_warnings, draws, read_labels
 from polaroc.deployment.history import (
@@ -44,6 +43,7 @@ from polaroc.deployment.tables import (
     rows_by_key,
 )
 from polaroc.errors import Hint, InvalidArgument
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.priors.grids import range_of
@@ -219,11 +219,11 @@ def monitor(
     days = [] if reference_time is None else [column_name(reference_time, "reference_time")]
     _refuse_contradictions(own, days, labelled, labelled_at_random)
     with errors_named(REFERENCE):
-        reference = as_polars(reference)
-        known = read(
-            reference, truth=truth, score=score, positive=positive, nulls=nulls, collected=True,
+        of_reference = keyed(
+            reference, truth=truth, score=score, positive=positive, nulls=nulls,
             by=[*own, *days],
         )  # fmt: skip
+        known = read(of_reference, collected=True)
     if reference_time is not None:
         check_times(known, reference_time, REFERENCE)
     labels = None
@@ -233,12 +233,12 @@ def monitor(
             positive=positive, nulls=nulls,
         )  # fmt: skip
     with errors_named(DEPLOYED):
-        deployed = as_polars(deployed)
         # Unlabelled scores are read as one class.
-        used = read(
-            deployed, truth=pl.lit(True), score=score, by=[*own, column_name(time, "time")],
-            nulls=nulls, collected=True,
+        in_use = keyed(
+            deployed, truth=pl.lit(True), score=score, nulls=nulls,
+            by=[*own, column_name(time, "time")],
         )  # fmt: skip
+        used = read(in_use, collected=True)
         check_keys(used.keys, also=[*RESULT, *STATE])
     keys = used.keys[:-1]
     references = references_of(known, points, level, reference_time)
@@ -264,10 +264,12 @@ def monitor(
     for block in blocks:
         block.keep(histories[block.key])
     table = _table(blocks, types)
+    # A patient may come on several days of the reference.
+    doubts = dependent_rows(replace(of_reference, by=tuple(own)), in_use)
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
         *dropped_rows(known, used),
-        *(f"{note}." for note in dependent_rows(reference, deployed, own, truth, score, [time])),
+        *(f"{note}." for note in doubts),
         *moments(rows, time),
         *(reference_days(known.valid_rows.collect(), reference_time) if reference_time else []),
         *draw_warnings(drawn),

@@ -2,63 +2,53 @@
 
 from collections.abc import Sequence
 from os import PathLike
+from typing import Any, Unpack
 
-from polaroc.base.columns import collect_like, takes_table
+import polars as pl
+
+from polaroc.curves.curve import BESIDE, COUNTED_BY
 from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
 from polaroc.evaluation.pipeline import run
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns
+from polaroc.predictions.takes_cases import frame_of_cases, refuse_cluster
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import is_estimate
-from polaroc.typing import (
-    By,
-    Frame,
-    Interpolation,
-    Intervals,
-    IntoExpr,
-    Label,
-    Nulls,
-    Prior,
-    Priors,
-    Score,
+from polaroc.typing import Interpolation, Intervals, Priors
+
+
+@frame_of_cases(
+    [*COUNTED_BY, "score_prior"], no_bearing=[role for role in BESIDE if role != "score_prior"]
 )
-
-
-@takes_table
 def evaluate(
-    frame: Frame,
+    cases: Cases[Any],
     *,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
     intervals: Intervals | None = None,
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
-    score_prior: Prior = "observed",
     memory: Memory | None = None,
     scratch: str | PathLike[str] | None = None,
     progress: Progress | bool | None = None,
-) -> Frame:
+    **columns: Unpack[Columns],
+) -> pl.LazyFrame:
     """Every measure of every key, in one pass over the predictions.
 
     Parameters
     ----------
-    frame
-        Predictions, one row per case: any table that `curve` takes.
-    truth, score, by, weight, positive, nulls
-        As in `curve`.
+    cases
+        Predictions, one row per case: the result of `cases`, or any table that it takes.
+    **columns
     priors
         Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
         key's own; one, several, or a prior grid; or the result of `estimate_prior`, for each
-        key's own estimate, whose keys must be among `by`.
+        key's own estimate, whose keys must be among those of the cases.
     over
         A range (lo, hi) of priors, or a belief about the prior. Without it there
         are no measures over a range; under a belief there is IAUPREC only.
@@ -81,11 +71,8 @@ def evaluate(
         spread of the false positive rates tells it; and, of scores that are
         probabilities, "brier", "log_loss", "calibration_loss", "refinement_loss" and
         "brier_skill" at each prior, and the mean of each of the first four over the
-        range or belief as "brier_range" and so on.
-    score_prior
-        The prior at which scores are right as they stand: a prior in (0, 1), or
-        ``"observed"``, each key's own. Brier score and log loss re-weight scores from
-        it to the prior they are taken at.
+        range or belief as "brier_range" and so on: scores are re-weighted from `score_prior`
+        to the prior that they are taken at.
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
         ``"auto"`` for 60 % of what is available. The measures are then computed at
@@ -106,22 +93,21 @@ def evaluate(
     -------
     Frame of the kind given
         Tidy measures, sorted by key, one row per key, measure and prior: the
-        keys; `measure` String; `prior` Float64, null where a measure has none;
-        `estimate` Float64, null where undefined; with intervals `lower`, `upper`
+        keys (`by`, model and fold); `measure` String; `prior` Float64, null where a measure has
+        none; `estimate` Float64, null where undefined; with intervals `lower`, `upper`
         and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
         weighted); `note` String: why the estimate is null or may be biased, and how
         many rows were dropped; null where there is nothing to report. With intervals, which
         take rows as independent, it says where a column of a frame in memory shows that they
         are not: cases, or patients, customers, users and the like, in several rows of a key
-        (a lazy frame is not read for it). Rows of models and folds that `by` does not name
-        are taken together: `check` says which columns may be keys.
+        (a lazy frame is not read for it).
 
     Raises
     ------
     InvalidPredictions, InvalidArgument
         As in `curve` and `auprec`.
     InvalidTable
-        Where estimated priors have a key that is not in `by`.
+        Where estimated priors have a key that the cases lack.
 
     See Also
     --------
@@ -163,10 +149,11 @@ def evaluate(
     estimates = priors.lazy().collect() if is_estimate(priors) else None
     grid = priors if estimates is None else priors_and_ends(estimates)
     request = Request(
-        truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
         priors=grid, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures, score_prior=score_prior, memory=memory, scratch=scratch,
+        measures=measures, score_prior=cases.score_prior, memory=memory, scratch=scratch,
         progress=progress,
     )  # fmt: skip
-    result = run(frame, request).measures
-    return collect_like(frame, result if estimates is None else at_estimates(result, estimates))
+    if intervals is not None:
+        refuse_cluster(cases, "evaluate(intervals=...)")
+    result = run(cases, request).measures
+    return result if estimates is None else at_estimates(result, estimates)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from polaroc.evaluation.out_of_core import OutOfCore
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import CurveSums, CurveTotals
 from polaroc.measures.table import tidy, tidy_in_memory
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import Predictions, read
 from polaroc.uncertainty.bootstrap import resampled
@@ -31,10 +32,10 @@ class Result(NamedTuple):
     curves: pl.LazyFrame | None
 
 
-def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
+def run(cases: Cases[Any], request: Request) -> Result:
     """The result of one table as lazy frames; computed already where `memory` is given."""
-    eager = isinstance(frame, pl.DataFrame)
-    predictions = read(frame, **request.columns)
+    eager = isinstance(cases.table, pl.DataFrame)
+    predictions = read(cases)
     if request.memory is not None:
         return _within_memory(predictions, request)
     sums = CurveSums(predictions, request)
@@ -48,21 +49,22 @@ def run(frame: pl.LazyFrame | pl.DataFrame, request: Request) -> Result:
         return result
     curves = curve_tables(predictions, keys, with_fractional_flag(keys.key_notes, predictions))
     limits = with_intervals(curves, result.measures, predictions.keys, request)
-    doubt = dependence(frame, request.by, [request.truth, request.weight], request.score)
+    doubt = dependence(cases)
     return result._replace(measures=with_note(limits, doubt, pl.col("lower").is_not_null()))
 
 
-def run_all(frames: Sequence[pl.LazyFrame], request: Request) -> Result:
+def run_all(tables: Sequence[Cases[pl.LazyFrame]], request: Request) -> Result:
     """The result of tables that share no key, audited and evaluated one after the other.
 
     Each table must give the same rows whenever it is read. `memory` is "auto" by default, but
     for intervals, which take the rows in memory.
     """
     if request.intervals is not None:
-        computed = [run(frame.collect(), request).measures for frame in frames]
-        keys = read(frames[0], **request.columns).keys
+        in_memory = (one.collect() for one in tables)
+        computed = [run(one, request).measures for one in in_memory]
+        keys = read(tables[0]).keys
         return Result(_concatenated(computed, keys), None, None)
-    audited = [read(frame, **request.columns, audited=True) for frame in frames]
+    audited = [read(one, audited=True) for one in tables]
     results = [_within_memory(replace(one, repeatable=True), request) for one in audited]
     keys = audited[0].keys
     extra = [result.extra for result in results if result.extra is not None]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any
 
 import polars as pl
 
@@ -18,17 +17,7 @@ from polaroc.measures.catalog import DEFAULT_PRIORS, SelectedMeasures, select_me
 from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import resolve_priors
-from polaroc.typing import (
-    By,
-    Interpolation,
-    Intervals,
-    IntoExpr,
-    Label,
-    Nulls,
-    Prior,
-    Priors,
-    Score,
-)
+from polaroc.typing import Interpolation, Intervals, Prior, Priors
 from polaroc.uncertainty.bootstrap import BootstrapSpec
 from polaroc.uncertainty.intervals import METHODS, check_interpolation
 
@@ -44,12 +33,6 @@ class Request:
     curves will be drawn, None if they are not needed.
     """
 
-    truth: IntoExpr
-    score: Score
-    by: By = ()
-    weight: IntoExpr | None = None
-    positive: Label | Sequence[Label] | None = None
-    nulls: Nulls = "raise"
     priors: Priors = DEFAULT_PRIORS
     over: tuple[float, float] | Belief | None = None
     interpolation: Interpolation = "exact"
@@ -81,12 +64,6 @@ class Request:
                 "of them.",
                 hint="leave memory out, or take the keys a few at a time.",
             )
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The arguments of `predictions.table.read`."""
-        names = ("truth", "score", "by", "weight", "positive", "nulls")
-        return {name: getattr(self, name) for name in names}
 
     def select(self, backend: Backend = POLARS) -> SelectedMeasures:
         """The measures, written for a backend."""

@@ -1,14 +1,17 @@
 """Audit of a prediction table: contents of each key, and warnings."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, key_columns, single_column
+from polaroc.base.columns import check_keys
 from polaroc.base.private_columns import DIFFERS, LABEL, ROW_ERROR, TRUTH, WEIGHT
-from polaroc.base.tables import as_polars
 from polaroc.predictions.balance import balance_note
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import (
     ONLY_LABELS,
     SCORE,
@@ -19,43 +22,26 @@ from polaroc.predictions.row_checks import (
     label_note,
 )
 from polaroc.predictions.table import one_class_note, unaudited
-from polaroc.predictions.usual_keys import pooled_keys_note
-from polaroc.typing import By, IntoExpr, Label, Score, Table
+from polaroc.predictions.takes_cases import takes_cases
 
 # Columns of `check` beside the totals.
 REPORT = ("rows", "missing", "scores", "lowest", "highest")
 
 
-def check(
-    frame: Table,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    case: IntoExpr | None = None,
-) -> pl.DataFrame:
+@takes_cases(
+    ["truth", "score", "positive", "model", "fold", "case", "weight", "by"],
+    no_bearing=["nulls", "cluster", "subgroup", "time", "score_prior", "test_train_ratio"],
+)
+def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     """Audit a prediction table in one pass: what each key holds and lacks.
 
     Parameters
     ----------
-    frame
-        Predictions, one row per case: any table that `curve` takes; a lazy one is
-        read once.
-    truth
-        Labels: Boolean, 0/1, or any when `positive` names the positive one(s).
-    score
-        Numeric; higher means more likely positive. ±inf is allowed. One column, or
-        one per model as in `curve`.
-    by
-        Key columns such as model and fold; each combination is audited alone.
-    weight
-        Case weights, finite and ≥ 0.
-    positive
-        The label(s) that count as positive.
-    case
-        What tells the cases apart: then `note` says where one is in a key twice,
-        or has another truth in another row.
+    cases
+        Predictions, one row per case: the result of `cases`, or any table that it takes; a
+        lazy one is read once. Of cases `note` says where one is in a key twice, or has another
+        truth in another row.
+    **columns
 
     Returns
     -------
@@ -68,9 +54,8 @@ def check(
         "model" or else the first tells models apart, the others blocks: `note`
         says which blocks not every model has, where models have different numbers
         of cases, and which blocks have over twice or less than half as many cases
-        as usual, or clearly another share of positives; and, where `by` is empty, which
-        columns have usual names of models and folds, whose rows are then taken together.
-        Of an eager table it says where several rows share a patient, a customer or the like.
+        as usual, or clearly another share of positives. Of an eager table it says where
+        several rows share a patient, a customer or the like.
 
     Raises
     ------
@@ -87,22 +72,16 @@ def check(
     --------
     >>> import polars as pl
     >>> import polaroc as pr
-    >>> report = pr.check(pr.datasets.twenty_scores(), "truth", "score")
+    >>> report = pr.check(pr.datasets.twenty_scores(), truth="truth", score="score")
     >>> report.select("rows", "positives", "negatives", "scores").row(0)
     (20, 10, 10, 20)
     """
-    table = as_polars(frame)
-    keyed = key_columns(by)
-    if case is not None:
-        single_column(case, "case", table.lazy())
-        keyed.append(case)
-    unread = unaudited(
-        table, truth=truth, score=score, by=keyed, weight=weight, positive=positive, nulls="drop"
-    )
+    case = [] if cases.case is None else [cases.case]
+    unread = unaudited(replace(cases, nulls="drop"), also=case)
     predictions = unread.predictions
     check_keys(predictions.keys, also=REPORT)
     rows, keys, named = predictions.rows, predictions.keys, None
-    if case is not None:
+    if case:
         *keys, named = keys
         truths = pl.col(TRUTH)
         rows = rows.with_columns((truths.min() != truths.max()).over(named).alias(DIFFERS))
@@ -113,7 +92,6 @@ def check(
     rows = rows.with_columns(pl.when(is_usable).then(pl.col(values)))
     counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
     score_column = pl.col(SCORE)
-    names = table.lazy().collect_schema().names()
     report = (
         rows.group_by(keys)
         .agg(
@@ -138,8 +116,7 @@ def check(
         pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(label_note()),
         "note",
         balance_note(keys),
-        pl.lit(pooled_keys_note(names, by, score, [truth, weight, case]), pl.String),
-        pl.lit(dependence(table, by, [truth, weight], score), pl.String),
+        pl.lit(dependence(cases), pl.String),
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)

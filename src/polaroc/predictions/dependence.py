@@ -1,15 +1,14 @@
 """Whether a column of a table shows that its rows are not independent."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import key_expressions
 from polaroc.base.private_columns import COUNT, PRIVATE, SIZE
-from polaroc.base.tables import as_polars
+from polaroc.predictions.cases import Cases, columns_of
 from polaroc.predictions.usual_keys import column_names_of, may_be_key, usual_names, usual_units
-from polaroc.predictions.wide import score_columns
-from polaroc.typing import Score, Table
 
 # A column of fewer values divides the cases, as kinds of devices do.
 MIN_VALUES = 10
@@ -17,30 +16,25 @@ MIN_VALUES = 10
 LOOKED_AT = 10_000
 
 
-def dependence(
-    table: Table,
-    by: object = (),
-    taken: Collection[object] = (),
-    score: Score | None = None,
-    *,
-    of_measures: bool = True,
-) -> str | None:
+def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
     """Note on rows of a key that share a case, a patient or the like; None where none is seen.
 
-    It goes by the usual names of such columns. A lazy table is not read for it. Columns of
-    another role, such as truth, are `taken`. For limits `of_measures` there is the bootstrap.
+    It goes by the usual names of such columns. A lazy table is not read for it. For limits
+    `of_measures` there is the bootstrap.
 
     Examples
     --------
-    >>> table = pl.DataFrame({"patient": list(range(10)) * 2, "model": ["A"] * 10 + ["B"] * 10})
-    >>> dependence(table), dependence(table.drop("model")) is None
-    (None, False)
+    >>> from polaroc.predictions.cases import cases
+    >>> table = pl.DataFrame({"patient": [*range(10)] * 2, "y": [0, 1] * 10, "p": [0.5] * 20})
+    >>> print(dependence(cases(table, truth="y", score="p"))[:49])
+    rows with the same 'patient' are not independent
     """
-    frame = as_polars(table)
+    frame = cases.table
     if isinstance(frame, pl.LazyFrame):
         return None
-    keys = key_expressions(by)
-    used = column_names_of([*taken, *keys, *(score_columns(score).values() or [score])])
+    keys = key_expressions(cases.keys)
+    taken = [cases.truth, cases.weight, *columns_of(cases.score)]
+    used = column_names_of([*taken, *keys])
     free = [name for name in frame.columns if name not in used and not name.startswith(PRIVATE)]
     keys += [pl.col(name) for name in usual_names(free).keys]
     units = [name for name in usual_units(free) if may_be_key(frame.schema[name])]

@@ -22,7 +22,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import HAVE, LABEL, PLACE, VALUE, WEIGHT, private
 from polaroc.errors import Hint, InvalidArgument, nearest, quoted
-from polaroc.predictions.table import check_columns
+from polaroc.predictions.cases import check_columns
 from polaroc.typing import By, IntoExpr, Label
 
 ADDED = ("class", "truth", "score")

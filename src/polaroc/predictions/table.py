@@ -11,14 +11,13 @@ from polaroc.base.columns import (
     Engine,
     check_keys,
     engine_for,
-    key_columns,
     key_expressions,
+    key_names,
     single_column,
 )
 from polaroc.base.private_columns import COUNT, ROW_ERROR, TRUTH, WEIGHT
-from polaroc.base.tables import as_polars
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
-from polaroc.files.text_files import separator_hint, separator_in
+from polaroc.errors import Hint, InvalidPredictions, quoted
+from polaroc.predictions.cases import Cases, check_columns
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
     ROW_ERROR_HINTS,
@@ -26,21 +25,16 @@ from polaroc.predictions.row_checks import (
     SCORE,
     UNKNOWN_LABEL,
     WRONG,
-    check_nulls,
     column_in_words,
     score_column,
     truth_column,
     weight_column,
 )
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import (
     MODEL,
-    refuse_model_column,
-    refuse_turned,
     rows_by_model,
-    score_columns,
 )
-from polaroc.typing import By, IntoExpr, Label, Nulls, Score, Table
+from polaroc.typing import IntoExpr, Label, Nulls
 
 # Distinct labels up to which they may be those of classes.
 MAX_CLASSES = 50
@@ -167,28 +161,21 @@ class Unaudited:
 
 
 def read(
-    frame: Table,
+    cases: Cases[Any],
     *,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
+    also: Sequence[IntoExpr] = (),
     audited: bool = False,
     collected: bool = False,
 ) -> Predictions:
-    """Read a prediction table into private columns.
+    """Read cases into private columns.
 
     An eager table is always audited, a lazy one where `audited` is set: invalid rows
     then raise, else they are noted in the result. Columns of a lazy table are `collected`
     where they are needed more than once, since another reading may give other rows.
-    Several scores are those of as many models, which the first key tells apart.
+    Several scores are those of as many models, which the first key tells apart. The columns
+    `also` are kept as the last keys.
     """
-    unread = unaudited(
-        frame, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
-        collected=collected,
-    )  # fmt: skip
+    unread = unaudited(cases, also=also, collected=collected)
     if unread.predictions.repeatable:
         row_errors = unread.row_errors.collect(engine=unread.predictions.engine)
         return unread.audited(row_errors, unread.labels.collect)
@@ -199,36 +186,27 @@ def read(
 
 
 def unaudited(
-    frame: Table,
-    *,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
-    collected: bool = False,
+    cases: Cases[Any], *, also: Sequence[IntoExpr] = (), collected: bool = False
 ) -> Unaudited:
     """Like `read`, before any row is audited."""
-    check_nulls(nulls)
-    table = as_polars(frame)
+    table = cases.table
     lazy = table.lazy()
-    scores = score_columns(score)
-    by = key_columns(by)
-    by_keys = key_expressions(by)
-    refuse_turned(scores, lazy.collect_schema().names())
-    check_columns(lazy, [truth, *(scores.values() or [score]), weight, *by])
+    scores, weight, positive = cases.scores, cases.weight, cases.positive
+    # Who has no labels reads them from an expression.
+    truth: Any = cases.truth
+    score: Any = cases.score
+    check_columns(lazy, also)
+    by_keys = key_expressions([*cases.keys, *also])
     chosen = [*by_keys, single_column(truth, "truth", lazy).alias(TRUTH)]
     if weight is not None:
         chosen.append(single_column(weight, "weight", lazy).alias(WEIGHT))
-    keys = [name for key in by_keys for name in lazy.select(key).collect_schema().names()]
+    keys = key_names(by_keys, lazy)
     check_keys(keys)
     check_ordered(lazy.select(by_keys).collect_schema())
     eager = isinstance(table, pl.DataFrame)
     # Expressions are computed once where the table is in memory, so that random ones agree.
     wide_errors: list[tuple[int, pl.Expr]] = []
     if scores:
-        refuse_model_column(lazy.collect_schema().names(), keys)
         keys = [MODEL, *keys]
         named, wide_errors = rows_by_model(table, scores, chosen)
     else:
@@ -258,7 +236,7 @@ def unaudited(
         rows if repeatable else rows.cache(),
         keys,
         weight is not None,
-        nulls,
+        cases.nulls,
         [code for code, _ in row_errors],
         schema[SCORE],
         repeatable,
@@ -287,34 +265,6 @@ def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
         .when(negatives == 0)
         .then(pl.lit("no negatives"))
     )
-
-
-CHECK_NAMES = Hint(
-    "check the spelling of the columns; the index of a pandas table becomes one by reset_index().",
-    command_line="check the spelling of the columns.",
-)
-
-
-def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
-    """Refuse names that are no columns of the table."""
-    present = frame.collect_schema().names()
-    named = column_names_of(one for one in wanted if isinstance(one, str) or not _has_many(one))
-    unknown = [name for name in named if name not in present]
-    if not unknown:
-        return
-    hint = spelling(unknown, present, CHECK_NAMES)
-    mark = separator_in(present, unknown[0])
-    if mark is not None:
-        hint = separator_hint(mark)
-    raise InvalidArgument(
-        f"there is no column {quoted(unknown)}; the table has {quoted(present) or 'no columns'}.",
-        hint=hint,
-    )
-
-
-def _has_many(column: object) -> bool:
-    """Whether an expression may be of several columns, whose names only the table tells."""
-    return isinstance(column, pl.Expr) and column.meta.has_multiple_outputs()
 
 
 def _refuse_words(named: pl.LazyFrame, score: str) -> None:

@@ -1,15 +1,15 @@
 """Default key columns, by usual names or by contents."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from polaroc.base.columns import RESERVED
 from polaroc.base.private_columns import PRIVATE, ROWS, private
-from polaroc.errors import quoted
+from polaroc.errors import Hint, InvalidArgument, quoted
 
 MODELS = (
     "model", "classifier", "clf", "estimator", "algorithm", "algo", "method", "learner",
@@ -169,33 +169,35 @@ def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     return UsualKeys(named.models, blocks, unused)
 
 
-def pooled_keys_note(
-    names: Iterable[str], by: object, score: object, taken: Collection[object]
-) -> str | None:
-    """Note on columns with usual names of models and folds where no key at all is named.
-
-    It goes by names alone, so that tables and plans have the same and nothing is read.
+def found_by_name(schema: Mapping[str, pl.DataType]) -> dict[str, Any]:
+    """The roles model, fold and case of columns with usual names: by name and type alone.
 
     Examples
     --------
-    >>> pooled_keys_note(["clf", "truth", "p"], (), "p", ["truth"])
-    "not in by, so that their rows are taken together: 'clf'"
+    >>> found_by_name({"clf": pl.String(), "cv fold": pl.Int64(), "p": pl.Float64()})
+    {'model': 'clf', 'fold': ('cv fold',)}
     """
-    is_unkeyed = by is None or (isinstance(by, list | tuple) and not by)
-    if not is_unkeyed or not isinstance(score, str | pl.Expr):
-        return None
-    used = column_names_of([*taken, score])
-    free = [name for name in names if name not in used and not name.startswith(PRIVATE)]
-    keys = usual_names(name for name in free if name not in RESERVED).keys
-    return f"not in by, so that their rows are taken together: {quoted(keys)}" if keys else None
+    named, _ = _candidates(pl.Schema(schema), ())
+    if len(named.models) > 1:
+        raise InvalidArgument(
+            f"{quoted(named.models)} may all tell the models apart.",
+            hint=Hint("name the one that does, {model}, or none.", model=named.models[0]),
+        )
+    folds = tuple(name for name in named.blocks if not schema[name].is_float())
+    case = usual_case(name for name, kind in schema.items() if may_be_key(kind))
+    found = {"model": next(iter(named.models), None), "fold": folds, "case": case}
+    return {role: column for role, column in found.items() if column}
 
 
 def column_names_of(columns: Iterable[object]) -> list[str]:
-    """The names of columns, and of those that expressions read."""
+    """The names of columns, and of those that expressions read.
+
+    Of which columns a selector is, only the table tells.
+    """
     names: list[str] = []
     for one in columns:
         if isinstance(one, pl.Expr):
-            names += one.meta.root_names()
+            names += [] if one.meta.has_multiple_outputs() else one.meta.root_names()
         elif isinstance(one, str):
             names.append(one)
     return names

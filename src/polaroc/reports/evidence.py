@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import LACKING, TRUTH, private
+from polaroc.base.private_columns import LACKING, TRUTH, WEIGHT, private
 from polaroc.base.text import capitalised
 from polaroc.choice.answer import changes
 from polaroc.choice.by_cost import Costs, choose_by_cost, costs_of
@@ -21,7 +21,7 @@ from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
-from polaroc.comparison.paired_cases import Block, PairedCases, blocks_of, read_cases
+from polaroc.comparison.paired_cases import Block, PairedCases, blocks_of, read_paired
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import of_cases
 from polaroc.errors import Hint, InvalidArgument
@@ -200,13 +200,11 @@ def of_predictions(
     predictions: ReportPredictions, question: Question, priors: Sequence[float], grid: int
 ) -> Evidence:
     """The evidence of predictions."""
-    arguments: dict[str, Any] = {
-        "by": list(question.keys), "over": question.over, **predictions.arguments,
-    }  # fmt: skip
-    rows = predictions.valid_rows
+    cases = predictions.cases(question.keys)
     measures = evaluate(
-        rows, priors=_priors(question, priors, grid), measures=_measures(question), **arguments
-    )
+        cases, priors=_priors(question, priors, grid), measures=_measures(question),
+        over=question.over,
+    )  # fmt: skip
     refuse_one_class(measures)
     # Where a model was measured once, on cases that count once. Limits at each prior would take
     # ten times as long.
@@ -214,8 +212,8 @@ def of_predictions(
     if not (question.blocks or predictions.weighted):
         ends = _ends_of_estimate(question)
         limits = evaluate(
-            rows, measures=["auprec", "iauprec"] if ends else "iauprec", intervals="logit",
-            level=question.level, priors=ends or 0.5, **arguments,
+            cases, measures=["auprec", "iauprec"] if ends else "iauprec", intervals="logit",
+            level=question.level, priors=ends or 0.5, over=question.over,
         )  # fmt: skip
         each = [*question.keys, "measure", "prior"]
         of_limits = limits.select(*each, "lower", "upper")
@@ -351,9 +349,9 @@ def _tested(
     predictions: ReportPredictions, question: Question, measured: pl.DataFrame
 ) -> TestedCases:
     """The cases of one test set, by which models are compared."""
-    cases = read_cases(
+    cases = read_paired(
         predictions.valid_rows, truth=TRUTH, score=SCORE, between=question.between,
-        case=question.case, by=(), positive=None,
+        case=question.case, positive=None,
     )  # fmt: skip
     curves = predictions.curves([question.between])
     one = single_measure("iauprec", "observed", question.over, "exact")
@@ -390,7 +388,8 @@ def _choice_by_cost(predictions: ReportPredictions, question: Question) -> Choic
     assert question.tuning is not None
     return choose_by_cost(
         predictions.valid_rows, question.tuning.valid_rows, [question.between], costs(question),
-        **predictions.arguments, case=question.case, positive=None, nulls="raise",
+        truth=TRUTH, score=SCORE, weight=WEIGHT if predictions.weighted else None,
+        case=question.case, positive=None, nulls="raise",
         level=question.level,
     )  # fmt: skip
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
 
 import polars as pl
 
@@ -18,6 +17,7 @@ from polaroc.errors import InvalidArgument, spelling
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.audit import check
 from polaroc.predictions.balance import model_key
+from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.predictions.wide import score_columns
@@ -40,14 +40,14 @@ class ReportPredictions:
     remarks: tuple[str, ...] = ()  # on cases that not all models scored, or not independent
     _curves: dict[tuple[str, ...], pl.DataFrame] = field(default_factory=dict, repr=False)
 
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments that name the columns."""
-        return {"truth": TRUTH, "score": SCORE, "weight": WEIGHT if self.weighted else None}
+    def cases(self, by: Sequence[str]) -> Cases[pl.DataFrame]:
+        """All rows, with an answer for each value of these keys."""
+        weight = WEIGHT if self.weighted else None
+        return keyed(self.valid_rows, truth=TRUTH, score=SCORE, weight=weight, by=[*by])
 
     def audit(self) -> pl.DataFrame:
         """The totals of each key, as in the result of `check`."""
-        return check(self.valid_rows, by=list(self.keys), **self.arguments)
+        return check(self.cases(self.keys))
 
     def within(self, keys: pl.DataFrame) -> "ReportPredictions":
         """The predictions of some blocks or models."""
@@ -56,7 +56,7 @@ class ReportPredictions:
     def curves(self, by: Sequence[str]) -> pl.DataFrame:
         """The curves of all rows that share a key."""
         if tuple(by) not in self._curves:
-            self._curves[tuple(by)] = curve(self.valid_rows, by=list(by), **self.arguments)
+            self._curves[tuple(by)] = curve(self.cases(by))
         return self._curves[tuple(by)]
 
     def hulls(self, by: Sequence[str]) -> pl.DataFrame:
@@ -86,11 +86,13 @@ def read_predictions(
             f"case is {case!r}, also a key of by.",
             hint="the case is the row of the raw table that models are paired by; it is no key.",
         )
-    named = [*keys, *([] if case is None else [case])]
     ranked = read(
-        table, truth=truth, score=score, by=named, weight=weight, positive=positive, nulls=nulls,
+        keyed(
+            table, truth=truth, score=score, by=keys, weight=weight, positive=positive, nulls=nulls
+        ),
+        also=[] if case is None else [case],
         collected=True,
-    )  # fmt: skip
+    )
     rows = ranked.valid_rows.collect()
     keys = [key for key in ranked.keys if key != case]
     return ReportPredictions(rows, tuple(keys), ranked.weighted, ranked.count_invalid())

@@ -12,6 +12,7 @@ from polaroc.comparison.checks import refuse_empty, refuse_pooled_folds
 from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.paired_cases import common_cases
 from polaroc.errors import InvalidArgument
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.usual_keys import (
     column_names_of,
@@ -89,7 +90,8 @@ class GivenPredictions:
         if isinstance(frame, pl.LazyFrame) and (units := usual_units(names)):
             # Its rows are collected in any case, and so may these columns be.
             frame = frame.select({*keys, *units, *usual_names(names).keys}).collect()
-        doubt = dependence(frame, keys, self._columns())
+        # Neither truth nor score is needed for it.
+        doubt = dependence(keyed(frame, truth=pl.lit(True), score=pl.lit(0.0), by=keys))
         if doubt is None:
             return predictions
         return replace(predictions, remarks=(*predictions.remarks, f"{capitalised(doubt)}."))

@@ -168,8 +168,7 @@ def _tuned(
             cost_fn=need.cost_fn, cost_fp=need.cost_fp,
         )  # fmt: skip
         judged = apply_thresholds(
-            judging.valid_rows, chosen, **judging.arguments, by=by, same_table=True,
-            intervals="exact", level=question.level,
+            judging.cases(by), chosen, same_table=True, intervals="exact", level=question.level,
         )  # fmt: skip
         promised = chosen["promise"][0] if "promise" in chosen.columns else None
         points.append((judged.row(0, named=True), promised, chosen["note"][0]))

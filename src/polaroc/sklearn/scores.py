@@ -8,6 +8,7 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
+from polaroc.predictions.cases import keyed
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.sklearn.estimators import need_scikit_learn
@@ -160,8 +161,10 @@ def measure_of(
     if sample_weight is not None:
         columns["weight"] = one_per_case(sample_weight, "sample_weight", n)
     measures = evaluate(
-        pl.DataFrame(columns), truth="truth", score="score",
-        weight=None if sample_weight is None else "weight",
+        keyed(
+            pl.DataFrame(columns), truth="truth", score="score",
+            weight=None if sample_weight is None else "weight",
+        ),
         priors=prior, over=over, interpolation=interpolation, measures=measure,
     )  # fmt: skip
     estimate, note = measures.select("estimate", "note").row(0)

@@ -12,8 +12,10 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from polaroc.base.columns import as_lazy
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.predictions.cases import keyed
 from polaroc.priors.beliefs import Belief
 from polaroc.sklearn.estimators import (
     check_estimators,
@@ -180,8 +182,10 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         else:
             predictions = self._out_of_fold_predictions(X, y, cases.weight, params)
         curves = curve(
-            predictions, truth="truth", score="score",
-            weight=None if sample_weight is None else "weight",
+            keyed(
+                as_lazy(predictions).collect(), truth="truth", score="score",
+                weight=None if sample_weight is None else "weight",
+            )
         )  # fmt: skip
         self.operating_point_ = operating_points(
             curves, self.rule, priors=self.prior, over=self.over, target=self.target,

@@ -1,7 +1,7 @@
 """Apply thresholds chosen on one table to another."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, Unpack
 
 import polars as pl
 
@@ -11,21 +11,23 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
-    collect_like,
     refuse_clash,
     require,
-    takes_table,
     with_key_types,
 )
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import FRACTIONAL, PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
+from polaroc.curves.curve import BESIDE, COUNTED_BY
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
 from polaroc.errors import Hint, InvalidTable, check_choice
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
+from polaroc.predictions.takes_cases import frame_of_cases, refuse_cluster
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, is_estimate
 from polaroc.thresholds.expected_cost import EXPECTED_COSTS
@@ -38,52 +40,46 @@ from polaroc.thresholds.interval_columns import (
 )
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.rate_intervals import Costs
-from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Priors, Score, Table
+from polaroc.typing import Priors, Table
 
 # Columns of points, beside those of `operating_points`, that are no keys.
 NO_KEYS = frozenset((*PRIOR_LIMITS, *ADDED, *EXPECTED_COSTS))
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 
 
-@takes_table
+@frame_of_cases(COUNTED_BY, no_bearing=BESIDE)
 def apply_thresholds(
-    predictions: Frame,
+    cases: Cases[Any],
     points: Table | Numbers,
     *,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
     same_table: bool = False,
     priors: Priors | Belief | None = None,
     intervals: Literal["exact"] | None = None,
     level: float = 0.95,
     cost_fn: float = 1,
     cost_fp: float = 1,
-) -> Frame:
+    **columns: Unpack[Columns],
+) -> pl.LazyFrame | pl.DataFrame:
     """The rates of thresholds, chosen on another table, on these predictions.
 
     Parameters
     ----------
-    predictions
-        Predictions on cases that the thresholds were not chosen on: any table that
-        `curve` takes.
+    cases
+        Predictions on cases that the thresholds were not chosen on: the result of `cases`, or
+        any table that it takes.
+    **columns
     points
         The result of `operating_points` on a tuning table. Its keys must be
-        among `by`; thresholds of a model apply to all folds, say, where `by`
-        has folds and the points have none. Of thresholds in use one number, or a mapping
+        among those of the cases; thresholds of a model apply to all folds, say, where the
+        cases have folds and the points have none. Of thresholds in use one number, or a mapping
         from model to number: they are judged at the share of positives of each key, or
         at `priors`.
-    truth, score, by, weight, positive, nulls
-        As in `curve`.
     same_table
         Whether the very table the thresholds were chosen on is meant.
     priors
         The prior in use, in place of that the thresholds were chosen for: priors as in
-        `operating_points`; the result of `estimate_prior`, whose keys must be among `by`;
-        or a belief, `uniform`, `beta` or `points`, whose mean becomes the
+        `operating_points`; the result of `estimate_prior`, whose keys must be among those of the
+        cases; or a belief, `uniform`, `beta` or `points`, whose mean becomes the
         `prior`.
     intervals
         ``"exact"`` for limits of what the thresholds do, None for none.
@@ -94,7 +90,7 @@ def apply_thresholds(
 
     Returns
     -------
-    Frame of the kind of `predictions`
+    Frame of the kind of the cases
         The columns of `operating_points` for every key and point, with `tpr`,
         `fpr`, `precision`, `positives` and `negatives` as they come out here;
         `note` is null, or says that a class is absent, that rows cannot be ranked
@@ -107,10 +103,10 @@ def apply_thresholds(
     Raises
     ------
     InvalidTable
-        Where `points` lacks a column, has a key that is not in `by`, or where
+        Where `points` lacks a column, has a key that the cases lack, or where
         every rate and total comes out just as on the tuning table: then it is
         the same table (a lazy plan says it in `note`); where estimated priors have a
-        key that is not in `by`.
+        key that the cases lack.
     InvalidPredictions, InvalidArgument
         As in `curve`; for a level or cost outside what is allowed.
 
@@ -173,9 +169,9 @@ def apply_thresholds(
     check_share("level", level)
     check_factor("cost_fn", cost_fn)
     check_factor("cost_fp", cost_fp)
-    table = read(
-        predictions, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
-    )
+    if intervals is not None:
+        refuse_cluster(cases, "apply_thresholds(intervals=...)")
+    table = read(cases)
     if are_numbers(points):
         points = points_of_numbers(points, totals(table), table.keys)
     has_point = as_lazy(points).cache()
@@ -190,21 +186,21 @@ def apply_thresholds(
     shared = [key for key in table.keys if key in present]
     placed = with_key_types(placed, kinds, shared, named)
     realised = _realised(table, placed, shared)
-    columns = [*POINTS]
+    shown = [*POINTS]
     uncertain = isinstance(priors, Belief) or is_estimate(priors)
     if uncertain or (priors is None and PRIOR_LIMITS[0] in has_point.collect_schema()):
-        columns += PRIOR_LIMITS
+        shown += PRIOR_LIMITS
     if intervals is not None:
-        columns += ADDED
+        shown += ADDED
         realised = with_interval_columns(realised, priors, level, Costs(cost_fn, cost_fp))
-        doubt = dependence(predictions, by, [truth, weight], score, of_measures=False)
+        doubt = dependence(cases, of_measures=False)
         realised = with_note(realised, doubt, pl.col("tpr_lower").is_not_null())
-    refuse_clash(table.keys, columns)
+    refuse_clash(table.keys, shown)
     if same_table:
-        return collect_like(predictions, realised.select(*table.keys, *columns))
+        return realised.select(*table.keys, *shown)
     note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
-    result = realised.with_columns(note.alias("note")).select(*table.keys, *columns)
-    if isinstance(predictions, pl.DataFrame):
+    result = realised.with_columns(note.alias("note")).select(*table.keys, *shown)
+    if isinstance(cases.table, pl.DataFrame):
         collected = result.collect()
         if collected.height and collected["note"].eq_missing(pl.Series([SAME_TABLE])).all():
             raise InvalidTable(

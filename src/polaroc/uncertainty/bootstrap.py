@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -12,11 +13,7 @@ from polaroc.base.columns import (
     OVER,
     WITH_INTERVAL,
     as_lazy,
-    collect_like,
     curve_keys,
-    key_columns,
-    single_column,
-    takes_table,
     within,
 )
 from polaroc.base.joins import join_on
@@ -30,19 +27,22 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.curves.curve import curve, curve_tables, in_order
+from polaroc.curves.curve import BESIDE, COUNTED_BY, curve, curve_tables, in_order
 from polaroc.curves.keys import build_key_index
 from polaroc.curves.whole import whole_curves
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
+from polaroc.errors import InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure, values_by_row
 from polaroc.measures.table import per_key
+from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.row_checks import SCORE, without_nulls
+from polaroc.predictions.roles import Columns
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Array, By, Frame, Interpolation, IntoExpr, Label, Priors, Score
+from polaroc.typing import Array, Interpolation, Priors
 from polaroc.uncertainty.bootstrap_limits import Limits, accelerations, limits_of_draws, widest
 from polaroc.uncertainty.draws import check_draws, draws_of_cells, draws_of_clusters, generator
 from polaroc.uncertainty.influence import NOT_COUNTS
@@ -73,16 +73,14 @@ class BootstrapSpec:
         check_draws(self.draws, self.seed)
 
 
-@takes_table
+@frame_of_cases(
+    [*COUNTED_BY, "cluster", "score_prior"],
+    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
+    or_table=True,
+)
 def bootstrap(
-    frame: Frame,
+    cases: Cases[Any] | pl.LazyFrame | pl.DataFrame,
     *,
-    truth: IntoExpr | None = None,
-    score: Score | None = None,
-    by: By = (),
-    positive: Label | Sequence[Label] | None = None,
-    cluster: IntoExpr | None = None,
-    sampling_weight: IntoExpr | None = None,
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
@@ -91,7 +89,8 @@ def bootstrap(
     level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
-) -> Frame:
+    **columns: Unpack[Columns],
+) -> pl.LazyFrame:
     """The measures of each curve with intervals from resampled test sets.
 
     Each draw resamples the cases within their class or, given `cluster`, whole
@@ -102,18 +101,14 @@ def bootstrap(
 
     Parameters
     ----------
-    frame
-        The result of `curve` (weights, if any, must count cases); or
-        predictions, any table that `curve` takes, with `truth` and `score`.
-    truth, score, by, positive
-        As in `curve`, where `frame` are predictions.
-    cluster
-        The group of dependent cases, such as a patient; needs predictions. Class
-        totals then vary from draw to draw, and so does the ``"observed"`` prior.
-    sampling_weight
-        How many cases of the population each row stands for, such as one over the
-        chance that it was sampled; needs predictions. Rows are then resampled with their
-        weights, or whole clusters are, and class totals vary too.
+    cases
+        Predictions, one row per case: the result of `cases`, or any table that it takes; or,
+        without `truth` and `score`, the result of `curve`, whose weights count cases.
+        `weight` says how many cases of the population each row stands for, such as one over the
+        chance that it was sampled: rows are resampled with their weights. Whole clusters are
+        resampled where there is a `cluster`. With either, class totals vary from draw to draw,
+        and so does the ``"observed"`` prior.
+    **columns
     priors, over, interpolation, measures
         As in `evaluate`; interpolation ``"hull"`` has no interval.
     method
@@ -164,58 +159,36 @@ def bootstrap(
     True
     """
     check_interpolation(interpolation)
-    selected = select_measures(measures, priors, over, interpolation).measures
-    spec = BootstrapSpec(selected, method, level, draws, seed, counted=sampling_weight is None)
-    if truth is None and score is None:
-        given = {"cluster": cluster, "sampling_weight": sampling_weight}
-        for name, value in given.items():
-            if value is not None:
-                raise InvalidArgument(
-                    f"{name} is given, but truth and score are not: a curve knows no "
-                    f"{'clusters' if name == 'cluster' else 'single rows'}.",
-                    hint=Hint("pass predictions, with {truth} and {score}.", truth=..., score=...),
-                )
+    described = cases if isinstance(cases, Cases) else None
+    score_prior = "observed" if described is None else described.score_prior
+    selected = select_measures(measures, priors, over, interpolation, score_prior=score_prior)
+    counted = described is None or described.weight is None
+    spec = BootstrapSpec(selected.measures, method, level, draws, seed, counted=counted)
+    if not isinstance(cases, Cases):
         # Cache: measures and draws must come from the same rows.
-        table = whole_curves(frame)
+        table = whole_curves(cases)
         keys = curve_keys(table)
         curves = source = in_order(table, keys).cache()
-    elif truth is None or score is None:
-        raise InvalidArgument(
-            f"truth is {truth!r} and score is {score!r}, allowed are both or none.",
-            hint="predictions need both; a curve needs none.",
-        )
-    elif cluster is None and sampling_weight is None:
-        with without_nulls():
-            curves = source = as_lazy(
-                curve(frame, truth=truth, score=score, by=by, positive=positive)
-            )
+    elif cases.cluster is None and cases.weight is None:
+        curves = source = as_lazy(curve(cases))
         keys = curve_keys(curves)
     else:
-        if sampling_weight is not None:
-            single_column(sampling_weight, "sampling_weight", as_lazy(frame))
-        if cluster is not None:
-            single_column(cluster, "cluster", as_lazy(frame))
-        own: list[IntoExpr] = [] if cluster is None else [cluster]
-        with without_nulls():
-            cases = read(
-                frame, truth=truth, score=score, by=[*key_columns(by), *own], positive=positive,
-                weight=sampling_weight,
-            )  # fmt: skip
-        keys, rows = cases.keys, cases.rows
-        if cluster is None:
-            source = cases.valid_rows.with_row_index(CLUSTER)
+        own = [] if cases.cluster is None else [cases.cluster]
+        rows_of_cases = read(cases, also=own)
+        keys, rows = rows_of_cases.keys, rows_of_cases.rows
+        if cases.cluster is None:
+            source = rows_of_cases.valid_rows.with_row_index(CLUSTER)
         else:
             *keys, name = keys
             rows = rows.drop(name)
-            source = cases.valid_rows.rename({name: CLUSTER})
+            source = rows_of_cases.valid_rows.rename({name: CLUSTER})
         # Curves of the same rows that are resampled.
-        unclustered = replace(cases, rows=rows, keys=keys)
+        unclustered = replace(rows_of_cases, rows=rows, keys=keys)
         curves = curve_tables(unclustered, build_key_index(unclustered, eager=False))
     limits = resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
-    if truth is not None and cluster is None:
-        doubt = dependence(frame, by, [truth, sampling_weight], score)
-        limits = with_note(limits, doubt, pl.col("lower").is_not_null())
-    return collect_like(frame, limits)
+    if described is not None and described.cluster is None:
+        limits = with_note(limits, dependence(described), pl.col("lower").is_not_null())
+    return limits
 
 
 def resampled(
@@ -274,7 +247,7 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
             hint="drop them, or give each a cluster of its own.",
         )
     weight = WEIGHT if WEIGHT in part.columns else None
-    roc = curve(part, truth=TRUTH, score=SCORE, weight=weight) if clustered else part
+    roc = curve(keyed(part, truth=TRUTH, score=SCORE, weight=weight)) if clustered else part
     cases = _cases_of_classes(part, roc)
     note, has_none = _no_interval_note(roc, cases, counted=spec.counted)
     count = sum(1 for _ in values_by_row(spec.measures, np.zeros(len(spec.measures))))

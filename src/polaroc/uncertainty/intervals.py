@@ -55,7 +55,7 @@ def intervals(
     cases are taken as independent, weights as counts of equal cases, class totals
     and priors as fixed (``"observed"`` too, at its value). Dependent cases, such as
     those of one patient, need `bootstrap` with `cluster`, and sampling weights need it
-    with `sampling_weight`; those that are whole numbers cannot be distinguished from
+    with `weight`; those that are whole numbers cannot be distinguished from
     counts here.
 
     Parameters
@@ -300,7 +300,7 @@ def with_fractional_flag(frame: pl.LazyFrame, predictions: Predictions) -> pl.La
 def check_counts(
     predictions: Predictions,
     hint: str = "leave intervals out, or weight out; for sampling weights take bootstrap with "
-    "sampling_weight.",
+    "weight, given predictions.",
 ) -> None:
     """Raise on weights that are not counts of cases."""
     if not predictions.weighted:

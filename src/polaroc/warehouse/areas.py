@@ -17,7 +17,13 @@ from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal
 from polaroc.warehouse.curves import curve_keys, fetch_whole_hulls, in_memory
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import no_note
-from polaroc.warehouse.whole import TOTALS, is_whole, wholeness, with_added
+from polaroc.warehouse.whole import (
+    TOTALS,
+    is_whole,
+    wholeness,
+    with_added,
+    without_impossible_points,
+)
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
@@ -250,7 +256,13 @@ def measures_of_curves(curve: "Table", measures: Sequence[Measure]) -> "Table":
     keys = curve_keys(curve)
     measures = [replace(measure, over=None) for measure in measures]
     # A sum over all rows says whether a curve is whole.
-    wide = per_key(with_added(curve), keys, measures, wholeness(), ibis_library().literal(True))
+    wide = per_key(
+        without_impossible_points(with_added(curve)),
+        keys,
+        measures,
+        wholeness(),
+        ibis_library().literal(True),
+    )
     totals = {name: is_whole(curve).ifelse(deferred(name), literal(None)) for name in TOTALS}
     wide = wide.mutate(**totals).drop(*wholeness())
     wide = wide.mutate(note=deferred("positives").isnull().ifelse(UNRANKED, no_note()))

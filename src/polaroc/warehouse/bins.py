@@ -1,30 +1,29 @@
 """Counts in bins of the score, taken where the rows are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from polaroc.curves.bins import COUNTS, EDGES, Bins, fingerprint, refuse_edges, resolve_edges
+from polaroc.curves.curve import BESIDE, COUNTED_BY
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
-from polaroc.typing import Label, Nulls
+from polaroc.predictions.takes_cases import takes_cases
 from polaroc.warehouse.cells import FATAL, count_cells, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
-from polaroc.warehouse.predictions import Predictions, read
+from polaroc.warehouse.predictions import Predictions, described, read
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 
+@takes_cases(COUNTED_BY, no_bearing=BESIDE, describe=described)
 def binned(
-    table: "Table",
+    cases: Cases[Any],
     *,
-    truth: str,
-    score: str | Mapping[str, str] | Sequence[str],
-    by: str | Sequence[str] | None = (),
-    weight: str | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
     bins: Bins,
+    **columns: Unpack[Columns],
 ) -> "Table":
     """Positives and negatives per bin of the score, as `polaroc.binned`.
 
@@ -33,10 +32,9 @@ def binned(
 
     Parameters
     ----------
-    table
-        Predictions, one row per case.
-    truth, score, by, weight, positive, nulls
-        As in `warehouse.curve`.
+    cases
+        Predictions, one row per case: an ibis table.
+    **columns
     bins
         As in `polaroc.binned`. The query names each edge, and engines may refuse it where
         there are thousands; a number of equal bins makes it no longer.
@@ -67,9 +65,7 @@ def binned(
     [(0.5, 6, 4), (-inf, 4, 6)]
     """
     edges = resolve_edges(bins)
-    predictions = read(
-        table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
-    )
+    predictions = read(cases)
     refuse_edges(predictions.keys)
     cells = count_cells(with_bins(predictions, edges, equal=isinstance(bins, int)))
     sums = {name: deferred(name).sum() for name in COUNTS}

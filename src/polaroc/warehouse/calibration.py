@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from sys import float_info
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
@@ -18,14 +18,18 @@ from polaroc.calibration.probabilities import (
     SAME_SCORES,
     refuse_added,
 )
+from polaroc.curves.curve import BESIDE
 from polaroc.curves.whole import whole_curves
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import some_priors
 from polaroc.typing import Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.connections import check_connected, collected, sent_along
 from polaroc.warehouse.curves import curve_keys, fetch_hull_candidates
-from polaroc.warehouse.predictions import check_columns, check_table
+from polaroc.warehouse.predictions import described
 from polaroc.warehouse.whole import check_whole
 
 if TYPE_CHECKING:
@@ -40,28 +44,34 @@ MOMENTS = tuple(private(f"moment_{power}") for power in range(3))
 TOLERANCE = 1e-9
 
 
+@takes_cases(
+    ["score", "model", "fold", "by"],
+    no_bearing=["truth", "positive", "nulls", "weight", *BESIDE],
+    needed=["score"],
+    describe=described,
+)
 def probabilities(
-    table: "ibis.expr.types.Table",
+    cases: Cases[Any],
     curve: "ibis.expr.types.Table | Table",
     *,
-    score: str,
-    by: str | Sequence[str] | None = (),
     priors: Priors,
     same_table: bool = False,
+    **columns: Unpack[Columns],
 ) -> "ibis.expr.types.Table":
     """The probability of each case at each prior, as `polaroc.probabilities`.
 
     This call fetches the points of the curve that may be vertices of its hull, and sums of
-    its scores per key, and no rows of `table`.
+    its scores per key, and no rows of the cases.
 
     Parameters
     ----------
-    table
-        Cases that the curve was not made of.
+    cases
+        Cases that the curve was not made of: an ibis table.
+    **columns
     curve
         The result of `warehouse.curve`, or of `polaroc.curve`, on a tuning table.
-    score, by, priors
-        As in `polaroc.probabilities`; columns by name.
+    priors
+        As in `polaroc.probabilities`.
     same_table
         Whether the very table that the curve was made of is meant. If not, `note` says
         where a key has as many cases as its curve, with the same mean and spread.
@@ -99,9 +109,9 @@ def probabilities(
     [0.136, 0.026]
     """
     check_flag("same_table", same_table)
-    check_table(table)
-    names, own = table.columns, column_names(by, "by")
-    check_columns(table, [column_name(score, "score"), *own])
+    table: Any = cases.table
+    score = column_name(cases.score, "score")
+    names, own = table.columns, column_names(cases.keys, "by")
     refuse_added(names)
     points, moments = _tuned(curve)
     keys = local_curve_keys(points.lazy())

@@ -1,21 +1,23 @@
 """Curves of tie-collapsed cells, computed by the engine; their hulls, computed locally."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
 from polaroc.base.columns import CURVE, GRID, RESERVED
 from polaroc.base.private_columns import PRIVATE, ROWS
+from polaroc.curves.curve import BESIDE, COUNTED_BY
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
-from polaroc.typing import Label, Nulls
+from polaroc.predictions.takes_cases import takes_cases
 from polaroc.warehouse.cells import FATAL, cells, count_cells
 from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.predictions import Predictions, check_table, read
+from polaroc.warehouse.predictions import Predictions, check_table, described, read
 from polaroc.warehouse.score_ranges import Ranges, with_ranges
 from polaroc.warehouse.whole import TOTALS, check_whole
 
@@ -30,30 +32,21 @@ CHORD_MARGIN = 1 - 1e-9
 BELOW = PRIVATE + "below"
 
 
+@takes_cases(COUNTED_BY, no_bearing=BESIDE, describe=described)
 def curve(
-    table: "Table",
+    cases: Cases[Any],
     *,
-    truth: str,
-    score: str | Mapping[str, str] | Sequence[str],
-    by: str | Sequence[str] | None = (),
-    weight: str | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
     ranges: Ranges = None,
+    **columns: Unpack[Columns],
 ) -> "Table":
     """ROC curves, one per key, with ties collapsed, as `polaroc.curve`.
 
     Parameters
     ----------
-    table
-        Predictions, one row per case.
-    truth, score, by, weight
-        Names of columns; of the scores one, or one per model as in `polaroc.curve`.
-    positive
-        The label(s) that count as positive.
-    nulls
-        What to do with null or NaN rows: ``"raise"`` gives their key null totals
-        and rates, for a query cannot raise; ``"drop"`` leaves them out.
+    cases
+        Predictions, one row per case: an ibis table. Columns are given by name. A query cannot
+        raise: a key with null or NaN rows has null totals and rates.
+    **columns
     ranges
         For keys too large for one worker: the number of ranges of the score, up to
         256, in which the rows of each key are cumulated separately; ``"auto"`` is one
@@ -90,9 +83,7 @@ def curve(
     >>> points.select("threshold", "tp", "fp", "tpr").to_polars().rows()
     [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
     """
-    predictions = read(
-        table, truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls
-    )
+    predictions = read(cases)
     predictions = with_ranges(predictions, ranges)
     return to_curve_table(predictions, cells(predictions, count_cells(predictions)))
 

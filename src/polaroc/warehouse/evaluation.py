@@ -1,15 +1,15 @@
 """All measures of a prediction table in one query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
 from polaroc.curves.bins import Bins, resolve_edges
-from polaroc.curves.curve import in_order
+from polaroc.curves.curve import BESIDE, COUNTED_BY, in_order
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.pipeline import with_intervals
 from polaroc.evaluation.request import Request
@@ -22,8 +22,11 @@ from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.measures.table import per_key as local_per_key
 from polaroc.measures.table import tidy as local_tidy
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns
+from polaroc.predictions.takes_cases import refuse_cluster, takes_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Interpolation, Intervals, Label, Nulls, Prior, Priors
+from polaroc.typing import Interpolation, Intervals, Priors
 from polaroc.warehouse.bins import with_bins
 from polaroc.warehouse.cells import FATAL, cells, count_cells, noted_cells
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
@@ -31,7 +34,7 @@ from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.curves import fetch_hulls, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
-from polaroc.warehouse.predictions import EXACT, Predictions, read
+from polaroc.warehouse.predictions import EXACT, Predictions, described, read
 from polaroc.warehouse.score_ranges import Ranges, with_ranges
 from polaroc.warehouse.whole import TOTALS
 
@@ -42,37 +45,37 @@ if TYPE_CHECKING:
 MAX_CELLS = 20_000_000
 
 
+@takes_cases(
+    [*COUNTED_BY, "score_prior"],
+    no_bearing=[role for role in BESIDE if role != "score_prior"],
+    describe=described,
+)
 def evaluate(
-    table: "Table",
+    cases: Cases[Any],
     *,
-    truth: str,
-    score: str | Mapping[str, str] | Sequence[str],
-    by: str | Sequence[str] | None = (),
-    weight: str | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
     priors: Priors = DEFAULT_PRIORS,
     over: tuple[float, float] | Belief | None = None,
     interpolation: Interpolation = "exact",
     intervals: Intervals | None = None,
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
-    score_prior: Prior = "observed",
     memory: Memory | None = None,
     scratch: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     bins: Bins | None = None,
     ranges: Ranges = None,
+    **columns: Unpack[Columns],
 ) -> "Table":
     """Every measure of every key, in one query over the predictions, as `polaroc.evaluate`.
 
     Parameters
     ----------
-    table
-        Predictions, one row per case.
-    truth, score, by, weight, positive, nulls, ranges
+    cases
+        Predictions, one row per case: an ibis table.
+    **columns
+    ranges
         As in `warehouse.curve`.
-    priors, over, interpolation, measures, score_prior
+    priors, over, interpolation, measures
         As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
         `warehouse.auprec`.
     intervals, level
@@ -118,17 +121,18 @@ def evaluate(
     _refuse_local_options(memory=memory, scratch=scratch, progress=progress)
     if bins is not None:
         measures = bounded_measures(measures, over, interpolation)
+    if intervals is not None:
+        refuse_cluster(cases, "warehouse.evaluate(intervals=...)")
     request = Request(
-        truth=truth, score=score, by=by, weight=weight, positive=positive, nulls=nulls,
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures, score_prior=score_prior,
+        measures=measures, score_prior=cases.score_prior,
     )  # fmt: skip
     if bins is not None and intervals is not None:
         raise InvalidArgument(
             f"intervals is {intervals!r} and bins are given, allowed is one of them.",
             hint="bounds from bins are certain; leave bins out for intervals.",
         )
-    predictions = read(table, **request.columns)
+    predictions = read(cases)
     if bins is not None:
         rows = with_bins(predictions, resolve_edges(bins), equal=isinstance(bins, int))
         return _of_bins(rows, request)
@@ -137,7 +141,7 @@ def evaluate(
     _, on_curve, on_hull = request.select(IBIS)
     if not on_hull and intervals is None:
         return measured(predictions, counts, _share_nodes(on_curve, request))
-    check_connected(table)
+    check_connected(cases.table)
     kind = pl.Float64 if predictions.weighted else pl.Int64
     # With intervals all sums are taken again from the fetched cells.
     there = on_curve if intervals is None else []

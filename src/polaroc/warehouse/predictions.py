@@ -1,8 +1,10 @@
 """Read a prediction table in a warehouse into columns with fixed names."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
 
 from polaroc.base.columns import RESERVED, check_keys, column_name, column_names
 from polaroc.base.lazy import np
@@ -19,8 +21,9 @@ from polaroc.errors import (
     InvalidPredictions,
     InvalidTable,
     quoted,
-    spelling,
 )
+from polaroc.predictions.cases import Cases, columns_of, refuse_beside, resolved
+from polaroc.predictions.roles import COLUMN_ROLES, NEEDED
 from polaroc.predictions.row_checks import (
     BAD_WEIGHT,
     INEXACT,
@@ -32,12 +35,11 @@ from polaroc.predictions.row_checks import (
     SCORE,
     UNKNOWN_LABEL,
     WRONG,
-    check_nulls,
     column_in_words,
     labels_of,
     listed,
 )
-from polaroc.predictions.wide import MODEL, refuse_model_column, score_columns
+from polaroc.predictions.wide import MODEL
 from polaroc.typing import Label, Nulls
 from polaroc.warehouse.columns import ibis_library, literal
 
@@ -81,32 +83,49 @@ class Predictions:
         return [kind for kind in self.possible_errors if self.nulls == "raise" or kind in WRONG]
 
 
-def read(
-    table: "Table",
-    *,
-    truth: str,
-    score: str | Mapping[str, str] | Sequence[str],
-    by: str | Sequence[str] | None = (),
-    weight: str | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
-) -> Predictions:
-    """A prediction table as `Predictions`; nothing is computed yet."""
-    check_nulls(nulls)
+def described(
+    table: "Table", said: Mapping[str, Any], needed: Collection[str] = NEEDED, *, find: bool = True
+) -> Cases[Any]:
+    """The roles of the columns of a table, which expressions cannot have."""
+    if isinstance(table, Cases):
+        refuse_beside(said)
+        check_table(table.table)
+        return table
     check_table(table)
-    keys, scores = column_names(by, "by"), score_columns(score)
-    models = {model: column_name(column, "score") for model, column in scores.items()}
-    columns_of_scores = [*models.values()] or [column_name(score, "score")]
-    named = [column_name(truth, "truth"), *columns_of_scores, *keys]
-    check_columns(table, named if weight is None else [*named, column_name(weight, "weight")])
-    if models:
-        refuse_model_column(table.columns, keys)
+    for role in COLUMN_ROLES:
+        value = said.get(role)
+        for column in () if value is None or value is ... else columns_of(value):
+            column_name(column, role)
+    names = pl.LazyFrame(schema={name: _like(kind) for name, kind in table.schema().items()})
+    return replace(resolved(names, said, needed=needed, find=find), table=cast(Any, table))
+
+
+def _like(kind: Any) -> pl.DataType:
+    """A type of Polars for what matters to the roles of a column; text where it is not known."""
+    if kind.is_floating():
+        return pl.Float64()
+    if kind.is_nested() or kind.is_binary():
+        return pl.Binary()
+    if kind.is_string() or kind.is_unknown():
+        return pl.String()
+    if kind.is_boolean():
+        return pl.Boolean()
+    return pl.Int64() if kind.is_integer() else pl.Date()
+
+
+def read(cases: Cases[Any]) -> Predictions:
+    """A prediction table as `Predictions`; nothing is computed yet."""
+    table, weight, nulls = cases.table, cases.weight, cases.nulls
+    truth, positive = cast(str, cases.truth), cases.positive
+    keys = column_names(cases.keys, "by")
+    models = cast("dict[str, str]", cases.scores)
+    columns_of_scores = [*models.values()] or [cast(str, cases.score)]
     check_keys(keys)
     _check_case(keys)
     label, truth_errors = _truth(table[truth], truth, positive)
     columns, errors = {key: table[key] for key in keys} | {TRUTH: label}, truth_errors
     if weight is not None:
-        columns[WEIGHT], weight_errors = _weight(table[weight], weight)
+        columns[WEIGHT], weight_errors = _weight(table[weight], cast(str, weight))
         errors = [*errors, *weight_errors]
     if not models:
         rows, possible = _rows(table, columns_of_scores[0], columns, errors)
@@ -143,17 +162,6 @@ def check_table(table: object) -> None:
         raise InvalidTable(
             f"got a {kind.__module__}.{kind.__qualname__}, allowed is an ibis table.",
             hint="ibis.connect(...).table(name); for Polars frames use the functions of polaroc.",
-        )
-
-
-def check_columns(table: "Table", names: Sequence[str]) -> None:
-    """Raise for columns that the table does not have."""
-    unknown = [name for name in names if name not in table.columns]
-    if unknown:
-        raise InvalidArgument(
-            f"there is no column {quoted(unknown)}; the table has "
-            f"{quoted(table.columns) or 'no columns'}.",
-            hint=spelling(unknown, table.columns, "check the spelling of the columns."),
         )
 
 

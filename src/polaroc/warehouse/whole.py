@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 TOTALS = ("positives", "negatives")
+OF_POINTS = ("tp", "fp", "tpr", "fpr")
 
 
 def _float_column(name: str) -> Column:
@@ -45,6 +46,16 @@ def with_added(curve: "Table") -> "Table":
     added = added_to_whole(tolerance(curve), is_anchor, Column(unranked), FLOATS)
     stepped = curve.mutate(**to_ibis_columns(steps(FLOATS)))
     return stepped.mutate(**to_ibis_columns({ADDED: added}))
+
+
+def without_impossible_points(rows: "Table") -> "Table":
+    """Rows with `ADDED`, with null points where no curve has such: some engines take no logarithm.
+
+    What they add says that the curve is not whole.
+    """
+    possible = (deferred("tp") >= deferred("pos")) & (deferred("fp") >= deferred("neg"))
+    nulled = {name: possible.ifelse(deferred(name), literal(None)) for name in OF_POINTS}
+    return rows.mutate(**nulled)
 
 
 def tolerance(curve: "Table") -> float:

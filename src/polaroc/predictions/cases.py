@@ -1,0 +1,426 @@
+"""A table of predictions and what its columns mean: said once, taken by every function."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from inspect import signature
+from itertools import combinations
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast, overload
+
+import polars as pl
+
+from polaroc.base.columns import (
+    key_columns,
+    key_expressions,
+    key_names,
+    refuse_repeated,
+    single_column,
+)
+from polaroc.base.private_columns import ROW_ERROR, TRUTH
+from polaroc.base.tables import as_polars
+from polaroc.errors import Hint, InvalidArgument, quoted, spelling
+from polaroc.files.text_files import separator_hint, separator_in
+from polaroc.predictions.roles import (
+    APART,
+    COLUMN_ROLES,
+    NEEDED,
+    ROLES,
+    Columns,
+    documented,
+    parameters,
+)
+from polaroc.predictions.row_checks import check_nulls, truth_column
+from polaroc.predictions.usual_keys import column_names_of, found_by_name, usual_columns
+from polaroc.predictions.wide import refuse_model_column, refuse_turned, score_columns
+from polaroc.typing import EagerTable, Frame, IntoExpr, Label, Nulls, Prior, Score, Table
+
+_R = TypeVar("_R")
+_P = ParamSpec("_P")
+CHECK_NAMES = Hint(
+    "check the spelling of the columns; the index of a pandas table becomes one by reset_index().",
+    command_line="check the spelling of the columns.",
+)
+# Roles that may have several columns.
+SEVERAL = ("fold", "subgroup", "by")
+# Roles whose columns may also tell models, folds or cases apart.
+SHARED = ("cluster", "subgroup", "time")
+# Roles that are counted in what is printed of a table in memory.
+COUNTED = ("model", "fold", "case", "cluster", "subgroup", "by")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cases(Generic[Frame]):
+    """A table of predictions and the roles of its columns, as `cases` returns it.
+
+    Attributes
+    ----------
+    table
+        The table, untouched: a Polars frame.
+    truth, score, positive, nulls, model, fold, case, cluster, subgroup, time, count, weight, by, \
+score_prior, test_train_ratio
+        The roles and facts, as in `cases`; those that may be several columns are tuples.
+    found, absent
+        The roles that were found by the names of columns, and those that were said to be None.
+
+    See Also
+    --------
+    cases : What the columns of a table mean.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.cases(pr.datasets.twenty_scores(), truth="truth", score="score")
+    >>> print(table)
+    20 rows, 10 positives
+    truth  'truth'
+    score  'score'
+    >>> table.pipe(pr.evaluate, measures="auc")["estimate"].item()
+    0.68
+    """
+
+    table: Frame
+    _: KW_ONLY
+    truth: IntoExpr | None = None
+    score: Score | None = None
+    positive: Label | Sequence[Label] | None = None
+    nulls: Nulls = "raise"
+    model: IntoExpr | None = None
+    fold: tuple[IntoExpr, ...] = ()
+    case: IntoExpr | None = None
+    cluster: IntoExpr | None = None
+    subgroup: tuple[IntoExpr, ...] = ()
+    time: IntoExpr | None = None
+    count: IntoExpr | None = None
+    weight: IntoExpr | None = None
+    by: tuple[IntoExpr, ...] = ()
+    score_prior: Prior = "observed"
+    test_train_ratio: float | None = None
+    found: frozenset[str] = field(default=frozenset())
+    absent: frozenset[str] = field(default=frozenset())
+
+    @property
+    def scores(self) -> dict[str, IntoExpr]:
+        """The column of scores of each model; none where one column has all."""
+        return score_columns(self.score)
+
+    @property
+    def keys(self) -> list[IntoExpr]:
+        """The columns that tell answers apart, in order; that of a wide table's models left out."""
+        # Two roles may share a column, which is then one key.
+        named: set[str] = {key for key in self.by if isinstance(key, str)}
+        others: list[IntoExpr] = [*([] if self.model is None else [self.model]), *self.fold]
+        return [*self.by, *(key for key in others if not isinstance(key, str) or key not in named)]
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The roles and facts that are not as they are by default."""
+        defaults = {name: one.default for name, one in type(self).__dataclass_fields__.items()}
+        roles = {name: getattr(self, name) for name in ROLES}
+        return {name: value for name, value in roles.items() if value is not defaults[name]}
+
+    @property
+    def columns(self) -> dict[str, list[IntoExpr]]:
+        """The columns of each role that has any."""
+        given = {name: self.said[name] for name in COLUMN_ROLES if name in self.said}
+        # What is no list of columns is refused as a whole.
+        if isinstance(self.score, list | tuple) and not self.scores:
+            given["score"] = [self.score]
+        return {name: columns_of(value) for name, value in given.items()}
+
+    @property
+    def used(self) -> list[str]:
+        """The names of the columns that have a role, or are read by an expression that has one."""
+        return self.used_but()
+
+    def used_but(self, *roles: str) -> list[str]:
+        """The names of the columns that have another role than these."""
+        others = (columns for role, columns in self.columns.items() if role not in roles)
+        return column_names_of(one for columns in others for one in columns)
+
+    def collect(self) -> "Cases[pl.DataFrame]":
+        """The same of a table in memory."""
+        return replace(cast(Any, self), table=self.table.lazy().collect())
+
+    def pipe(
+        self, function: Callable[Concatenate["Cases[Frame]", _P], _R], /,
+        *args: _P.args, **kwargs: _P.kwargs,
+    ) -> _R:  # fmt: skip
+        """The result of a function of these cases."""
+        return function(self, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+@overload
+def cases(
+    frame: pl.LazyFrame | Cases[pl.LazyFrame], **columns: Unpack[Columns]
+) -> Cases[pl.LazyFrame]: ...
+
+
+@overload
+def cases(
+    frame: EagerTable | Cases[pl.DataFrame], **columns: Unpack[Columns]
+) -> Cases[pl.DataFrame]: ...
+
+
+def cases(frame: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
+    """What the columns of a table of predictions mean, said once for all functions.
+
+    Every function that takes predictions takes the result in place of a table and its roles.
+    Nothing is computed: the table stays as it is, and a lazy one is not collected.
+
+    Parameters
+    ----------
+    frame
+        Predictions: a Polars frame; a table of pandas, PyArrow, DuckDB or another library with
+        Arrow streams; or a mapping of column names to arrays.
+    **columns
+
+    Returns
+    -------
+    Cases
+        The table with its roles. Printed, it shows them, which of them were found by name, and
+        the columns that have none; of a table in memory also how many rows, positives, models,
+        folds, cases and clusters there are.
+
+    Raises
+    ------
+    InvalidArgument
+        For columns that are not there, or with two roles that exclude each other: truth, score,
+        count and weight have no other, and a model is neither fold nor case.
+
+    See Also
+    --------
+    evaluate : All measures of predictions in one pass.
+    check : An audit of a table of predictions.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.sonar_predictions()
+    >>> print(pr.cases(table, truth="truth", score="score"))
+    5,040 rows, 2,640 positives
+    truth  'truth'
+    score  'score'
+    model  'model' (found by its name): 4
+    fold   'fold' (found by its name): 30
+    case   'case' (found by its name): 208
+    """
+    if not isinstance(frame, Cases):
+        return resolved(frame, columns)
+    refuse_beside(columns)
+    return frame
+
+
+cast(Any, cases).__signature__ = signature(cases).replace(
+    parameters=[*list(signature(cases).parameters.values())[:1], *parameters(ROLES)]
+)
+cases.__doc__ = documented(cases.__doc__ or "", ROLES)
+
+
+@overload
+def keyed(frame: pl.LazyFrame, **columns: Unpack[Columns]) -> Cases[pl.LazyFrame]: ...
+
+
+@overload
+def keyed(frame: EagerTable, **columns: Unpack[Columns]) -> Cases[pl.DataFrame]: ...
+
+
+@overload
+def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]: ...
+
+
+def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]:
+    """Cases of which nothing is found by name: for callers that know what they hold."""
+    return resolved(frame, columns, find=False)
+
+
+def resolved(
+    frame: Table,
+    said: Mapping[str, Any],
+    *,
+    needed: Collection[str] = NEEDED,
+    find: bool = True,
+) -> Cases[Any]:
+    """The roles of a table as said, and where `find` those that usual names tell."""
+    table = as_polars(frame)
+    schema = table.lazy().collect_schema()
+    refuse_unknown_names(said)
+    said = {role: one for role, one in said.items() if one is not ...}
+    for role in needed:
+        if said.get(role) is None:
+            raise _missing(role, schema)
+    roles = dict(said)
+    for role in SEVERAL:
+        if role in roles:
+            columns = key_columns(roles[role], role)
+            roles[role] = tuple(name for one in columns for name in _selected(one, table.lazy()))
+    check_nulls(roles.get("nulls", "raise"))
+    scores = score_columns(roles.get("score"))
+    refuse_turned(scores, schema.names())
+    described: Cases[Any] = Cases(cast(Any, table), **roles)
+    for role, columns in described.columns.items():
+        check_columns(table.lazy(), columns)
+        if role in SEVERAL:
+            refuse_repeated(key_names(key_expressions(columns, role), table.lazy()), role)
+            continue
+        # Several columns may be one selector.
+        for column in columns:
+            single_column(column, role, table.lazy())
+    if find:
+        # A month may well be a fold, too, and a device a model.
+        taken = described.used_but(*SHARED)
+        free = {name: kind for name, kind in schema.items() if name not in taken}
+        found = found_by_name(free)
+        found = {role: one for role, one in found.items() if role not in said}
+        if scores:
+            found.pop("model", None)
+        described = replace(described, **found, found=frozenset(found))
+    none = frozenset(role for role, one in said.items() if one is None)
+    described = replace(described, absent=none)
+    _refuse_shared(described)
+    if scores:
+        _refuse_second_model(described, schema.names())
+    return described
+
+
+def _selected(column: IntoExpr, table: pl.LazyFrame) -> list[IntoExpr]:
+    """The names of the columns of a selector; any other expression as it is."""
+    if isinstance(column, str) or not column.meta.is_column_selection():
+        return [column]
+    # A single name may lack, which is said later.
+    several = column.meta.has_multiple_outputs()
+    return [*table.select(column).collect_schema().names()] if several else [column]
+
+
+def columns_of(value: object) -> list[IntoExpr]:
+    """The columns that a role names."""
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return [*value] if isinstance(value, list | tuple) else [cast(IntoExpr, value)]
+
+
+def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
+    """Refuse names that are no columns of the table."""
+    present = frame.collect_schema().names()
+    unknown = [name for name in column_names_of(wanted) if name not in present]
+    if not unknown:
+        return
+    hint = spelling(unknown, present, CHECK_NAMES)
+    mark = separator_in(present, unknown[0])
+    if mark is not None:
+        hint = separator_hint(mark)
+    raise InvalidArgument(
+        f"there is no column {quoted(unknown)}; the table has {quoted(present) or 'no columns'}.",
+        hint=hint,
+    )
+
+
+def refuse_unknown_names(said: Iterable[str], others: Sequence[str] = ()) -> None:
+    """Refuse names that are neither roles nor `others`, the arguments of a function."""
+    allowed = [*ROLES, *others]
+    unknown = [name for name in said if name not in allowed]
+    if unknown:
+        raise InvalidArgument(
+            f"there is no argument {quoted(unknown)}; allowed are {', '.join(allowed)}.",
+            hint=spelling(unknown, allowed, "see help(pr.cases) for the roles of columns."),
+        )
+
+
+def refuse_beside(said: Collection[str]) -> None:
+    """Refuse roles beside cases that have theirs."""
+    if said:
+        raise InvalidArgument(
+            f"{', '.join(said)} {'is' if len(said) == 1 else 'are'} given beside cases, which have "
+            "their roles.",
+            hint="say the roles in pr.cases(...), or give the table itself.",
+        )
+
+
+def _refuse_second_model(described: Cases[Any], names: Sequence[str]) -> None:
+    """Refuse what else tells models apart in a wide table."""
+    if described.model is not None:
+        raise InvalidArgument(
+            f"score has one column per model, and model is {described.model!r}, too.",
+            hint="leave model out, or give one column of scores.",
+        )
+    keys = [
+        key if isinstance(key, str) else key.meta.output_name()
+        for key in described.keys
+        if isinstance(key, str) or not key.meta.has_multiple_outputs()
+    ]
+    refuse_model_column(names, keys)
+
+
+def _missing(role: str, names: Collection[str]) -> InvalidArgument:
+    """The error of a role that is not said."""
+    found: dict[str, str] = dict(zip(NEEDED, usual_columns(names) or (), strict=False))
+    return InvalidArgument(
+        f"{role} is not given, allowed are column names and Polars expressions; the table has "
+        f"{quoted([*names]) or 'no columns'}.",
+        hint=Hint(
+            f"name its column, for example {{{role}}}.",
+            **{role: found.get(role) or ROLES[role].example},
+        ),
+    )
+
+
+def _refuse_shared(described: Cases[Any]) -> None:
+    """Refuse columns with two roles that exclude each other."""
+    for (one, its), (other, theirs) in combinations(described.columns.items(), 2):
+        apart = {one, other} in map(set, APART) or ROLES[one].only or ROLES[other].only
+        others = {name for name in theirs if isinstance(name, str)}
+        shared = [name for name in its if isinstance(name, str) and name in others]
+        if apart and shared:
+            raise InvalidArgument(
+                f"the column {shared[0]!r} is {one} and {other}, which are different things.",
+                hint=Hint(
+                    f"name another column, or none: {{{other}}}.", **{other: ROLES[other].example}
+                ),
+            )
+
+
+def _lines(described: Cases[Any]) -> Iterator[str]:
+    """What is printed: size, roles, columns without one."""
+    table, columns = described.table, described.columns
+    counts: dict[str, int] = {}
+    if isinstance(table, pl.DataFrame):
+        yield _size(described)
+        counts = {
+            role: table.select(*key_expressions(columns[role])).n_unique()
+            for role in COUNTED
+            if role in columns
+        }
+        if described.scores:
+            counts["score"] = len(described.scores)
+    else:
+        yield "a lazy table"
+    width = max(map(len, described.said))
+    for role, value in described.said.items():
+        words = quoted(columns[role]) if role in columns else repr(value)
+        if isinstance(value, Mapping):
+            words = ", ".join(f"{model}={one!r}" for model, one in value.items())
+        if role in described.found:
+            words += " (found by its name)"
+        if role in counts:
+            words += f": {counts[role]:,}{' models' if role == 'score' else ''}"
+        yield f"{role:<{width}}  {words}"
+    names = table.lazy().collect_schema().names()
+    unused = [name for name in names if name not in described.used]
+    if unused:
+        yield f"not used: {quoted(unused)}"
+
+
+def _size(described: Cases[Any]) -> str:
+    """The rows of a table in memory, and its positives where all labels are clear."""
+    table = described.table
+    rows = f"{table.height:,} rows"
+    if described.truth is None:
+        return rows
+    named = table.select(single_column(described.truth, "truth", table.lazy()).alias(TRUTH))
+    label, errors = truth_column(named.schema[TRUTH], described.truth, described.positive)
+    wrong = pl.any_horizontal(is_so for _, is_so in errors)
+    positives, unclear = named.select(label.sum(), wrong.sum().alias(ROW_ERROR)).row(0)
+    return f"{rows}, {positives:,} positives" + (
+        f", {unclear:,} without a clear truth" if unclear else ""
+    )

@@ -1,0 +1,188 @@
+"""What the columns of predictions may mean: each role and fact, declared once.
+
+Every function that takes predictions takes these as keywords, by `takes_cases`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter
+from textwrap import fill
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from polaroc.typing import By, IntoExpr, Label, Nulls, Prior, Score
+
+RoleName: TypeAlias = Literal[
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "subgroup", "time",
+    "count", "weight", "by", "score_prior", "test_train_ratio",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a role, or a fact that is no column, means.
+
+    Attributes
+    ----------
+    text
+        Its documentation.
+    example
+        A value for a hint.
+    names_columns
+        Whether its value names columns; else it is a fact about the table.
+    only
+        Whether its column may have no other role.
+    """
+
+    text: str
+    example: Any
+    names_columns: bool = True
+    only: bool = False
+
+
+class Columns(TypedDict, total=False):
+    """The roles of columns, and facts about the table, as keywords."""
+
+    truth: Annotated[
+        IntoExpr,
+        Role(
+            "Labels: Boolean, 0/1, or any when `positive` names the positive one(s).",
+            "truth",
+            only=True,
+        ),
+    ]
+    score: Annotated[
+        Score,
+        Role(
+            "Numeric; higher means more likely positive. ±inf is allowed. Several columns, in a "
+            "list or as ``{model: column}``, are the scores of as many models, which the first "
+            "key, `model`, then tells apart.",
+            "score",
+            only=True,
+        ),
+    ]
+    positive: Annotated[
+        Label | Sequence[Label] | None,
+        Role("The label(s) that count as positive.", "yes", names_columns=False),
+    ]
+    nulls: Annotated[
+        Nulls,
+        Role(
+            '``"raise"``: null or NaN scores and null truths or weights are an error. '
+            '``"drop"``: such rows are left out.',
+            "drop",
+            names_columns=False,
+        ),
+    ]
+    model: Annotated[
+        IntoExpr | None,
+        Role(
+            "Which model gave the score: one answer for each. By default the column with a usual "
+            'name, such as "model" or "clf"; ``None``: the rows are of one model.',
+            "model",
+        ),
+    ]
+    fold: Annotated[
+        By,
+        Role(
+            "One or several columns, such as repeat and fold: rows of different folds were scored "
+            "by models fitted anew. One answer for each. By default the columns with a usual name, "
+            'such as "fold", "split" or "repeat"; ``None``: there are none.',
+            "fold",
+        ),
+    ]
+    case: Annotated[
+        IntoExpr | None,
+        Role(
+            "What tells the cases apart: equal values in different models are the same case. By "
+            'default the column with a usual name, such as "id" or "case".',
+            "id",
+        ),
+    ]
+    cluster: Annotated[
+        IntoExpr | None,
+        Role("Rows with the same value are not independent: patient, customer, day.", "patient"),
+    ]
+    subgroup: Annotated[By, Role("Parts that no average may hide, such as sex or site.", "sex")]
+    time: Annotated[IntoExpr | None, Role("When the case was: a date, a number.", "day")]
+    count: Annotated[
+        IntoExpr | None,
+        Role("How many equal cases a row stands for: whole numbers.", "cases", only=True),
+    ]
+    weight: Annotated[
+        IntoExpr | None,
+        Role("Case weights, finite and ≥ 0; weight k counts as k equal rows.", "weight", only=True),
+    ]
+    by: Annotated[
+        By, Role("Key columns: a separate answer for each combination of their values.", "hospital")
+    ]
+    score_prior: Annotated[
+        Prior,
+        Role(
+            "The prior at which scores are right as they stand: a prior in (0, 1), or "
+            '``"observed"``, each key\'s own.',
+            0.1,
+            names_columns=False,
+        ),
+    ]
+    test_train_ratio: Annotated[
+        float | None,
+        Role(
+            "Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.",
+            0.25,
+            names_columns=False,
+        ),
+    ]
+
+
+_TYPES: Mapping[str, Any] = get_type_hints(Columns, include_extras=True)
+ANNOTATIONS: dict[str, Any] = {
+    name: get_args(kind)[0] for name, kind in _TYPES.items() if get_origin(kind) is Annotated
+}
+ROLES: dict[str, Role] = {name: get_args(kind)[1] for name, kind in _TYPES.items()}
+COLUMN_ROLES = [name for name, role in ROLES.items() if role.names_columns]
+# Roles without which there is nothing to compute.
+NEEDED = ("truth", "score")
+# Roles whose columns are found by their usual names where nothing is said of them.
+FOUND = ("model", "fold", "case")
+# Pairs of roles that one column may not have, beside those that may have no other role.
+APART = (("model", "fold"), ("model", "case"))
+# Where the roles stand in a docstring.
+PLACE = "    **columns\n"
+
+
+def parameters(roles: Collection[str], needed: Collection[str] = NEEDED) -> list[Parameter]:
+    """The roles as parameters; ``...`` is the default of those that are found by name."""
+    defaults: dict[str, Any] = dict.fromkeys(FOUND, ...)
+    defaults |= {"nulls": "raise", "by": (), "subgroup": (), "score_prior": "observed"}
+    defaults |= dict.fromkeys(needed, Parameter.empty)
+    return [
+        Parameter(
+            role, Parameter.KEYWORD_ONLY, default=defaults.get(role), annotation=ANNOTATIONS[role]
+        )
+        for role in ROLES
+        if role in roles
+    ]
+
+
+def documented(text: str, roles: Collection[str], no_bearing: Collection[str] = ()) -> str:
+    """A docstring with the roles in the place of ``**columns``."""
+    used = {role: one.text for role, one in ROLES.items() if role in roles}
+    beside = [role for role in used if role in no_bearing]
+    texts = {role: words for role, words in used.items() if role not in beside}
+    if beside:
+        texts[", ".join(beside)] = "As in `cases`; no bearing on the result."
+    indent = " " * 8
+    entries = [
+        f"    {role}\n{fill(words, 96, initial_indent=indent, subsequent_indent=indent)}\n"
+        for role, words in texts.items()
+    ]
+    return text.replace(PLACE, "".join(entries))

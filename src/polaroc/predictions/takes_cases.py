@@ -1,0 +1,171 @@
+"""Functions of cases: they take `Cases`, or a table with the roles of its columns as keywords."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
+
+import polars as pl
+
+from polaroc.base.columns import collect_like
+from polaroc.base.tables import as_polars
+from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.predictions.cases import Cases, refuse_beside, refuse_unknown_names, resolved
+from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
+from polaroc.typing import EagerTable, Table
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R", covariant=True)
+
+
+class OfCases(Protocol[_P, _R]):
+    """A function of cases, or of a table with the roles of its columns."""
+
+    def __call__(self, frame: Table | Cases[Any], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        """The result of the function."""
+        ...
+
+
+class FrameOfCases(Protocol[_P]):
+    """Like `OfCases`; of a LazyFrame it returns one, of any other table a DataFrame."""
+
+    @overload
+    def __call__(
+        self, frame: pl.LazyFrame | Cases[pl.LazyFrame], /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> pl.LazyFrame: ...
+
+    @overload
+    def __call__(
+        self, frame: EagerTable | Cases[pl.DataFrame], /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> pl.DataFrame: ...
+
+
+def takes_cases(
+    uses: Sequence[RoleName],
+    *,
+    no_bearing: Sequence[RoleName] = (),
+    needed: Sequence[str] = NEEDED,
+    describe: Callable[..., Cases[Any]] | None = None,
+) -> Callable[[Callable[Concatenate[Cases[Any], _P], _R]], OfCases[_P, _R]]:
+    """Let a function of cases take any table with the roles of its columns as keywords.
+
+    Roles that it neither `uses` nor declares to have `no_bearing` on the result are refused.
+    Tables that are no frames `describe` makes cases of.
+    """
+
+    def decorate(function: Callable[Concatenate[Cases[Any], _P], _R]) -> OfCases[_P, _R]:
+        return cast(
+            OfCases[_P, _R], _wrapped(function, uses, no_bearing, needed, describe=describe)
+        )
+
+    return decorate
+
+
+def frame_of_cases(
+    uses: Sequence[RoleName],
+    *,
+    no_bearing: Sequence[RoleName] = (),
+    needed: Sequence[str] = NEEDED,
+    or_table: bool = False,
+) -> Callable[[Callable[Concatenate[Any, _P], Any]], FrameOfCases[_P]]:
+    """Like `takes_cases`, of a function that returns the kind of frame it was given.
+
+    With `or_table` a table of which no role is said is something else, such as a curve.
+    """
+
+    def decorate(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
+        wrapped = _wrapped(function, uses, no_bearing, needed, collects=True, or_table=or_table)
+        return cast(FrameOfCases[_P], wrapped)
+
+    return decorate
+
+
+def _wrapped(
+    function: Callable[..., Any],
+    uses: Sequence[str],
+    no_bearing: Sequence[str],
+    needed: Sequence[str],
+    *,
+    collects: bool = False,
+    or_table: bool = False,
+    describe: Callable[..., Cases[Any]] | None = None,
+) -> Callable[..., Any]:
+    own = signature(function)
+    given = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    first, *others = given
+    names = [one.name for one in others]
+    by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
+    taken = [role for role in ROLES if role in (*uses, *no_bearing)]
+    bearings = dict.fromkeys(no_bearing, "no bearing") | dict.fromkeys(uses, "used")
+
+    @wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        # With wrong arguments, let Python raise its own TypeError.
+        if not args and first.name not in kwargs:
+            return function(**kwargs)
+        frame, *rest = args or (kwargs.pop(first.name),)
+        if len(rest) > len(by_place):
+            raise InvalidArgument(
+                f"{function.__name__} has {len(args)} arguments without a name, allowed are "
+                f"{quoted([first.name, *by_place])}.",
+                hint="name the roles of the columns, for example truth='truth', score='score'.",
+            )
+        said = {name: kwargs.pop(name) for name in [*kwargs] if name in ROLES}
+        refuse_unknown_names(kwargs, names)
+        if or_table and not said and not isinstance(frame, Cases):
+            return collect_like(frame, function(as_polars(frame), *rest, **kwargs))
+        if describe is None:
+            described = _described(frame, said, needed, whole=kwargs.get("memory") is not None)
+        else:
+            described = describe(frame, said, needed)
+        refuse_roles(described, function.__name__, taken)
+        result = function(described, *rest, **kwargs)
+        # Of a dataset, which has no types, it is a table that was read.
+        given = frame.table if isinstance(frame, Cases) else frame
+        return collect_like(given, result) if collects else result
+
+    shown: Any = wrapper
+    # For the table of the reference: roles that are not there are refused.
+    shown.bearings = bearings
+    beside = sorted(
+        [*parameters(taken, () if or_table else needed), *others], key=lambda one: one.kind
+    )
+    frame = first.replace(annotation=Table | Cases)
+    returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
+    shown.__signature__ = own.replace(parameters=[frame, *beside], return_annotation=returned)
+    shown.__doc__ = documented(function.__doc__ or "", taken, no_bearing)
+    return wrapper
+
+
+def _described(
+    frame: Any, said: Mapping[str, Any], needed: Collection[str], *, whole: bool
+) -> Cases[Any]:
+    """The cases; of a dataset, which is read for them, the columns in use where not the `whole`."""
+    if isinstance(frame, Cases):
+        refuse_beside(said)
+        return frame
+    described = resolved(frame, said, needed=needed)
+    table = described.table
+    if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or whole:
+        return described
+    return replace(described, table=table.select(described.used or table.columns).collect())
+
+
+def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -> None:
+    """Refuse roles that would change the result of a function, and which it cannot honour."""
+    refused = [role for role in described.said if role not in taken and role not in described.found]
+    if refused:
+        raise InvalidArgument(
+            f"{function} does not honour {quoted(refused)} yet, which would change its result.",
+            hint=f"leave {'it' if len(refused) == 1 else 'them'} out; it takes {', '.join(taken)}.",
+        )
+
+
+def refuse_cluster(cases: Cases[Any], what: str) -> None:
+    """Refuse clusters where independent cases are assumed."""
+    if cases.cluster is not None:
+        raise InvalidArgument(
+            f"{what} does not honour cluster yet: it takes cases as independent.",
+            hint=Hint("pr.bootstrap({cluster}) gives limits that hold.", cluster="patient"),
+        )

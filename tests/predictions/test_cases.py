@@ -1,0 +1,241 @@
+import inspect
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, PolarocError
+from polaroc.predictions.roles import ROLES
+
+rng = np.random.default_rng(1)
+ROWS = 240
+# Names that tell nothing, so that nothing is found by them.
+TABLE = pl.DataFrame(
+    {
+        "y": (rng.random(ROWS) < 0.3).astype(int),
+        "other y": (rng.random(ROWS) < 0.4).astype(int),
+        "p": rng.integers(1, 200, ROWS) / 200,
+        "q": rng.integers(1, 100, ROWS) / 120,
+        "m": ["A", "B"] * (ROWS // 2),
+        "f": [1, 1, 2, 2] * (ROWS // 4),
+        "place": [1, 1, 1, 1, 2, 2, 2, 2] * (ROWS // 8),
+        "number": np.arange(ROWS) // 2,
+        "one of ten": np.arange(ROWS) % 10,
+        "w": rng.integers(1, 4, ROWS),
+    }
+).with_columns(y=pl.col("y").first().over("number"))
+CURVE = pr.curve(TABLE.with_columns(p=1 - pl.col("p")), truth="y", score="p")
+KEYED = pr.curve(
+    TABLE.with_columns(p=1 - pl.col("p")), truth="y", score="p", by="place", model="m", fold="f"
+)
+POINTS = pr.operating_points(CURVE, priors=[0.1, 0.5])
+BASE = {"truth": "y", "score": "p"}
+FUNCTIONS = {
+    "curve": (pr.curve, BASE, {}),
+    "evaluate": (pr.evaluate, BASE, {"measures": ["auc", "brier"], "priors": [0.1]}),
+    "binned": (pr.binned, BASE, {"bins": 9}),
+    "bin_edges": (pr.bin_edges, BASE, {"bins": 9}),
+    "check": (pr.check, BASE, {}),
+    "check_calibration": (pr.check_calibration, BASE, {}),
+    "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS}),
+    "probabilities": (
+        pr.probabilities,
+        {"score": "p", "model": "m", "fold": "f", "by": "place"},
+        {"curve": KEYED, "priors": 0.1},
+    ),
+    "bootstrap": (
+        pr.bootstrap,
+        BASE | {"cluster": "number"},
+        {"measures": ["auc", "brier"], "priors": [0.1], "draws": 100},
+    ),
+    "delong": (pr.delong, BASE | {"model": "m", "case": None}, {}),
+}
+# Another value of each role, which has to change what is made of it.
+OTHER = {
+    "truth": "other y", "score": "q", "positive": 0, "nulls": "drop", "model": "m", "fold": "f",
+    "case": "one of ten", "cluster": "one of ten", "subgroup": "place", "time": "place",
+    "count": "w", "weight": "w", "by": "place", "score_prior": 0.2, "test_train_ratio": 0.25,
+}  # fmt: skip
+OTHER_OF = {
+    ("bin_edges", "positive"): [0, 1], ("delong", "model"): "f", ("delong", "case"): "number",
+    **{("probabilities", role): None for role in ("model", "fold", "by")},
+}  # fmt: skip
+
+
+def outcome(name, roles, table=TABLE):
+    function, _, others = FUNCTIONS[name]
+    try:
+        return function(table, **roles, **others)
+    except PolarocError as error:
+        return error
+
+
+def of_cases():
+    return {name for name in pr.__all__ if "bearings" in getattr(getattr(pr, name), "__dict__", {})}
+
+
+def test_every_function_of_cases_is_here():
+    assert of_cases() == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_role_is_used_or_has_no_bearing_or_is_refused(name, role):
+    function, base, _ = FUNCTIONS[name]
+    table = TABLE
+    if role == "nulls":
+        table = TABLE.with_columns(p=pl.when(pl.col("number") > 3).then("p"))
+    roles = base | {role: OTHER_OF.get((name, role), OTHER[role])}
+    plain, found = outcome(name, base, table), outcome(name, roles, table)
+    does = function.bearings.get(role, "refused")
+    if does == "used":
+        # Of the two at least one is a result, and they differ.
+        assert not isinstance(found, type(plain)) or not found.equals(plain)
+    elif does == "no bearing" and role != "nulls":
+        assert_frame_equal(found, plain, rel_tol=1e-12)
+    elif does == "no bearing":
+        assert type(found) is type(plain)
+    else:
+        assert isinstance(found, InvalidArgument)
+        assert f"{name} does not honour '{role}'" in found.found
+    assert (role in inspect.signature(function).parameters) == (does != "refused")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_cases_give_what_a_table_with_the_same_roles_gives(name, lazy):
+    function, base, others = FUNCTIONS[name]
+    table = TABLE.lazy() if lazy else TABLE
+    found = function(pr.cases(table, **{"truth": "y"} | base), **others)
+    expected = function(table, **base, **others)
+    assert type(found) is type(expected)
+    assert_frame_equal(found.lazy().collect(), expected.lazy().collect(), rel_tol=1e-12)
+    assert type(pr.cases(table, **{"truth": "y"} | base).pipe(function, **others)) is type(expected)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_misspelt_or_lacks_is_said(name):
+    function, base, others = FUNCTIONS[name]
+    for needed in ("truth", "score"):
+        if needed in base:
+            with pytest.raises(InvalidArgument, match=rf"(?s)^{needed} is not given.*Hint: name"):
+                function(TABLE, **{role: one for role, one in base.items() if role != needed},
+                         **others)  # fmt: skip
+    with pytest.raises(InvalidArgument, match=r"(?s)no argument 'clustre'.*did you mean 'cluster'"):
+        function(TABLE, **base, clustre="m", **others)
+    with pytest.raises(InvalidArgument, match=r"(?s)no column 'numbers'.*did you mean 'number'"):
+        function(TABLE, **base | {"score": "numbers"}, **others)
+    cases = pr.cases(TABLE, **{"truth": "y"} | base)
+    with pytest.raises(InvalidArgument, match="by is given beside cases"):
+        function(cases, by="m", **others)
+
+
+NAMED = TABLE.rename({"m": "clf", "f": "cv fold", "number": "case id"})
+
+
+def test_models_folds_and_cases_are_found_by_usual_names():
+    for table in (NAMED, NAMED.lazy()):
+        found = pr.cases(table, **BASE)
+        assert (found.model, found.fold, found.case) == ("clf", ("cv fold",), "case id")
+        assert found.found == {"model", "fold", "case"}
+        none = pr.cases(table, **BASE, model=None, fold=None, case=None)
+        assert (none.model, none.fold, none.case, none.keys) == (None, (), None, [])
+        assert pr.cases(table, **BASE, by="clf").model is None
+    assert found.table is table
+    # Groups, months and whatever else divides the cases are no folds.
+    for name in ("hospital", "month", "sex", "region", "id_region"):
+        assert pr.cases(TABLE.rename({"f": name}), **BASE).fold == ()
+    assert pr.cases(NAMED.cast({"cv fold": pl.Float64}), **BASE).fold == ()
+
+
+def test_what_may_both_be_the_model_is_asked_for():
+    table = NAMED.with_columns(algorithm=pl.col("clf"))
+    with pytest.raises(InvalidArgument, match=r"(?s)'clf', 'algorithm' may all.*model='clf'"):
+        pr.evaluate(table, **BASE)
+    assert pr.evaluate(table, **BASE, model="clf", measures="auc").height == 4
+
+
+def test_keys_come_in_the_order_by_model_fold():
+    found = pr.evaluate(NAMED, **BASE, by="place", measures="auc")
+    assert found.columns[:3] == ["place", "clf", "cv fold"]
+    wide = pr.evaluate(NAMED, truth="y", score=["p", "q"], by="place", measures="auc")
+    assert wide.columns[:3] == ["model", "place", "cv fold"]
+    same = pr.evaluate(NAMED, **BASE, by="clf", model="clf", measures="auc")
+    assert same.columns[:2] == ["clf", "cv fold"]
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [
+        {"weight": "p"}, {"by": "y"}, {"cluster": "w", "weight": "w"}, {"model": "m", "fold": "m"},
+        {"model": "m", "case": "m"}, {"truth": "p"}, {"score": ["p", "y"]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_column_has_no_two_roles_that_exclude_each_other(roles):
+    with pytest.raises(InvalidArgument, match=r"(?s)which are different things.*Hint: "):
+        pr.cases(TABLE, **BASE | roles)
+
+
+def test_a_column_may_have_two_roles_that_mean_something():
+    roles = {"time": "place", "cluster": "place", "subgroup": "f", "by": "f", "fold": "f"}
+    assert pr.cases(TABLE, **BASE, **roles).keys == ["f"]
+
+
+def test_cases_are_printed_without_reading_a_lazy_table():
+    def unreadable(frame):
+        raise AssertionError("it was read")
+
+    table = NAMED.lazy().map_batches(unreadable, schema=NAMED.schema)
+    words = repr(pr.cases(table, **BASE, cluster="one of ten"))
+    assert words.splitlines()[0] == "a lazy table"
+    assert "model    'clf' (found by its name)\n" in words
+    assert "not used: 'other y', 'q', 'place', 'w'" in words
+
+
+def test_what_is_printed_of_a_table_in_memory_counts():
+    table = NAMED.with_columns(y=pl.when(pl.col("case id") > 0).then("y"))
+    words = repr(pr.cases(table, **BASE, cluster="one of ten"))
+    positives = int(table["y"].sum())
+    assert words.startswith(f"240 rows, {positives} positives, 2 without a clear truth\n")
+    for line in ("'clf' (found by its name): 2\n", "'cv fold' (found by its name): 2\n",
+                 "'case id' (found by its name): 120\n", "'one of ten': 10\n"):  # fmt: skip
+        assert line in words
+    wide = pr.cases(TABLE, truth="y", score={"A": "p", "B": "q"})
+    assert "score  A='p', B='q': 2 models" in repr(wide)
+
+
+def test_cases_do_not_change():
+    cases = pr.cases(TABLE, **BASE)
+    with pytest.raises(AttributeError):
+        cases.truth = "other y"
+    assert pr.cases(cases) is cases
+
+
+def test_roles_are_documented_in_every_function():
+    for name in [*FUNCTIONS, "cases"]:
+        text = getattr(pr, name).__doc__
+        assert "**columns" not in text
+        for role in inspect.signature(getattr(pr, name)).parameters:
+            assert role in text
+
+
+def test_intervals_do_not_ignore_clusters():
+    with pytest.raises(InvalidArgument, match=r"(?s)does not honour cluster.*pr\.bootstrap"):
+        pr.evaluate(TABLE, **BASE, cluster="one of ten", intervals="logit")
+    with pytest.raises(InvalidArgument, match=r"(?s)does not honour cluster.*pr\.bootstrap"):
+        pr.apply_thresholds(TABLE, POINTS, **BASE, cluster="one of ten", intervals="exact")
+
+
+@pytest.mark.parametrize("role", ["time", "cluster", "subgroup"])
+def test_a_model_or_a_fold_is_found_though_its_column_has_another_role(role):
+    plain = pr.evaluate(NAMED, **BASE, measures="auc")
+    for column in ("clf", "cv fold"):
+        assert_frame_equal(pr.evaluate(NAMED, **BASE, **{role: column}, measures="auc"), plain)
+
+
+def test_roles_are_named():
+    with pytest.raises(InvalidArgument, match=r"(?s)evaluate has 3 arguments.*name the roles"):
+        pr.evaluate(TABLE, "y", "p")

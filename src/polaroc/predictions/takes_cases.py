@@ -109,7 +109,11 @@ def _wrapped(
             raise InvalidArgument(
                 f"{function.__name__} has {len(args)} arguments without a name, allowed are "
                 f"{quoted([first.name, *by_place])}.",
-                hint="name the roles of the columns, for example truth='truth', score='score'.",
+                hint=Hint(
+                    "name the roles of the columns, for example {truth}, {score}.",
+                    truth="truth",
+                    score="score",
+                ),
             )
         said = {name: kwargs.pop(name) for name in [*kwargs] if name in ROLES}
         refuse_unknown_names(kwargs, names)

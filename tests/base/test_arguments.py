@@ -174,7 +174,8 @@ CALLS = {
         lambda **a: pr.experiments.test_train_ratio(TABLE, 20, **a), {"by": ["model", "fold"]},
     ),
     "check_calibration": (
-        lambda **a: pr.check_calibration(TABLE, **a), OF_CASES,
+        lambda **a: pr.check_calibration(TABLE, **a),
+        {role: one for role, one in OF_CASES.items() if role != "cluster"},
     ),
     "probabilities": (
         lambda **a: pr.probabilities(TABLE, curves(), priors=0.1, same_table=True, **a),

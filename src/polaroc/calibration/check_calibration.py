@@ -30,8 +30,10 @@ TOO_FEW = f"fewer than {FEW} cases of a class: calibrated scores are rejected to
 NO_SLOPE = "all scores are equal, or separate the classes: no slope"
 
 
+# The test takes cases as independent, so clusters are refused.
 @frame_of_cases(
-    [*COUNTED_BY, "score_prior"], no_bearing=[role for role in BESIDE if role != "score_prior"]
+    [*COUNTED_BY, "score_prior"],
+    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
 )
 def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
     """Test, per key, whether scores are the probabilities they claim to be.

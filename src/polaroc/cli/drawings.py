@@ -10,7 +10,7 @@ from polaroc import charts
 from polaroc.base.columns import require
 from polaroc.calibration.calibration_curve import calibration_curve
 from polaroc.choice.result import Choice
-from polaroc.cli.choose import choice_by_measure, choice_options
+from polaroc.cli.choose import choice_of
 from polaroc.cli.keys import Keys, keys_of_measures
 from polaroc.cli.measures_or_predictions import (
     measures_of,
@@ -140,12 +140,9 @@ class ChartInputs:
 
     def choice(self) -> Choice:
         """Which model to take over the range of priors."""
-        options = choice_options(self.over, self.columns, self.grid) | {"score_prior": OBSERVED}
-        between, blocks = self._models(None if self.by else self._measures(**options))
-        return choice_by_measure(
-            self.source, self.columns, Keys([between], blocks, []), options, "auprec", self.over,
-            self.case, None, alpha=self.alpha, incomplete="raise",
-        )  # fmt: skip
+        model, folds = self._models(None if self.by else self._measures())
+        roles = Keys([model], folds, [])
+        return choice_of(self.source, self.columns, roles, over=self.over, case=self.case)
 
     def comparison(self) -> Comparison:
         """Which models differ on one measure."""
@@ -268,8 +265,8 @@ DRAWINGS = {
         ChartInputs.by_prior, charts.auprec_by_prior, ("prior", "over", "grid")
     ),
     "interaction": Drawing(ChartInputs.by_prior, charts.interaction, ("prior", "over", "grid")),
-    "winner_map": Drawing(ChartInputs.choice, charts.winner_map, ("over", "grid", "case")),
-    "regret": Drawing(ChartInputs.choice, charts.regret, ("over", "grid", "case")),
+    "winner_map": Drawing(ChartInputs.choice, charts.winner_map, ("over", "case")),
+    "regret": Drawing(ChartInputs.choice, charts.regret, ("over", "case")),
     "accsens_plane": Drawing(ChartInputs.over_range, charts.accsens_plane, ("over",)),
     "pairs": Drawing(ChartInputs.comparison, charts.pairs, TESTED),
 }

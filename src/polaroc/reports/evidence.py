@@ -28,6 +28,7 @@ from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG
 from polaroc.measures.table import humanize_note
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import prior_grid, skew
@@ -370,9 +371,9 @@ def _choice(
         choice = _choice_by_cost(predictions, question)
     else:
         choice = choose_measured(
-            measures, question.between, question.blocks or None, over=question.over,
+            measures, question.between, question.blocks, over=question.over,
             test_train_ratio=question.test_train_ratio if question.blocks else None,
-            alpha=question.alpha, incomplete=question.incomplete, level=question.level,
+            incomplete=question.incomplete, level=question.level,
             certainty=None if tested is None else of_block(tested.cases, tested.block),
         )  # fmt: skip
     return replace(choice, warnings=name_case(choice.warnings, question.columns))
@@ -386,12 +387,15 @@ def costs(question: Question) -> Costs:
 def _choice_by_cost(predictions: ReportPredictions, question: Question) -> Choice:
     """The choice by what models cost at thresholds that are set on cases of their own."""
     assert question.tuning is not None
-    return choose_by_cost(
-        predictions.valid_rows, question.tuning.valid_rows, [question.between], costs(question),
-        truth=TRUTH, score=SCORE, weight=WEIGHT if predictions.weighted else None,
-        case=question.case, positive=None, nulls="raise",
-        level=question.level,
+    cases, tuning = (
+        keyed(
+            one.valid_rows, truth=TRUTH, score=SCORE, model=question.between,
+            weight=WEIGHT if predictions.weighted else None,
+            case=question.case if question.case in one.valid_rows.columns else None,
+        )
+        for one in (predictions, question.tuning)
     )  # fmt: skip
+    return choose_by_cost(cases, tuning, costs(question), level=question.level)
 
 
 def _judged_blocks(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:

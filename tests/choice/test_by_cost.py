@@ -142,12 +142,12 @@ def test_regret_is_that_of_the_costs_at_each_prior():
 
 def test_one_row_per_model_and_case_is_the_same():
     wide = choose().models
-    again = choose(long(TEST), truth="truth", score="score", tuning=long(TUNING), by="model",
+    again = choose(long(TEST), truth="truth", score="score", tuning=long(TUNING),
                    case="id").models  # fmt: skip
     assert again["model"].to_list() == wide["model"].to_list()
     for name in ("mean", *SURE):
         assert again[name].to_list() == pytest.approx(wide[name].to_list())
-    unpaired = choose(long(TEST), score="score", tuning=long(TUNING))
+    unpaired = choose(long(TEST), score="score", tuning=long(TUNING), case=None)
     assert unpaired.is_bound
     assert "case='id'" in " ".join(unpaired.warnings)
     a, b = (one.filter(model="A").row(0, named=True) for one in (unpaired.models, wide))
@@ -230,7 +230,7 @@ def test_the_cases_are_others_than_those_of_the_thresholds():
     [
         ({"tuning": None}, "give tuning="),
         ({"over": None}, "give over=(0.05, 0.20)"),
-        ({"truth": None, "score": None}, "give truth="),
+        ({"truth": None, "score": None}, "holds no measures"),
         ({"test_train_ratio": 0.25}, "test_train_ratio is for folds"),
         ({"halves": TUNING}, "halves is for folds"),
         ({"cost_fn": 0}, "cost_fn is 0"),
@@ -277,7 +277,7 @@ def test_tuning_cases_among_the_others_are_refused(with_case, is_long):
     test = TEST.with_columns(pl.col("A", "B", "C") + noise)
     within = test.filter(pl.col("id") % 3 == 0)
     shape = long if is_long else lambda table: table
-    named = {"case": "id"} if with_case else {}
+    named = {"case": "id" if with_case else None}
     named |= {"score": "score"} if is_long else {}
     for table, tuning, said in (
         (test, within, "all cases of tuning are among the predictions"),
@@ -320,11 +320,9 @@ def test_exact_limits_of_costs_are_widened_by_what_picking_corrects():
     assert costs.upper == pytest.approx([0.54, 0.6])
 
 
-@pytest.mark.xfail(
-    strict=True, raises=pytest.fail.Exception,
-    reason="Nothing sees that an argument is accepted and ignored (roles once).",
-)  # fmt: skip
-@pytest.mark.parametrize("ignored", [{"alpha": 0.3}, {"incomplete": "drop"}], ids=str)
+@pytest.mark.parametrize(
+    "ignored", [{"alpha": 0.3}, {"incomplete": "drop"}, {"guarded": True}], ids=str
+)
 def test_what_is_for_tests_of_folds_is_refused(ignored):
     with pytest.raises(InvalidArgument):
         choose(**ignored)

@@ -180,17 +180,22 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
             1,
         )  # fmt: skip
         return
+    # Of one test set there are no folds to win.
+    won = ["folds won"] if choice.fold_count > 1 else []
     yield (
         f"Over the range{less}",
-        [column, "mean", "mean regret", "worst regret", "folds won", "Sens"],
+        [column, "mean", "mean regret", "worst regret", *won, "Sens"],
         [
-            [str(model), number(m), number(mean), number(worst), _percent(share), number(sens)]
-            for model, m, mean, worst, share, sens in models.select(
+            [
+                str(model), *map(number, numbers), *([_percent(share)] if won else []),
+                number(sens),
+            ]
+            for model, *numbers, share, sens in models.select(
                 column, "mean", "mean_regret", "worst_regret", "share", "sens"
             ).iter_rows()
         ],
         1,
-    )
+    )  # fmt: skip
     best = choice.priors.filter("best").unique("prior", keep="first", maintain_order=True)
     if best.is_empty():
         return
@@ -200,9 +205,9 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     which = "each prior" if rows == best.height else f"{rows} of the {best.height} priors"
     yield (
         f"The best model at {which}",
-        ["prior", "best", "mean", "folds won"],
+        ["prior", "best", "mean", *won],
         [
-            [f"{prior:.4g}", str(model), number(mean), _percent(share)]
+            [f"{prior:.4g}", str(model), number(mean), *([_percent(share)] if won else [])]
             for prior, model, mean, share in best[shown]
             .select("prior", column, "mean", "share")
             .iter_rows()

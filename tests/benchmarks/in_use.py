@@ -675,7 +675,7 @@ def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
             continue
         for measure, more in (("auprec", {}), ("expected_cost", {"tuning": tuning})):
             models = pr.choose(
-                test, **names, by="model", case="case", over=over, measure=measure, **more
+                test, **names, over=over, measure=measure, **more
             ).models.drop_nulls("lower")
             true = np.full(models.height, _true_auprec(prior))
             if measure == "expected_cost":

@@ -172,7 +172,7 @@ def test_measures_need_no_usual_names(tmp_path):
     measures = pr.evaluate(table, **columns, priors=[0.05, 0.1, 0.2])
     measures.write_parquet(tmp_path / "measures.parquet")
     result = polaroc("choose", tmp_path / "measures.parquet", "--json")
-    expected = pr.choose(measures, "variant", "day")
+    expected = pr.choose(measures, model="variant", fold="day")
     assert json.loads(result.stdout)["answer"] == expected.answer
     assert "models are told apart by 'variant', folds by 'day'" in result.stderr
 

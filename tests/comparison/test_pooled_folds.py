@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+from agreement import assert_same_numbers
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
@@ -13,10 +14,6 @@ PREDICTIONS = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
 CASES = PREDICTIONS.drop("case").with_columns(pl.int_range(pl.len()).over("model").alias("case"))
 COLUMNS = {"truth": "truth", "score": "score"}
 OVER = {"over": (0.05, 0.20)}
-
-
-def choose(table, path, **options):
-    return pr.choose(table, by="model", **COLUMNS, **OVER, **options).models["mean"].to_list()
 
 
 def report(table, path, **options):
@@ -37,7 +34,7 @@ def compare(table, path):
     )
 
 
-@pytest.mark.parametrize("judge", [choose, report, gate, compare])
+@pytest.mark.parametrize("judge", [report, gate, compare])
 @pytest.mark.parametrize("name", ["fold", "cvSplit"])
 def test_folds_that_are_no_key_are_refused(judge, name, tmp_path):
     with pytest.raises(InvalidArgument, match=f"'{name}' has several values and is no key"):
@@ -46,7 +43,7 @@ def test_folds_that_are_no_key_are_refused(judge, name, tmp_path):
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("judge", [choose, gate, compare])
+@pytest.mark.parametrize("judge", [gate, compare])
 def test_a_column_that_divides_no_model_changes_nothing(judge, tmp_path):
     plain = CASES.drop("fold")
     seeds = plain.with_columns(pl.col("model").rank("dense").alias("seed"))
@@ -56,13 +53,14 @@ def test_a_column_that_divides_no_model_changes_nothing(judge, tmp_path):
     assert judge(ids, tmp_path) == expected
 
 
-def test_repeats_within_folds_are_refused():
+def test_folds_are_found_and_repeats_too():
     twice = pl.concat(PREDICTIONS.with_columns(pl.lit(i).alias("repeat")) for i in (1, 2))
-    with pytest.raises(InvalidArgument, match="'repeat' has several values"):
-        pr.choose(twice, by=["model", "fold"], **COLUMNS, **OVER)
-
-
-def test_wide_tables_are_checked_too():
+    assert pr.choose(twice, **COLUMNS, **OVER).folds == ("fold", "repeat")
     wide = PREDICTIONS.filter(model="A").drop("model").with_columns(other=-pl.col("score"))
-    with pytest.raises(InvalidArgument, match="'fold' has several values"):
-        pr.choose(wide, by=[], truth="truth", score=["score", "other"], **OVER)
+    scores = {"truth": "truth", "score": ["score", "other"]}
+    assert pr.choose(wide, **scores, **OVER).fold_count == 4
+
+
+def test_folds_are_pooled_on_purpose():
+    pooled = pr.choose(CASES, **COLUMNS, **OVER, fold=None)
+    assert_same_numbers(pooled.models, pr.choose(CASES.drop("fold"), **COLUMNS, **OVER).models)

@@ -81,9 +81,9 @@ CALLS = {
         {"measures": FOLDS, "measure": "auc", "target": "dataset", **KEYED | {"by": None}},
     ],
     "choose": [
-        {"measures": MEASURES}, {"measures": FOLDS, **NAMES, **OVER, "case": "case"},
-        {"measures": TEST, **NAMES, **OVER, "case": "case"},
-        {"measures": TEST, **NAMES, **OVER, "measure": "expected_cost", "tuning": OTHERS},
+        {"cases": MEASURES}, {"cases": FOLDS, **NAMES, **OVER, "case": "case"},
+        {"cases": TEST, **NAMES, **OVER, "case": "case"},
+        {"cases": TEST, **NAMES, **OVER, "measure": "expected_cost", "tuning": OTHERS},
     ],
     "anova": [{"table": MEASURES, "response": "iauprec", "factors": ["model", "fold"]}],
     "delong": [{"cases": TEST, **NAMES, "case": "case"}],

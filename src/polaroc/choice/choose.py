@@ -40,6 +40,7 @@ from polaroc.measures.catalog import (
     is_area,
     mean_name,
 )
+from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import Columns, RoleName
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
@@ -191,6 +192,7 @@ def choose(
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
+    check_score_prior(cases.score_prior)
     over, estimate = _checked_priors(over)
     _check_options(
         measure, test_train_ratio=cases.test_train_ratio, halves=halves, tuning=tuning,

@@ -1,6 +1,5 @@
 """The measures of predictions that a choice needs."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,9 +39,7 @@ def by_half(halves: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
     return replace(halves, fold=tuple(dict.fromkeys([*halves.fold, *keys])))
 
 
-def options_of(
-    over: tuple[float, float] | Belief, measure: str = "auprec", grid: Sequence[float] | None = None
-) -> dict[str, Any]:
+def options_of(over: tuple[float, float] | Belief, measure: str) -> dict[str, Any]:
     """The arguments of `evaluate` that give what a choice needs."""
     at = one_prior(over)
     if at is not None:
@@ -51,7 +48,7 @@ def options_of(
     measures = ["auc", measure, *([] if mean is None else [mean])]
     if isinstance(over, Belief):
         return {"over": over, "priors": over.priors, "measures": measures}
-    priors = prior_grid(*over, GRID)["prior"].to_list() if grid is None else list(grid)
+    priors = prior_grid(*over, GRID)["prior"].to_list()
     return {"over": over, "priors": priors, "measures": [*measures, "sens"]}
 
 

@@ -117,9 +117,7 @@ def test_other_measures_are_chosen_by_as_in_python(files):
     TEST.with_columns(scores).write_parquet("test.parquet")
     call = ["test.parquet", *WORDS, "--over", 0.1, 0.3, "--measure", "brier_skill", "--json"]
     read = json.loads(choose(*call).stdout)
-    expected = pr.choose(
-        TEST.with_columns(scores), "brier_skill", over=(0.1, 0.3), **COLUMNS
-    )
+    expected = pr.choose(TEST.with_columns(scores), "brier_skill", over=(0.1, 0.3), **COLUMNS)
     assert (read["measure"], read["answer"]) == ("brier_skill", expected.answer)
 
 

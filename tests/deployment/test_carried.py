@@ -203,7 +203,9 @@ def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
         (lambda: pr.choose(TEST, **COLUMNS, over=estimates()), "there are 2 estimated priors"),
         (lambda: pr.choose(TEST, **COLUMNS, over=ONE.with_columns(lower=None)), "has no interval"),
         (
-            lambda: pr.choose(TEST, **COLUMNS, over=ONE.with_columns(lower=None, note=pl.lit("why"))),
+            lambda: pr.choose(
+                TEST, **COLUMNS, over=ONE.with_columns(lower=None, note=pl.lit("why"))
+            ),
             "has no interval: why",
         ),
         (lambda: pr.choose(TEST, **COLUMNS, over=ONE.with_columns(prior=None)), "not estimated"),

@@ -243,7 +243,7 @@ def test_the_cases_are_others_than_those_of_the_thresholds():
     ],
 )
 def test_bad_arguments_are_refused(changed, said):
-    with pytest.raises(InvalidArgument) as error:
+    with pytest.raises((InvalidArgument, InvalidTable)) as error:
         choose(**changed)
     assert said in str(error.value)
     assert "Hint:" in str(error.value)
@@ -326,3 +326,26 @@ def test_exact_limits_of_costs_are_widened_by_what_picking_corrects():
 def test_what_is_for_tests_of_folds_is_refused(ignored):
     with pytest.raises(InvalidArgument):
         choose(**ignored)
+
+
+def test_tuning_has_roles_of_its_own_or_the_same():
+    expected = choose(long(TEST), score="score", tuning=long(TUNING)).models
+    other = long(TUNING).select(label="truth", p="score", which="model", key="id")
+    own = pr.cases(other, truth="label", score="p", model="which", case="key")
+    assert_same_numbers(choose(long(TEST), score="score", tuning=own).models, expected)
+    # The same cases are seen whatever the columns are named.
+    among = long(TEST).filter(pl.col("id") % 3 == 0)
+    among = among.select(label="truth", p="score", which="model", key="id")
+    for table in (among, among.head(30)):
+        same = pr.cases(table, truth="label", score="p", model="which", case="key")
+        with pytest.raises(InvalidTable, match="all cases of tuning are among the predictions"):
+            choose(long(TEST), score="score", tuning=same)
+    with pytest.raises(InvalidArgument, match="choose does not honour 'cluster'"):
+        choose(long(TEST), score="score", tuning=pr.cases(other, truth="label", score="p",
+                                                          cluster="key"))  # fmt: skip
+
+
+def test_measures_have_no_thresholds():
+    measures = pr.evaluate(TEST, **COLUMNS, priors=0.1)
+    with pytest.raises(InvalidArgument, match=r"is taken of predictions(.|\n)*give truth="):
+        pr.choose(measures, measure="expected_cost", over=OVER, tuning=TUNING)

@@ -139,7 +139,7 @@ def test_satellite():
     measures = evaluated(priors=GRID, over=(0.05, 0.20))
     choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25, level=0.8)
     assert (choice.bayes, choice.minimax, choice.steadiest) == ("A", "A", "A")
-    tested = pr.compare(measures, test_train_ratio=0.25, alpha=0.2)
+    tested = pr.compare(measures, test_train_ratio=0.25, level=0.8)
     expected = choice.comparison.pairs["p_adjusted"].to_list()
     assert expected == pytest.approx(tested.pairs["p_adjusted"].to_list(), rel=0.01)
     assert "The test tells A from C and B." in choice.summary()
@@ -469,7 +469,7 @@ def in_halves(seed=0):
 def test_halves_say_how_sure_a_choice_is():
     whole, halves = in_halves()
     choice = pr.choose(whole, over=(0.05, 0.2), halves=halves)
-    compared = pr.compare(whole, "iauprec", block=["repeat", "fold"], halves=halves, alpha=0.05)
+    compared = pr.compare(whole, "iauprec", halves=halves)
     assert_frame_equal(choice.comparison.pairs, compared.pairs)
     # Of two models the probability depends on the lead in standard errors, and is less than that
     # of a flat prior.
@@ -510,7 +510,7 @@ def test_the_first_words_are_as_bold_as_the_probability(lead, words):
 
 def test_halves_of_predictions_or_of_one_test_set_are_refused():
     whole, halves = in_halves()
-    with pytest.raises(InvalidArgument, match=r"holds no measures(.|\n)*evaluate"):
+    with pytest.raises(InvalidTable, match=r"holds no measures(.|\n)*evaluate"):
         pr.choose(whole, over=(0.05, 0.2), halves=pl.DataFrame({"a": [1]}))
     with pytest.raises(InvalidArgument, match="there is 1 fold"):
         pr.choose(

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ import polaroc as pr
 from polaroc.choice.certainty import of_test_set
 from polaroc.choice.posterior import posterior
 from polaroc.comparison.layout import ratio_of
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 TABLE = pr.datasets.satellite_predictions()
 ONE = TABLE.filter(fold=1)
@@ -142,7 +143,7 @@ def test_weights_or_rows_left_out_have_no_pairs():
         ({"over": (0.1, 0.05)}, InvalidArgument, "allowed is lo < hi"),
         ({"over": (1.0, 1.0)}, InvalidArgument, "prior is 1.0"),
         ({"score": None}, InvalidArgument, "score is not given"),
-        ({"truth": None, "score": None}, InvalidArgument, "holds no measures"),
+        ({"truth": None, "score": None}, InvalidTable, "holds no measures"),
         ({"case": "nope"}, InvalidArgument, "no column 'nope'"),
         ({"model": "clf"}, InvalidArgument, "no column 'clf'"),
         ({"by": "model"}, InvalidArgument, "does not honour 'by'"),
@@ -367,3 +368,49 @@ def test_standard_errors_of_other_measures_at_the_prior_do_not_matter():
     )
     assert alone["probability_best"].sum() == pytest.approx(1)
     assert_same_numbers(found.select("model", *SURE), alone.select("model", *SURE))
+
+
+def test_folds_are_found_and_repeats_too():
+    few = TABLE.filter(pl.col("fold") <= 2)
+    twice = pl.concat(few.with_columns(pl.lit(i).alias("repeat")) for i in (1, 2))
+    assert pr.choose(twice, **COLUMNS, over=OVER).folds == ("fold", "repeat")
+    one = few.filter(model="A").drop("model").with_columns(other=-pl.col("score"))
+    scores = {"truth": "truth", "score": ["score", "other"]}
+    assert pr.choose(one, **scores, over=OVER).fold_count == 2
+
+
+def test_folds_are_pooled_on_purpose():
+    few = TABLE.filter(pl.col("fold") <= 2)
+    # Each row of a model is a case of its own, as in cross-validation.
+    few = few.with_columns(case=pl.int_range(pl.len()).over("model"))
+    pooled = pr.choose(few, **COLUMNS, over=OVER, fold=None)
+    assert pooled.folds == ()
+    assert_same_numbers(pooled.models, pr.choose(few.drop("fold"), **COLUMNS, over=OVER).models)
+
+
+def test_halves_may_be_predictions():
+    rng = np.random.default_rng(5)
+    cases = pl.DataFrame({"case": np.arange(240), "truth": np.arange(240) < 80}).with_columns(
+        A=pl.Series(rng.normal(size=240)) + 1.5 * pl.col("truth"),
+        B=pl.Series(rng.normal(size=240)) + pl.col("truth"),
+    )
+    whole = pl.concat(
+        cases.with_columns(repeat=pl.lit(i), fold=pl.Series(rng.permutation(240) // 2 % 4))
+        for i in (1, 2)
+    )
+    # Two splits: in each both halves have half of either class.
+    halves = pl.concat(
+        cases.with_columns(split=pl.lit(i), half=(pl.col("case") + order) // i % 2)
+        for i, order in ((1, 0), (2, 0))
+    )
+    asked = {"truth": "truth", "score": ["A", "B"], "over": (0.2, 0.2)}
+    found = pr.choose(whole, **asked, halves=halves)
+    assert "disjoint halves" in found.summary()
+    own = pr.cases(halves.rename({"A": "a", "B": "b"}), truth="truth", score={"A": "a", "B": "b"})
+    measures = pr.evaluate(
+        halves, **{**asked, "over": None}, priors=0.2, measures=["auprec", "auc"]
+    )
+    for again in (own, measures):
+        assert_same_numbers(pr.choose(whole, **asked, halves=again).models, found.models)
+    with pytest.raises(InvalidArgument, match="choose does not honour 'cluster'"):
+        pr.choose(whole, **asked, halves=replace(own, cluster="case"))

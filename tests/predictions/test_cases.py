@@ -52,10 +52,18 @@ FUNCTIONS = {
         {"measures": ["auc", "brier"], "priors": [0.1], "draws": 100},
     ),
     "delong": (pr.delong, BASE | {"model": "m", "case": None}, {}),
+    "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
     "choose": (pr.choose, PAIRED, {"measure": "brier", "over": (0.1, 0.1)}),
+    "gate": (
+        pr.gate,
+        PAIRED,
+        {"measure": "brier", "prior": 0.1, "champion": "A", "challenger": "B"},
+    ),
 }
 # Where the role has a bearing on some tables only.
-BASE_OF = {("choose", "test_train_ratio"): PAIRED | {"fold": "f"}}
+BASE_OF = {
+    (name, "test_train_ratio"): PAIRED | {"fold": "f"} for name in ("compare", "choose", "gate")
+}
 # Another value of each role, which has to change what is made of it.
 OTHER = {
     "truth": "other y", "score": "q", "positive": 0, "nulls": "drop", "model": "m", "fold": "f",
@@ -64,7 +72,9 @@ OTHER = {
 }  # fmt: skip
 OTHER_OF = {
     ("bin_edges", "positive"): [0, 1], ("delong", "model"): "f", ("delong", "case"): "number",
+    ("compare", "model"): "f",
     ("choose", "model"): "f",
+    ("gate", "model"): None,
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
 
@@ -79,7 +89,13 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    return result.models if hasattr(result, "models") else result
+    if hasattr(result, "pairs"):
+        return result.pairs
+    if hasattr(result, "models"):
+        return result.models
+    if hasattr(result, "verdict"):
+        return pl.DataFrame([vars(result) | {"cases": None, "warnings": None}])
+    return result
 
 
 def of_cases():

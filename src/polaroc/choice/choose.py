@@ -14,7 +14,7 @@ from polaroc.choice.answer import changes, corrected, describe_belief, full_answ
 from polaroc.choice.by_cost import EXPECTED_COST, choose_by_cost, costs_of
 from polaroc.choice.certainty import Certainty, of_errors, of_folds, of_halves, of_test_set
 from polaroc.choice.posterior import Posterior, at_least_own, posterior
-from polaroc.choice.predictions import by_half, measures_of, one_prior
+from polaroc.choice.predictions import measures_of, one_prior
 from polaroc.choice.regret import (
     ExpectedMeasures,
     best_shares,
@@ -226,9 +226,7 @@ def choose(
             given.model, given.folds, measure, over=over, test_train_ratio=given.test_train_ratio,
             incomplete=incomplete, level=level,
             certainty=of_test_set(given.cases, measure, over) if given.on_cases else None,
-            halves=measured_halves(
-                halves, cases, lambda own: measures_of(by_half(own), over, measure)
-            ),
+            halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         left_out = [] if given.left_out is None else [given.left_out]
         return replace(choice, warnings=(*left_out, *choice.warnings))
@@ -368,9 +366,7 @@ def choose_measured(
         comparison = of_design(
             Design(design.models, design.blocks, measured.expected[:, :, None]),
             f"expected {measure}", model, folds,
-            Plan(
-                test_train_ratio=test_train_ratio, alpha=1 - level, halves=means is not None
-            ),
+            Plan(test_train_ratio=test_train_ratio, level=level, halves=means is not None),
             means=means, layout=layout, descending=higher_is_better(measure),
         )  # fmt: skip
     name = in_words(measure)

@@ -1,11 +1,9 @@
 """The measures of predictions that a choice needs."""
 
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from polaroc.comparison.half_splits import KEYS
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import mean_name
@@ -31,12 +29,6 @@ def measures_of(
         )
     once = not cases.fold and cases.weight is None
     return evaluate(cases, intervals="wald" if once else None, **options_of(over, measure))
-
-
-def by_half(halves: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
-    """Predictions in halves, with the columns that tell these apart among the folds."""
-    keys = [name for name in KEYS if name in halves.table.columns]
-    return replace(halves, fold=tuple(dict.fromkeys([*halves.fold, *keys])))
 
 
 def options_of(over: tuple[float, float] | Belief, measure: str) -> dict[str, Any]:

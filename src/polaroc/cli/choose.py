@@ -1,13 +1,13 @@
 """`polaroc choose`: which model to take over a range of priors."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from polaroc.choice.by_cost import EXPECTED_COST
 from polaroc.choice.choose import choose as chosen
-from polaroc.choice.result import Choice, choice_parts
-from polaroc.cli.keys import Keys, roles_of
+from polaroc.choice.result import choice_parts
+from polaroc.cli.keys import roles_of
 from polaroc.cli.measures_or_predictions import (
     Between,
     Block,
@@ -18,12 +18,11 @@ from polaroc.cli.measures_or_predictions import (
     Score,
     Truth,
     columns_of,
+    given_of,
     halves_in,
-    predictions_or_measures,
     tuning_of,
 )
 from polaroc.cli.options import (
-    Columns,
     NullRows,
     Positive,
     ScorePrior,
@@ -33,7 +32,8 @@ from polaroc.cli.options import (
 )
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import handle_errors, print_json, print_notes, progress, show_results
-from polaroc.cli.sources import Decimal, Separator, Source, TableName, opened
+from polaroc.cli.sources import Decimal, Separator, TableName, opened
+from polaroc.comparison.checks import refuse_score_prior
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.usual_keys import usual_case
 
@@ -124,19 +124,25 @@ def choose(
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("choosing")
         columns = columns_of(source, truth, score, weight, positive, nulls)
+        if columns is None and case is not None:
+            raise InvalidArgument(
+                "--case is for predictions, and the files hold measures.",
+                hint="leave it out, or give --truth and --score.",
+            )
+        scores_at = prior_in_words(score_prior, "score-prior")
+        if columns is None:
+            refuse_score_prior(scores_at)
+        case = case or (None if columns is None else usual_case(source.schema()))
         roles = roles_of(source, between, block, columns, case, no_blocks=no_blocks)
-        if columns is not None:
-            print_notes(source.notes(columns))
         keys = roles.all if case is None else [*roles.all, case]
-        result = choice_of(
-            source, columns, roles, measure=measure, over=over, case=case,
-            test_train_ratio=test_train_ratio, level=level, incomplete=incomplete,
-            halves=halves_in(halves),
-            tuning=tuning_of(tuning, columns, keys, table, separator, decimal),
-            cost_fn=cost_fn, cost_fp=cost_fp, constraints=limits, confidence=confidence,
-            score_prior=None
-            if score_prior is None
-            else prior_in_words(score_prior, "score-prior"),
+        result = chosen(
+            given_of(
+                source, columns, *roles.between_and_block, case, test_train_ratio=test_train_ratio,
+                score_prior=scores_at,
+            ),
+            measure, over=over, level=level, incomplete=incomplete, halves=halves_in(halves),
+            tuning=tuning_of(tuning, columns, keys, table, separator, decimal), cost_fn=cost_fn,
+            cost_fp=cost_fp, constraints=limits, confidence=confidence,
         )  # fmt: skip
         source.check_unchanged()
     print_notes(roles.notes)
@@ -153,23 +159,3 @@ def choose(
         }, result.warnings)  # fmt: skip
         return
     show_results(choice_parts(result))
-
-
-def choice_of(
-    source: Source, columns: Columns | None, roles: Keys, *, case: str | None = None, **options: Any
-) -> Choice:
-    """The choice of measures or of predictions; options that are None are not said."""
-    said = {name: value for name, value in (options | {"case": case}).items() if value is not None}
-    model, folds = roles.between_and_block
-    said["fold"] = folds or None
-    if columns is None or not columns.is_wide:
-        said["model"] = model
-    rows = predictions_or_measures(source, columns, roles.all)
-    if columns is not None:
-        named = case or usual_case(name for name in source.schema() if name not in columns.names)
-        rows = source.predictions(columns, [*roles.all, *([] if named is None else [named])])
-        said |= {
-            "truth": columns.truth, "score": columns.score, "weight": columns.weight,
-            "positive": columns.positive, "nulls": columns.nulls,
-        }  # fmt: skip
-    return chosen(rows, **said)

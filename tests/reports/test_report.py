@@ -124,7 +124,7 @@ def test_intervals_take_the_overlap_of_training_sets_into_account(page, measures
 
 
 def test_letters_and_pairs_are_those_of_compare(page, measures):
-    found = pr.compare(measures, "iauprec", test_train_ratio=RATIO, level=0.995)
+    found = pr.compare(measures, "iauprec", test_train_ratio=RATIO)
     ranked = page.table("The models")
     assert ranked["letters"].to_list() == found.letters["letters"].to_list()
     pairs = page.table("Each two models").sort("pair")

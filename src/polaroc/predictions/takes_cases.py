@@ -11,9 +11,12 @@ import polars as pl
 from polaroc.base.columns import collect_like
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.files.read import given_paths
 from polaroc.predictions.cases import Cases, refuse_beside, refuse_unknown_names, resolved
+from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
-from polaroc.typing import EagerTable, Table
+from polaroc.predictions.usual_keys import usual_units
+from polaroc.typing import EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R", covariant=True)
@@ -22,13 +25,22 @@ _R = TypeVar("_R", covariant=True)
 class OfCases(Protocol[_P, _R]):
     """A function of cases, or of a table with the roles of its columns."""
 
-    def __call__(self, frame: Table | Cases[Any], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    def __call__(
+        self,
+        frame: Table | Paths | WarehouseTable | Cases[Any],
+        /,
+        *args: _P.args,
+        **kwargs: _P.kwargs,
+    ) -> _R:
         """The result of the function."""
         ...
 
 
 class FrameOfCases(Protocol[_P]):
-    """Like `OfCases`; of a LazyFrame it returns one, of any other table a DataFrame."""
+    """Like `OfCases`; of a LazyFrame it returns one, of any other table a DataFrame.
+
+    Of a table of a warehouse it returns one.
+    """
 
     @overload
     def __call__(
@@ -37,7 +49,16 @@ class FrameOfCases(Protocol[_P]):
 
     @overload
     def __call__(
-        self, frame: EagerTable | Cases[pl.DataFrame], /, *args: _P.args, **kwargs: _P.kwargs
+        self, frame: InWarehouse | Cases[InWarehouse], /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> InWarehouse: ...
+
+    @overload
+    def __call__(
+        self,
+        frame: EagerTable | Paths | Cases[pl.DataFrame],
+        /,
+        *args: _P.args,
+        **kwargs: _P.kwargs,
     ) -> pl.DataFrame: ...
 
 
@@ -51,7 +72,8 @@ def takes_cases(
     """Let a function of cases take any table with the roles of its columns as keywords.
 
     Roles that it neither `uses` nor declares to have `no_bearing` on the result are refused.
-    Tables that are no frames `describe` makes cases of.
+    Tables that are no frames `describe` makes cases of: without it, the counterpart of the
+    function runs where they are.
     """
 
     def decorate(function: Callable[Concatenate[Cases[Any], _P], _R]) -> OfCases[_P, _R]:
@@ -68,14 +90,19 @@ def frame_of_cases(
     no_bearing: Sequence[RoleName] = (),
     needed: Sequence[str] = NEEDED,
     or_table: bool = False,
+    keeps_columns: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, _P], Any]], FrameOfCases[_P]]:
     """Like `takes_cases`, of a function that returns the kind of frame it was given.
 
-    With `or_table` a table of which no role is said is something else, such as a curve.
+    With `or_table` a table of which no role is said is something else, such as a curve. Where
+    the result `keeps_columns`, those without a role are read, too.
     """
 
     def decorate(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
-        wrapped = _wrapped(function, uses, no_bearing, needed, collects=True, or_table=or_table)
+        wrapped = _wrapped(
+            function, uses, no_bearing, needed,
+            collects=True, or_table=or_table, keeps_columns=keeps_columns,
+        )  # fmt: skip
         return cast(FrameOfCases[_P], wrapped)
 
     return decorate
@@ -89,6 +116,7 @@ def _wrapped(
     *,
     collects: bool = False,
     or_table: bool = False,
+    keeps_columns: bool = False,
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
@@ -105,6 +133,8 @@ def _wrapped(
         if not args and first.name not in kwargs:
             return function(**kwargs)
         frame, *rest = args or (kwargs.pop(first.name),)
+        given: Any = frame.table if isinstance(frame, Cases) else frame
+        engine = engine_of(given) if describe is None else None
         if len(rest) > len(by_place):
             raise InvalidArgument(
                 f"{function.__name__} has {len(args)} arguments without a name, allowed are "
@@ -115,18 +145,20 @@ def _wrapped(
                     score="score",
                 ),
             )
+        is_table = or_table and not isinstance(frame, Cases) and ROLES.keys().isdisjoint(kwargs)
+        if engine is not None and not is_table:
+            return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
         said = {name: kwargs.pop(name) for name in [*kwargs] if name in ROLES}
         refuse_unknown_names(kwargs, names)
-        if or_table and not said and not isinstance(frame, Cases):
-            return collect_like(frame, function(as_polars(frame), *rest, **kwargs))
+        if is_table and given_paths(frame) is None:
+            return collect_like(given, function(as_polars(given), *rest, **kwargs))
         if describe is None:
-            described = _described(frame, said, needed, whole=kwargs.get("memory") is not None)
+            whole = kwargs.get("memory") is not None
+            described = _described(frame, said, needed, whole=whole, keeps_columns=keeps_columns)
         else:
             described = describe(frame, said, needed)
         refuse_roles(described, function.__name__, taken)
         result = function(described, *rest, **kwargs)
-        # Of a dataset, which has no types, it is a table that was read.
-        given = frame.table if isinstance(frame, Cases) else frame
         return collect_like(given, result) if collects else result
 
     shown: Any = wrapper
@@ -135,17 +167,22 @@ def _wrapped(
     beside = sorted(
         [*parameters(taken, () if or_table else needed), *others], key=lambda one: one.kind
     )
-    frame = first.replace(annotation=Table | Cases)
+    shown_first = first.replace(annotation=Table | Cases)
     returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
-    shown.__signature__ = own.replace(parameters=[frame, *beside], return_annotation=returned)
+    shown.__signature__ = own.replace(parameters=[shown_first, *beside], return_annotation=returned)
     shown.__doc__ = documented(function.__doc__ or "", taken, no_bearing)
     return wrapper
 
 
 def _described(
-    frame: Any, said: Mapping[str, Any], needed: Collection[str], *, whole: bool
+    frame: Any,
+    said: Mapping[str, Any],
+    needed: Collection[str],
+    *,
+    whole: bool,
+    keeps_columns: bool,
 ) -> Cases[Any]:
-    """The cases; of a dataset, which is read for them, the columns in use where not the `whole`."""
+    """The cases; of files and datasets, which are read for them where not the `whole`."""
     if isinstance(frame, Cases):
         refuse_beside(said)
         return frame
@@ -153,7 +190,12 @@ def _described(
     table = described.table
     if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or whole:
         return described
-    return replace(described, table=table.select(described.used or table.columns).collect())
+    if not keeps_columns:
+        # Columns such as patient say that rows are not independent.
+        names = table.collect_schema().names()
+        wanted = {*described.used, *usual_units(names)}
+        table = table.select(name for name in names if name in wanted)
+    return replace(described, table=table.collect())
 
 
 def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -> None:

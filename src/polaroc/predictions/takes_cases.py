@@ -12,7 +12,13 @@ from polaroc.base.columns import collect_like
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.files.read import given_paths
-from polaroc.predictions.cases import Cases, refuse_beside, refuse_unknown_names, resolved
+from polaroc.predictions.cases import (
+    Cases,
+    of_measures,
+    refuse_beside,
+    refuse_unknown_names,
+    resolved,
+)
 from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
 from polaroc.predictions.usual_keys import usual_units
@@ -68,18 +74,22 @@ def takes_cases(
     no_bearing: Sequence[RoleName] = (),
     needed: Sequence[str] = NEEDED,
     describe: Callable[..., Cases[Any]] | None = None,
+    or_measures: bool = False,
 ) -> Callable[[Callable[Concatenate[Cases[Any], _P], _R]], OfCases[_P, _R]]:
     """Let a function of cases take any table with the roles of its columns as keywords.
 
     Roles that it neither `uses` nor declares to have `no_bearing` on the result are refused.
-    Tables that are no frames `describe` makes cases of: without it, the counterpart of the
-    function runs where they are.
+    Tables that are no frames `describe` makes cases of; without it the counterpart of the function
+    runs where they are. With `or_measures` a table of which neither truth nor score is said holds
+    measures, whose models and folds are said or found by name; the function then gets cases
+    without them.
     """
 
     def decorate(function: Callable[Concatenate[Cases[Any], _P], _R]) -> OfCases[_P, _R]:
-        return cast(
-            OfCases[_P, _R], _wrapped(function, uses, no_bearing, needed, describe=describe)
+        wrapped = _wrapped(
+            function, uses, no_bearing, needed, describe=describe, or_measures=or_measures
         )
+        return cast(OfCases[_P, _R], wrapped)
 
     return decorate
 
@@ -90,19 +100,18 @@ def frame_of_cases(
     no_bearing: Sequence[RoleName] = (),
     needed: Sequence[str] = NEEDED,
     or_table: bool = False,
-    keeps_columns: bool = False,
+    whole: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, _P], Any]], FrameOfCases[_P]]:
     """Like `takes_cases`, of a function that returns the kind of frame it was given.
 
-    With `or_table` a table of which no role is said is something else, such as a curve. Where
-    the result `keeps_columns`, those without a role are read, too.
+    With `or_table` a table of which no role is said is something else, such as a curve. The
+    `whole` of files is read where all of their columns are in the result.
     """
 
     def decorate(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
         wrapped = _wrapped(
-            function, uses, no_bearing, needed,
-            collects=True, or_table=or_table, keeps_columns=keeps_columns,
-        )  # fmt: skip
+            function, uses, no_bearing, needed, collects=True, or_table=or_table, whole=whole
+        )
         return cast(FrameOfCases[_P], wrapped)
 
     return decorate
@@ -116,7 +125,8 @@ def _wrapped(
     *,
     collects: bool = False,
     or_table: bool = False,
-    keeps_columns: bool = False,
+    or_measures: bool = False,
+    whole: bool = False,
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
@@ -145,16 +155,20 @@ def _wrapped(
                     score="score",
                 ),
             )
+        is_said = any(kwargs.get(role) is not None for role in NEEDED)
         is_table = or_table and not isinstance(frame, Cases) and ROLES.keys().isdisjoint(kwargs)
-        if engine is not None and not is_table:
+        has_measures = or_measures and not isinstance(frame, Cases) and not is_said
+        if engine is not None and not (is_table or has_measures):
             return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
         said = {name: kwargs.pop(name) for name in [*kwargs] if name in ROLES}
         refuse_unknown_names(kwargs, names)
         if is_table and given_paths(frame) is None:
             return collect_like(given, function(as_polars(given), *rest, **kwargs))
+        if has_measures:
+            return function(of_measures(given, said), *rest, **kwargs)
         if describe is None:
-            whole = kwargs.get("memory") is not None
-            described = _described(frame, said, needed, whole=whole, keeps_columns=keeps_columns)
+            lazily = kwargs.get("memory") is not None
+            described = _described(frame, said, needed, whole=whole, lazily=lazily)
         else:
             described = describe(frame, said, needed)
         refuse_roles(described, function.__name__, taken)
@@ -165,7 +179,8 @@ def _wrapped(
     # For the table of the reference: roles that are not there are refused.
     shown.bearings = bearings
     beside = sorted(
-        [*parameters(taken, () if or_table else needed), *others], key=lambda one: one.kind
+        [*parameters(taken, () if or_table or or_measures else needed), *others],
+        key=lambda one: one.kind,
     )
     shown_first = first.replace(annotation=Table | Cases)
     returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
@@ -175,22 +190,17 @@ def _wrapped(
 
 
 def _described(
-    frame: Any,
-    said: Mapping[str, Any],
-    needed: Collection[str],
-    *,
-    whole: bool,
-    keeps_columns: bool,
+    frame: Any, said: Mapping[str, Any], needed: Collection[str], *, whole: bool, lazily: bool
 ) -> Cases[Any]:
-    """The cases; of files and datasets, which are read for them where not the `whole`."""
+    """The cases; files and datasets are read for them where not `lazily`, the columns in use."""
     if isinstance(frame, Cases):
         refuse_beside(said)
         return frame
     described = resolved(frame, said, needed=needed)
     table = described.table
-    if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or whole:
+    if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or lazily:
         return described
-    if not keeps_columns:
+    if not whole:
         # Columns such as patient say that rows are not independent.
         names = table.collect_schema().names()
         wanted = {*described.used, *usual_units(names)}

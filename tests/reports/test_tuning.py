@@ -43,7 +43,7 @@ def assert_same_cases(written, threshold):
             "positive.",
         ),
         (
-            {"recall": 0.8, "level": 0.9},
+            {"recall": 0.8, "confidence": 0.9},
             {"rule": "recall", "target": 0.8, "priors": 0.1, "confidence": 0.9},
             "With 90 % confidence at least 8 of 10 positives are found.",
         ),
@@ -62,7 +62,7 @@ def test_a_threshold_from_cases_of_its_own_carries_its_promise(tmp_path, needs, 
     found = TEST.filter(pl.col("truth"), model="A")["score"] >= point["threshold"]
     shown = page.table("Thresholds of A")
     assert shown["alarms of 100 positives"][0].startswith(f"{100 * found.mean():.0f}")
-    assert shown["promised"].to_list() == [f"yes, {100 * needs.get('level', 0.95):.0f} %"]
+    assert shown["promised"].to_list() == [f"yes, {100 * needs.get('confidence', 0.95):.0f} %"]
 
 
 @pytest.mark.slow
@@ -229,7 +229,7 @@ def test_rows_of_one_column_per_model_are_cases(tmp_path):
         ("wide", wide, {"score": scores}),
         # A column with that name need not tell rows apart.
         ("id", wide.with_columns(id=1), {"score": scores}),
-        ("long", TEST, {"score": "score", "by": "model", "case": "case"}),
+        ("long", TEST, {"score": "score", "model": "model", "case": "case"}),
     ):
         told = []
         pr.report(table, path=tmp_path / f"{name}.html", tell=told.append, **asked, **more)

@@ -23,12 +23,23 @@ from polaroc.typing import EagerTable, Table
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R", covariant=True)
+_K = TypeVar("_K", contravariant=True)
 
 
 class OfCases(Protocol[_P, _R]):
     """A function of cases, or of a table with the roles of its columns."""
 
     def __call__(self, frame: Table | Cases[Any], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        """The result of the function."""
+        ...
+
+
+class OfCasesOr(Protocol[_K, _P, _R]):
+    """Like `OfCases`, of a function that takes results of one more kind."""
+
+    def __call__(
+        self, frame: Table | Cases[Any] | _K, /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> _R:
         """The result of the function."""
         ...
 
@@ -72,6 +83,20 @@ def takes_cases(
     return decorate
 
 
+def takes_cases_or(
+    kind: type[_K], uses: Sequence[RoleName], *, or_measures: bool = False
+) -> Callable[[Callable[Concatenate[Cases[Any] | _K, _P], _R]], OfCasesOr[_K, _P, _R]]:
+    """Like `takes_cases`; a result of this kind is handed on as it is, with all roles said."""
+
+    def decorate(
+        function: Callable[Concatenate[Cases[Any] | _K, _P], _R],
+    ) -> OfCasesOr[_K, _P, _R]:
+        wrapped = _wrapped(function, uses, (), NEEDED, or_measures=or_measures, or_kind=kind)
+        return cast(OfCasesOr[_K, _P, _R], wrapped)
+
+    return decorate
+
+
 def frame_of_cases(
     uses: Sequence[RoleName],
     *,
@@ -100,6 +125,7 @@ def _wrapped(
     collects: bool = False,
     or_table: bool = False,
     or_measures: bool = False,
+    or_kind: type[Any] | None = None,
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
@@ -128,6 +154,8 @@ def _wrapped(
             )
         said = {name: kwargs.pop(name) for name in [*kwargs] if name in ROLES}
         refuse_unknown_names(kwargs, names)
+        if or_kind is not None and isinstance(frame, or_kind):
+            return function(frame, *rest, **kwargs, **said)
         if or_table and not said and not isinstance(frame, Cases):
             return collect_like(frame, function(as_polars(frame), *rest, **kwargs))
         is_said = any(said.get(role) is not None for role in NEEDED)
@@ -150,7 +178,8 @@ def _wrapped(
         [*parameters(taken, () if or_table or or_measures else needed), *others],
         key=lambda one: one.kind,
     )
-    frame = first.replace(annotation=Table | Cases)
+    kinds = Table | Cases if or_kind is None else Table | Cases | or_kind
+    frame = first.replace(annotation=kinds)
     returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
     shown.__signature__ = own.replace(parameters=[frame, *beside], return_annotation=returned)
     shown.__doc__ = documented(function.__doc__ or "", taken, no_bearing)

@@ -19,10 +19,6 @@ def choose(table, path, **options):
     return pr.choose(table, by="model", **COLUMNS, **OVER, **options).models["mean"].to_list()
 
 
-def report(table, path, **options):
-    return pr.report(table, by="model", path=path / "page.html", **COLUMNS, **OVER, **options)
-
-
 def gate(table, path):
     return pr.gate(
         table, champion="A", challenger="B", by="model", case="case", **COLUMNS, **OVER
@@ -37,7 +33,7 @@ def compare(table, path):
     )
 
 
-@pytest.mark.parametrize("judge", [choose, report, gate, compare])
+@pytest.mark.parametrize("judge", [choose, gate, compare])
 @pytest.mark.parametrize("name", ["fold", "cvSplit"])
 def test_folds_that_are_no_key_are_refused(judge, name, tmp_path):
     with pytest.raises(InvalidArgument, match=f"'{name}' has several values and is no key"):

@@ -26,7 +26,6 @@ pytestmark = pytest.mark.usefixtures("words_only")
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_costs.py"))
 PRIORS = (0.1, 0.5)
 COSTS = [Need("cost", (prior,), cost_fn=10, cost_fp=3) for prior in PRIORS]
-TAKEN = {"truth": TRUTH, "score": SCORE}
 
 
 def read(table: pl.DataFrame, case: str | None = None):

@@ -176,7 +176,7 @@ def test_folds_and_cases_that_are_judged_promise_nothing(tmp_path):
     folds = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
     for changed, said in (
         ({"table": folds}, "their thresholds promise nothing"),
-        ({"tuning": TEST}, "the same cases"),
+        ({"tuning": TEST}, "among the predictions"),
         ({"tuning": TUNING.filter(pl.col("model") != "A")}, "no cases of 'A'"),
     ):
         with pytest.raises(pr.errors.PolarocError, match=said) as refused:
@@ -228,7 +228,7 @@ def test_rows_of_one_column_per_model_are_cases(tmp_path):
     for name, table, more in (
         ("wide", wide, {"score": scores}),
         # A column with that name need not tell rows apart.
-        ("id", wide.with_columns(id=1), {"score": scores}),
+        ("id", wide.with_columns(id=1), {"score": scores, "case": None}),
         ("long", TEST, {"score": "score", "model": "model", "case": "case"}),
     ):
         told = []

@@ -119,7 +119,9 @@ def report(
         if columns is None:
             refuse_grid(grid)
         given = {"model": model, "fold": fold, "case": case, "test_train_ratio": test_train_ratio}
-        roles: dict[str, Any] = {role: value for role, value in given.items() if value not in (None, [])}
+        roles: dict[str, Any] = {
+            role: value for role, value in given.items() if value not in (None, [])
+        }
         keys = [name for name in (model, *(fold or ()), case) if name]
         if columns is not None:
             print_notes(source.notes(columns))

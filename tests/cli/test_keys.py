@@ -89,7 +89,8 @@ def test_the_function_report_has_the_same_keys(named, tmp_path):
         where = pr.report(table, path=tmp_path / f"{len(said)}.html", **said, **asked)
         found = f"Found by name: model '{model}', fold '{fold}', case 'case'."
         of_case = "Found by name: case 'case'."
-        assert (of_case if said else found) in (text := html.unescape(where.read_text()))
+        text = html.unescape(where.read_text())
+        assert (of_case if said else found) in text
         pages.append(text.replace(found, of_case))
     assert pages[0] == pages[1]
 

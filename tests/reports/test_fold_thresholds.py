@@ -11,8 +11,8 @@ from sizes import replicates
 
 import polaroc as pr
 from polaroc.base.private_columns import TRUTH, WEIGHT
-from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.cases import keyed
+from polaroc.predictions.row_checks import SCORE
 from polaroc.reports.fold_thresholds import (
     compare_scales,
     rates_across_folds,
@@ -31,9 +31,7 @@ COSTS = [Need("cost", (prior,), cost_fn=10, cost_fp=3) for prior in PRIORS]
 def read(table: pl.DataFrame, case: str | None = None):
     own = table.rename({"truth": TRUTH, "score": SCORE, "weight": WEIGHT}, strict=False)
     weight = WEIGHT if WEIGHT in own.columns else None
-    return read_folds(
-        keyed(own, truth=TRUTH, score=SCORE, fold="fold", case=case, weight=weight)
-    )
+    return read_folds(keyed(own, truth=TRUTH, score=SCORE, fold="fold", case=case, weight=weight))
 
 
 @st.composite

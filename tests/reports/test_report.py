@@ -645,9 +645,7 @@ def test_the_command_writes_the_page_of_the_function(tmp_path, predictions):
 @pytest.mark.usefixtures("words_only")
 def test_the_command_takes_measures(tmp_path):
     file = tmp_path / "measures.parquet"
-    pr.evaluate(
-        models(2), **ASKED, priors=pr.prior_grid(*OVER, 8), over=OVER
-    ).write_parquet(file)
+    pr.evaluate(models(2), **ASKED, priors=pr.prior_grid(*OVER, 8), over=OVER).write_parquet(file)
     result = run(file, "--out", tmp_path / "report.html")
     assert result.exit_code == 0, result.output
     assert "made from measures" in Page(tmp_path / "report.html").text()

@@ -57,7 +57,8 @@ def hostile() -> pl.DataFrame:
 def hostile_report(path: Path) -> Path:
     return pr.report(
         hostile(), truth="truth", score="</td><b>", model=HOSTILE_KEY, fold="f.o[l]d'", case=None,
-        over=OVER, test_train_ratio=0.5, path=path, title="</title><script>window.hacked = 1</script>",
+        over=OVER, test_train_ratio=0.5, path=path,
+        title="</title><script>window.hacked = 1</script>",
     )  # fmt: skip
 
 

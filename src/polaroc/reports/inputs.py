@@ -138,7 +138,7 @@ def tuning_rows(
 
 
 def _rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:
-    """The valid rows in private columns, named as those of `like`, and how many others there are."""
+    """The valid rows in private columns, named as in `like`, and how many others there are."""
     case = None if cases.case is None else column_name(cases.case, "case")
     predictions = read(cases, also=[] if case is None else [case], collected=True)
     names = {predictions.keys[0]: like.model}

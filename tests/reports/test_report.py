@@ -124,7 +124,7 @@ def test_intervals_take_the_overlap_of_training_sets_into_account(page, measures
 
 
 def test_letters_and_pairs_are_those_of_compare(page, measures):
-    found = pr.compare(measures, "iauprec", test_train_ratio=RATIO, alpha=0.05)
+    found = pr.compare(measures, "iauprec", test_train_ratio=RATIO)
     ranked = page.table("The models")
     assert ranked["letters"].to_list() == found.letters["letters"].to_list()
     pairs = page.table("Each two models").sort("pair")
@@ -392,9 +392,7 @@ def test_many_models_have_no_letters_but_whether_they_differ_from_the_first(plac
     asked = {**ASKED, "over": OVER}
     ranked = Page(pr.report(table, **asked, path=place / "many.html")).table("The models")
     assert "letters" not in ranked.columns
-    found = pr.compare(
-        table, "iauprec", target="trained", **ASKED, case="id", over=OVER, alpha=0.05
-    )
+    found = pr.compare(table, "iauprec", target="trained", **ASKED, case="id", over=OVER)
     first = ranked["model"][0]
     of_first = found.pairs.filter((pl.col("model_a") == first) | (pl.col("model_b") == first))
     other = pl.when(pl.col("model_a") == first).then("model_b").otherwise("model_a")
@@ -409,9 +407,7 @@ def test_many_models_have_no_letters_but_whether_they_differ_from_the_first(plac
 def test_fitted_models_are_compared_case_by_case(place):
     table = satellite(1)
     made = pr.report(table, **ASKED, over=OVER, path=place / "cases.html")
-    found = pr.compare(
-        table, "iauprec", target="trained", **ASKED, case="case", over=OVER, alpha=0.05
-    )
+    found = pr.compare(table, "iauprec", target="trained", **ASKED, case="case", over=OVER)
     page = Page(made)
     ranked = page.table("The models")
     assert ranked["letters"].to_list() == found.letters["letters"].to_list()

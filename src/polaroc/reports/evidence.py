@@ -447,5 +447,5 @@ def _comparison(
         )
     return of_cases(
         tested.cases, tested.block, tested.measured, "iauprec",
-        Plan("trained", alpha=1 - question.level), label="iauprec",
+        Plan("trained", level=question.level), label="iauprec",
     ), ""  # fmt: skip

@@ -10,10 +10,9 @@ from polaroc.base.columns import collect_like, column_name
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.base.text import capitalised
-from polaroc.comparison.checks import refuse_folds
 from polaroc.comparison.compared import Compared
 from polaroc.comparison.design import Incomplete
-from polaroc.errors import Hint, quoted
+from polaroc.errors import InvalidArgument, quoted
 from polaroc.predictions.cases import Cases, alike, keyed
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE, left_out
@@ -120,15 +119,13 @@ def tuning_rows(
 ) -> Cases[pl.DataFrame]:
     """Predictions of the same models on other cases; refuse folds, and cases that are judged."""
     other = with_model(alike(cases, tuning)).collect()
-    for table, folds in (
-        (judged.table, judged.folds),
-        (other.table, [column_name(fold, "fold") for fold in other.fold]),
-    ):
-        refuse_folds(
-            table, folds, "tuning is given, and models of folds are fitted anew, so that their "
-            "thresholds promise nothing",
-            Hint("leave tuning out, or give predictions of fitted models on one test set."),
-        )  # fmt: skip
+    folds = [column_name(fold, "fold") for fold in other.fold]
+    if judged.folds or any(other.table[fold].n_unique() > 1 for fold in folds):
+        raise InvalidArgument(
+            f"tuning is given, and there are folds ({quoted(judged.folds or folds)}), whose models "
+            "are fitted anew: their thresholds promise nothing.",
+            hint="leave it out, or give predictions of fitted models on one test set.",
+        )
     rows, _ = _rows(replace(other, fold=()), judged)
     of_case = judged.cases.case
     if isinstance(of_case, str) and rows.case is not None:

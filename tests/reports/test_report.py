@@ -547,6 +547,8 @@ def test_of_many_models_and_folds_what_can_be_seen_is_drawn(place, models, folds
 def test_a_stored_table_of_one_model_is_of_the_range_asked_for(place):
     one = pr.evaluate(models(1), **ASKED, over=OVER)
     page = Page(pr.report(one, over=OVER, path=place / "stored.html"))
+    nameless = Page(pr.report(one.drop("model"), over=OVER, path=place / "nameless.html"))
+    assert headline(nameless) == headline(page).replace("model 0", "the model")
     mean = one.filter(measure="iauprec")["estimate"].mean()
     assert f"is {mean:.3f} over 5 to 20 % positives" in page.text()
     for table, said in ((one, "is over 0.05 to 0.2"), (one.drop("over"), "does not name")):

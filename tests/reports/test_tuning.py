@@ -66,6 +66,17 @@ def test_a_threshold_from_cases_of_its_own_carries_its_promise(tmp_path, needs, 
 
 
 @pytest.mark.slow
+def test_cases_for_thresholds_may_have_roles_of_their_own(tmp_path):
+    names = {"truth": "y", "score": "p", "model": "which", "case": "number"}
+    own = pr.cases(TUNING.rename(names), **names)
+    said, _ = answer(tmp_path, precision=0.4)
+    assert answer(tmp_path, precision=0.4, tuning=own)[0] == said
+    folds = TUNING.with_columns(fold=pl.col("case") % 4)
+    with pytest.raises(pr.errors.InvalidArgument, match="there are folds \\('fold'\\)"):
+        answer(tmp_path, precision=0.4, tuning=folds)
+
+
+@pytest.mark.slow
 def test_what_cannot_be_promised_is_said(tmp_path):
     said, page = answer(tmp_path, precision=0.95)
     assert ". No threshold can be promised to be right in at least 95 % of alarms: about " in said

@@ -71,6 +71,9 @@ def test_cases_for_thresholds_may_have_roles_of_their_own(tmp_path):
     own = pr.cases(TUNING.rename(names), **names)
     said, _ = answer(tmp_path, precision=0.4)
     assert answer(tmp_path, precision=0.4, tuning=own)[0] == said
+    grouped = pr.cases(TUNING, truth="truth", score="score", by="case")
+    with pytest.raises(pr.errors.InvalidArgument, match="does not honour 'by'"):
+        answer(tmp_path, precision=0.4, tuning=grouped)
     folds = TUNING.with_columns(fold=pl.col("case") % 4)
     with pytest.raises(pr.errors.InvalidArgument, match="there are folds \\('fold'\\)"):
         answer(tmp_path, precision=0.4, tuning=folds)

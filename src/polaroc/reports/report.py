@@ -25,7 +25,7 @@ from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import Columns, RoleName
-from polaroc.predictions.takes_cases import takes_cases_or
+from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
@@ -209,6 +209,8 @@ def report(
     check_whole("grid", grid, 2, MAX_NUMBER)
     check_score_prior(cases.score_prior)
     _check_inputs(cases, over, tuning)
+    if isinstance(tuning, Cases):
+        refuse_roles(tuning, "report(tuning=...)", USED)
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,

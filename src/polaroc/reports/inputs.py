@@ -21,7 +21,7 @@ from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.reports.needs import Needs
 from polaroc.thresholds.tuning_cases import refuse_tuning_rows
-from polaroc.typing import Frame, Table
+from polaroc.typing import Frame, Paths, Table
 
 NAMELESS = "the model"
 
@@ -115,7 +115,7 @@ def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
 
 
 def tuning_rows(
-    tuning: Table | Cases[Any], cases: Cases[Any], judged: Compared
+    tuning: Table | Paths | Cases[Any], cases: Cases[Any], judged: Compared
 ) -> Cases[pl.DataFrame]:
     """Predictions of the same models on other cases; refuse folds, and cases that are judged."""
     other = with_model(alike(cases, tuning)).collect()

@@ -41,7 +41,7 @@ from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.needs import Needs
 from polaroc.reports.page import is_report, page
-from polaroc.typing import Table
+from polaroc.typing import Paths, Table
 
 TITLE = "Which model, how sure, at which threshold"
 USED: tuple[RoleName, ...] = (
@@ -65,7 +65,7 @@ def report(
     capacity: float | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
-    tuning: Table | Cases[Any] | None = None,
+    tuning: Table | Paths | Cases[Any] | None = None,
     incomplete: Incomplete = "raise",
     title: str = TITLE,
     tell: Callable[[str], None] | None = None,

@@ -17,12 +17,9 @@ from polaroc.errors import Hint
 from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.usual_keys import usual_case
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array
 
-# A column of cases, where none is known.
-ANY_CASE = "id"
 # Test sets as large as training sets: the most that is usual.
 MAX_RATIO = 1.0
 
@@ -165,7 +162,7 @@ def of_errors(
                     "The probability refers to these fitted models on other cases like these. "
                     "Their errors were taken for unrelated, which understates it where they were "
                     "tested on the same cases: give predictions with {case}.",
-                    case=ANY_CASE,
+                    case="id",
                 ),
                 is_bound=True,
             )
@@ -174,23 +171,6 @@ def of_errors(
         Hint(
             "To know how sure the choice is, give predictions with {case}, which names the cases "
             "of one test set, or measures of several folds: each model was measured once.",
-            case=ANY_CASE,
+            case="id",
         ),
-    )
-
-
-def name_case(warnings: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Warnings whose hint to name the cases names a column of the table, where one looks like it.
-
-    Examples
-    --------
-    >>> name_case([Hint("give {case}.", case=ANY_CASE)], ["model", "case", "score"])
-    ("give case='case'.",)
-    """
-    case = usual_case(names)
-    return tuple(
-        Hint(one.template, command_line=one.command_line, **{**one.arguments, "case": case})
-        if case is not None and isinstance(one, Hint) and one.arguments.get("case") == ANY_CASE
-        else one
-        for one in warnings
     )

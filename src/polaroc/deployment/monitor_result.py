@@ -28,7 +28,11 @@ NO_RANGE = Hint(
 SAME_DAYS = Hint(
     "Alarms take it for granted that, but for the share of positives, days differ by chance alone. "
     "If scores shift a little from day to day, name the days of the reference "
+    "(pr.cases(reference, {time}, ...)): how much they do is learnt from them.",
+    command_line="Alarms take it for granted that, but for the share of positives, days differ by "
+    "chance alone. If scores shift a little from day to day, name the days of the reference "
     "({reference_time}): how much they do is learnt from them.",
+    time="day",
     reference_time=None,
 )
 TUNED_HERE = (

@@ -1,19 +1,30 @@
 """The two tables of a deployment: the labelled reference, and the scores in use."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, check_shared_keys, require
+from polaroc.base.columns import (
+    as_lazy,
+    check_shared_keys,
+    key_expressions,
+    key_names,
+    require,
+)
 from polaroc.base.joins import as_key
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.predictions.cases import Cases, require_roles, resolved
+from polaroc.predictions.roles import RoleName
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions
+from polaroc.predictions.table import Predictions, read
+from polaroc.predictions.takes_cases import refuse_roles
+from polaroc.predictions.usual_keys import column_names_of
+from polaroc.predictions.wide import MODEL
 from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
 from polaroc.typing import Array, Table
@@ -22,10 +33,14 @@ Key: TypeAlias = tuple[Any, ...]
 
 TUNED = ("tpr", "fpr", "positives", "negatives")
 REFERENCE, DEPLOYED = "reference", "deployed"
-# The column of labelled cases with the chance that each was drawn.
 # Days or months before the year, as text.
 DAY_FIRST = r"^\s*\d{1,2}[./ -]\d{1,2}[./ -]\d{2,4}\b"
+# The column of labelled cases with the chance that each was drawn.
 INCLUSION = "inclusion"
+# Weights stand for no cases in use.
+USES: tuple[RoleName, ...] = (
+    "truth", "score", "positive", "nulls", "model", "fold", "by",
+)  # fmt: skip
 
 
 @contextmanager
@@ -35,6 +50,83 @@ def errors_named(table: str) -> Iterator[None]:
         yield
     except (InvalidPredictions, InvalidArgument) as error:
         raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
+
+
+def in_use(
+    reference: Cases[Any],
+    deployed: Table | Cases[Any],
+    function: str,
+    uses: Sequence[str],
+    no_bearing: Sequence[str],
+) -> Cases[Any]:
+    """The scores in use: without their truth, and in a plain table with the reference's roles."""
+    with errors_named(DEPLOYED):
+        unlabelled = replace(reference, truth=None, positive=None)
+        cases = with_roles_of(unlabelled, deployed, function, uses, no_bearing)
+    return replace(cases, truth=None, positive=None)
+
+
+def with_roles_of(
+    cases: Cases[Any],
+    other: Table | Cases[Any],
+    function: str,
+    uses: Sequence[str],
+    no_bearing: Sequence[str],
+) -> Cases[Any]:
+    """Another table as cases: with roles of its own, or else with those in use of the first."""
+    present = as_lazy(other.table if isinstance(other, Cases) else other).collect_schema().names()
+    if not isinstance(other, Cases):
+        said = {role: one for role, one in cases.said.items() if role in uses}
+        for role in ("model", "fold"):
+            # Where keys are compared, more is said of one that lacks.
+            if not set(column_names_of(cases.columns.get(role, ()))) <= {*present}:
+                del said[role]
+        other = resolved(other, said, needed=(), find=False)
+    refuse_roles(other, function, [*uses, *no_bearing])
+    needed = ["score", *(["truth"] if cases.truth is not None else [])]
+    require_roles(other.said, [*needed, *(["time"] if "time" in uses else [])], present)
+    return other
+
+
+def read_with_time(cases: Cases[Any], table: str) -> Predictions:
+    """Cases with their time, where they have one, as the last key."""
+    with errors_named(table):
+        if cases.time is None:
+            return read(cases, collected=True)
+        *keys, time = key_names(key_expressions([*cases.keys, cases.time]), cases.table.lazy())
+        if time in keys:
+            raise InvalidArgument(
+                f"the time {time!r} is among by, model and fold, too.",
+                hint="leave it out there: a time is no key.",
+            )
+        rows = read(cases, also=[cases.time], collected=True)
+    check_times(rows, time, table)
+    return rows
+
+
+def refuse_lacking_keys(
+    keys: Sequence[str], given: Collection[str], table: str, other: str
+) -> None:
+    """Refuse a table without keys that the other one has."""
+    lacking = [key for key in keys if key not in given]
+    if lacking:
+        raise InvalidArgument(
+            f"{table}: there is no key {quoted(lacking)}, which {other} has.",
+            hint="say fold=None or model=None where the rows are of one model, or keep in "
+            "the reference the model in use alone.",
+        )
+
+
+def check_same_keys(of_reference: Sequence[str], of_deployed: Sequence[str]) -> None:
+    """Refuse keys that only one of the two tables has."""
+    refuse_lacking_keys(of_reference, of_deployed, DEPLOYED, "the reference")
+    refuse_lacking_keys(of_deployed, of_reference, REFERENCE, "the deployed table")
+
+
+def model_key(cases: Cases[Any]) -> str | None:
+    """The name of the key that tells models apart, None where there is none."""
+    names = key_names(key_expressions(cases.model, "model"), cases.table.lazy())
+    return MODEL if cases.scores else next(iter(names), None)
 
 
 def references_of(
@@ -183,7 +275,9 @@ def by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:
 
 
 def rows_by_key(
-    used: Predictions, keys: Sequence[str], references: Mapping[Key, Reference]
+    used: Predictions,
+    keys: Sequence[str],
+    references: Mapping[Key, Reference],
 ) -> dict[Key, pl.DataFrame]:
     """The rows of the scores in use of each key, all of which have a reference."""
     frames = by_key(used.valid_rows.collect(), keys)

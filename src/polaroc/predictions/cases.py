@@ -187,7 +187,8 @@ def cases(frame: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
     ------
     InvalidArgument
         For columns that are not there, or with two roles that exclude each other: truth, score,
-        count and weight have no other, and a model is neither fold nor case.
+        count and weight have no other, and a model is neither fold nor case. Where neither truth
+        nor score is given; what a function needs it asks for.
 
     See Also
     --------
@@ -207,13 +208,14 @@ def cases(frame: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
     case   'case' (found by its name): 208
     """
     if not isinstance(frame, Cases):
-        return resolved(frame, columns)
+        # Scores in use have no truth, and several classes no single score.
+        return resolved(frame, columns, needed=() if {*NEEDED} & {*columns} else NEEDED)
     refuse_beside(columns)
     return frame
 
 
 cast(Any, cases).__signature__ = signature(cases).replace(
-    parameters=[*list(signature(cases).parameters.values())[:1], *parameters(ROLES)]
+    parameters=[*list(signature(cases).parameters.values())[:1], *parameters(ROLES, needed=())]
 )
 cases.__doc__ = documented(cases.__doc__ or "", ROLES)
 
@@ -232,7 +234,7 @@ def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]: ...
 
 def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]:
     """Cases of which nothing is found by name: for callers that know what they hold."""
-    return resolved(frame, columns, find=False)
+    return resolved(frame, columns, needed=(), find=False)
 
 
 def resolved(
@@ -247,9 +249,7 @@ def resolved(
     schema = table.lazy().collect_schema()
     refuse_unknown_names(said)
     said = {role: one for role, one in said.items() if one is not ...}
-    for role in needed:
-        if said.get(role) is None:
-            raise _missing(role, schema)
+    require_roles(said, needed, schema)
     roles = dict(said)
     for role in SEVERAL:
         if role in roles:
@@ -352,17 +352,20 @@ def _refuse_second_model(described: Cases[Any], names: Sequence[str]) -> None:
     refuse_model_column(names, keys)
 
 
-def _missing(role: str, names: Collection[str]) -> InvalidArgument:
-    """The error of a role that is not said."""
-    found: dict[str, str] = dict(zip(NEEDED, usual_columns(names) or (), strict=False))
-    return InvalidArgument(
-        f"{role} is not given, allowed are column names and Polars expressions; the table has "
-        f"{quoted([*names]) or 'no columns'}.",
-        hint=Hint(
-            f"name its column, for example {{{role}}}.",
-            **{role: found.get(role) or ROLES[role].example},
-        ),
-    )
+def require_roles(said: Mapping[str, Any], needed: Collection[str], names: Collection[str]) -> None:
+    """Refuse to go on without a role that is needed, of a table with these columns."""
+    for role in needed:
+        if said.get(role) is not None:
+            continue
+        found: dict[str, str] = dict(zip(NEEDED, usual_columns(names) or (), strict=False))
+        raise InvalidArgument(
+            f"{role} is not given, allowed are column names and Polars expressions; the table has "
+            f"{quoted([*names]) or 'no columns'}.",
+            hint=Hint(
+                f"name its column, for example {{{role}}}.",
+                **{role: found.get(role) or ROLES[role].example},
+            ),
+        )
 
 
 def _refuse_shared(described: Cases[Any]) -> None:

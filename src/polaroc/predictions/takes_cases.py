@@ -11,7 +11,13 @@ import polars as pl
 from polaroc.base.columns import collect_like
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.cases import Cases, refuse_beside, refuse_unknown_names, resolved
+from polaroc.predictions.cases import (
+    Cases,
+    refuse_beside,
+    refuse_unknown_names,
+    require_roles,
+    resolved,
+)
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
 from polaroc.typing import EagerTable, Table
 
@@ -46,18 +52,21 @@ def takes_cases(
     *,
     no_bearing: Sequence[RoleName] = (),
     needed: Sequence[str] = NEEDED,
+    of_another: Sequence[RoleName] = (),
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[[Callable[Concatenate[Cases[Any], _P], _R]], OfCases[_P, _R]]:
     """Let a function of cases take any table with the roles of its columns as keywords.
 
     Roles that it neither `uses` nor declares to have `no_bearing` on the result are refused.
-    Tables that are no frames `describe` makes cases of.
+    Keywords that name columns `of_another` table it finds in its own `columns`. Tables that are
+    no frames `describe` makes cases of.
     """
 
     def decorate(function: Callable[Concatenate[Cases[Any], _P], _R]) -> OfCases[_P, _R]:
-        return cast(
-            OfCases[_P, _R], _wrapped(function, uses, no_bearing, needed, describe=describe)
+        wrapped = _wrapped(
+            function, uses, no_bearing, needed, of_another=of_another, describe=describe
         )
+        return cast(OfCases[_P, _R], wrapped)
 
     return decorate
 
@@ -68,14 +77,18 @@ def frame_of_cases(
     no_bearing: Sequence[RoleName] = (),
     needed: Sequence[str] = NEEDED,
     or_table: bool = False,
+    whole: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, _P], Any]], FrameOfCases[_P]]:
     """Like `takes_cases`, of a function that returns the kind of frame it was given.
 
-    With `or_table` a table of which no role is said is something else, such as a curve.
+    With `or_table` a table of which no role is said is something else, such as a curve. The
+    `whole` of a dataset is read where all of its columns are in the result.
     """
 
     def decorate(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
-        wrapped = _wrapped(function, uses, no_bearing, needed, collects=True, or_table=or_table)
+        wrapped = _wrapped(
+            function, uses, no_bearing, needed, collects=True, or_table=or_table, whole=whole
+        )
         return cast(FrameOfCases[_P], wrapped)
 
     return decorate
@@ -89,6 +102,8 @@ def _wrapped(
     *,
     collects: bool = False,
     or_table: bool = False,
+    whole: bool = False,
+    of_another: Sequence[str] = (),
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
@@ -115,12 +130,14 @@ def _wrapped(
                     score="score",
                 ),
             )
-        said = {name: kwargs.pop(name) for name in [*kwargs] if name in ROLES}
+        its = [name for name in kwargs if name in ROLES and name not in of_another]
+        said = {name: kwargs.pop(name) for name in its}
         refuse_unknown_names(kwargs, names)
         if or_table and not said and not isinstance(frame, Cases):
             return collect_like(frame, function(as_polars(frame), *rest, **kwargs))
         if describe is None:
-            described = _described(frame, said, needed, whole=kwargs.get("memory") is not None)
+            all_columns = whole or kwargs.get("memory") is not None
+            described = _described(frame, said, needed, whole=all_columns)
         else:
             described = describe(frame, said, needed)
         refuse_roles(described, function.__name__, taken)
@@ -148,6 +165,7 @@ def _described(
     """The cases; of a dataset, which is read for them, the columns in use where not the `whole`."""
     if isinstance(frame, Cases):
         refuse_beside(said)
+        require_roles(frame.said, needed, frame.table.lazy().collect_schema())
         return frame
     described = resolved(frame, said, needed=needed)
     table = described.table

@@ -39,7 +39,7 @@ ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
     "truth": "truth", "score": "score", "weight": "weight", "by": "model", "between": "model",
     "block": "fold", "across": "fold", "case": "case", "cluster": "patient",
-    "deployed_by": "day", "time": "day",
+    "time": "day",
 }  # fmt: skip
 
 # Of so few rows the streaming engine takes longer to begin than the other to end.

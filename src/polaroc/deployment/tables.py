@@ -97,7 +97,7 @@ def read_with_time(cases: Cases[Any], table: str) -> Predictions:
         if time in keys:
             raise InvalidArgument(
                 f"the time {time!r} is among by, model and fold, too.",
-                hint="leave it out there: a time is no key.",
+                hint="leave it out there, with fold=None where it was found by its name.",
             )
         rows = read(cases, also=[cases.time], collected=True)
     check_times(rows, time, table)

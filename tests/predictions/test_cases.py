@@ -33,6 +33,7 @@ KEYED = pr.curve(
 )
 POINTS = pr.operating_points(CURVE, priors=[0.1, 0.5])
 BASE = {"truth": "y", "score": "p"}
+PAIRED = BASE | {"model": "m", "case": "number"}
 FUNCTIONS = {
     "curve": (pr.curve, BASE, {}),
     "evaluate": (pr.evaluate, BASE, {"measures": ["auc", "brier"], "priors": [0.1]}),
@@ -56,7 +57,15 @@ FUNCTIONS = {
     "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5}),
     "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
+    "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
+    "gate": (
+        pr.gate,
+        PAIRED,
+        {"measure": "brier", "prior": 0.1, "champion": "A", "challenger": "B"},
+    ),
 }
+# Where the role has a bearing on some tables only.
+BASE_OF = {(name, "test_train_ratio"): PAIRED | {"fold": "f"} for name in ("compare", "gate")}
 # Another value of each role, which has to change what is made of it.
 OTHER = {
     "truth": "other y", "score": "q", "positive": 0, "nulls": "drop", "model": "m", "fold": "f",
@@ -65,6 +74,8 @@ OTHER = {
 }  # fmt: skip
 OTHER_OF = {
     ("bin_edges", "positive"): [0, 1], ("delong", "model"): "f", ("delong", "case"): "number",
+    ("compare", "model"): "f",
+    ("gate", "model"): None,
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
 
@@ -72,13 +83,20 @@ OTHER_OF = {
 def outcome(name, roles, table=TABLE):
     function, _, others = FUNCTIONS[name]
     try:
-        return tabled(function(table, **roles, **others))
+        return table_of(function(table, **roles, **others))
     except PolarocError as error:
         return error
 
 
-def tabled(found):
-    return found.table if isinstance(found, Monitor) else found
+def table_of(result):
+    """The numbers of a result that is no table."""
+    if isinstance(result, Monitor):
+        return result.table
+    if hasattr(result, "pairs"):
+        return result.pairs
+    if hasattr(result, "verdict"):
+        return pl.DataFrame([vars(result) | {"cases": None, "warnings": None}])
+    return result
 
 
 def described(name, table):
@@ -103,6 +121,7 @@ def test_every_function_of_cases_is_here():
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_role_is_used_or_has_no_bearing_or_is_refused(name, role):
     function, base, _ = FUNCTIONS[name]
+    base = BASE_OF.get((name, role), base)
     table = TABLE
     if role == "nulls":
         table = TABLE.with_columns(p=pl.when(pl.col("number") > 3).then("p"))
@@ -131,7 +150,7 @@ def test_cases_give_what_a_table_with_the_same_roles_gives(name, lazy):
     found, piped = function(cases, **beside), cases.pipe(function, **beside)
     expected = function(table, **base, **others)
     assert type(found) is type(expected) is type(piped)
-    found, expected = tabled(found), tabled(expected)
+    found, expected = table_of(found), table_of(expected)
     assert_frame_equal(found.lazy().collect(), expected.lazy().collect(), rel_tol=1e-12)
 
 

@@ -72,7 +72,7 @@ def chart(
     ] = None,
     target: Annotated[
         Target | None,
-        typer.Option(help="What pairs are compared for, as in compare. [default: algorithm]"),
+        typer.Option(help="What pairs are compared for, as in compare."),
     ] = None,
     case: Annotated[
         str | None,
@@ -83,9 +83,9 @@ def chart(
         ),
     ] = None,
     test_train_ratio: Ratio = None,
-    alpha: Annotated[
+    level: Annotated[
         float | None,
-        typer.Option(help="Accepted chance of a false difference. [default: 0.005]"),
+        typer.Option(help="Confidence of the intervals and of the tests. [default: 0.95]"),
     ] = None,
     band: Annotated[
         float | None,
@@ -115,7 +115,7 @@ def chart(
     options: dict[str, Any] = {
         "prior": priors_in_words(prior) or None, "over": over, "grid": grid,
         "measure": measure, "target": target, "case": case, "test_train_ratio": test_train_ratio,
-        "alpha": alpha, "band": band, "brier": brier or None,
+        "level": level, "band": band, "brier": brier or None,
     }  # fmt: skip
     given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if unused := [key for key in given if key not in drawing.options]:

@@ -13,7 +13,6 @@ from polaroc.choice.predictions import WEIGHTED, one_prior, options_of, paired
 from polaroc.choice.result import Choice, choice_parts
 from polaroc.cli.keys import Keys, roles_of
 from polaroc.cli.measures_or_predictions import (
-    Alpha,
     Between,
     Block,
     Files,
@@ -83,7 +82,6 @@ def choose(
     level: Annotated[
         float, typer.Option(help="Probability that a model's interval holds its true measure.")
     ] = 0.95,
-    alpha: Alpha = 0.005,
     incomplete: IncompleteBlocks = "raise",
     truth: Truth = None,
     score: Score = None,
@@ -170,7 +168,7 @@ def choose(
             options["score_prior"] = prior_in_words(score_prior, "score-prior")
             result = choice_by_measure(
                 source, columns, roles, options, measure, over, case, test_train_ratio,
-                alpha=alpha, incomplete=incomplete, level=level, halves=halves_in(halves),
+                alpha=1 - level, incomplete=incomplete, level=level, halves=halves_in(halves),
             )  # fmt: skip
         source.check_unchanged()
     print_notes(roles.notes)

@@ -1,28 +1,26 @@
 """`polaroc compare`: whether models differ, over folds."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.keys import roles_of
 from polaroc.cli.measures_or_predictions import (
-    Alpha,
     Between,
     Block,
     Files,
     Guarded,
     HalvesFiles,
     IncompleteBlocks,
+    Level,
     Ratio,
     Score,
     Truth,
     columns_of,
+    given_of,
     halves_in,
-    measures_of,
-    paired_predictions,
-    refuse_one_test_set,
 )
 from polaroc.cli.options import NullRows, Positive, ScorePrior, Weight, prior_in_words
 from polaroc.cli.outputs import Force, Output
@@ -32,8 +30,7 @@ from polaroc.cli.sources import Decimal, Separator, TableName, opened
 from polaroc.comparison.compare import compare as comparison
 from polaroc.comparison.design import Adjust, Target
 from polaroc.comparison.result import comparison_parts
-from polaroc.measures.catalog import CATALOG
-from polaroc.typing import Prior
+from polaroc.predictions.usual_keys import usual_case
 
 
 @handle_errors
@@ -51,24 +48,17 @@ def compare(
         typer.Option(help="Two priors: compare AUPREC at the first minus at the second."),
     ] = None,
     target: Annotated[
-        Target,
+        Target | None,
         typer.Option(
             help="Models trained anew on other samples, this dataset only, or these fitted models: "
-            "predictions, paired by --case."
-        ),
-    ] = "algorithm",
-    case: Annotated[
-        str, typer.Option(help="Column that tells the cases apart, of fitted models.")
-    ] = "id",
-    test_train_ratio: Ratio = None,
-    alpha: Alpha = 0.005,
-    level: Annotated[
-        float | None,
-        typer.Option(
-            help="Confidence of the intervals of pairs: one leaves out 0 where the adjusted p is "
-            "below 1 - level. [default: 1 - alpha]",
+            "predictions, paired by --case. [default: of several folds the first, else the last]"
         ),
     ] = None,
+    case: Annotated[
+        str | None, typer.Option(help="Column that tells the cases apart, of fitted models.")
+    ] = None,
+    test_train_ratio: Ratio = None,
+    level: Level = 0.95,
     adjust: Annotated[Adjust, typer.Option(help="How p-values of pairs are adjusted.")] = "holm",
     incomplete: IncompleteBlocks = "raise",
     seed: Annotated[int, typer.Option(help="Seed of the permutation test.", min=0)] = 0,
@@ -107,27 +97,17 @@ def compare(
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("measuring")
         columns = columns_of(source, truth, score, weight, positive, nulls)
-        of_case = case if target == "trained" else None
-        roles = roles_of(source, between, block, columns, of_case)
-        refuse_one_test_set(columns, roles.blocks, target)
-        if target == "trained":
-            compared, of_target = paired_predictions(source, columns, roles.all, case)
-            of_target |= {"over": over, "score_prior": scores_at}
-        else:
-            options: dict[str, Any] = {
-                "over": over, "priors": _priors(at, contrast), "score_prior": scores_at,
-            }  # fmt: skip
-            if measure in CATALOG:
-                options["measures"] = sorted({measure, "auc"})
-            compared = measures_of(source, columns, roles.all, **options)
-            of_target = {}
+        case = case or (None if columns is None else usual_case(source.schema()))
+        roles = roles_of(source, between, block, columns, case)
         say("comparing")
         result = comparison(
-            compared, measure, *roles.between_and_block, prior=at, contrast=contrast,
-            target=target,
-            test_train_ratio=test_train_ratio, alpha=alpha, level=level, adjust=adjust,
-            incomplete=incomplete, seed=seed, halves=halves_in(halves), guarded=guarded,
-            **of_target,
+            given_of(
+                source, columns, *roles.between_and_block, case, test_train_ratio=test_train_ratio,
+                score_prior=scores_at,
+            ),
+            measure, prior=at, over=over, contrast=contrast, target=target, level=level,
+            adjust=adjust, incomplete=incomplete, seed=seed, halves=halves_in(halves),
+            guarded=guarded,
         )  # fmt: skip
         source.check_unchanged()
         if output is not None:
@@ -145,10 +125,3 @@ def compare(
         }, result.warnings)  # fmt: skip
         return
     show_results(comparison_parts(result), folder)
-
-
-def _priors(prior: Prior | None, contrast: tuple[float, float] | None) -> list[Prior]:
-    if contrast is not None:
-        return list(contrast)
-    at: Prior = "observed" if prior is None else prior
-    return [at]

@@ -13,10 +13,9 @@ from polaroc.choice.result import Choice
 from polaroc.cli.choose import choice_by_measure, choice_options
 from polaroc.cli.keys import Keys, keys_of_measures
 from polaroc.cli.measures_or_predictions import (
+    given_of,
     measures_of,
-    paired_predictions,
     refuse_grid,
-    refuse_one_test_set,
 )
 from polaroc.cli.measures_table import commonest_notes
 from polaroc.cli.options import Columns, grid_of
@@ -29,9 +28,9 @@ from polaroc.curves.dominance import dominance
 from polaroc.curves.hull import achievable
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument
-from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
+from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.row_checks import left_out
-from polaroc.predictions.wide import CASE
+from polaroc.predictions.usual_keys import usual_case
 from polaroc.priors.grids import OBSERVED, check_range
 from polaroc.thresholds.costs import brier_curve, cost_curve, decision_curve
 from polaroc.thresholds.operating_points import operating_points, shifted_rates
@@ -53,10 +52,10 @@ class ChartInputs:
     over: tuple[float, float] | None = None
     grid: int | None = None
     measure: str | None = None
-    target: Target = "algorithm"
+    target: Target | None = None
     case: str | None = None
     test_train_ratio: float | None = None
-    alpha: float = 0.005
+    level: float = 0.95
     band: float | None = None
     brier: bool = False
 
@@ -144,7 +143,7 @@ class ChartInputs:
         between, blocks = self._models(None if self.by else self._measures(**options))
         return choice_by_measure(
             self.source, self.columns, Keys([between], blocks, []), options, "auprec", self.over,
-            self.case, None, alpha=self.alpha, incomplete="raise",
+            self.case, None, alpha=1 - self.level, incomplete="raise",
         )  # fmt: skip
 
     def comparison(self) -> Comparison:
@@ -155,30 +154,17 @@ class ChartInputs:
                 f"--prior is given {len(self.prior)} times.", hint="models are compared at one."
             )
         at = self.prior[0] if self.prior else None
-        if self.target == "trained":
-            return self._of_fitted_models(measure, at)
-        if self.by:
-            refuse_one_test_set(self.columns, self.by[1:], self.target)
-        arguments: dict[str, Any] = {"over": self.over, "priors": [at or OBSERVED]}
-        if measure in CATALOG:
-            arguments["measures"] = sorted({measure, "auc"})
-        measures = self._measures(**arguments)
-        between, blocks = self._models(measures)
-        return compare(
-            measures, measure, between, blocks, prior=at, target=self.target,
-            test_train_ratio=self.test_train_ratio, alpha=self.alpha,
+        between, blocks = self._models(None if self.by else self._measures())
+        case = self.case
+        if case is None and self.columns is not None and not blocks:
+            case = usual_case(self.source.schema())
+        given = given_of(
+            self.source, self.columns, between, blocks, case,
+            test_train_ratio=self.test_train_ratio,
         )  # fmt: skip
-
-    def _of_fitted_models(self, measure: str, prior: Prior | None) -> Comparison:
-        """Which models differ on the cases of one test set."""
-        predictions, named = paired_predictions(
-            self.source, self.columns, self.by, self.case or CASE
+        return compare(
+            given, measure, prior=at, over=self.over, target=self.target, level=self.level
         )
-        between, blocks = self._models()
-        return compare(
-            predictions, measure, between, blocks, prior=prior, target="trained", alpha=self.alpha,
-            test_train_ratio=self.test_train_ratio, over=self.over, **named,
-        )  # fmt: skip
 
     def _measures(self, **options: Any) -> pl.LazyFrame:
         """The measures with the keys in order."""
@@ -250,7 +236,7 @@ def with_overlay(draw: Callable[..., Any]) -> Callable[..., Any]:
     return both
 
 
-TESTED = ("prior", "over", "measure", "target", "case", "test_train_ratio", "alpha")
+TESTED = ("prior", "over", "measure", "target", "case", "test_train_ratio", "level")
 DRAWINGS = {
     "roc": Drawing(ChartInputs.roc, with_overlay(charts.roc), ("band",)),
     "pr": Drawing(ChartInputs.at_priors, with_overlay(charts.pr), ("prior", "band")),

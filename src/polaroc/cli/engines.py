@@ -122,7 +122,7 @@ class TableSource:
         self, columns: Columns, keys: Sequence[str], score_prior: Prior = "observed"
     ) -> Cases[Any]:
         roles = columns.arguments(keys) | {"score_prior": score_prior}
-        return described(self.table, roles, find=False)
+        return described(self.table, roles, find=())
 
     def _fetched(self, table: "Table") -> pl.LazyFrame:
         with _engine_errors():

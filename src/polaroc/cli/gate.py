@@ -1,7 +1,7 @@
 """`polaroc gate`: whether a challenger may replace the champion, as an exit code."""
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from dataclasses import asdict, replace
+from typing import Annotated
 
 import polars as pl
 import typer
@@ -14,12 +14,13 @@ from polaroc.cli.measures_or_predictions import (
     Guarded,
     HalvesFiles,
     IncompleteBlocks,
+    Level,
     Ratio,
     Score,
     Truth,
     columns_of,
+    given_of,
     halves_in,
-    predictions_or_measures,
 )
 from polaroc.cli.options import NullRows, Positive, ScorePrior, Weight, prior_in_words
 from polaroc.cli.pipes import AsJson
@@ -52,9 +53,7 @@ def gate(
         typer.Option(help="A single prior, or 'observed', instead of a range."),
     ] = None,
     margin: Annotated[float, typer.Option(help="By how much the challenger may be worse.")] = 0.0,
-    alpha: Annotated[
-        float, typer.Option(help="One minus the confidence of the two-sided interval.")
-    ] = 0.05,
+    level: Level = 0.95,
     between: Between = None,
     block: Block = None,
     case: Annotated[
@@ -87,26 +86,22 @@ def gate(
         say("reading")
         columns = columns_of(source, truth, score, weight, positive, nulls)
         roles = roles_of(source, between, block, columns, case)
-        keys = roles.all if case is None else [*roles.all, case]
-        frame = predictions_or_measures(source, columns, keys)
-        arguments: dict[str, Any] = {"by": roles.all}
-        if columns is not None:
-            arguments = columns.arguments(roles.all)
-            print_notes(source.notes(columns))
+        given = given_of(
+            source, columns, *roles.between_and_block, case, test_train_ratio=test_train_ratio,
+            score_prior=prior_in_words(score_prior, "score-prior"),
+        )  # fmt: skip
         say("comparing")
         in_halves = halves_in(halves)
-        # Names of models are words here.
-        words = pl.col([name for name in roles.models if name in frame.collect_schema()])
-        if in_halves is not None:
-            own = [name for name in roles.models if name in in_halves.columns]
-            in_halves = in_halves.with_columns(pl.col(own).cast(pl.String))
+        if given.model is not None:
+            # Names of models are words here.
+            words = pl.col(roles.models[0]).cast(pl.String)
+            given = replace(given, table=given.table.lazy().with_columns(words))
+            if in_halves is not None and roles.models[0] in in_halves.columns:
+                in_halves = in_halves.with_columns(words)
         result = gated(
-            frame.with_columns(words.cast(pl.String)), champion=champion, challenger=challenger,
-            case=case, measure=measure, over=over,
-            prior=None if prior is None else prior_in_words(prior),
-            test_train_ratio=test_train_ratio, margin=margin, alpha=alpha, incomplete=incomplete,
-            halves=in_halves, guarded=guarded,
-            score_prior=prior_in_words(score_prior, "score-prior"), **arguments,
+            given, champion=champion, challenger=challenger, measure=measure, over=over,
+            prior=None if prior is None else prior_in_words(prior), margin=margin, level=level,
+            incomplete=incomplete, halves=in_halves, guarded=guarded,
         )  # fmt: skip
         source.check_unchanged()
     print_notes(roles.notes)

@@ -12,9 +12,10 @@ from polaroc.cli.screen import print_notes
 from polaroc.cli.sources import Source, opened
 from polaroc.cli.sources import columns_of as predicted_columns
 from polaroc.comparison.checks import refuse_score_prior
-from polaroc.comparison.design import Incomplete, Target
+from polaroc.comparison.design import Incomplete
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.audit import label_notes
+from polaroc.predictions.cases import Cases, of_measures
 from polaroc.predictions.usual_keys import usual_columns
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Nulls
@@ -61,10 +62,10 @@ HalvesFiles = Annotated[
         "repeat, fold: what `polaroc evaluate --out` wrote of them.",
     ),
 ]
+Level = Annotated[float, typer.Option(help="Confidence of the intervals and of the tests.")]
 Guarded = Annotated[
     bool, typer.Option("--guarded", help="With --halves: the greater one of both variances.")
 ]
-Alpha = Annotated[float, typer.Option(help="Accepted chance of a false difference.")]
 
 
 def columns_of(
@@ -140,43 +141,26 @@ def predictions_or_measures(
     return source.rows([name for name in source.schema() if name not in RESERVED])
 
 
-def refuse_one_test_set(columns: Columns | None, blocks: Sequence[str], target: Target) -> None:
-    """Refuse predictions without folds where models are not compared as they are."""
-    if columns is not None and not blocks and target != "trained":
-        raise InvalidArgument(
-            f"each model was measured once, on one test set, and target {target!r} compares models "
-            "over several folds.",
-            hint=Hint(
-                "these fitted models are compared case by case with {target}; folds are "
-                "named with --block, or --by of `polaroc chart`.",
-                target="trained",
-            ),
-        )
-
-
-def paired_predictions(
-    source: Source, columns: Columns | None, keys: list[str], case: str
-) -> tuple[pl.LazyFrame, dict[str, Any]]:
-    """The predictions of fitted models, and what `compare` is told of their columns."""
+def given_of(
+    source: Source,
+    columns: Columns | None,
+    models: str,
+    folds: Sequence[str],
+    case: str | None = None,
+    **facts: Any,
+) -> Cases[Any]:
+    """The predictions, or the measures, with the roles of their columns."""
+    facts = {name: value for name, value in facts.items() if value is not None}
     if columns is None:
-        raise InvalidArgument(
-            "--target trained compares predictions, and the files hold measures.",
-            hint="give predictions with --truth and --score, or leave --target out.",
-        )
-    if not columns.is_wide and case not in source.schema():
-        raise InvalidArgument(
-            f"the cases of fitted models are paired, and there is no column {quoted([case])} that "
-            "tells them apart.",
-            hint=Hint("name it with {case}.", case=...),
-        )
-    if columns.weight is not None or columns.nulls != "raise":
-        raise InvalidArgument(
-            "--weight or --nulls is given, which --target trained does not know.",
-            hint="leave it out; drop such rows before.",
-        )
+        facts.pop("score_prior", None)
+        rows = predictions_or_measures(source, None, ())
+        return of_measures(rows, {"model": models, "fold": list(folds), **facts})
     print_notes(source.notes(columns))
-    names = {"truth": columns.truth, "score": columns.score, "positive": columns.positive}
-    return source.predictions(columns, [*keys, case]), {**names, "case": case}
+    keys = [models, *folds] if case is None else [models, *folds, case]
+    model = None if columns.is_wide else models
+    own = [key for key in keys if model is not None or key != models]
+    rows = source.predictions(columns, own)
+    return columns.cases(rows, (), model=model, fold=list(folds), case=case, **facts)
 
 
 def tuning_of(

@@ -10,7 +10,7 @@ METAVARS = {
     "over": "LO HI",
     "contrast": "PRIOR PRIOR",
     **dict.fromkeys(("file", "folder", "path", "scratch", "points", "state", "labelled"), "PATH"),
-    **dict.fromkeys(("alpha", "level"), "SHARE"),
+    **dict.fromkeys(("level",), "SHARE"),
     "test_train_ratio": "RATIO",
     **dict.fromkeys(("cost_fn", "cost_fp"), "COST"),
     **dict.fromkeys(("grid", "holdouts", "seed", "rows"), "N"),
@@ -46,8 +46,7 @@ OTHER_OPTIONS = {
     "--force": {"--overwrite", "--clobber", "--exist-ok"},
     "--quiet": {"--silent"},
     "--case": {"--id", "--case-id"},
-    "--alpha": {"--significance", "--significance-level"},
     "--cost-fn": {"--false-negative", "--cost-false-negative", "--miss-cost"},
     "--cost-fp": {"--false-positive", "--cost-false-positive", "--false-alarm-cost"},
-    "--level": {"--confidence", "--confidence-level"},
+    "--level": {"--confidence", "--confidence-level", "--alpha", "--significance"},
 }  # fmt: skip

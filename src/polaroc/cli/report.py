@@ -7,7 +7,6 @@ import typer
 
 from polaroc.cli.keys import By, Keys, NoBy, keys_of
 from polaroc.cli.measures_or_predictions import (
-    Alpha,
     Files,
     IncompleteBlocks,
     Ratio,
@@ -82,7 +81,6 @@ def report(
         ),
     ] = None,
     test_train_ratio: Ratio = None,
-    alpha: Alpha = 0.005,
     level: Annotated[float, typer.Option(help="Coverage of each model's interval.")] = 0.95,
     recall: Annotated[
         float | None,
@@ -147,7 +145,7 @@ def report(
                 frame, path=page, **({} if columns is None else columns.arguments(keys)),
                 over=over, priors=prior or (), grid=grid or GRID, between=between, block=block,
                 case=case,
-                test_train_ratio=test_train_ratio, alpha=alpha, level=level, recall=recall,
+                test_train_ratio=test_train_ratio, alpha=1 - level, level=level, recall=recall,
                 precision=precision, capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp,
                 tuning=tuned, incomplete=incomplete, title=title, tell=keep,
                 score_prior=prior_in_words(score_prior, "score-prior"),

@@ -81,7 +81,7 @@ def with_roles_of(
             # Where keys are compared, more is said of one that lacks.
             if not set(column_names_of(cases.columns.get(role, ()))) <= {*present}:
                 del said[role]
-        other = resolved(other, said, needed=(), find=False)
+        other = resolved(other, said, needed=(), find=())
     refuse_roles(other, function, [*uses, *no_bearing])
     needed = ["score", *(["truth"] if cases.truth is not None else [])]
     require_roles(other.said, [*needed, *(["time"] if "time" in uses else [])], present)

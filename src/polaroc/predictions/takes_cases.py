@@ -13,6 +13,7 @@ from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.cases import (
     Cases,
+    of_measures,
     refuse_beside,
     refuse_unknown_names,
     require_roles,
@@ -54,18 +55,22 @@ def takes_cases(
     needed: Sequence[str] = NEEDED,
     of_another: Sequence[RoleName] = (),
     describe: Callable[..., Cases[Any]] | None = None,
+    or_measures: bool = False,
 ) -> Callable[[Callable[Concatenate[Cases[Any], _P], _R]], OfCases[_P, _R]]:
     """Let a function of cases take any table with the roles of its columns as keywords.
 
     Roles that it neither `uses` nor declares to have `no_bearing` on the result are refused.
     Keywords that name columns `of_another` table it finds in its own `columns`. Tables that are
-    no frames `describe` makes cases of.
+    no frames `describe` makes cases of. With `or_measures` a table of which neither truth nor score
+    is said holds measures, whose models and folds are said or found by name; the function then
+    gets cases without them.
     """
 
     def decorate(function: Callable[Concatenate[Cases[Any], _P], _R]) -> OfCases[_P, _R]:
         wrapped = _wrapped(
-            function, uses, no_bearing, needed, of_another=of_another, describe=describe
-        )
+            function, uses, no_bearing, needed, of_another=of_another, describe=describe,
+            or_measures=or_measures,
+        )  # fmt: skip
         return cast(OfCases[_P, _R], wrapped)
 
     return decorate
@@ -103,6 +108,7 @@ def _wrapped(
     collects: bool = False,
     or_table: bool = False,
     whole: bool = False,
+    or_measures: bool = False,
     of_another: Sequence[str] = (),
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
@@ -135,6 +141,9 @@ def _wrapped(
         refuse_unknown_names(kwargs, names)
         if or_table and not said and not isinstance(frame, Cases):
             return collect_like(frame, function(as_polars(frame), *rest, **kwargs))
+        is_said = any(said.get(role) is not None for role in NEEDED)
+        if or_measures and not is_said and not isinstance(frame, Cases):
+            return function(of_measures(frame, said), *rest, **kwargs)
         if describe is None:
             all_columns = whole or kwargs.get("memory") is not None
             described = _described(frame, said, needed, whole=all_columns)
@@ -150,7 +159,8 @@ def _wrapped(
     # For the table of the reference: roles that are not there are refused.
     shown.bearings = bearings
     beside = sorted(
-        [*parameters(taken, () if or_table else needed), *others], key=lambda one: one.kind
+        [*parameters(taken, () if or_table or or_measures else needed), *others],
+        key=lambda one: one.kind,
     )
     frame = first.replace(annotation=Table | Cases)
     returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
@@ -180,7 +190,8 @@ def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -
     if refused:
         raise InvalidArgument(
             f"{function} does not honour {quoted(refused)} yet, which would change its result.",
-            hint=f"leave {'it' if len(refused) == 1 else 'them'} out; it takes {', '.join(taken)}.",
+            hint=("take the rows of each value on their own. " if "by" in refused else "")
+            + f"Leave {'it' if len(refused) == 1 else 'them'} out; it takes {', '.join(taken)}.",
         )
 
 

@@ -29,7 +29,7 @@ from polaroc.predictions.cases import (
     require_roles,
     resolved,
 )
-from polaroc.predictions.roles import COLUMN_ROLES, NEEDED
+from polaroc.predictions.roles import COLUMN_ROLES, FOUND, NEEDED
 from polaroc.predictions.row_checks import (
     BAD_WEIGHT,
     INEXACT,
@@ -90,7 +90,11 @@ class Predictions:
 
 
 def described(
-    table: "Table", said: Mapping[str, Any], needed: Collection[str] = NEEDED, *, find: bool = True
+    table: "Table",
+    said: Mapping[str, Any],
+    needed: Collection[str] = NEEDED,
+    *,
+    find: Collection[str] = FOUND,
 ) -> Cases[Any]:
     """The roles of the columns of a table, which expressions cannot have."""
     if isinstance(table, Cases):

@@ -1,0 +1,150 @@
+"""What is compared: predictions of several models, or measures of them."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.checks import check_ratio
+from polaroc.base.columns import as_lazy, column_name
+from polaroc.comparison.checks import refuse_empty
+from polaroc.comparison.layout import ratio_of
+from polaroc.comparison.paired_cases import common_cases_of, model_column
+from polaroc.errors import Hint, InvalidArgument, quoted, spelling
+from polaroc.predictions.cases import Cases, alike, of_measures
+from polaroc.predictions.table import check_ordered
+from polaroc.predictions.usual_keys import column_names_of
+from polaroc.predictions.wide import with_row_cases
+from polaroc.typing import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Predictions, or measures without truth and score, in memory, and the columns of their roles.
+
+    The folds of predictions have several values. Each row of a wide table without folds is a case
+    where no column tells cases apart.
+    """
+
+    cases: Cases[pl.DataFrame]
+    model: str
+    folds: tuple[str, ...]
+    left_out: str | None = None  # what is to be said of cases that not all models scored
+
+    @property
+    def are_measures(self) -> bool:
+        """Whether the table holds measures."""
+        return self.cases.truth is None
+
+    @property
+    def on_cases(self) -> bool:
+        """Whether these are predictions of fitted models on one test set."""
+        return not (self.are_measures or self.folds)
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The table."""
+        return self.cases.table
+
+    @property
+    def keys(self) -> list[str]:
+        """The column of the models, then those of the folds."""
+        return [self.model, *self.folds]
+
+    @property
+    def test_train_ratio(self) -> float | None:
+        """Test over training cases of a fold: as said, or of predictions as the cases tell."""
+        cases = self.cases
+        if cases.test_train_ratio is not None:
+            check_ratio(cases.test_train_ratio)
+            return cases.test_train_ratio
+        if self.are_measures or cases.case is None or not self.folds:
+            return None
+        keys = [key for key in self.keys if key in self.table.columns]
+        return ratio_of(self.table, keys, column_name(cases.case, "case"))
+
+
+def compared(cases: Cases[Any]) -> Compared:
+    """The table in memory, with the columns of its models and folds; raise where there is no model.
+
+    Of one test set with ``nulls="drop"`` those cases are left that all models scored.
+    """
+    model = model_column(cases)
+    if cases.truth is None:
+        folds = tuple(column_name(fold, "fold") for fold in cases.fold)
+        return Compared(cases.collect(), model, folds)
+    own = cases.collect()
+    refuse_empty(own.table)
+    columns = [column_name(fold, "fold") for fold in own.fold]
+    # A fold of one value, as of a table that was filtered, divides nothing.
+    several = columns and own.table.select(columns).n_unique() > 1
+    folds = tuple(columns) if several else ()
+    own = replace(own, fold=folds)
+    if folds or own.weight is not None:
+        return Compared(own, model, folds)
+    if own.scores and own.case is None:
+        numbered, case = with_row_cases(own.table)
+        own = replace(own, table=numbered.lazy().collect(), case=case)
+    left_out = None
+    if own.nulls == "drop":
+        own, left_out = common_cases_of(own, model)
+    return Compared(own, model, folds, left_out)
+
+
+def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
+    """The cases of the two models alone; raise where either has none."""
+    own, model = cases.collect(), model_column(cases)
+    names = [*([] if own.scores else [model]), *column_names_of(own.fold)]
+    check_ordered({name: own.table.schema[name] for name in names})
+    models = pl.Series([*own.scores]) if own.scores else own.table[model].unique().sort()
+    present = models.to_list()
+    unknown = [
+        one
+        for one in (champion, challenger)
+        # An expression equals anything.
+        if not isinstance(one, Hashable) or isinstance(one, pl.Expr) or one not in present
+    ]
+    # NaN equals no NaN.
+    if any(isinstance(one, float) and one != one for one in unknown):
+        raise InvalidArgument(
+            "champion or challenger is NaN, allowed are values that are equal to themselves.",
+            hint=f"make names of them first: pl.col({model!r}).cast(pl.String).",
+        )
+    if unknown:
+        raise InvalidArgument(
+            f"{model!r} has no {quoted(unknown)}; it has {quoted(present)}.",
+            hint=spelling(
+                [str(one) for one in unknown],
+                [str(one) for one in present],
+                Hint("name two of these as {champion} and {challenger}.", champion=None,
+                     challenger=None),
+            ),
+        )  # fmt: skip
+    if champion == challenger:
+        raise InvalidArgument(
+            f"champion and challenger are both {quoted([champion])}.",
+            hint="name two models.",
+        )
+    if own.scores:
+        two = {str(one): own.scores[str(one)] for one in (champion, challenger)}
+        return replace(own, score=two)
+    kept = models.gather([present.index(champion), present.index(challenger)])
+    is_one = pl.col(model).is_in(kept.implode(), nulls_equal=True)
+    return replace(own, table=own.table.filter(is_one))
+
+
+def measured_halves(
+    halves: Table | Cases[Any] | None,
+    cases: Cases[Any],
+    measured: Callable[[Cases[Any]], pl.DataFrame],
+) -> pl.DataFrame | None:
+    """The measures in halves, which are measures already, or predictions with the same roles."""
+    if halves is None:
+        return None
+    if not isinstance(halves, Cases):
+        table = as_lazy(halves).collect()
+        if cases.truth is None or {"measure", "estimate"} <= set(table.columns):
+            return of_measures(table, {}).collect().table
+        halves = table
+    return measured(alike(cases, halves).collect())

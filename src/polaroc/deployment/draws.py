@@ -13,7 +13,7 @@ from polaroc.deployment.history import History, instants
 from polaroc.deployment.labelled import Bins, Labels
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.tables import INCLUSION, Key, by_key, named, read_with_time
-from polaroc.errors import Hint, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
@@ -152,9 +152,15 @@ def _weights_p_value(weight: "Array", at_or_above: "Array", above: "Array", case
     return p_value
 
 
-def read_labels(labelled: Cases[Any]) -> Predictions:
+def read_labels(labelled: Cases[Any], at_random: bool) -> Predictions:
     """Labelled cases in use, with their chance of inclusion as the weight where it is given."""
     has_chance = INCLUSION in labelled.table.lazy().collect_schema().names()
+    if at_random and has_chance:
+        raise InvalidArgument(
+            f"labelled_at_random is True, and the labelled cases have {INCLUSION!r}, the chances "
+            "with which they were drawn.",
+            hint="say one of them: drop the column, or leave labelled_at_random out.",
+        )
     weighted = replace(labelled, weight=INCLUSION if has_chance else None)
     labels = read_with_time(weighted, LABELLED)
     if has_chance:

@@ -20,13 +20,13 @@ from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
     errors_named,
-    in_use,
-    refuse_lacking_keys,
+    refuse_other_keys,
+    with_roles_of,
 )
 from polaroc.errors import Hint, InvalidPredictions, check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import with_note
-from polaroc.predictions.roles import Columns, RoleName
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import frame_of_cases
@@ -41,11 +41,10 @@ COLUMNS = {
     "std_error": pl.Float64, "reference_prior": pl.Float64, "deployed": pl.Int64,
     "shift_p": pl.Float64, "note": pl.String,
 }  # fmt: skip
-# The prior that posteriors stand for is that of the reference, and no other.
-NO_BEARING: tuple[RoleName, ...] = ("case", "subgroup", "time", "test_train_ratio")
 
 
-@frame_of_cases(COUNTED_BY, no_bearing=NO_BEARING)
+# The prior that posteriors stand for is that of the reference: no `score_prior` is honoured.
+@frame_of_cases(COUNTED_BY, no_bearing=["case", "subgroup", "time", "test_train_ratio"])
 def estimate_prior(
     reference: Cases[Any],
     deployed: Table | Cases[Any],
@@ -156,12 +155,12 @@ def estimate_prior(
     with errors_named(REFERENCE):
         labelled = read(reference, collected=True)
         check_counts(labelled, UNCOUNTED)
-    used = in_use(reference, deployed, "estimate_prior", COUNTED_BY, NO_BEARING)
+    used = with_roles_of(reference, deployed, DEPLOYED, estimate_prior)
     with errors_named(DEPLOYED):
         unlabelled = read(used, collected=True)
         check_counts(unlabelled, UNCOUNTED)
         check_keys(unlabelled.keys, also=list(COLUMNS))
-    refuse_lacking_keys(labelled.keys, unlabelled.keys, DEPLOYED, "the reference")
+    refuse_other_keys(labelled.keys, unlabelled.keys, DEPLOYED, may_have_more=True)
     known, scores = _ranked(labelled, REFERENCE), _ranked(unlabelled, DEPLOYED)
     if method == "em":
         for table in (known, scores):

@@ -13,18 +13,18 @@ from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.labelled import Bins
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import (
+    COUNTED_BY,
     DEPLOYED,
     REFERENCE,
-    USES,
-    check_same_keys,
     errors_named,
-    in_use,
     references_of,
+    refuse_other_keys,
     rows_by_key,
+    with_roles_of,
 )
 from polaroc.errors import check_choice
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns, RoleName
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import takes_cases
@@ -41,10 +41,9 @@ MIN_SHARE = 0.01
 MIN_LABELS = 2
 # An interval so narrow takes all cases there can be.
 MIN_HALF = 1e-9
-NO_BEARING: tuple[RoleName, ...] = ("case", "time", "score_prior", "test_train_ratio")
 
 
-@takes_cases(USES, no_bearing=NO_BEARING)
+@takes_cases(COUNTED_BY, no_bearing=["case", "time", "score_prior", "test_train_ratio"])
 def label_budget(
     reference: Cases[Any],
     deployed: Table | Cases[Any],
@@ -132,10 +131,10 @@ def label_budget(
     with errors_named(REFERENCE):
         known = read(reference, collected=True)
         check_keys(known.keys, also=[*COLUMNS])
-    unlabelled = in_use(reference, deployed, "label_budget", USES, NO_BEARING)
+    unlabelled = with_roles_of(reference, deployed, DEPLOYED, label_budget)
     with errors_named(DEPLOYED):
         used = read(unlabelled, collected=True)
-    check_same_keys(known.keys, used.keys)
+    refuse_other_keys(known.keys, used.keys, DEPLOYED)
     references = references_of(known, points, level)
     half = max(width / normal(level), MIN_HALF)
     frames = [

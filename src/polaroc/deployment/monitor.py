@@ -33,24 +33,21 @@ from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
 from polaroc.deployment.rivals import Assessed, model_alarms
 from polaroc.deployment.tables import (
+    COUNTED_BY,
     DEPLOYED,
-    INCLUSION,
     REFERENCE,
-    USES,
     Key,
-    check_same_keys,
     errors_named,
-    in_use,
     model_key,
     read_with_time,
     references_of,
-    refuse_lacking_keys,
+    refuse_other_keys,
     rows_by_key,
     with_roles_of,
 )
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.cases import Cases, refuse_beside
-from polaroc.predictions.roles import Columns, RoleName
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import range_of
@@ -61,11 +58,12 @@ QUANTITIES = (
     "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
     "cost_labelled",
 )  # fmt: skip
-USES_TIME: tuple[RoleName, ...] = (*USES, "time")
-NO_BEARING: tuple[RoleName, ...] = ("case", "score_prior", "test_train_ratio")
 
 
-@takes_cases(USES_TIME, no_bearing=NO_BEARING, of_another=["time"])
+@takes_cases(
+    [*COUNTED_BY, "time"], no_bearing=["case", "score_prior", "test_train_ratio"],
+    of_another=["time"],
+)  # fmt: skip
 def monitor(
     reference: Cases[Any],
     deployed: Table | Cases[Any],
@@ -214,22 +212,32 @@ def monitor(
         check_factor(name, cost)
     ends = None if over is None else range_of(over)
     plan = Plan(ends, cost_fn, cost_fp)
-    of_use = in_use(
-        _with_time(reference, deployed, columns), deployed, "monitor", USES_TIME, NO_BEARING
-    )
-    of_labels = _of_labels(reference, of_use, labelled, labelled_at_random)
+    if isinstance(deployed, Cases):
+        with errors_named(DEPLOYED):
+            refuse_beside(columns)
+    like = replace(reference, time=columns.get("time", reference.time))
+    of_use = with_roles_of(like, deployed, DEPLOYED, monitor)
     known, used = read_with_time(reference, REFERENCE), read_with_time(of_use, DEPLOYED)
-    labels = None if of_labels is None else read_labels(of_labels)
+    labels = None
+    if labelled is not None:
+        like = replace(of_use, truth=reference.truth, positive=reference.positive)
+        of_labels = with_roles_of(like, labelled, LABELLED, monitor)
+        labels = read_labels(of_labels, labelled_at_random)
+    elif labelled_at_random:
+        raise InvalidArgument(
+            "labelled_at_random is True, and no labelled cases are given.",
+            hint=Hint("give {labelled}, or leave it out.", labelled=...),
+        )
     with errors_named(DEPLOYED):
         check_keys(used.keys, also=[*RESULT, *STATE])
     time, day = used.keys[-1], None if reference.time is None else known.keys[-1]
     keys = known.keys if day is None else known.keys[:-1]
-    check_same_keys(keys, used.keys[:-1])
+    refuse_other_keys(keys, used.keys[:-1], DEPLOYED)
     references = references_of(known, points, level, day)
     schema = used.rows.collect_schema()
     if labels is not None:
-        *_, of_label = labels.keys
-        refuse_lacking_keys(keys, labels.keys, LABELLED, "the reference")
+        *own, of_label = labels.keys
+        refuse_other_keys(keys, own, LABELLED)
         kind = labels.rows.collect_schema()[of_label]
         check_same_time(of_label, kind, schema[time], "the labelled cases")
     histories = read_histories(state, keys, time, references, schema[time])
@@ -245,7 +253,7 @@ def monitor(
     for block in blocks:
         block.keep(histories[block.key])
     table = _table(blocks, types)
-    # A patient may come on several days, but in the reference.
+    # In use a patient may come on several days.
     doubts = dependent_rows(reference, replace(of_use, by=(*of_use.by, *key_columns(of_use.time))))
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
@@ -290,42 +298,6 @@ class _Block:
         """Keep the rows in the history of the key."""
         for time, *said in zip(self.times, self.estimate, *self.band, self.alarm, strict=True):
             history.say(time, self.quantity, *said)
-
-
-def _with_time(reference: Cases[Any], deployed: Table | Cases[Any], columns: Columns) -> Cases[Any]:
-    """The reference with the time that a table of scores in use has."""
-    if "time" not in columns:
-        return reference
-    if isinstance(deployed, Cases):
-        with errors_named(DEPLOYED):
-            refuse_beside(columns)
-    return replace(reference, time=columns["time"])
-
-
-def _of_labels(
-    reference: Cases[Any],
-    in_use: Cases[Any],
-    labelled: Table | Cases[Any] | None,
-    at_random: bool,
-) -> Cases[Any] | None:
-    """The labelled cases; what is said of them is refused where it is not so."""
-    if labelled is None:
-        if at_random:
-            raise InvalidArgument(
-                "labelled_at_random is True, and no labelled cases are given.",
-                hint=Hint("give {labelled}, or leave it out.", labelled=...),
-            )
-        return None
-    with errors_named(LABELLED):
-        known = replace(in_use, truth=reference.truth, positive=reference.positive)
-        cases = with_roles_of(known, labelled, "monitor", USES_TIME, NO_BEARING)
-    if at_random and INCLUSION in cases.table.lazy().collect_schema().names():
-        raise InvalidArgument(
-            f"labelled_at_random is True, and the labelled cases have {INCLUSION!r}, the chances "
-            "with which they were drawn.",
-            hint="say one of them: drop the column, or leave labelled_at_random out.",
-        )
-    return cases
 
 
 def _blocks(

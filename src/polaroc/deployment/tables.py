@@ -1,6 +1,6 @@
 """The two tables of a deployment: the labelled reference, and the scores in use."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -38,7 +38,7 @@ DAY_FIRST = r"^\s*\d{1,2}[./ -]\d{1,2}[./ -]\d{2,4}\b"
 # The column of labelled cases with the chance that each was drawn.
 INCLUSION = "inclusion"
 # Weights stand for no cases in use.
-USES: tuple[RoleName, ...] = (
+COUNTED_BY: tuple[RoleName, ...] = (
     "truth", "score", "positive", "nulls", "model", "fold", "by",
 )  # fmt: skip
 
@@ -52,40 +52,30 @@ def errors_named(table: str) -> Iterator[None]:
         raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
 
 
-def in_use(
-    reference: Cases[Any],
-    deployed: Table | Cases[Any],
-    function: str,
-    uses: Sequence[str],
-    no_bearing: Sequence[str],
-) -> Cases[Any]:
-    """The scores in use: without their truth, and in a plain table with the reference's roles."""
-    with errors_named(DEPLOYED):
-        unlabelled = replace(reference, truth=None, positive=None)
-        cases = with_roles_of(unlabelled, deployed, function, uses, no_bearing)
-    return replace(cases, truth=None, positive=None)
-
-
 def with_roles_of(
-    cases: Cases[Any],
-    other: Table | Cases[Any],
-    function: str,
-    uses: Sequence[str],
-    no_bearing: Sequence[str],
+    cases: Cases[Any], other: Table | Cases[Any], table: str, function: Any
 ) -> Cases[Any]:
-    """Another table as cases: with roles of its own, or else with those in use of the first."""
-    present = as_lazy(other.table if isinstance(other, Cases) else other).collect_schema().names()
-    if not isinstance(other, Cases):
-        said = {role: one for role, one in cases.said.items() if role in uses}
-        for role in ("model", "fold"):
-            # Where keys are compared, more is said of one that lacks.
-            if not set(column_names_of(cases.columns.get(role, ()))) <= {*present}:
-                del said[role]
-        other = resolved(other, said, needed=(), find=())
-    refuse_roles(other, function, [*uses, *no_bearing])
-    needed = ["score", *(["truth"] if cases.truth is not None else [])]
-    require_roles(other.said, [*needed, *(["time"] if "time" in uses else [])], present)
-    return other
+    """A further table of a function of cases: with roles of its own, or else with the same.
+
+    Scores in use have no truth.
+    """
+    bearings: dict[str, str] = function.bearings
+    if table == DEPLOYED:
+        cases = replace(cases, truth=None, positive=None)
+    with errors_named(table):
+        present = (other.table if isinstance(other, Cases) else as_lazy(other)).lazy()
+        names = present.collect_schema().names()
+        if not isinstance(other, Cases):
+            said = {role: one for role, one in cases.said.items() if bearings.get(role) == "used"}
+            for role in ("model", "fold"):
+                # Where keys are compared, more is said of one that lacks.
+                if not set(column_names_of(cases.columns.get(role, ()))) <= {*names}:
+                    del said[role]
+            other = resolved(other, said, needed=(), find=())
+        refuse_roles(other, function.__name__, [*bearings])
+        needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
+        require_roles(other.said, [role for role, is_so in needed.items() if is_so], names)
+    return replace(other, truth=None, positive=None) if table == DEPLOYED else other
 
 
 def read_with_time(cases: Cases[Any], table: str) -> Predictions:
@@ -104,23 +94,20 @@ def read_with_time(cases: Cases[Any], table: str) -> Predictions:
     return rows
 
 
-def refuse_lacking_keys(
-    keys: Sequence[str], given: Collection[str], table: str, other: str
+def refuse_other_keys(
+    keys: Sequence[str], given: Sequence[str], table: str, *, may_have_more: bool = False
 ) -> None:
-    """Refuse a table without keys that the other one has."""
+    """Refuse a table whose keys are not those of the reference."""
     lacking = [key for key in keys if key not in given]
-    if lacking:
+    more = [] if may_have_more else [key for key in given if key not in keys]
+    if lacking or more:
         raise InvalidArgument(
-            f"{table}: there is no key {quoted(lacking)}, which {other} has.",
-            hint="say fold=None or model=None where the rows are of one model, or keep in "
-            "the reference the model in use alone.",
+            f"{table}: there is no key {quoted(lacking)}, which the reference has."
+            if lacking
+            else f"reference: there is no key {quoted(more)}, which the {table} cases have.",
+            hint="say fold=None or model=None where the rows are of one model, or keep in the "
+            "reference the model in use alone.",
         )
-
-
-def check_same_keys(of_reference: Sequence[str], of_deployed: Sequence[str]) -> None:
-    """Refuse keys that only one of the two tables has."""
-    refuse_lacking_keys(of_reference, of_deployed, DEPLOYED, "the reference")
-    refuse_lacking_keys(of_deployed, of_reference, REFERENCE, "the deployed table")
 
 
 def model_key(cases: Cases[Any]) -> str | None:

@@ -90,8 +90,7 @@ class GivenPredictions:
         if isinstance(frame, pl.LazyFrame) and (units := usual_units(names)):
             # Its rows are collected in any case, and so may these columns be.
             frame = frame.select({*keys, *units, *usual_names(names).keys}).collect()
-        # Neither truth nor score is needed for it.
-        doubt = dependence(keyed(frame, truth=pl.lit(True), score=pl.lit(0.0), by=keys))
+        doubt = dependence(keyed(frame, by=keys))
         if doubt is None:
             return predictions
         return replace(predictions, remarks=(*predictions.remarks, f"{capitalised(doubt)}."))

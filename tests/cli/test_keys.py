@@ -1,3 +1,4 @@
+import html
 import json
 import re
 
@@ -70,7 +71,7 @@ def test_a_report_pools_no_models(named):
     file, names = named
     result = polaroc("report", file, *BASE, *OVER, "--out", "-")
     assert result.exit_code == 0, result.output
-    assert f"keys are '{names[0]}', '{names[1]}'" in result.stderr
+    assert f"Found by name: model '{names[0]}', fold '{names[1]}'" in result.stderr
     assert "folds won" in result.stdout
     one = {name: pl.read_csv(file)[name].n_unique() for name in names}
     assert one == {names[0]: 3, names[1]: 2}
@@ -84,9 +85,13 @@ def test_the_function_report_has_the_same_keys(named, tmp_path):
     table = pl.read_csv(file)
     asked = {"truth": "truth", "score": "score", "over": (0.05, 0.2)}
     pages = []
-    for by in (None, [model, fold]):
-        where = pr.report(table, path=tmp_path / f"{by is None}.html", by=by, **asked)
-        pages.append(where.read_text())
+    for said in ({}, {"model": model, "fold": fold}):
+        where = pr.report(table, path=tmp_path / f"{len(said)}.html", **said, **asked)
+        found = f"Found by name: model '{model}', fold '{fold}', case 'case'."
+        of_case = "Found by name: case 'case'."
+        text = html.unescape(where.read_text())
+        assert (of_case if said else found) in text
+        pages.append(text.replace(found, of_case))
     assert pages[0] == pages[1]
 
 

@@ -91,7 +91,7 @@ class ChartInputs:
 
     def relations(self) -> pl.LazyFrame:
         """Which curve dominates which, between the first key."""
-        return self.curves().pipe(dominance, between=self._models()[0])
+        return self.curves().pipe(dominance, model=self._models()[0])
 
     def achievable(self) -> pl.LazyFrame:
         """The achievable precision of each curve on a grid of recalls and priors."""

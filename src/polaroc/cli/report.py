@@ -1,11 +1,10 @@
 """`polaroc report`: one HTML page that says which model, how sure, at which threshold."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from polaroc.cli.keys import By, Keys, NoBy, keys_of
 from polaroc.cli.measures_or_predictions import (
     Files,
     IncompleteBlocks,
@@ -30,8 +29,7 @@ from polaroc.cli.outputs import Force, replaced
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import handle_errors, notes_console, print_notes, progress, show
 from polaroc.cli.sources import Decimal, Separator, TableName, opened
-from polaroc.predictions.usual_keys import usual_case
-from polaroc.reports.inputs import with_one_model
+from polaroc.predictions.usual_keys import column_names_of, found_by_name
 from polaroc.reports.report import TITLE
 from polaroc.reports.report import report as written
 
@@ -51,8 +49,6 @@ def report(
     table: TableName = None,
     separator: Separator = None,
     decimal: Decimal = ".",
-    by: By = None,
-    no_by: NoBy = False,
     over: Annotated[
         tuple[float, float] | None,
         typer.Option(
@@ -65,23 +61,27 @@ def report(
         list[float] | None,
         typer.Option(help="A further prior to take AUPREC at; repeat it."),
     ] = None,
-    between: Annotated[
+    model: Annotated[
         str | None,
-        typer.Option(help="Key that tells the models apart. [default: model, else the first]"),
+        typer.Option(help="Column that tells the models apart. [default: by its usual name]"),
     ] = None,
-    block: Annotated[
+    fold: Annotated[
         list[str] | None,
-        typer.Option(help="Key of the folds; repeat it. [default: all others]"),
+        typer.Option(help="Column of the folds; repeat it. [default: by their usual names]"),
     ] = None,
     case: Annotated[
         str | None,
         typer.Option(
             help="Column that tells the cases apart: to compare fitted models on one test set, and "
-            "to judge thresholds on cases they were not set on where folds share cases.",
+            "to judge thresholds on cases they were not set on where folds share cases. [default: "
+            "by its usual name]",
         ),
     ] = None,
     test_train_ratio: Ratio = None,
-    level: Annotated[float, typer.Option(help="Coverage of each model's interval.")] = 0.95,
+    level: Annotated[
+        float, typer.Option(help="Coverage of intervals; tests are made at 1 - level.")
+    ] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Confidence of promises.")] = 0.95,
     recall: Annotated[
         float | None,
         typer.Option(help="Share of positives that the threshold has to find, such as 0.9."),
@@ -110,27 +110,29 @@ def report(
 ) -> None:
     """Write one page: which model, how sure, which threshold.
 
-    Example: polaroc report 'predictions/*.parquet' --truth label --score p --by model --by fold
-    --over 0.05 0.20 --test-train-ratio 0.25 --out report.html
+    Example: polaroc report 'predictions/*.parquet' --truth label --score p --over 0.05 0.20
+    --test-train-ratio 0.25 --out report.html
     """
     with progress() as say, opened(files, table, separator, decimal) as source:
         say("reading")
         columns = columns_of(source, truth, score, weight, positive, nulls)
         if columns is None:
             refuse_grid(grid)
-        key_names = Keys([], [], [])
+        given = {"model": model, "fold": fold, "case": case, "test_train_ratio": test_train_ratio}
+        roles: dict[str, Any] = {
+            role: value for role, value in given.items() if value not in (None, [])
+        }
+        keys = [name for name in (model, *(fold or ()), case) if name]
         if columns is not None:
-            key_names = keys_of(source, by, no_by, columns, case)
             print_notes(source.notes(columns))
-        roles = [*([between] if between else []), *(block or ())]
-        keys = key_names.all if by or no_by else list(dict.fromkeys([*roles, *key_names.all]))
-        # A column that may be that of the cases is read to be named.
-        others = [name for name in source.schema() if columns and name not in columns.names]
-        cases = case or usual_case(name for name in others if name not in keys)
-        frame = predictions_or_measures(source, columns, [*keys, *([cases] if cases else [])])
-        if key_names.blocks and not key_names.models and not between:
-            frame, model = with_one_model(frame)
-            keys = [model, *keys]
+            own = columns.arguments(())
+            roles |= {role: value for role, value in own.items() if role != "by"}
+            schema, taken = source.schema(), (*columns.names, *keys)
+            found = found_by_name({name: schema[name] for name in schema if name not in taken})
+            keys += column_names_of([found.get("model"), *found.get("fold", ()), found.get("case")])
+        if score_prior is not None:
+            roles["score_prior"] = prior_in_words(score_prior, "score-prior")
+        frame = predictions_or_measures(source, columns, keys)
         tuned = tuning_of(tuning, columns, keys, table, separator, decimal)
         say("measuring, choosing, drawing")
         notes: list[str] = []
@@ -142,16 +144,12 @@ def report(
 
         with or_stdout(path, "report.html") as file, replaced(file, force) as page:
             written(
-                frame, path=page, **({} if columns is None else columns.arguments(keys)),
-                over=over, priors=prior or (), grid=grid or GRID, between=between, block=block,
-                case=case,
-                test_train_ratio=test_train_ratio, alpha=1 - level, level=level, recall=recall,
-                precision=precision, capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp,
-                tuning=tuned, incomplete=incomplete, title=title, tell=keep,
-                score_prior=prior_in_words(score_prior, "score-prior"),
+                frame, path=page, **roles, over=over, priors=prior or (), grid=grid or GRID,
+                level=level, confidence=confidence, recall=recall, precision=precision,
+                capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuned,
+                incomplete=incomplete, title=title, tell=keep,
             )  # fmt: skip
     screen = notes_console(file == path)
-    print_notes(key_names.notes)
     answer, *others = notes
     show([answer, "", *("Note: " + sentence for sentence in others)], screen)
     if file == path:

@@ -30,7 +30,7 @@ from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.typing import Table
+from polaroc.typing import Paths, Table
 from polaroc.uncertainty.intervals import check_counts
 
 Method: TypeAlias = Literal["em", "confusion"]
@@ -47,7 +47,7 @@ COLUMNS = {
 @frame_of_cases(COUNTED_BY, no_bearing=["case", "subgroup", "time", "test_train_ratio"])
 def estimate_prior(
     reference: Cases[Any],
-    deployed: Table | Cases[Any],
+    deployed: Table | Paths | Cases[Any],
     *,
     method: Method = "em",
     level: float = 0.95,

@@ -29,7 +29,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.thresholds.fixed import Numbers
-from polaroc.typing import Array, Table
+from polaroc.typing import Array, Paths, Table
 
 Quantity: TypeAlias = Literal["precision", "prior"]
 COLUMNS: dict[str, Any] = {
@@ -46,7 +46,7 @@ MIN_HALF = 1e-9
 @takes_cases(COUNTED_BY, no_bearing=["case", "time", "score_prior", "test_train_ratio"])
 def label_budget(
     reference: Cases[Any],
-    deployed: Table | Cases[Any],
+    deployed: Table | Paths | Cases[Any],
     *,
     points: Table | Numbers,
     quantity: Quantity = "precision",

@@ -52,7 +52,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
-from polaroc.typing import Array, Table
+from polaroc.typing import Array, Paths, Table
 
 QUANTITIES = (
     "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
@@ -66,14 +66,14 @@ QUANTITIES = (
 )  # fmt: skip
 def monitor(
     reference: Cases[Any],
-    deployed: Table | Cases[Any],
+    deployed: Table | Paths | Cases[Any],
     *,
     points: Table | Numbers,
     over: Sequence[float] | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
     level: float = 0.95,
-    labelled: Table | Cases[Any] | None = None,
+    labelled: Table | Paths | Cases[Any] | None = None,
     labelled_at_random: bool = False,
     state: Table | None = None,
     **columns: Unpack[Columns],

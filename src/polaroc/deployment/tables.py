@@ -18,7 +18,8 @@ from polaroc.base.joins import as_key
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import Cases, require_roles, resolved
+from polaroc.files.read import given_paths
+from polaroc.predictions.cases import Cases, opened, require_roles, resolved
 from polaroc.predictions.roles import RoleName
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
@@ -27,7 +28,7 @@ from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
 from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
-from polaroc.typing import Array, Table
+from polaroc.typing import Array, Paths, Table
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -53,7 +54,7 @@ def errors_named(table: str) -> Iterator[None]:
 
 
 def with_roles_of(
-    cases: Cases[Any], other: Table | Cases[Any], table: str, function: Any
+    cases: Cases[Any], other: Table | Paths | Cases[Any], table: str, function: Any
 ) -> Cases[Any]:
     """A further table of a function of cases: with roles of its own, or else with the same.
 
@@ -63,19 +64,23 @@ def with_roles_of(
     if table == DEPLOYED:
         cases = replace(cases, truth=None, positive=None)
     with errors_named(table):
-        present = (other.table if isinstance(other, Cases) else as_lazy(other)).lazy()
-        names = present.collect_schema().names()
-        if not isinstance(other, Cases):
+        rows = opened(other.table if isinstance(other, Cases) else other)
+        names = rows.lazy().collect_schema().names()
+        if isinstance(other, Cases):
+            found = replace(other, table=rows)
+        else:
             said = {role: one for role, one in cases.said.items() if bearings.get(role) == "used"}
             for role in ("model", "fold"):
                 # Where keys are compared, more is said of one that lacks.
                 if not set(column_names_of(cases.columns.get(role, ()))) <= {*names}:
                     del said[role]
-            other = resolved(other, said, needed=(), find=())
-        refuse_roles(other, function.__name__, [*bearings])
+            # Files are read once their keys are known, and some tables only once.
+            source = rows if given_paths(other) is None else other
+            found = resolved(source, said, needed=(), find=())
+        refuse_roles(found, function.__name__, [*bearings])
         needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
-        require_roles(other.said, [role for role, is_so in needed.items() if is_so], names)
-    return replace(other, truth=None, positive=None) if table == DEPLOYED else other
+        require_roles(found.said, [role for role, is_so in needed.items() if is_so], names)
+    return replace(found, truth=None, positive=None) if table == DEPLOYED else found
 
 
 def read_with_time(cases: Cases[Any], table: str) -> Predictions:

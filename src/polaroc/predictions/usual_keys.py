@@ -1,13 +1,13 @@
 """Default key columns, by usual names or by contents."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import polars as pl
 
-from polaroc.base.columns import RESERVED
+from polaroc.base.columns import RESERVED, column_name, column_names, not_among_keys
 from polaroc.base.private_columns import PRIVATE, ROWS, private
 from polaroc.errors import Hint, InvalidArgument, quoted
 
@@ -131,6 +131,26 @@ def usual_names(names: Iterable[str]) -> UsualKeys:
     return UsualKeys(models, [name for name, what in roles.items() if what == "block"])
 
 
+def keys_named(
+    role: Literal["model", "fold"], said: str | Sequence[str] | None, keys: Sequence[str]
+) -> list[str]:
+    """The keys of a table that tell its models or its folds apart: as said, else by usual names.
+
+    Examples
+    --------
+    >>> keys_named("model", None, ["clf", "cv fold"]), keys_named("fold", "site", ["clf", "site"])
+    (['clf'], ['site'])
+    """
+    usual = usual_names(keys)
+    if role == "model":
+        named = usual.models[:1] if said is None else [column_name(said, role)]
+    else:
+        named = usual.blocks if said is None else column_names(said, role)
+    if not named or any(name not in keys for name in named):
+        raise not_among_keys(role, said, keys)
+    return named
+
+
 def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     """The key columns of predictions where none were named, and columns that may be keys.
 
@@ -227,13 +247,6 @@ def pooled_folds(frame: pl.LazyFrame, keys: Collection[str], taken: Collection[s
     )
     found = within.select(pl.col(named).any(), pl.col(ROWS).all()).collect().row(0, named=True)
     return [name for name in named if found[name] and (found[ROWS] or not schema[name].is_float())]
-
-
-def may_be_keys(schema: pl.Schema, taken: Collection[str]) -> list[str]:
-    """The columns whose name or type a key may have."""
-    named, others = _candidates(schema, taken)
-    units = [name for name in usual_units(schema) if name not in taken]
-    return list(dict.fromkeys([*named.keys, *others, *units]))
 
 
 def keys_by_type(schema: pl.Schema, taken: Collection[str]) -> UsualKeys:

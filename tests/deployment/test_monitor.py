@@ -364,6 +364,19 @@ def test_a_reference_of_one_class_and_rows_without_a_time_are_refused():
         monitored(days([0.1]).with_columns(score=pl.lit(float("nan"))).head(1))
 
 
+def test_further_tables_may_be_files(tmp_path):
+    used = pl.concat(days([0.1, 0.3], model=model) for model in ("A", "B"))
+    used.drop("truth").write_parquet(tmp_path / "used.parquet")
+    used.head(300).write_csv(tmp_path / "labelled.csv")
+    usual = {"points": 1.0, "labelled_at_random": True}
+    found = monitored(
+        tmp_path / "used.parquet", MODELS, labelled=tmp_path / "labelled.csv", **usual
+    )
+    assert found.table["model"].unique().sort().to_list() == ["A", "B"]
+    assert "prior_labelled" in found.table["quantity"]
+    assert_frame_equal(found.table, monitored(used, MODELS, labelled=used.head(300), **usual).table)
+
+
 def test_tables_without_rows_keep_their_columns():
     empty = monitored(days([0.1]).clear())
     assert empty.table.schema == {"day": pl.Int32, **RESULT}

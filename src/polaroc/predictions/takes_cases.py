@@ -234,7 +234,9 @@ def _described(
     """The cases; files and datasets are read for them where not `lazily`, the columns in use."""
     if isinstance(frame, Cases):
         refuse_beside(said)
-        require_roles(frame.said, needed, frame.table.lazy().collect_schema())
+        # Measures have neither truth nor score.
+        if frame.truth is not None or frame.score is not None:
+            require_roles(frame.said, needed, frame.table.lazy().collect_schema())
         return frame
     described = resolved(frame, said, needed=needed)
     table = described.table

@@ -196,7 +196,8 @@ def cases(
     """What the columns of a table of predictions mean, said once for all functions.
 
     Every function that takes predictions takes the result in place of a table and its roles.
-    Scores in use need no truth. Nothing is computed: the table stays as it is, and a lazy one is not collected.
+    Scores in use need no truth. Nothing is computed: the table stays as it is, and a lazy one is
+    not collected.
 
     Parameters
     ----------

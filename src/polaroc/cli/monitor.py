@@ -27,6 +27,8 @@ from polaroc.deployment.state_file import state_file
 from polaroc.deployment.tables import INCLUSION
 from polaroc.errors import InvalidArgument
 from polaroc.files.read import scan
+from polaroc.predictions.cases import keyed
+from polaroc.predictions.usual_keys import usual_names
 from polaroc.reports.report import report as write_report
 from polaroc.thresholds.saved import SavedThresholds
 
@@ -129,25 +131,28 @@ def monitor(
         columns = columns_of(known, truth, score, None, positive, nulls)
         keys = keys_of(known, by, no_by, columns)
         notes = keys.notes
-        arguments = columns.arguments(keys.all)
+        model = None if columns.is_wide else next(iter(usual_names(keys.all).models), None)
         # Weights stand for no cases in use.
-        arguments.pop("weight")
+        roles = columns.arguments(keys.all) | {"weight": None, "model": model}
         before = None if kept is None else kept.state
         if kept is not None and before is None:
             notes = [*notes, f"Note: there is no {str(state)!r} yet: this is its first time."]
-        in_use, saved_over = _points(threshold, points, known, columns, keys.all)
+        thresholds, saved_over = _points(threshold, points, known, columns, keys.all)
         if saved_over is not None and saved_over != over:
             word = "taken" if over is None else "not what is asked"
             notes = [*notes, f"Note: {points} is for {option('over', saved_over)}: it is {word}."]
         over = saved_over if over is None else over
         of_days = [] if reference_time is None else [reference_time]
+        of_reference = known.predictions(columns, [*keys.all, *of_days])
+        in_use = roles | {"truth": None, "positive": None, "time": time}
+        of_labels = None if labelled is None else scan([str(labelled)], keys.all)
         say("counting")
         result = monitored(
-            known.predictions(columns, [*keys.all, *of_days]), _rows(used, columns, keys.all),
-            time=time, points=in_use, over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level,
-            state=before,
-            labelled=None if labelled is None else scan([str(labelled)], keys.all),
-            labelled_at_random=labelled_at_random, reference_time=reference_time, **arguments,
+            keyed(of_reference, **roles, time=reference_time),
+            keyed(_rows(used, columns, keys.all), **in_use),
+            points=thresholds, over=over, cost_fn=cost_fn, cost_fp=cost_fp, level=level,
+            state=before, labelled_at_random=labelled_at_random,
+            labelled=None if of_labels is None else keyed(of_labels, **roles, time=time),
         )  # fmt: skip
         known.check_unchanged()
         used.check_unchanged()

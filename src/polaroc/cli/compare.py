@@ -119,8 +119,8 @@ def compare(
     print_notes(roles.notes)
     if as_json:
         print_json({
-            "measure": result.measure, "between": result.between, "block": result.block,
-            "blocks": result.blocks, "omnibus": result.omnibus, "pairs": result.pairs,
+            "measure": result.measure, "model": result.model, "fold": result.fold,
+            "size": result.size, "omnibus": result.omnibus, "pairs": result.pairs,
             "letters": result.letters,
         }, result.warnings)  # fmt: skip
         return

@@ -37,15 +37,15 @@ def refuse_score_prior(score_prior: object) -> None:
         )  # fmt: skip
 
 
-def check_estimates(estimates: pl.DataFrame, between: str, measure: str) -> None:
+def check_estimates(estimates: pl.DataFrame, model: str, measure: str) -> None:
     """Refuse a model whose measure is null although it has cases of both classes."""
     lacking = estimates.filter(
         pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
     )
     if lacking.height:
-        model, note = lacking.select(between, "note").row(0)
+        first, note = lacking.select(model, "note").row(0)
         raise InvalidPredictions(
-            f"the {label(measure)} of {model!r} is null: {note}.",
+            f"the {label(measure)} of {first!r} is null: {note}.",
             hint="leave the model out, or take another measure.",
         )
 

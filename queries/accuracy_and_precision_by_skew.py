@@ -18,7 +18,7 @@ SKEWS = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
     t, f, skew = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
     return (
-        predictions.pipe(pr.curve, truth="truth", score="score", by="model")
+        predictions.pipe(pr.curve, truth="truth", score="score")
         .pipe(pr.operating_points, "threshold", target=0, priors=[pr.prior(s) for s in SKEWS])
         .with_columns(pr.skew(pl.col("prior")).alias("skew"))
         .select(

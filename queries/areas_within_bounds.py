@@ -25,9 +25,7 @@ PRINTED = 0.0005
 
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
     ours = (
-        predictions.pipe(
-            pr.evaluate, truth="truth", score="score", by=["model", "fold"], priors=PRIORS
-        )
+        predictions.pipe(pr.evaluate, truth="truth", score="score", priors=PRIORS)
         .group_by("model", "measure", "prior")
         .agg(pl.col("estimate").mean().alias("mean"))
     )

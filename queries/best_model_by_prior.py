@@ -18,7 +18,6 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
         pr.evaluate,
         truth="truth",
         score="score",
-        by=["model", "fold"],
         priors=PRIORS,
         measures="auprec",
     )

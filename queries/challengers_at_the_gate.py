@@ -23,7 +23,6 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
             challenger=challenger,
             truth="truth",
             score="score",
-            by="model",
             case="case",
             over=OVER,
             margin=MARGIN,

@@ -15,7 +15,7 @@ PRIORS = [0.5, 0.1, 0.01]
 
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
     return (
-        predictions.pipe(pr.curve, truth="truth", score="score", by=["model", "fold"])
+        predictions.pipe(pr.curve, truth="truth", score="score")
         .pipe(pr.surface, PRIORS)
         .select("model", "fold", "prior", "threshold", "fpr", "tpr", "precision")
     )

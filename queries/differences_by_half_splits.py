@@ -18,13 +18,13 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
     columns = {"truth": "truth", "score": "score", "measures": "auc"}
     of_halves = pl.col("split").is_not_null()
     whole, halves = (
-        pr.evaluate(rows, **columns, by=["model", *keys]).collect()
-        for rows, keys in (
+        pr.evaluate(rows, **columns, fold=folds).collect()
+        for rows, folds in (
             (predictions.filter(~of_halves), ["repeat", "fold"]),
             (predictions.filter(of_halves), WITHIN),
         )
     )
-    compared = pr.compare(whole, "auc", block=["repeat", "fold"], halves=halves)
+    compared = pr.compare(whole, "auc", halves=halves)
     return compared.pairs.lazy()
 
 

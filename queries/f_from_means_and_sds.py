@@ -21,7 +21,7 @@ OVER = (0.05, 0.20)
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
     estimate = pl.col("estimate")
     ours = (
-        predictions.pipe(pr.curve, truth="truth", score="score", by=["model", "fold"])
+        predictions.pipe(pr.curve, truth="truth", score="score")
         .pipe(pr.iauprec, over=OVER)
         .group_by("model")
         .agg(

@@ -15,7 +15,7 @@ RECALLS = [i / 20 for i in range(1, 21)]
 
 
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
-    curves = predictions.pipe(pr.curve, truth="truth", score="score", by=["model", "fold"])
+    curves = predictions.pipe(pr.curve, truth="truth", score="score")
     recall, positives, negatives = pl.col("recall"), pl.col("positives"), pl.col("negatives")
     t0, f0 = (pl.col("tp") - pl.col("pos")) / positives, (pl.col("fp") - pl.col("neg")) / negatives
     rise = (pl.col("neg") / negatives) / (pl.col("pos") / positives)

@@ -18,7 +18,7 @@ PRIORS = [0.05, 0.5, 0.9]
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
     t, f, skew = pl.col("tpr"), pl.col("fpr"), pr.skew(pl.col("prior"))
     return (
-        predictions.pipe(pr.curve, truth="truth", score="score", by="model")
+        predictions.pipe(pr.curve, truth="truth", score="score")
         .pipe(pr.operating_points, "balanced", priors=PRIORS)
         .select(
             "model",

@@ -18,7 +18,6 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
             pr.evaluate,
             truth="truth",
             score="score",
-            by=["model", "fold"],
             priors=[0.5, 0.1, 0.01],
             over=(0.05, 0.20),
         )

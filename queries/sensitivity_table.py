@@ -23,7 +23,7 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
             pr.evaluate,
             truth="truth",
             score="score",
-            by=[*keys, "fold"],
+            by="dataset",
             over=OVER,
             measures=["auc_range", "sens", "accsens", "equal_error"],
         )

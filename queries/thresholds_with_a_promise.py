@@ -17,7 +17,7 @@ OVER = (0.1, 0.3)
 
 
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
-    columns = {"truth": "truth", "score": "score", "by": "model"}
+    columns = {"truth": "truth", "score": "score"}
     even = pl.col("case") % 2 == 0
     points = (
         predictions.filter(even)

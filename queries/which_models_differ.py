@@ -37,7 +37,6 @@ def _measures(predictions: pl.LazyFrame, count: int) -> pl.DataFrame:
         pr.evaluate,
         truth="truth",
         score="score",
-        by=["model", "fold"],
         priors=pr.prior_grid(*OVER, count),
         over=OVER,
         measures=["auprec", "iauprec"],

@@ -92,9 +92,7 @@ def query(engine: str) -> str:
     """The text of everything at 16 priors."""
     kinds = {"model": "int64", "fold": "int64", "truth": "boolean", "score": "float64"}
     table = ibis.table(kinds, name="predictions")
-    measures = pr.warehouse.evaluate(
-        table, truth="truth", score="score", by=["model", "fold"], priors=PRIORS, over=OVER
-    )
+    measures = pr.warehouse.evaluate(table, truth="truth", score="score", priors=PRIORS, over=OVER)
     return pr.warehouse.sql(measures, "duckdb" if engine == "duckdb" else "spark")
 
 

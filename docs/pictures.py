@@ -107,7 +107,6 @@ def evaluated(priors: pl.DataFrame) -> pl.DataFrame:
         pr.evaluate,
         truth="truth",
         score="score",
-        by=["model", "fold"],
         priors=priors,
         over=(0.05, 0.20),
     )

@@ -148,7 +148,7 @@ def test_several_at_once_lazily():
     query = table.group_by("model", "fold").agg(measures)
     assert query.collect_schema() == query.collect().schema
     query.serialize()
-    expected = pr.evaluate(table, **NAMES, by=["model", "fold"], priors=0.1).collect()
+    expected = pr.evaluate(table, **NAMES, priors=0.1).collect()
     found = query.sort("model", "fold").collect()
     assert found["auc"].to_list() == pytest.approx(
         expected.filter(measure="auc")["estimate"].to_list(), rel=1e-12

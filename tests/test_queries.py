@@ -415,7 +415,7 @@ def test_f_from_means_and_sds():
 def test_f_of_measured_areas_is_that_of_an_analysis_of_variance():
     found = run("f_from_means_and_sds", SATELLITE).filter(source="ours")
     measures = SATELLITE.pipe(
-        pr.evaluate, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.2),
+        pr.evaluate, truth="truth", score="score", over=(0.05, 0.2),
         measures="iauprec",
     )  # fmt: skip
     samples = [measures.filter(model=model)["estimate"] for model in "ABC"]

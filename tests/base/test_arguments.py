@@ -35,8 +35,8 @@ FEATURES = pl.DataFrame({"class": [0, 1] * 9, "x": range(18)})
 
 
 @cache
-def curves(*by):
-    return pr.curve(TABLE, **NAMES, by=by or "model", model=None, fold=None)
+def curves(fold=None, model="model"):
+    return pr.curve(TABLE, **NAMES, model=model, fold=fold)
 
 
 @cache
@@ -46,7 +46,7 @@ def points():
 
 @cache
 def measures():
-    return pr.evaluate(TABLE, **NAMES, by=["model", "fold"], priors=[0.1, 0.2], over=(0.1, 0.2))
+    return pr.evaluate(TABLE, **NAMES, priors=[0.1, 0.2], over=(0.1, 0.2))
 
 
 @cache
@@ -56,7 +56,7 @@ def counts():
 
 @cache
 def surface():
-    return pr.surface(curves("model", "fold"), 0.1)
+    return pr.surface(curves("fold"), 0.1)
 
 
 @cache
@@ -157,7 +157,7 @@ CALLS = {
         lambda **a: pr.anova(measures(), "iauprec", **a), {"factors": ["model", "fold"]},
     ),
     "dominance": (lambda **a: pr.dominance(curves(), **a), {"model": "model"}),
-    "mean_roc": (lambda **a: pr.mean_roc(curves("model", "fold"), **a), {"fold": ["fold"]}),
+    "mean_roc": (lambda **a: pr.mean_roc(curves("fold"), **a), {"fold": ["fold"]}),
     "mean_pr": (lambda **a: pr.mean_pr(surface(), **a), {"fold": ["fold"]}),
     "report": (
         lambda **a: pr.report(ONE_TEST_SET, path="never.html", over=(0.1, 0.2), **a),
@@ -344,7 +344,7 @@ def test_a_selector_of_one_column_is_that_column():
 
 def test_keys_may_be_selected():
     for keys in (cs.by_name("model", "fold"), (key for key in ("model", "fold"))):
-        assert pr.curve(TABLE, **NAMES, by=keys).equals(curves("model", "fold"))
+        assert pr.curve(TABLE, **NAMES, by=keys).equals(curves("fold"))
 
 
 TEXT = {"String": pl.String, "Categorical": pl.Categorical, "Enum": pl.Enum(["z", "B", "A"])}
@@ -372,18 +372,18 @@ def test_points_of_a_key_that_an_enum_lacks_are_left_out():
 
 
 def test_keys_of_other_types_do_not_join():
-    points = pr.operating_points(curves("fold"))
+    points = pr.operating_points(curves("fold", model=None))
     table = TABLE.cast({"fold": pl.String})
     with pytest.raises(pr.errors.InvalidTable, match=r"'fold' is String .* Int64 in the points"):
         pr.apply_thresholds(table, points, **NAMES)
     with pytest.raises(pr.errors.InvalidTable, match="'fold' is Int64 in the reference and String"):
-        pr.estimate_prior(TABLE, table, **NAMES, by="fold", method="confusion")
+        pr.estimate_prior(TABLE, table, **NAMES, method="confusion")
 
 
 @pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["A", "B", "C"])])
 def test_estimates_join_text_of_different_types(kind):
     deployed = TABLE.with_columns(model=pl.col("model").replace("B", "C"))
-    arguments = {**NAMES, "by": "model", "method": "confusion"}
+    arguments = {**NAMES, "method": "confusion"}
     found = pr.estimate_prior(TABLE, deployed.cast({"model": kind}), **arguments)
     assert_same_numbers(found, pr.estimate_prior(TABLE, deployed, **arguments))
 
@@ -425,7 +425,7 @@ MISTAKEN = {
         "by names a column twice: 'model', 'model'",
     ),
     "a score that is no column": (
-        lambda: pr.probabilities(TABLE, curves(), score="typo", by="model", priors=0.1),
+        lambda: pr.probabilities(TABLE, curves(), score="typo", priors=0.1),
         "no column 'typo'",
     ),
     "a report of one row": (
@@ -439,7 +439,7 @@ MISTAKEN = {
         "no row is positive",
     ),
     "blocks by model": (
-        lambda: pr.delong(TABLE, by=["model", "fold"], model="model", case="case", **NAMES),
+        lambda: pr.delong(TABLE, model="model", case="case", **NAMES),
         "by has 'model', which tells the models apart, as model says",
     ),
     "blocks by case": (
@@ -513,7 +513,7 @@ OTHERS = {
         lambda x: pr.anova(measures(), "iauprec", ["model", "fold"], x), ([],),
     ),
     "n": (lambda x: pr.prior_grid(0.1, 0.2, x), ()),
-    "n of mean_roc": (lambda x: pr.mean_roc(curves("model", "fold"), n=x), ()),
+    "n of mean_roc": (lambda x: pr.mean_roc(curves("fold"), n=x), ()),
     "levels": (lambda x: pr.iso_lines("precision", x, 0.1), ()),
     "n of iso_lines": (lambda x: pr.iso_lines("precision", 0.5, 0.1, n=x), ()),
     "priors of points": (lambda x: pr.points(x), ()),
@@ -522,7 +522,7 @@ OTHERS = {
         lambda x: pr.greatest_auprec(0.1, auc=0.9, auprec=x, positives=9, negatives=9), (),
     ),
     "same_table": (
-        lambda x: pr.apply_thresholds(TABLE, points(), **NAMES, by="model", same_table=x),
+        lambda x: pr.apply_thresholds(TABLE, points(), **NAMES, same_table=x),
         (),
     ),
     "weighted": (lambda x: pr.macro(measures(), "fold", weighted=x), ()),

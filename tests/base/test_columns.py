@@ -246,7 +246,7 @@ def test_thresholds_are_applied_to_the_rows_that_can_be_ranked_only_if_asked(spo
 def test_a_key_without_a_point_keeps_its_row():
     points = pr.operating_points(curve(TUNING, ["model"]), "cost", priors=[0.5, 0.1])
     known = points.filter(pl.col("model") != "B")
-    options = {**NAMES, "by": ["model"], "fold": None, "weight": "weight"}
+    options = {**NAMES, "fold": None, "weight": "weight"}
     found = pr.apply_thresholds(PREDICTIONS, known, **options)
     assert found["model"].to_list() == ["A", "A", "B", "C", "C"]
     row = found.filter(model="B").row(0, named=True)

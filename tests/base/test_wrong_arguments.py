@@ -26,12 +26,12 @@ WIDE = A.select("case", "truth", A="score", B=B["score"])
 OTHERS = TEST.with_columns(score=1 - pl.col("score"), case=pl.col("case") + 9)
 NAMES = {"truth": "truth", "score": "score"}
 OVER = {"over": (0.1, 0.2)}
-CURVES = pr.curve(TEST, **NAMES, by="model")
-BY_FOLD = pr.curve(FOLDS, **NAMES, by=["model", "fold"])
-MEASURES = pr.evaluate(FOLDS, **NAMES, by=["model", "fold"], priors=[0.1, 0.2], **OVER)
+CURVES = pr.curve(TEST, **NAMES)
+BY_FOLD = pr.curve(FOLDS, **NAMES)
+MEASURES = pr.evaluate(FOLDS, **NAMES, priors=[0.1, 0.2], **OVER)
 SURFACE = pr.surface(BY_FOLD, 0.1)
 BINS = pr.binned(TEST, **NAMES, bins=3)
-KEYED = {**NAMES, "by": "model"}
+KEYED = {**NAMES}
 GATED = {"champion": "A", "challenger": "B"}
 # Calls that are right, by function; the first argument is named as in its signature.
 CALLS = {
@@ -65,7 +65,7 @@ CALLS = {
     "bounds": [{"frame": BINS}], "calibration_curve": [{"curve": CURVES, "draws": 100}],
     "check_calibration": [{"cases": TEST, **KEYED}],
     "probabilities": [
-        {"cases": OTHERS, "curve": CURVES, "score": "score", "by": "model", "priors": 0.1},
+        {"cases": OTHERS, "curve": CURVES, "score": "score", "priors": 0.1},
     ],
     "apply_thresholds": [
         {"cases": OTHERS, "points": pr.operating_points(CURVES), **KEYED},

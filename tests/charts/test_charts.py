@@ -30,7 +30,7 @@ ROW_LIMIT = 5000
 @pytest.mark.slow
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (100_000, 6), (100_000, 1)])
 def test_no_point_of_a_roc_curve_is_half_a_pixel_from_its_line(rows, decimals):
-    curve = curves(predictions(rows, decimals=decimals), by=[])
+    curve = curves(predictions(rows, decimals=decimals), model=None)
     (record,) = records(pr.charts.roc(curve))
     points = curve.select("fpr", "tpr").to_numpy()
     assert distance_to_line(points, drawn(record)).max() <= HALF_A_PIXEL
@@ -78,7 +78,7 @@ def test_lines_of_curves_that_evaluate_has_thinned_are_as_near(rows, keys, in_ro
 @pytest.mark.parametrize("prior", [0.5, 0.01])
 @pytest.mark.parametrize(("rows", "decimals"), [(50, 1), (2_000, 6), (50_000, 6)])
 def test_no_point_of_a_precision_recall_curve_is_half_a_pixel_from_its_line(rows, decimals, prior):
-    surface = curves(predictions(rows, decimals=decimals), by=[]).pipe(pr.surface, prior)
+    surface = curves(predictions(rows, decimals=decimals), model=None).pipe(pr.surface, prior)
     (record,) = records(pr.charts.pr(surface))
     points = surface.select("tpr", "precision").drop_nulls().to_numpy()
     assert distance_to_line(points, drawn(record)).max() <= HALF_A_PIXEL

@@ -10,7 +10,7 @@ from polaroc.charts.theme import COLOURS, DASHES
 def folded(rows: int = 600, seed: int = 0) -> pl.DataFrame:
     table = predictions(rows, keys=3, decimals=1, seed=seed)
     table = table.with_columns(fold=pl.int_range(pl.len()) % 4)
-    return curves(table, by=["model", "fold"])
+    return curves(table, fold="fold")
 
 
 def test_bands_of_roc_are_those_of_the_table():

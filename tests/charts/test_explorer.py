@@ -40,10 +40,10 @@ def drawn_precision(record: dict, skew: float) -> np.ndarray:
 
 
 CURVES = {
-    "ties": lambda: curves(predictions(2_000, decimals=1), by=[]),
-    "steps": lambda: curves(predictions(2_000), by=[]),
-    "many": lambda: curves(predictions(100_000), by=[]),
-    "rare": lambda: curves(predictions(3_000).filter(pl.int_range(pl.len()) % 40 == 0), by=[]),
+    "ties": lambda: curves(predictions(2_000, decimals=1), model=None),
+    "steps": lambda: curves(predictions(2_000), model=None),
+    "many": lambda: curves(predictions(100_000), model=None),
+    "rare": lambda: curves(predictions(3_000).filter(pl.int_range(pl.len()) % 40 == 0), model=None),
     "best first": lambda: few(4, 100_000),
     "nearly perfect": lambda: pr.curve(
         pl.DataFrame(
@@ -99,7 +99,7 @@ def test_thresholds_are_those_of_the_curve_or_none(name):
 
 def test_infinite_scores_are_told():
     table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [np.inf, 1.0, 0.0, -np.inf]})
-    (record,) = points(pr.charts.explorer(curves(table, by=[])))
+    (record,) = points(pr.charts.explorer(curves(table, model=None)))
     assert record["threshold"][1] == "∞"
     assert record["threshold"][-1] == "−∞"
 
@@ -120,7 +120,7 @@ def path_of(picture: str, colour: str) -> list[np.ndarray]:
 @pytest.mark.long
 @pytest.mark.parametrize("prior", [0.5, 0.02])
 def test_precision_is_worked_out_where_it_is_drawn(prior):
-    curve = curves(predictions(500), by=[])
+    curve = curves(predictions(500), model=None)
     chart = pr.charts.explorer(curve, prior=0.1)
     spec = chart.to_dict()
     (slider,) = [param for param in spec["params"] if param["name"] == "log_odds"]
@@ -133,7 +133,7 @@ def test_precision_is_worked_out_where_it_is_drawn(prior):
 
 
 def test_a_box_in_one_panel_selects_in_both():
-    chart = pr.charts.explorer(curves(predictions(500), by=[]))
+    chart = pr.charts.explorer(curves(predictions(500), model=None))
     spec = chart.to_dict()
     before = svg(spec).count("<path")
     (box,) = [param for param in spec["params"] if param["name"] == "box_roc"]

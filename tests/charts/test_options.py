@@ -15,8 +15,8 @@ def folded(count: int = 2) -> pl.DataFrame:
     return models(count)
 
 
-def points(table: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    return curves(table, by).pipe(pr.operating_points, priors=[0.1, 0.5, 0.9])
+def points(table: pl.DataFrame) -> pl.DataFrame:
+    return curves(table, fold="fold").pipe(pr.operating_points, priors=[0.1, 0.5, 0.9])
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_picture_of_the_explorer_says_its_prior_and_a_page_how_to_move_it(tmp_
 
 
 def test_drift_of_folds_has_their_means():
-    table = points(folded(), ["model", "fold"])
+    table = points(folded())
     spec = pr.charts.operating_drift(table).to_dict()
     large = next(layer for layer in spec["layer"] if layer["mark"].get("size", 0) > 100)
     at = {(row["series"], row["prior"]): (row["x"], row["y"]) for row in large["data"]["values"]}
@@ -64,7 +64,7 @@ def test_drift_of_folds_has_their_means():
 
 def test_drift_has_no_mean_of_some_folds_only():
     gone = pl.when((pl.col("fold") > 0) | (pl.col("prior") < 0.8)).then("tpr")
-    table = points(folded(1), ["model", "fold"]).with_columns(gone.alias("tpr"))
+    table = points(folded(1)).with_columns(gone.alias("tpr"))
     spec = pr.charts.operating_drift(table).to_dict()
     large = next(layer for layer in spec["layer"] if layer["mark"].get("size", 0) > 100)
     assert {row["prior"] for row in large["data"]["values"]} == {0.1, 0.5}
@@ -142,7 +142,7 @@ def test_the_command_says_what_tests_assume(tmp_path, options, said):
 
 
 def test_near_names_are_hinted_at(tmp_path):
-    measures = pr.evaluate(satellite(), **ASKED, by=["model", "fold"], over=OVER)
+    measures = pr.evaluate(satellite(), **ASKED, over=OVER)
     file = tmp_path / "measures.parquet"
     measures.write_parquet(file)
     found = CliRunner().invoke(app, ["choose", str(file), "--between", "modle"])
@@ -155,7 +155,7 @@ def test_near_names_are_hinted_at(tmp_path):
 @pytest.mark.parametrize("count", [8, 9])
 def test_where_colours_repeat_marks_are_named(name, count):
     table = models(count)
-    measures = pr.evaluate(table, **ASKED, by=["model", "fold"], priors=[0.1, 0.2], over=(0.1, 0.2))
+    measures = pr.evaluate(table, **ASKED, priors=[0.1, 0.2], over=(0.1, 0.2))
     drawn = {
         "regret": lambda: pr.charts.regret(pr.choose(measures)),
         "winner_map": lambda: pr.charts.winner_map(pr.choose(measures)),

@@ -115,7 +115,7 @@ def test_skew_effect_of_the_example_of_the_paper():
     skews = [1.0, 10.0, 100.0]
     table = (
         highleyman_predictions()
-        .pipe(pr.curve, truth="truth", score="score", by="model")
+        .pipe(pr.curve, truth="truth", score="score")
         .pipe(pr.operating_points, "threshold", target=0, priors=[pr.prior(s) for s in skews])
         .with_columns(skew=pr.skew(pl.col("prior")))
         .select("model", "skew", "precision", accuracy=accuracy, tnr=1 - f)

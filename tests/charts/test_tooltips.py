@@ -68,13 +68,13 @@ def test_every_one_of_the_most_curves_is_told_of():
 
 def test_infinite_scores_are_told():
     table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [np.inf, 1.0, 0.0, -np.inf]})
-    (record,) = told(pr.charts.roc(curves(table, by=[])))
+    (record,) = told(pr.charts.roc(curves(table, model=None)))
     assert record["threshold"] == ["∞", 1.0, 0.0, "−∞"]
 
 
 def test_bands_tell_means_without_a_table_of_their_own():
     folds = predictions(600).with_columns(pl.int_range(pl.len()).mod(3).alias("fold"))
-    curve = curves(folds, ["model", "fold"])
+    curve = curves(folds, fold="fold")
     surface = curve.pipe(pr.surface, 0.1)
     for chart in (pr.charts.roc(curve, band="fold"), pr.charts.pr(surface, band="fold")):
         assert told(chart) == []

@@ -17,7 +17,7 @@ PREDICTIONS = pr.datasets.satellite_predictions()
 
 
 def evaluated(**arguments):
-    return pr.evaluate(PREDICTIONS, truth="truth", score="score", by=["model", "fold"], **arguments)
+    return pr.evaluate(PREDICTIONS, truth="truth", score="score", **arguments)
 
 
 def at_priors(values: dict[float, np.ndarray], **names) -> pl.DataFrame:
@@ -411,7 +411,7 @@ def test_summary_fits_a_terminal_and_names_are_text():
 
 def test_letters_are_of_the_best_model_first():
     measures = pr.datasets.satellite_predictions().pipe(
-        pr.evaluate, truth="truth", score="score", by=["model", "fold"],
+        pr.evaluate, truth="truth", score="score",
         priors=pr.prior_grid(0.05, 0.2, 8), measures="auprec",
     )  # fmt: skip
     found = pr.choose(measures, over=(0.05, 0.2), test_train_ratio=0.25).comparison.letters
@@ -423,7 +423,7 @@ def test_letters_are_of_the_best_model_first():
     [("", "''"), (" ", "' '"), ("\x1b[31mA", "\\x1b[31mA"), ("a\nb", "a\\nb"), ("x" * 5_000, "x…")],
 )
 def test_an_answer_shows_names_that_are_no_words(name, shown):
-    columns = {"truth": "truth", "score": "score", "by": ["model", "fold"], "priors": [0.05, 0.2]}
+    columns = {"truth": "truth", "score": "score", "priors": [0.05, 0.2]}
     predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
     for model in "AC":
         named = predictions.with_columns(pl.col("model").replace(model, name))
@@ -434,7 +434,7 @@ def test_an_answer_shows_names_that_are_no_words(name, shown):
 
 
 def test_an_answer_says_first_that_scores_seem_reversed():
-    columns = {"truth": "truth", "score": "score", "by": ["model", "fold"], "priors": [0.05, 0.2]}
+    columns = {"truth": "truth", "score": "score", "priors": [0.05, 0.2]}
     predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
     turned = predictions.with_columns(score=-pl.col("score"))
     answer = pr.choose(pr.evaluate(turned, **columns)).answer

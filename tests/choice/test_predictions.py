@@ -160,7 +160,7 @@ def test_bad_arguments_are_refused(arguments, error, said):
 
 
 def test_measures_take_no_weights():
-    measures = pr.evaluate(ONE, **COLUMNS, by="model", priors=0.1)
+    measures = pr.evaluate(ONE, **COLUMNS, priors=0.1)
     with pytest.raises(InvalidArgument, match="for predictions"):
         pr.choose(measures, weight="w")
     with pytest.raises(InvalidArgument, match="'case' is for predictions"):
@@ -201,7 +201,7 @@ LOSSES = ["brier", "log_loss", "calibration_loss", "refinement_loss"]
 def test_of_losses_less_is_better(measure):
     grid = pr.prior_grid(*OVER, 25)
     losses = pr.evaluate(
-        TABLE, **PROBABLE, by=["model", "fold"], priors=grid, measures=measure
+        TABLE, **PROBABLE, priors=grid, measures=measure
     )  # fmt: skip
     loss = pr.choose(losses, measure=measure, over=OVER, test_train_ratio=0.25)
     # Of an unknown measure more is better.
@@ -236,7 +236,7 @@ def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):
     at = {"prior": 0.1} if one else {"over": over}
     name = measure if one else f"{measure}_range"
     mean = pr.evaluate(
-        ONE, **PROBABLE, by="model", measures=name, priors=0.1, over=None if one else over
+        ONE, **PROBABLE, measures=name, priors=0.1, over=None if one else over
     )  # fmt: skip
     assert choice.models["mean"].to_list() == pytest.approx(mean["estimate"].sort().to_list())
     pairs = paired_test(ONE, **PROBABLE, case="case", measure=name, **at)
@@ -261,7 +261,7 @@ def test_scores_are_right_at_the_prior_given(over):
 
 
 def test_a_prior_of_scores_is_for_predictions_and_losses():
-    losses = pr.evaluate(ONE, **PROBABLE, by="model", priors=0.1, measures="brier")
+    losses = pr.evaluate(ONE, **PROBABLE, priors=0.1, measures="brier")
     for given, words in (
         (lambda: pr.choose(losses, measure="brier", score_prior=0.5), "is for predictions"),
         (
@@ -361,7 +361,7 @@ def test_rows_of_a_wide_table_are_cases_where_no_column_tells_them_apart():
 
 
 def test_standard_errors_of_other_measures_at_the_prior_do_not_matter():
-    asked = {"by": "model", "priors": [0.1], "intervals": "wald"}
+    asked = {"priors": [0.1], "intervals": "wald"}
     found, alone = (
         pr.choose(pr.evaluate(ONE, **PROBABLE, **asked, measures=measures)).models
         for measures in (["auprec", "brier"], ["auprec"])

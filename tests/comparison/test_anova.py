@@ -92,7 +92,6 @@ def test_satellite_three_way_f_is_near_its_bound_and_the_corrected_f_is_not_sign
         pr.datasets.satellite_predictions(),
         truth="truth",
         score="score",
-        by=["model", "fold"],
         priors=pr.prior_grid(0.05, 0.20, 16),
     )
     found = row(pr.anova(measures, test_train_ratio=0.25), "model")

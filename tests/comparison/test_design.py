@@ -203,9 +203,7 @@ def test_only_measure_and_estimate_are_needed():
 
 def test_measures_of_evaluate_land_where_a_filter_finds_them():
     predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
-    measures = pr.evaluate(
-        predictions, truth="truth", score="score", by=["model", "fold"], priors=[0.1, 0.5]
-    )
+    measures = pr.evaluate(predictions, truth="truth", score="score", priors=[0.1, 0.5])
     found = design(measures.lazy(), measure="auprec", priors=[0.1])
     for i, model in enumerate("ABC"):
         rows = measures.filter(measure="auprec", prior=0.1, model=model).sort("fold")

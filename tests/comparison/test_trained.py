@@ -76,7 +76,7 @@ def test_estimates_and_errors_are_those_of_each_model(measure, asked):
     found = compare(measure=measure, **asked)
     priors = asked.get("prior", "observed")
     alone = pr.evaluate(
-        TABLE, truth="truth", score="score", by="model", measures=measure, priors=priors,
+        TABLE, truth="truth", score="score", measures=measure, priors=priors,
         over=asked.get("over"), intervals="wald",
     )  # fmt: skip
     means = {model: (mean, sd) for model, mean, sd, _ in found.letters.iter_rows()}

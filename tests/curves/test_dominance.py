@@ -17,7 +17,7 @@ def two(a: pl.DataFrame, b: pl.DataFrame) -> pl.DataFrame:
         table.select("truth", "score", pl.lit(name).alias("model"))
         for name, table in (("A", a), ("B", b))
     ]
-    return pr.curve(pl.concat(kinds), **NAMES, by="model")
+    return pr.curve(pl.concat(kinds), **NAMES)
 
 
 def upper(curve: pl.DataFrame, model: str) -> np.ndarray:
@@ -108,7 +108,7 @@ def test_curves_that_touch_cross_in_the_middle_of_where_they_touch():
 
 def test_pairs_within_blocks():
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
-    curve = pr.curve(table, **NAMES, by=["model", "fold"])
+    curve = pr.curve(table, **NAMES)
     found = pr.dominance(curve)
     assert found.columns == ["fold", "model_a", "model_b", "relation", "crossings"]
     assert found.select("model_a", "model_b").rows() == [("A", "B"), ("A", "C"), ("B", "C")] * 3

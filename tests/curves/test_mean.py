@@ -22,7 +22,7 @@ def table(seed: int = 0, folds: int = 5, decimals: int = 1, rows: int = 40) -> p
 
 
 def curves(frame: pl.DataFrame, weight: str | None = None) -> pl.DataFrame:
-    return pr.curve(frame, truth="truth", score="score", by=["model", "fold"], weight=weight)
+    return pr.curve(frame, truth="truth", score="score", weight=weight)
 
 
 def height(curve: pl.DataFrame, fpr: float) -> float:

@@ -22,7 +22,7 @@ PREDICTIONS = pl.DataFrame(
         "weight": rng.integers(0, 5, 120) / 4,
     }
 )
-CURVES = pr.curve(PREDICTIONS, **NAMES, by=["model", "fold"])
+CURVES = pr.curve(PREDICTIONS, **NAMES)
 ONE = pr.curve(PREDICTIONS, **NAMES, model=None, fold=None)
 # Each with what the error says.
 BROKEN = {
@@ -146,28 +146,28 @@ def test_of_a_plan_the_curves_that_are_whole_keep_their_numbers():
 @pytest.mark.parametrize(
     "change",
     [
-        lambda table: pr.curve(table, **NAMES, by="model", weight="weight"),
-        lambda table: pr.curve(table, **NAMES, by="model").pipe(pr.hull),
+        lambda table: pr.curve(table, **NAMES, weight="weight"),
+        lambda table: pr.curve(table, **NAMES).pipe(pr.hull),
         lambda table: pr.curve(table, **NAMES, weight="weight").pipe(pr.hull),
         lambda table: pr.curve(table.filter("truth"), **NAMES),
         lambda table: pr.curve(table.filter(~pl.col("truth")), **NAMES, weight="weight"),
         lambda table: pr.curve(table.with_columns(weight=0.0), **NAMES, weight="weight"),
-        lambda table: pr.curve(table.clear(), **NAMES, by="model"),
+        lambda table: pr.curve(table.clear(), **NAMES),
         lambda table: pr.curve(table.with_columns(score=0.5), **NAMES),
-        lambda table: pr.curve_from_bins(pr.binned(table, **NAMES, by="model", bins=4)),
+        lambda table: pr.curve_from_bins(pr.binned(table, **NAMES, bins=4)),
         lambda table: pr.curve(table, **NAMES).with_columns(
             pl.col("pos", "neg", "tp", "fp", "positives", "negatives") / 120
         ),
-        lambda table: pr.curve(table, **NAMES, by=["model", "fold"]).filter(model="B"),
+        lambda table: pr.curve(table, **NAMES).filter(model="B"),
         lambda table: pr.curve(table, **NAMES).with_columns(pl.col("tpr", "fpr").cast(pl.Float32)),
-        lambda table: pr.curve(table, **NAMES, by="model").sort("tp", descending=True),
+        lambda table: pr.curve(table, **NAMES).sort("tp", descending=True),
         lambda table: pr.curve(
             table.with_columns(pl.col("weight") * 1e280), **NAMES, weight="weight"
         ),
         lambda table: pr.curve(
             table.with_columns(
                 score=pl.when(pl.col("model") == "A").then("score")
-            ).lazy(), **NAMES, by="model",
+            ).lazy(), **NAMES,
         ).collect(),
     ],
     ids=["weighted", "hull", "weighted hull", "positives alone", "weighted negatives", "no weight",
@@ -212,7 +212,7 @@ def test_a_row_that_is_lost_doubled_or_changed_is_noticed(table, data):
 def test_curves_whose_numbers_are_short_are_as_whole_as_before(weight, is_hull):
     # A third has no end in either kind.
     table = PREDICTIONS.with_columns(pl.col("weight") / 3)
-    curves = pr.curve(table, **NAMES, by=["model", "fold"], weight=weight)
+    curves = pr.curve(table, **NAMES, weight=weight)
     curves = pr.hull(curves) if is_hull else curves
     counts = pl.col("pos", "neg", "tp", "fp", "positives", "negatives")
     expected = pr.auc(curves)["estimate"].to_list()

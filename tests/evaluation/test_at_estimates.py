@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 import polaroc as pr
 from polaroc.errors import InvalidTable
 
-NAMES = {"truth": "truth", "score": "score", "by": "model"}
+NAMES = {"truth": "truth", "score": "score"}
 CASES = pr.datasets.satellite_predictions().filter(fold=1)
 
 

@@ -77,7 +77,7 @@ TABLES = {
 @pytest.mark.parametrize("scores", TABLES.values(), ids=TABLES)
 def test_parts_add_up_to_the_whole(scores, rows, weight, interpolation):
     table = predictions(scores)
-    asked = {**NAMES, "by": ["model", "fold"], "weight": weight, "interpolation": interpolation}
+    asked = {**NAMES, "weight": weight, "interpolation": interpolation}
     whole = pr.evaluate(table, over=(0.05, 0.2), **asked)
     same(pr.evaluate(table, over=(0.05, 0.2), memory=room(rows, weight), **asked), whole)
 
@@ -126,7 +126,7 @@ def test_several_keys_may_be_floats():
 def test_rows_sorted_by_score(descending, measures):
     table = predictions(RNG.normal(size=ROWS)).sort("score", descending=descending).lazy()
     score = (pl.col("score") / 10).clip(-0.5, 0.5) + 0.5
-    asked = {**NAMES, "by": "model", "measures": measures} | {"score": score}
+    asked = {**NAMES, "measures": measures} | {"score": score}
     whole = pr.evaluate(table, **asked).collect()
     same(pr.evaluate(table, memory=room(600), **asked).collect(), whole)
 
@@ -159,7 +159,7 @@ def test_invalid_rows_have_the_same_notes():
     table = predictions(RNG.random(ROWS)).with_columns(
         score=pl.when(pl.int_range(pl.len()) % 100 == 0).then(None).otherwise("score")
     )
-    asked = {**NAMES, "by": "model"}
+    asked = {**NAMES}
     for nulls in ("raise", "drop"):
         whole = pr.evaluate(table.lazy(), nulls=nulls, **asked).collect()
         same(pr.evaluate(table.lazy(), nulls=nulls, memory=room(400), **asked).collect(), whole)
@@ -172,7 +172,7 @@ def test_invalid_rows_have_the_same_notes():
 def test_invalid_rows_need_no_space(kept, nulls):
     score = pl.when(pl.int_range(pl.len()) < kept).then("score")
     table = predictions(RNG.random(ROWS)).with_columns(score.alias("score")).lazy()
-    asked = {**NAMES, "by": "model", "nulls": nulls}
+    asked = {**NAMES, "nulls": nulls}
     whole = pr.evaluate(table, **asked).collect()
     same(pr.evaluate(table, memory=room(50), **asked).collect(), whole)
 
@@ -386,7 +386,7 @@ def test_thousands_of_files_and_few_rows_each(tmp_path):
     for i, part in enumerate(table.iter_slices(3)):
         part.write_parquet(tmp_path / f"{i}.parquet")
     frame = pl.scan_parquet(tmp_path / "*.parquet")
-    asked = {**NAMES, "by": ["model", "fold"]}
+    asked = {**NAMES}
     whole = pr.evaluate(table, **asked)
     same(pr.evaluate(frame, **asked).collect(), whole)
     same(pr.evaluate(frame, memory=room(500), **asked).collect(), whole)

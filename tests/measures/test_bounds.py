@@ -68,7 +68,7 @@ def predictions(seed: int, rows: int = 400) -> pl.DataFrame:
 @pytest.mark.parametrize("bins", [1, 3, 50])
 def test_the_scores_lie_within_at_many_priors_and_under_a_belief(weight, bins):
     table = predictions(1)
-    asked = COLUMNS | {"by": "model", "weight": weight}
+    asked = COLUMNS | {"weight": weight}
     over = {"priors": list(np.linspace(0.001, 0.9, 60)), "over": pr.beta(2, 20)}
     names = ["auc", "auprec", "iauprec"]
     truth = pr.evaluate(table, **asked, **over, measures=names)

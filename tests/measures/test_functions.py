@@ -453,7 +453,7 @@ def test_keys_without_a_hull_keep_their_row_and_note():
             "score": [0.9, 0.1, 0.4, 0.5, 0.3, 0.2, None, 0.1],
         }
     )
-    curves = pr.curve(table.lazy(), truth="truth", score="score", by="model")
+    curves = pr.curve(table.lazy(), truth="truth", score="score")
     # Of a lazy table a row that cannot be ranked is known only once it is read.
     found = pr.auprec(curves.collect(), 0.5, interpolation="hull").sort("model")
     assert found["model"].to_list() == ["a", "b", "c"]

@@ -25,8 +25,8 @@ BOTH = pl.concat([scored("A"), scored("B")])
 A = BOTH.filter(model="A")
 OTHER = BOTH.with_columns(row=pl.col("row") + 240, score=pl.col("score") ** 1.1)
 NAMES = {"truth": "truth", "score": "score"}
-POINTS = pr.operating_points(pr.curve(OTHER, **NAMES, by="model"), "cost", priors=0.1)
-MODELS = {**NAMES, "by": "model"}
+POINTS = pr.operating_points(pr.curve(OTHER, **NAMES), "cost", priors=0.1)
+MODELS = {**NAMES}
 GATE = {"champion": "A", "challenger": "B", "case": "row", **NAMES}
 EXPECTED_COST = {"measure": "expected_cost", "over": (0.1, 0.2), "tuning": OTHER.drop("patient")}
 SAID = "rows with the same 'patient' are not independent (60 values on 240 rows)"

@@ -189,7 +189,7 @@ def test_what_can_be_matched_in_two_ways_is_refused():
 
 def test_other_columns_stay():
     table = SICK.with_columns(score=7, fold=1, other=pl.Series([object()] * 5, dtype=pl.Object))
-    found = pr.one_vs_rest(table, truth="dx", scores=KINDS, by="fold")
+    found = pr.one_vs_rest(table, truth="dx", scores=KINDS)
     assert found.columns == ["fold", "class", "truth", "score", "patient", "weight", "other"]
     assert found.filter(pl.col("class") == "ill")["weight"].equals(SICK["weight"])
     assert found["score"].max() == 0.9

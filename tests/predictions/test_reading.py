@@ -98,7 +98,7 @@ def points(rng):
 
 TUNING, TEST = predictions(np.random.default_rng(1)), predictions(np.random.default_rng(2))
 evaluate = partial(pr.evaluate, **NAMES, by=BY, over=OVER, priors=[0.1, "observed"])
-draws = {"by": "model", "draws": 100, "measures": "auc"}
+draws = {"draws": 100, "measures": "auc"}
 
 
 def of_curve(step, *arguments, **named):
@@ -114,7 +114,7 @@ def self_joined(frame):
 
 
 def hull_chart(frame):
-    curve = pr.curve(frame, **NAMES, by="model")
+    curve = pr.curve(frame, **NAMES)
     return pr.charts.roc(curve, hull=pr.hull(curve))
 
 
@@ -125,7 +125,7 @@ def achievable_chart(frame, band=None):
 
 
 def drift_chart(frame):
-    curve = pr.curve(frame, **NAMES, by="model")
+    curve = pr.curve(frame, **NAMES)
     return pr.charts.operating_drift(pr.operating_points(curve, priors=[0.1, 0.5]), curve)
 
 
@@ -174,45 +174,45 @@ OF_PREDICTIONS = {
     "bootstrap, clusters": partial(pr.bootstrap, **NAMES, **draws, cluster="patient"),
     "check": lambda frame: pr.check(frame, truth="truth", score="score", by=BY, case="id"),
     "estimate_prior, reference": lambda frame: pr.estimate_prior(
-        frame, TEST, **NAMES, by="model", method="confusion"
+        frame, TEST, **NAMES, method="confusion"
     ),
     "estimate_prior, deployed": lambda frame: pr.estimate_prior(
-        TUNING, frame, **NAMES, by="model", method="confusion"
+        TUNING, frame, **NAMES, method="confusion"
     ),
     "apply_thresholds": lambda frame: pr.apply_thresholds(
         frame, points(np.random.default_rng(1)), **NAMES, by=BY
     ),
-    "delong": lambda frame: pr.delong(frame, **NAMES, by="fold"),
+    "delong": lambda frame: pr.delong(frame, **NAMES),
     "compare, trained": lambda frame: (
         pr.compare(
             frame.drop("fold"), "auc", target="trained", block=None, case="id", **NAMES
         ).pairs
     ),
-    "one_vs_rest": lambda frame: pr.one_vs_rest(
-        frame, truth="kind", scores=["a", "b", "c"], by="model"
-    ).pipe(pr.evaluate, **NAMES, by=["model", "class"]),
+    "one_vs_rest": lambda frame: pr.one_vs_rest(frame, truth="kind", scores=["a", "b", "c"]).pipe(
+        pr.evaluate, **NAMES, by=["model", "class"]
+    ),
     "macro": lambda frame: pr.macro(pr.evaluate(frame, **NAMES, by=BY), over="fold"),
 }
 MODELS = {"truth": "truth", "score": {"A": "a", "B": pl.col("b") + 1, "C": "c"}}
 OF_WIDE = {
-    "curve": partial(pr.curve, **MODELS, by="fold"),
-    "evaluate": partial(pr.evaluate, **MODELS, by="fold", over=OVER),
+    "curve": partial(pr.curve, **MODELS),
+    "evaluate": partial(pr.evaluate, **MODELS, over=OVER),
     "evaluate, dropping": partial(
         pr.evaluate, truth="truth", score=["a", "gone"], weight="weight", nulls="drop"
     ),
-    "evaluate, logit": partial(pr.evaluate, **MODELS, by="fold", intervals="logit"),
-    "evaluate, parts": partial(pr.evaluate, **MODELS, by="fold", memory=100 * 24),
+    "evaluate, logit": partial(pr.evaluate, **MODELS, intervals="logit"),
+    "evaluate, parts": partial(pr.evaluate, **MODELS, memory=100 * 24),
     "bootstrap, clusters": partial(
         pr.bootstrap, **MODELS, draws=100, measures="auc", cluster="patient"
     ),
-    "check": lambda frame: pr.check(frame, **MODELS, by="fold", case="id"),
+    "check": lambda frame: pr.check(frame, **MODELS, case="id"),
     "estimate_prior": lambda frame: pr.estimate_prior(
         frame, wide(np.random.default_rng(2)), **MODELS, method="confusion"
     ),
     "apply_thresholds": lambda frame: pr.apply_thresholds(
-        frame, points(np.random.default_rng(1)), **MODELS, by="fold"
+        frame, points(np.random.default_rng(1)), **MODELS
     ),
-    "delong": lambda frame: pr.delong(frame, **MODELS, by="fold"),
+    "delong": lambda frame: pr.delong(frame, **MODELS),
     "delong, rows are cases": lambda frame: pr.delong(
         frame.drop("id", "fold", "patient"), **MODELS
     ),
@@ -348,20 +348,20 @@ SHUFFLED = {
 }
 AREAS = {
     "evaluate": partial(pr.evaluate, **NAMES),
-    "evaluate, by": partial(pr.evaluate, **NAMES, by="model"),
-    "evaluate, hull": partial(pr.evaluate, **NAMES, by="model", interpolation="hull"),
-    "evaluate, weighted": partial(pr.evaluate, **NAMES, by="model", weight=pl.lit(0.5)),
-    "evaluate, intervals": partial(pr.evaluate, **NAMES, by="model", intervals="logit"),
+    "evaluate, by": partial(pr.evaluate, **NAMES),
+    "evaluate, hull": partial(pr.evaluate, **NAMES, interpolation="hull"),
+    "evaluate, weighted": partial(pr.evaluate, **NAMES, weight=pl.lit(0.5)),
+    "evaluate, intervals": partial(pr.evaluate, **NAMES, intervals="logit"),
     "evaluate, dropping": partial(
         pr.evaluate,
         truth="truth",
         score=pl.when(pl.col("tie") > 0).then("score"),
         nulls="drop",
     ),
-    "evaluate, memory": partial(pr.evaluate, **NAMES, by="model", memory="1GB"),
-    "evaluate, parts": partial(pr.evaluate, **NAMES, by="model", memory=500 * 24),
-    "curve, auc": lambda frame: pr.curve(frame, **NAMES, by="model").pipe(pr.auc),
-    "curve, auprec": lambda frame: pr.curve(frame, **NAMES, by="model").pipe(pr.auprec, 0.1),
+    "evaluate, memory": partial(pr.evaluate, **NAMES, memory="1GB"),
+    "evaluate, parts": partial(pr.evaluate, **NAMES, memory=500 * 24),
+    "curve, auc": lambda frame: pr.curve(frame, **NAMES).pipe(pr.auc),
+    "curve, auprec": lambda frame: pr.curve(frame, **NAMES).pipe(pr.auprec, 0.1),
 }
 
 
@@ -401,7 +401,7 @@ def test_a_plan_sent_elsewhere_reads_its_source_once(engine, tmp_path):
 
 REFUSING = {
     "estimate_prior": lambda frame: pr.estimate_prior(frame, TEST, truth="truth", score="gone"),
-    "delong": lambda frame: pr.delong(frame, truth="truth", score="gone", by="fold"),
+    "delong": lambda frame: pr.delong(frame, truth="truth", score="gone"),
     "report": lambda frame: pr.report(
         frame, truth="truth", score="gone", over=OVER, path="page.html"
     ),

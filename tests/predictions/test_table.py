@@ -108,7 +108,7 @@ def test_the_first_keys_are_named():
     keys = pl.DataFrame({"model": ["m"] * 5, "fold": [5, 4, 3, 2, 1]})
     table = keys.with_columns(truth=pl.lit(1), score=pl.lit(None, pl.Float64))
     with pytest.raises(InvalidPredictions) as caught:
-        EAGER["curve"](table, by=["model", "fold"])
+        EAGER["curve"](table)
     text = str(caught.value)
     assert text.startswith("5 null scores in 5 key(s): model='m', fold=1; model='m', fold=2; ")
     assert "and 2 more." in text
@@ -511,9 +511,7 @@ def test_check_says_which_cases_are_there_twice(lazy):
 
 def test_check_says_which_cases_have_two_truths():
     table = CASES.with_columns(truth=pl.when(pl.col("fold") == 2).then(0).otherwise("truth"))
-    assert pr.check(table, truth="truth", score="score", by="fold", case="id")[
-        "note"
-    ].to_list() == [
+    assert pr.check(table, truth="truth", score="score", case="id")["note"].to_list() == [
         "2 rows repeat a case; 1 cases have two truths",
         "no positives; 1 cases have two truths",
         "1 rows without a case",
@@ -526,7 +524,7 @@ def test_check_says_which_cases_have_two_truths():
 def test_check_names_the_case_that_cannot_be_ranked():
     table = CASES.with_columns(truth=pl.when(pl.col("id") == "c").then(7).otherwise("truth"))
     with pytest.raises(InvalidPredictions, match=r"fold=2, id='c'"):
-        pr.check(table, truth="truth", score="score", by="fold", case="id")
+        pr.check(table, truth="truth", score="score", case="id")
 
 
 @pytest.mark.parametrize("name", ["*", "^s.*$", "^$"])

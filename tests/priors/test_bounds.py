@@ -78,7 +78,7 @@ def test_no_random_curve_is_outside(auc, prior):
 @pytest.mark.parametrize("prior", [0.5, 0.1, 0.01])
 def test_measured_areas_are_within(prior):
     measures = pr.datasets.satellite_predictions().pipe(
-        pr.evaluate, truth="truth", score="score", by=["model", "fold"], priors=prior
+        pr.evaluate, truth="truth", score="score", priors=prior
     )
     areas = [measures.filter(measure=name)["estimate"] for name in ("auc", "auprec")]
     for auc, auprec in zip(*areas, strict=True):
@@ -119,7 +119,7 @@ def test_greatest_without_a_known_area_is_the_closed_form():
 @pytest.mark.parametrize("prior", [0.1, 0.01])
 def test_greatest_holds_for_measured_areas(prior):
     measures = pr.datasets.satellite_predictions().pipe(
-        pr.evaluate, truth="truth", score="score", by=["model", "fold"], priors=[0.5, prior]
+        pr.evaluate, truth="truth", score="score", priors=[0.5, prior]
     )
     means = measures.group_by("model", "measure", "prior").agg(pl.col("estimate").mean())
     for model in "ABC":

@@ -8,7 +8,7 @@ from polaroc.priors.isolines import precision_contours
 
 def grid() -> pl.DataFrame:
     table = pr.datasets.satellite_predictions().filter(fold=1)
-    curves = pr.curve(table, truth="truth", score="score", by="model")
+    curves = pr.curve(table, truth="truth", score="score")
     return pr.achievable(curves, [0.5, 0.1], recall=[0, 0.3, 0.7, 1])
 
 

@@ -261,7 +261,7 @@ def test_the_slider_of_a_chart_saved_as_a_page_says_its_prior(browser, tmp_path)
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
-    curves = pr.curve(satellite(), **ASKED, by="model")
+    curves = pr.curve(satellite(), **ASKED)
     path = pr.charts.save(pr.charts.explorer(curves, prior=0.05), tmp_path / "explorer.html")
     visit(browser, path)
     end = time.monotonic() + PATIENCE

@@ -89,7 +89,7 @@ def test_a_single_prior_has_an_answer(tmp_path, table, over):
     page = Page(pr.report(table, **ASKED, over=over, path=path))
     assert "(if 5 % of cases are positive) are right" in headline(page)
     assert len(page.all("section[@class='case']")) == 1
-    area = pr.evaluate(table, **ASKED, by="model", priors=0.05, measures="auprec")
+    area = pr.evaluate(table, **ASKED, priors=0.05, measures="auprec")
     shown = dict(page.table("The models").select("model", "area").iter_rows())
     wanted = {m: f"{v:.3f}" for m, v in area.select("model", "estimate").iter_rows()}
     assert shown == wanted

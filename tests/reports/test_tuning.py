@@ -51,7 +51,7 @@ def assert_same_cases(written, threshold):
 )
 def test_a_threshold_from_cases_of_its_own_carries_its_promise(tmp_path, needs, rule, promise):
     said, page = answer(tmp_path, **needs)
-    curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score", by="model")
+    curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score")
     (point,) = pr.operating_points(curves, **{"confidence": 0.95, **rule}).to_dicts()
     assert point["promise"] == promise
     written = re.match(r"Take A.*?, and act on scores from (\S+)\. (.*)", said)
@@ -90,7 +90,7 @@ def test_what_cannot_be_promised_is_said(tmp_path):
 @pytest.mark.slow
 def test_costs_set_a_threshold_and_promise_nothing(tmp_path):
     said, page = answer(tmp_path, cost_fn=5)
-    curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score", by="model")
+    curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score")
     at = pr.operating_points(curves, "cost", priors=0.2, cost_fn=5)["threshold"].item()
     written = re.match(r"Take A.*?, and act on scores from (\S+)\. Of 1,000 cases, ", said)
     assert_same_cases(float(written[1]), at)
@@ -162,7 +162,7 @@ def test_where_another_model_costs_less_is_where_the_lines_of_both_cross(tmp_pat
     odds = (f_c - f_a) / (10 * (t_c - t_a))
     assert f"C has a lower cost than A if {100 * odds / (1 + odds):.3g} to 20 %" in page.text()
     # A's own threshold for 20 %, on the cases that it was not set on.
-    curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score", by="model")
+    curves = pr.curve(TUNING.filter(model="A"), truth="truth", score="score")
     at = pr.operating_points(curves, "cost", priors=0.2, cost_fn=10)["threshold"].item()
     truth, score = (TEST.filter(model="A")[name].to_numpy() for name in ("truth", "score"))
     kept, moved = (
@@ -196,7 +196,7 @@ def test_folds_and_cases_that_are_judged_promise_nothing(tmp_path):
         with pytest.raises(pr.errors.PolarocError, match=said) as refused:
             answer(tmp_path, **changed)
         assert "Hint:" in str(refused.value)
-    measures = pr.evaluate(TEST, truth="truth", score="score", by="model", over=OVER)
+    measures = pr.evaluate(TEST, truth="truth", score="score", over=OVER)
     with pytest.raises(pr.errors.InvalidArgument, match="tuning is for predictions"):
         pr.report(measures, path=tmp_path / "report.html", tuning=TUNING)
 

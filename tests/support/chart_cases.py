@@ -14,14 +14,13 @@ PRIORS = (0.05, 0.1, 0.2)
 OVER = (0.05, 0.2)
 
 
-def curves(table: pl.DataFrame, by: str | list[str] = "model") -> pl.DataFrame:
-    return pr.curve(table, truth="truth", score="score", by=by, model=None, fold=None)
+def curves(table: pl.DataFrame, fold: str | None = None) -> pl.DataFrame:
+    return pr.curve(table, truth="truth", score="score", model="model", fold=fold)
 
 
-def measures(table: pl.DataFrame, by=("model", "fold"), **asked: Any) -> pl.DataFrame:
+def measures(table: pl.DataFrame, fold: str | None = "fold", **asked: Any) -> pl.DataFrame:
     asked = {"priors": PRIORS, "over": OVER} | asked
-    roles = {"by": by, "model": None, "fold": None}
-    return pr.evaluate(table, truth="truth", score="score", **roles, **asked)
+    return pr.evaluate(table, truth="truth", score="score", model="model", fold=fold, **asked)
 
 
 def unequal(table: pl.DataFrame) -> pl.DataFrame:
@@ -50,14 +49,14 @@ def watched(table: pl.DataFrame) -> pl.DataFrame:
 CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "roc": lambda table: pr.charts.roc(curves(table)),
     "pr": lambda table: pr.charts.pr(curves(table).pipe(pr.surface, [0.5, 0.1])),
-    "roc with bands": lambda table: pr.charts.roc(curves(table, ["model", "fold"]), band="fold"),
+    "roc with bands": lambda table: pr.charts.roc(curves(table, "fold"), band="fold"),
     "roc with hull and lines": lambda table: pr.charts.roc(
         curves(table),
         hull=pr.hull(curves(table)),
         iso=pr.iso_lines("precision", [0.2, 0.5], 0.1),
     ),
     "pr with bands": lambda table: pr.charts.pr(
-        curves(table, ["model", "fold"]).pipe(pr.surface, [0.5, 0.1]), band="fold"
+        curves(table, "fold").pipe(pr.surface, [0.5, 0.1]), band="fold"
     ),
     "pr with achievable": lambda table: pr.charts.pr(
         curves(table).pipe(pr.surface, 0.1), achievable=pr.achievable(curves(table), 0.1)
@@ -70,7 +69,7 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
         pr.operating_points(curves(table), priors=[0.1, 0.5, 0.9]), curves(table)
     ),
     "operating_drift of folds": lambda table: pr.charts.operating_drift(
-        pr.operating_points(curves(table, ["model", "fold"]), priors=[0.1, 0.5, 0.9])
+        pr.operating_points(curves(table, "fold"), priors=[0.1, 0.5, 0.9])
     ),
     "skew_effect": lambda table: pr.charts.skew_effect(
         curves(table)
@@ -97,14 +96,12 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "explorer": lambda table: pr.charts.explorer(curves(table)),
     "auprec_by_prior": lambda table: pr.charts.auprec_by_prior(measures(table)),
     "auprec_by_prior, intervals": lambda table: pr.charts.auprec_by_prior(
-        measures(table, by="model", over=None, intervals="logit")
+        measures(table, fold=None, over=None, intervals="logit")
     ),
-    "dominance": lambda table: pr.charts.dominance(
-        pr.dominance(curves(unequal(table), ["model", "fold"]))
-    ),
+    "dominance": lambda table: pr.charts.dominance(pr.dominance(curves(unequal(table), "fold"))),
     "winner_map": lambda table: pr.charts.winner_map(choice(table)),
     "winner_map, no folds": lambda table: pr.charts.winner_map(
-        pr.choose(measures(table, by="model"))
+        pr.choose(measures(table, fold=None))
     ),
     "regret": lambda table: pr.charts.regret(choice(table)),
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),

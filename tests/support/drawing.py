@@ -20,8 +20,10 @@ def predictions(rows: int, keys: int = 1, decimals: int = 6, seed: int = 0) -> p
     return pl.DataFrame({"model": rng.integers(0, keys, rows), "truth": truth, "score": score})
 
 
-def curves(table: pl.DataFrame, by: str | list[str] = "model") -> pl.DataFrame:
-    return pr.curve(table, truth="truth", score="score", by=by, model=None, fold=None)
+def curves(
+    table: pl.DataFrame, model: str | None = "model", fold: str | None = None
+) -> pl.DataFrame:
+    return pr.curve(table, truth="truth", score="score", model=model, fold=fold)
 
 
 def records(chart, arrays: tuple[str, ...] = ("x", "y")) -> list[dict]:

@@ -37,7 +37,7 @@ def test_the_envelope_is_the_least_of_all_lines(table, x):
 
 def test_cost_curves_per_key():
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
-    roc = curve(table, by=["model", "fold"])
+    roc = curve(table)
     found = pr.cost_curve(roc, 11)
     assert found.height == 6 * 11
     assert found.filter(probability_cost=0.0)["cost"].to_list() == [0.0] * 6
@@ -132,7 +132,7 @@ def test_each_key_is_reweighted_from_its_own_prior():
 def test_scores_that_are_no_probabilities_have_no_net_benefit(lazy):
     table = pr.datasets.satellite_predictions().filter(fold=1).drop("case")
     shares = table.with_columns(pl.col("score").rank() / (table.height + 1), model=pl.lit("share"))
-    roc = curve(pl.concat([table.filter(model="A"), shares]), by="model")
+    roc = curve(pl.concat([table.filter(model="A"), shares]))
     found = pr.decision_curve(roc.lazy() if lazy else roc, [0.2, 0.5], priors=0.1)
     found = found.lazy().collect()
     bad, good = (found.filter(model=model) for model in ("A", "share"))
@@ -151,7 +151,7 @@ def test_a_score_prior_that_is_none_is_refused(score_prior):
 def test_decision_curves_per_key_and_prior():
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
     table = table.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
-    roc = curve(table, by=["model", "fold"])
+    roc = curve(table)
     found = pr.decision_curve(roc, 20, priors=[0.5, 0.1])
     assert found.height == 6 * 20 * 2
     assert set(found["prior"]) == {0.5, 0.1}

@@ -201,7 +201,7 @@ def test_keys_and_notes():
             "score": [0.9, 0.1, 0.8, 0.2, 0.5, 0.6],
         }
     )
-    curve = pr.curve(table, **NAMES, by="model")
+    curve = pr.curve(table, **NAMES)
     found = pr.h_measure(curve)
     assert found.select("model", "h_measure", "note").rows() == [
         ("A", 1.0, None), ("B", None, "no negatives"),

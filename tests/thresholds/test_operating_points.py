@@ -147,7 +147,7 @@ def test_posterior_needs_probabilities():
 
 def test_every_key_and_prior_has_a_row():
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
-    roc = curve(table, by=["model", "fold"])
+    roc = curve(table)
     points = pr.operating_points(roc, "cost", priors=[0.5, 0.1])
     assert points.height == 12
     lazy = pr.operating_points(roc.lazy(), "cost", priors=[0.5, 0.1])
@@ -177,7 +177,7 @@ def test_thresholds_of_a_model_apply_to_its_folds():
     row = realised.filter(model="B", fold=15).row(0, named=True)
     assert row["tpr"] == pytest.approx(called["truth"].sum() / fold["truth"].sum())
     assert row["fpr"] == pytest.approx((~called["truth"]).sum() / (~fold["truth"]).sum())
-    lazy = pr.apply_thresholds(test.lazy(), points.lazy(), **NAMES, by=["model", "fold"])
+    lazy = pr.apply_thresholds(test.lazy(), points.lazy(), **NAMES)
     assert_same_numbers(lazy.collect(), realised)
 
 
@@ -193,7 +193,7 @@ def test_the_tuning_table_is_refused_unless_meant():
 
 def test_points_with_a_foreign_key_are_refused():
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
-    points = pr.operating_points(curve(table, by="model"), "cost", priors=0.5)
+    points = pr.operating_points(curve(table), "cost", priors=0.5)
     with pytest.raises(InvalidTable, match="by lacks the key 'model'"):
         pr.apply_thresholds(TWENTY, points, **NAMES)
 

@@ -204,7 +204,7 @@ def test_capacity_by_counting():
 def test_keys_priors_lazy_plans_and_whole_weights():
     frame = pl.concat(table(seed).with_columns(model=pl.lit(seed)) for seed in range(3))
     asked = {"constraints": {"precision": 0.5}, "confidence": 0.95, "priors": [0.1, 0.3]}
-    lazy = pr.operating_points(pr.curve(frame.lazy(), **NAMES, by="model"), "max_recall", **asked)
+    lazy = pr.operating_points(pr.curve(frame.lazy(), **NAMES), "max_recall", **asked)
     points = lazy.collect()
     assert lazy.collect_schema() == points.schema
     assert points.height == 6

@@ -231,7 +231,7 @@ def test_estimates_go_with_their_keys():
         [estimates(model="A"), estimates(model="B", prior=None, lower=None, upper=None)],
         how="vertical_relaxed",
     )
-    arguments = NAMES | {"by": "model", "priors": both, "intervals": "exact"}
+    arguments = NAMES | {"priors": both, "intervals": "exact"}
     found = pr.apply_thresholds(keyed, points, **arguments)
     lazy = pr.apply_thresholds(keyed.lazy(), points, **arguments)
     assert lazy.collect_schema() == found.schema

@@ -19,7 +19,7 @@ def test_thresholds_without_bound_are_those_that_were_saved(tmp_path):
             "score": [float("inf"), -float("inf"), 0.5, 0.4, 0.9, 0.1, 0.5, 0.4],
         }
     )
-    curves = pr.curve(table, truth="truth", score="score", by="model")
+    curves = pr.curve(table, truth="truth", score="score")
     points = pr.operating_points(curves, "fpr", target=0.0, priors=0.3)
     strict = points.with_columns(
         pl.when(model="A").then(float("inf")).otherwise("threshold").alias("threshold")
@@ -35,9 +35,7 @@ def test_thresholds_without_bound_are_those_that_were_saved(tmp_path):
 def curves_of(models):
     rows = [(model, truth, score) for model in models for truth, score in ((1, 0.9), (0, 0.1))]
     schema = {"model": pl.String, "truth": pl.Int64, "score": pl.Float64}
-    return pr.curve(
-        pl.DataFrame(rows, schema=schema, orient="row"), truth="truth", score="score", by="model"
-    )
+    return pr.curve(pl.DataFrame(rows, schema=schema, orient="row"), truth="truth", score="score")
 
 
 def saved_of(models):

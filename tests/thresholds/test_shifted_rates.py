@@ -14,7 +14,7 @@ def points() -> pl.DataFrame:
             "score": [6, 5, 4, 3, 2, 1, 6, 5, 4, 3, 2, 1, 2, 1],
         }
     )
-    curves = pr.curve(table, truth="truth", score="score", by="model")
+    curves = pr.curve(table, truth="truth", score="score")
     return pr.operating_points(curves, "threshold", target=4)
 
 

@@ -114,7 +114,7 @@ def test_keys_lazy_frames_and_weights():
 
 
 def test_bands_in_charts():
-    curve = pr.curve(SATELLITE, **NAMES, by="model")
+    curve = pr.curve(SATELLITE, **NAMES)
     roc = pr.charts.roc(curve, band=pr.roc_band(curve, 21)).to_dict()
     at = pr.surface(curve, [0.5, 0.1])
     both = pr.charts.pr(at, band=pr.pr_band(at, 21)).to_dict()

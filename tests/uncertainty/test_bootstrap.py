@@ -25,7 +25,7 @@ TABLE = TABLE.with_columns(
     score=(pl.Series(rng.normal(size=400)) + 1.5 * pl.col("truth")).round(1),
     patient=pl.Series(np.tile(np.arange(200) // 4, 2)),
 )
-CURVES = pr.curve(TABLE, **NAMES, by="model")
+CURVES = pr.curve(TABLE, **NAMES)
 ONE = CURVES.filter(pl.col("model") == "A").drop("model")
 COLUMNS = [
     "measure", "prior", "estimate", "lower", "upper", "std_error", "positives", "negatives", "note",
@@ -360,10 +360,10 @@ def test_evaluate_resamples_as_bootstrap_does(method):
     asked = {"priors": ["observed", 0.5], "over": OVER}
     # Of rows that share a patient both say so, of which curves know nothing.
     table = TABLE.drop("patient")
-    found = pr.evaluate(table, **NAMES, by="model", **asked, intervals=method, level=0.9)
+    found = pr.evaluate(table, **NAMES, **asked, intervals=method, level=0.9)
     expected = pr.bootstrap(CURVES, **asked, method=method, level=0.9)
     assert_frame_equal(found, expected, rel_tol=1e-9)
-    rows = pr.bootstrap(table, **NAMES, by="model", **asked, method=method, level=0.9)
+    rows = pr.bootstrap(table, **NAMES, **asked, method=method, level=0.9)
     assert_frame_equal(rows, expected, rel_tol=1e-9)
 
 
@@ -406,7 +406,7 @@ def test_draws_without_a_class_are_left_out_and_counted():
 def test_a_key_that_cannot_be_ranked_has_no_interval():
     lost = pl.when((pl.col("model") == "B") & (pl.col("patient") == 0))
     table = TABLE.lazy().with_columns(lost.then(None).otherwise("score").alias("score"))
-    asked = {"by": "model", "measures": "auc", "draws": 100}
+    asked = {"measures": "auc", "draws": 100}
     for more in ({}, {"cluster": "patient"}):
         found = pr.bootstrap(table, **NAMES, **asked, **more).collect()
         assert found.select("estimate", *INTERVAL).row(1) == (None,) * 4

@@ -12,7 +12,7 @@ from polaroc.curves.surface import RATES
 from polaroc.measures.areas import INTERPOLATIONS, STARTS
 from polaroc.warehouse.connections import collected
 
-COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
+COLUMNS = {"truth": "truth", "score": "score"}
 PRIORS = ["observed", 0.5, 0.05, 1e-4]
 STEPS = {
     "auc": ("auc", {}),
@@ -138,7 +138,7 @@ def test_a_perfect_score_and_a_constant_one_have_their_closed_forms(engine: Engi
     table = pl.DataFrame({"truth": truth * 2, "score": [1.0] * 3 + [0.0] * 4 + [0.5] * 7})
     table = table.with_columns(pl.Series("model", ["perfect"] * 7 + ["constant"] * 7))
     found = warehouse.evaluate(
-        engine.table(table), truth="truth", score="score", by="model", priors=0.2, over=(0.1, 0.3)
+        engine.table(table), truth="truth", score="score", priors=0.2, over=(0.1, 0.3)
     )
     rows = collected(found.select("model", "measure", "estimate")).rows()
     numbers = {(model, measure): estimate for model, measure, estimate in rows}

@@ -14,7 +14,7 @@ from polaroc.cli import app
 
 BASE = ["--truth", "truth", "--score", "score"]
 KEYS = ["--by", "model", "--by", "fold"]
-COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
+COLUMNS = {"truth": "truth", "score": "score"}
 TABLE = predictions(21)
 
 

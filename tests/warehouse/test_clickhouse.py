@@ -94,7 +94,7 @@ def test_ranges_and_bins_are_those_of_other_engines(run: Run):
     import ibis
 
     table = predictions(4)
-    asked = NAMES | {"by": ["model"], "priors": [0.1]}
+    asked = NAMES | {"priors": [0.1]}
     found = run(table, **asked, ranges=[-0.5, 0.5, 1.0], over=(0.05, 0.2))
     assert_same(found, pr.evaluate(table, **asked, over=(0.05, 0.2)))
     asked |= {"bins": [-1.0, 0.0, 1.0]}

@@ -125,7 +125,7 @@ def test_columns_may_have_any_name(engine: Engine):
 def test_the_table_may_have_columns_with_our_names(engine: Engine):
     table = predictions(6, 40).rename({"score": "Threshold", "truth": "tp", "fold": "note"})
     table = table.with_columns(pl.lit(1.0).alias("POS"), pl.lit(2.0).alias("estimate"))
-    asked = {"truth": "tp", "score": "Threshold", "by": ["model"]}
+    asked = {"truth": "tp", "score": "Threshold"}
     found = pr.warehouse.evaluate(engine.table(table), **asked)
     assert_same(found, pr.evaluate(table, **asked))
 

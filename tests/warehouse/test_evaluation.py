@@ -29,7 +29,7 @@ def test_all_measures_are_taken_at_once(priors):
 
     table = predictions(7).with_columns(score=pl.col("score").clip(-3, 3) / 10 + 0.5)
     asked = {
-        "truth": "truth", "score": "score", "by": "model", "priors": priors, "over": (0.05, 0.2),
+        "truth": "truth", "score": "score", "priors": priors, "over": (0.05, 0.2),
         "measures": list(CATALOG),
     }  # fmt: skip
     alone = [pr.evaluate(table, **asked | {"measures": name}) for name in CATALOG]
@@ -47,7 +47,7 @@ def test_the_log_loss_of_one_class_is_missing(engine: Engine):
             "score": [0.7, 0.2, 1.0, 0.5, 0.0, 0.5],
         }
     )
-    asked = {"truth": "truth", "score": "score", "by": "model", "measures": "log_loss"}
+    asked = {"truth": "truth", "score": "score", "measures": "log_loss"}
     assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
 
 
@@ -55,7 +55,7 @@ def test_the_log_loss_of_one_class_is_missing(engine: Engine):
 @pytest.mark.parametrize("score", [["score", "other"], {"a": "other", "it's": "score"}], ids=str)
 def test_a_column_of_scores_per_model(engine: Engine, score):
     table = predictions(5, weights=True).drop("model").with_columns(other=pl.int_range(pl.len()))
-    asked = {"truth": "truth", "score": score, "by": "fold", "weight": "weight", "priors": 0.1}
+    asked = {"truth": "truth", "score": score, "weight": "weight", "priors": 0.1}
     assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
     nulls = table.with_columns(score=pl.when(pl.col("truth")).then("score"))
     asked |= {"nulls": "drop"}
@@ -137,7 +137,7 @@ def test_both_engines_of_polars_and_a_warehouse_agree_on_random_tables(seed):
     # Two tables in one, and the ends of the same order: the scores times −1 swap the classes.
     table = predictions(seed, 300)
     turned = table.with_columns(pl.col("score") * -1, ~pl.col("truth"))
-    asked = {"truth": "truth", "score": "score", "by": ["model", "fold"], "priors": [0.5, 0.03]}
+    asked = {"truth": "truth", "score": "score", "priors": [0.5, 0.03]}
     plan = pr.evaluate(table.lazy(), **asked, over=(0.05, 0.2))
     here = plan.collect(engine="in-memory")
     assert_same(plan.collect(engine="streaming"), here)

@@ -9,7 +9,7 @@ import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.warehouse import evaluation
 
-COLUMNS = {"truth": "truth", "score": "score", "by": ["model", "fold"], "over": (0.05, 0.2)}
+COLUMNS = {"truth": "truth", "score": "score", "over": (0.05, 0.2)}
 
 
 def there(table, **asked) -> pl.DataFrame:

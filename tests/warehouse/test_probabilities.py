@@ -51,7 +51,7 @@ def test_an_infinite_log_loss_is_said_not_clipped(engine: Engine):
 @pytest.mark.elsewhere
 def test_scoring_rules_at_many_priors(engine: Engine):
     table = scored(3)
-    asked = {**NAMES, "by": "model", "priors": np.linspace(0.01, 0.9, 26).tolist()}
+    asked = {**NAMES, "priors": np.linspace(0.01, 0.9, 26).tolist()}
     asked |= {"measures": ["auprec", "brier", "log_loss", "brier_skill"]}
     found = pr.warehouse.evaluate(engine.table(table), **asked)
     assert_same(found, pr.evaluate(table, **asked))
@@ -77,8 +77,8 @@ def test_probabilities_are_those_of_the_polars_function(engine: Engine, by):
 def test_the_tuning_table_is_noted(engine: Engine):
     table = predictions(3).with_columns(pl.col("score").clip(-9, 9))
     there = engine.table(table)
-    curve = pr.warehouse.curve(there, **NAMES, by="model")
-    asked = {"score": "score", "by": "model", "priors": 0.1}
+    curve = pr.warehouse.curve(there, **NAMES)
+    asked = {"score": "score", "priors": 0.1}
     found = pr.warehouse.collected(pr.warehouse.probabilities(there, curve, **asked))
     assert found["note"].unique().to_list() == [SAME_SCORES]
     meant = pr.warehouse.probabilities(there, curve, **asked, same_table=True)

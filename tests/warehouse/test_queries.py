@@ -14,7 +14,7 @@ ODD = '"; drop table x; --'
 
 
 def query(dialect: str, name: str = "predictions", **kwargs) -> str:
-    asked = {"truth": "truth", "score": "score", "by": ["model", "fold"]} | kwargs
+    asked = {"truth": "truth", "score": "score"} | kwargs
     table = pr.warehouse.unseen(name, [*COLUMNS, ODD, "`"])
     return pr.warehouse.sql(pr.warehouse.evaluate(table, **asked), dialect)
 
@@ -66,7 +66,7 @@ def test_a_table_may_have_a_schema_and_a_catalog(name):
 def test_the_text_gives_the_same_numbers(engine: Engine, labels, measures):
     table = predictions(3, weights=True).with_columns(pl.col("truth").cast(pl.Int64).cast(labels))
     name = engine.table(table).get_name()
-    asked = {"truth": "truth", "score": "score", "by": ["model", "fold"], "weight": "weight"}
+    asked = {"truth": "truth", "score": "score", "weight": "weight"}
     asked["measures"] = measures
     text = query(engine.dialect, name=name, **asked)
     expected = pr.evaluate(table, **asked)

@@ -30,21 +30,21 @@ def test_ranges_do_not_change_the_measures(engine: Engine, by, ranges):
 @pytest.mark.long
 def test_ranges_do_not_change_the_measures_of_weighted_cases(engine: Engine):
     table = predictions(3, weights=True)
-    asked = ASKED | {"by": ["model"], "weight": "weight"}
+    asked = ASKED | {"weight": "weight"}
     found = pr.warehouse.evaluate(engine.table(table), **asked, ranges=[-0.5, 0.5, 1.0])
     assert_same(found, pr.evaluate(table, **asked))
 
 
 def test_ranges_where_no_row_can_be_wrong(engine: Engine):
     table = predictions(5).with_columns(score=pl.when(pl.col("score") < 2).then("score"))
-    asked = ASKED | {"by": ["model"], "nulls": "drop"}
+    asked = ASKED | {"nulls": "drop"}
     found = pr.warehouse.evaluate(engine.table(table), **asked, ranges=[-0.5, 0.5])
     assert_same(found, pr.evaluate(table, **asked))
 
 
 def test_ranges_do_not_change_the_curve(engine: Engine):
     table = predictions(4)
-    asked = {"truth": "truth", "score": "score", "by": "model"}
+    asked = {"truth": "truth", "score": "score"}
     found = pr.warehouse.curve(engine.table(table), **asked, ranges=[-0.5, 0.0, 1.0])
     assert_same(found, pr.curve(table, **asked))
 

@@ -88,7 +88,7 @@ def test_what_polars_functions_refuse_is_refused_alike(name, asked):
         if name in ("curve", "evaluate"):
             asked = CURVE | asked
         else:
-            source = module.curve(source, **CURVE, by="model")
+            source = module.curve(source, **CURVE)
         with pytest.raises(PolarocError, match="Hint:") as caught:
             getattr(module, name)(source, **asked)
         sides.append(caught)

@@ -14,7 +14,7 @@ from polaroc.warehouse.connections import collected
 
 NAMES = {"truth": "truth", "score": "score"}
 TABLE = predictions(13, 200)
-CURVES = pr.curve(TABLE, **NAMES, by=["model", "fold"])
+CURVES = pr.curve(TABLE, **NAMES)
 ONE = pr.curve(TABLE, **NAMES, model=None, fold=None)
 BROKEN = {
     "a key dropped": (CURVES.drop("fold"), "curves as one.*model="),
@@ -93,16 +93,16 @@ def test_what_fetches_refuses_what_is_no_whole_curve(engine: Engine, name, broke
 @pytest.mark.parametrize(
     "change",
     [
-        lambda table: pr.curve(table, **NAMES, by="model", weight="weight"),
+        lambda table: pr.curve(table, **NAMES, weight="weight"),
         lambda table: pr.curve(table.filter("truth"), **NAMES),
         lambda table: pr.curve(table.filter(~pl.col("truth")), **NAMES, weight="weight"),
         lambda table: pr.curve(table.with_columns(weight=0.0), **NAMES, weight="weight"),
+        lambda table: pr.curve(table.clear(), **NAMES, model=None, fold=None),
         lambda table: pr.curve(table.clear(), **NAMES),
-        lambda table: pr.curve(table.clear(), **NAMES, by="model"),
         lambda table: pr.curve(table, **NAMES).with_columns(pl.col("tpr", "fpr").cast(pl.Float32)),
         lambda table: pr.curve(
             table.with_columns(score=pl.when(pl.col("model") == "a").then("score")).lazy(),
-            **NAMES, by="model",
+            **NAMES,
         ).collect(),
     ],
     ids=["weighted", "positives alone", "weighted negatives", "no weight", "no row",

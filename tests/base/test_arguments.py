@@ -438,11 +438,11 @@ MISTAKEN = {
         ),
         "no row is positive",
     ),
-    "blocks by model": (
-        lambda: pr.delong(TABLE, model="model", case="case", **NAMES),
+    "one column for by and model": (
+        lambda: pr.delong(TABLE, by="model", model="model", case="case", **NAMES),
         "by has 'model', which tells the models apart, as model says",
     ),
-    "blocks by case": (
+    "one column for by and case": (
         lambda: pr.delong(ONE_TEST_SET, by="case", case="case", **NAMES),
         "by has 'case', which tells the cases apart, as case says",
     ),

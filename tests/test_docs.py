@@ -266,5 +266,6 @@ def test_error_rates_of_the_readme_are_those_of_the_page():
     assert f"in {100 * least:.0f} to {100 * most:.0f} %" in README
     row = r"^\| 20 hold-outs 80/20 \| (0\S+) \| (0\S+) \|$"
     ((linear, nearest),) = re.findall(row, page, re.MULTILINE)
-    assert f"{100 * float(linear):.1g} % for linear discriminants" in README
-    assert f"{100 * float(nearest):.0f} % for nearest neighbours" in " ".join(README.split())
+    readme = " ".join(README.split())
+    assert f"{100 * float(linear):.1f} % for linear discriminants" in readme
+    assert f"{100 * float(nearest):.1f} % for nearest neighbours" in readme

@@ -69,7 +69,7 @@ def test_tables_have_the_columns_of_the_contract(measures):
     assert [name.split(",")[0] for name in found.omnibus["test"]] == [
         "Greenhouse-Geisser F",
         "repeated-measures F",
-        "within-block permutation",
+        "within-fold permutation",
         "Friedman χ²",
         "Iman-Davenport F",
     ]

@@ -58,6 +58,25 @@ def test_the_rates_that_are_quoted_are_those_counted():
     assert leads["lead"].round(2).unique().to_list() == [0.07]
 
 
+def test_rates_at_the_level_of_compare_are_those_counted():
+    rows = re.findall(
+        r"^\| ((?:one|ten|20) [^|]+) \| ([\d.]+) \| ([\d.]+) \|$",
+        SCRIPT["PAGE"].read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    assert len(rows) == 5
+    for test, *shown in rows:
+        rates = dict(
+            zip(
+                measured_rates.QUOTED,
+                measured_rates.RATES[test.removesuffix(" 80/20")],
+                strict=True,
+            )
+        )
+        counted = [rates[learner][0] for learner in ("discriminant", "nearest")]
+        assert [float(rate) for rate in shown] == counted
+
+
 def test_the_rates_of_fitted_models_are_those_of_the_page():
     rows = re.findall(
         r"\| (\d+) \+ ([\d,]+) cases, 0\.\d \| (\w+) \| ([\d.]+) \([\d.]+\) \| ([\d.]+) ",

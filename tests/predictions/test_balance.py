@@ -25,16 +25,16 @@ OTHER_SHARE = CASES.with_columns(
     truth=pl.when(pl.col("fold") == 3).then(pl.col("case") < 336).otherwise("truth")
 )
 SAID = {
-    "lacking": (LACKING, "1 of 2 models lack this block", [("A", 2)]),
+    "lacking": (LACKING, "1 of 2 models lack this test set", [("A", 2)]),
     "unequal": (
         UNEQUAL,
-        "the models of this block have different numbers of cases",
+        "the models of this test set have different numbers of cases",
         [("A", 3), ("BB", 3)],
     ),
     "small": (SMALL, "4 cases, where 40 are usual", [("A", 3), ("BB", 3)]),
     "other share": (
         OTHER_SHARE,
-        "0.9 of the cases are positive, of all blocks 0.47",
+        "0.9 of the cases are positive, of all test sets 0.47",
         [("A", 3), ("BB", 3)],
     ),
 }
@@ -98,8 +98,8 @@ def test_the_models_may_be_named():
         {"a": [1, 1, 2], "b": ["x", "y", "x"], "positives": [5, 5, 6], "negatives": [5, 5, 5]}
     )
     notes = totals.select(first=balance_note(["a", "b"]), second=balance_note(["a", "b"], "b"))
-    differ = "the models of this block have different numbers of cases"
-    lack = "1 of 2 models lack this block"
+    differ = "the models of this test set have different numbers of cases"
+    lack = "1 of 2 models lack this test set"
     assert notes["first"].to_list() == [differ, lack, differ]
     assert notes["second"].to_list() == [None, None, lack]
 

@@ -29,7 +29,7 @@ SAME, SHARES, SOUGHT = _columns("same shares sought")
 # Resampling.
 DRAW, PSEUDO_PLACE, BOOTSTRAP_NOTE = _columns("draw pseudo_cases bootstrap_note")
 
-# Measures by model, block and prior.
+# Measures by model, fold and prior.
 MODEL, BLOCK, BLOCKS, FOLD, LACKING = _columns("model block blocks fold lacking")
 VALUE, AT, HAVE, SPREAD, RESPONSE, LEVEL = _columns("value at have spread response level")
 

@@ -193,7 +193,7 @@ def winner_map(
     -------
     altair.VConcatChart
         Above, a strip in the colour of the model with the best mean, halved where
-        two tie; below, the share of the blocks in which each model is the best,
+        two tie; below, the share of the folds in which each model is the best,
         which add up to 1 (left out where each model was measured once). Each prior
         of the choice stands for those nearer to it than to the next, on the
         logarithmic axis.

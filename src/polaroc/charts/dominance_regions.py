@@ -35,9 +35,9 @@ def dominance(
     Returns
     -------
     altair.LayerChart
-        In each cell the number of blocks, such as folds, in which the model of the
+        In each cell the number of folds in which the model of the
         row dominates that of the column, of those in which both have a curve; where
-        there is one block, their relation in a word.
+        there is one, their relation in a word.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def dominance(
 
 
 def _pairs_of_models(table: pl.DataFrame) -> tuple[pl.DataFrame, str, list[str]]:
-    """The pairs with their relation, the column of the models and those of the blocks."""
+    """The pairs with their relation, the column of the models and those of the folds."""
     names = table.columns
     pair = names[-4:-2]
     has_result_columns = names[-2:] == ["relation", "crossings"] and len(pair) == 2

@@ -38,7 +38,7 @@ def pairs(
     Returns
     -------
     altair.VConcatChart
-        Above, the mean of each model ± SD over the blocks, the best first, with
+        Above, the mean of each model ± SD over the folds, the best first, with
         the letters of `Comparison.letters`: models that share one are not told
         apart. Below, the difference of each pair, first minus second, with its
         interval and a line at zero; filled where the pair is told apart at `alpha`:

@@ -80,7 +80,7 @@ def anova(
     interactions
         Factors whose joint effect is a term of its own: ``[("model", "prior")]``.
     test_train_ratio
-        Test over training cases of a block, as in `compare`: adds the F that is
+        Test over training cases of a fold, as in `compare`: adds the F that is
         corrected for overlapping training sets to the note.
 
     Returns

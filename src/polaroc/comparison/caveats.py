@@ -119,7 +119,7 @@ def dataset(layout: Layout) -> list[str]:
     if measured is None:
         measured = f"How often the test errs was not measured for {layout.blocks} folds."
     population = (
-        f", of which it errs in 0.27 to 0.37 at α = 0.005 ({SETTING})"
+        f", of which it errs in 0.27 to 0.37 at a level of 99.5 % ({SETTING})"
         if layout.blocks == HOLD_OUTS and layout.kind != "k-fold"
         else ""
     )
@@ -138,7 +138,7 @@ def tukey(blocks: int) -> str:
     """Warning on Tukey's test of pairs."""
     rate = (
         ": where one of three models varied five times as much as the others, it found a false "
-        f"difference at α = 0.05 in 0.07 of cases ({HOLD_OUTS} folds), and in 0.11 with five "
+        f"difference at a level of 95 % in 0.07 of cases ({HOLD_OUTS} folds), and in 0.11 with five "
         "models"
         if blocks == HOLD_OUTS
         else ", and errs where models vary differently; how often was not measured for "

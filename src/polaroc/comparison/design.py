@@ -1,4 +1,4 @@
-"""What is compared and how: validated options, and the table of one number per model and block."""
+"""What is compared and how: validated options, and the table of one number per model and fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ Adjust = Literal["holm", "tukey"]
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """One number per block, model and prior, complete."""
+    """One number per fold, model and prior, complete."""
 
     models: pl.Series  # sorted
     blocks: pl.DataFrame  # their keys, sorted
@@ -48,7 +48,7 @@ def balanced(
     incomplete: Incomplete = "raise",
     noted: Sequence[float] | None = None,
 ) -> Design:
-    """The numbers of one measure per block, model and prior; raise where any is missing."""
+    """The numbers of one measure per fold, model and prior; raise where any is missing."""
     check_choice("incomplete", incomplete, get_args(Incomplete))
     _check_columns(rows.keys, model, blocks)
     wide = rows.at(priors, noted)
@@ -195,7 +195,7 @@ def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) ->
 
 
 def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
-    """Raise where models of a block are measured at different priors."""
+    """Raise where models of a fold are measured at different priors."""
     priors = wide.group_by(blocks).agg((pl.col("prior").max() - pl.col("prior").min()).alias(BLOCK))
     if (priors[BLOCK].fill_null(0) > SAME).any():
         raise InvalidTable(

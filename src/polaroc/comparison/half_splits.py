@@ -135,7 +135,7 @@ def half_split_means(
     halves
         The same measure in the halves.
     values, half_values
-        One number per block and model, where it is not that of the first prior of the designs.
+        One number per fold and model, where it is not that of the first prior of the designs.
     """
     values = design.table if values is None else values
     half_values = halves.design.table if half_values is None else half_values

@@ -30,7 +30,7 @@ class Layout:
     kind
         "k-fold" where each repeat tests all cases once; None where no key `repeat` tells.
     repeats
-        The repeat of each block, from 0; empty where it is not known.
+        The repeat of each fold, from 0; empty where it is not known.
     folds
         How many folds each repeat has, where all have as many.
     cases

@@ -1,4 +1,4 @@
-"""Tests of whether any of several models differ, on one number per block and model."""
+"""Tests of whether any of several models differ, on one number per fold and model."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -151,7 +151,7 @@ def permutation(values: "Array", permutations: int, seed: int) -> Outcome:
     least = seen * (1 - 1e-9) - rounding_floor(values)
     blocks, models = values.shape
     count = 0
-    # By symmetry the first block may stay fixed.
+    # By symmetry the first fold may stay fixed.
     exact = factorial(models) ** (blocks - 1) <= MAX_EXACT
     drawn = _all_arrangements(blocks, models) if exact else _draws(values.shape, permutations, seed)
     total = 0
@@ -162,7 +162,7 @@ def permutation(values: "Array", permutations: int, seed: int) -> Outcome:
     chance = count / total if exact else (count + 1) / (total + 1)
     kind = "exact" if exact else f"{total} draws"
     return Outcome(
-        f"within-block permutation, {kind}", f_ratio(*two_way(values)), None, None, chance
+        f"within-fold permutation, {kind}", f_ratio(*two_way(values)), None, None, chance
     )
 
 

@@ -1,4 +1,4 @@
-"""Tests of two models at a time, on one number per block and model."""
+"""Tests of two models at a time, on one number per fold and model."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -24,7 +24,7 @@ class Pairs:
     p_value: "Array"
     p_adjusted: "Array"  # for the number of pairs
     reach: "Array"  # half the width of the interval
-    constant: "Array"  # the same difference, not 0, in every block
+    constant: "Array"  # the same difference, not 0, in every fold
 
     def significant_pairs(self, level: float) -> list[tuple[int, int]]:
         """Indices of the pairs whose adjusted p-value is below 1 − `level`."""
@@ -117,8 +117,8 @@ def holm(p_values: "Array") -> "Array":
 def holm_factors(p_values: "Array") -> "Array":
     """The factor of each p-value in Holm's method, before p-values are limited to 1.
 
-    An interval at the level 1 − α/factor leaves out zero if and only if the adjusted
-    p-value is below α.
+    An interval at the level 1 − (1 − level)/factor leaves out zero if and only if the adjusted
+    p-value is below 1 − level.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Notes on test sets that differ between models of a block or between blocks."""
+"""Notes on test sets that differ between models, or from others of a model."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc.base.columns import within
 
-# A block differs clearly by its number of cases relative to the median block, or by its
+# A test set differs clearly by its number of cases relative to the median one, or by its
 # share of positives, in standard errors and relative to that share.
 TIMES, ERRORS, PART = 2, 4, 0.1
 # Sums of weights are rounded.
@@ -19,10 +19,10 @@ def model_key(keys: Sequence[str]) -> str:
 
 
 def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
-    """A note on how the test set of each key differs from others of the same block or model.
+    """A note on how the test set of each key differs from that of other models, and from others of its model.
 
-    The rows are one per key, with `positives` and `negatives`. Null where no block has two
-    models: the keys are then nested, such as patients in hospitals.
+    The rows are one per key, with `positives` and `negatives`. Null where no test set has
+    two models: the keys are then nested, such as patients in hospitals.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
     ...     "positives": [10, 10, 10], "negatives": [90, 90, 90],
     ... })
     >>> totals.select(balance_note(["model", "fold"])).to_series().to_list()
-    [None, '1 of 2 models lack this block', None]
+    [None, '1 of 2 models lack this test set', None]
     """
     if len(keys) < 2:
         return pl.lit(None, pl.String)
@@ -41,10 +41,10 @@ def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
     lacking = pl.col(models).n_unique() - models_in_block
     note = pl.concat_str(
         pl.when(lacking > 0).then(
-            pl.format("{} of {} models lack this block", lacking, lacking + models_in_block)
+            pl.format("{} of {} models lack this test set", lacking, lacking + models_in_block)
         ),
         pl.when(differs(blocks)).then(
-            pl.lit("the models of this block have different numbers of cases")
+            pl.lit("the models of this test set have different numbers of cases")
         ),
         unusual(models),
         separator="; ",
@@ -54,14 +54,14 @@ def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
 
 
 def differs(blocks: Sequence[str]) -> pl.Expr:
-    """Whether numbers of positives or negatives differ between the models of a block."""
+    """Whether numbers of positives or negatives differ between the models of a test set."""
     counts = pl.col("positives", "negatives")
     spread = within(counts.max(), blocks) - within(counts.min(), blocks)
     return pl.any_horizontal(spread > SAME * within(counts.max(), blocks)).fill_null(False)
 
 
 def unusual(models: str) -> pl.Expr:
-    """How a block differs clearly from the others of its model, else null."""
+    """How a test set differs clearly from the others of its model, else null."""
     cases = pl.col("positives") + pl.col("negatives")
     usual = cases.median().over(models)
     share, overall_share = (
@@ -82,7 +82,7 @@ def unusual(models: str) -> pl.Expr:
             & (distance > PART * pl.min_horizontal(overall_share, 1 - overall_share))
         ).then(
             pl.format(
-                "{} of the cases are positive, of all blocks {}",
+                "{} of the cases are positive, of all test sets {}",
                 *(one.round_sig_figs(2) for one in (share, overall_share)),
             )
         ),

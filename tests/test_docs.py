@@ -146,7 +146,6 @@ def test_commands_of_two_days_in_use_run(tmp_path, monkeypatch):
         # The year is long to watch, and made in the first block.
         made_by=lambda blocks: [
             blocks[0],
-            "used = year.drop('truth')",
             *(b for b in blocks if "write_parquet" in b),
         ],
     )

@@ -164,7 +164,7 @@ def interaction(
     --------
     >>> import polaroc as pr
     >>> measures = pr.datasets.satellite_predictions().pipe(
-    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"],
+    ...     pr.evaluate, truth="truth", score="score",
     ...     priors=[0.05, 0.1, 0.2],
     ... )
     >>> pr.charts.interaction(measures).to_dict()["title"]["text"]

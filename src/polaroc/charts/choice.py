@@ -77,7 +77,7 @@ def regret(
     --------
     >>> import polaroc as pr
     >>> measures = pr.datasets.satellite_predictions().pipe(
-    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"],
+    ...     pr.evaluate, truth="truth", score="score",
     ...     priors=pr.prior_grid(0.05, 0.20, 4),
     ... )
     >>> chart = pr.charts.regret(pr.choose(measures))
@@ -212,7 +212,7 @@ def winner_map(
     --------
     >>> import polaroc as pr
     >>> measures = pr.datasets.satellite_predictions().pipe(
-    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"],
+    ...     pr.evaluate, truth="truth", score="score",
     ...     priors=pr.prior_grid(0.05, 0.20, 4),
     ... )
     >>> chart = pr.charts.winner_map(pr.choose(measures))

@@ -53,7 +53,7 @@ def dominance(
     --------
     >>> import polaroc as pr
     >>> curves = pr.datasets.satellite_predictions().pipe(
-    ...     pr.curve, truth="truth", score="score", by=["model", "fold"]
+    ...     pr.curve, truth="truth", score="score"
     ... )
     >>> chart = pr.charts.dominance(pr.dominance(curves))
     >>> chart.to_dict()["title"]["subtitle"]

@@ -23,12 +23,11 @@ STRAIGHT = 0.2
 STRAIGHT_OF_MANY = 0.6
 DIGITS = 4
 MAX_LINES = 300
-FEWER_FILES = "give the models alone as {by}, or fewer files."
-FEWER_KEYS = Hint("filter the keys that matter before drawing.", command_line=FEWER_FILES, by=None)
+FEWER_FILES = "give fewer models, or fewer files."
+FEWER_KEYS = Hint("filter the keys that matter before drawing.", command_line=FEWER_FILES)
 FEWER_CURVES = Hint(
     "build the curves with the model as their only key, or filter them.",
     command_line=FEWER_FILES,
-    by=None,
 )
 
 

@@ -59,11 +59,11 @@ def pairs(
     --------
     >>> import polaroc as pr
     >>> measures = pr.datasets.satellite_predictions().pipe(
-    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.20)
+    ...     pr.evaluate, truth="truth", score="score", over=(0.05, 0.20)
     ... )
     >>> chart = pr.charts.pairs(pr.compare(measures, test_train_ratio=0.25))
-    >>> chart.to_dict()["title"]["subtitle"][1]
-    'below: an interval leaves out 0 only where the pair is told apart at α = 0.005 (filled)'
+    >>> chart.to_dict()["title"]["subtitle"][0]
+    'above: mean ± SD over folds; models that share a letter are not told apart'
     """
     if not isinstance(comparison, Comparison):
         kind = type(comparison)

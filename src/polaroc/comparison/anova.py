@@ -119,7 +119,7 @@ def anova(
     --------
     >>> import polaroc as pr
     >>> measures = pr.datasets.satellite_predictions().pipe(
-    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.20)
+    ...     pr.evaluate, truth="truth", score="score", over=(0.05, 0.20)
     ... )
     >>> pr.anova(measures, "iauprec", ["model", "fold"]).select("term", "df").rows()
     [('model', 2), ('fold', 19), ('residual', 38)]

@@ -138,8 +138,8 @@ def tukey(blocks: int) -> str:
     """Warning on Tukey's test of pairs."""
     rate = (
         ": where one of three models varied five times as much as the others, it found a false "
-        f"difference at a level of 95 % in 0.07 of cases ({HOLD_OUTS} folds), and in 0.11 with five "
-        "models"
+        f"difference at a level of 95 % in 0.07 of cases ({HOLD_OUTS} folds), and in 0.11 with "
+        "five models"
         if blocks == HOLD_OUTS
         else ", and errs where models vary differently; how often was not measured for "
         f"{blocks} folds"

@@ -102,8 +102,8 @@ def read_halves(
             f"the halves have no key {quoted(lacking)}; their keys are "
             f"{quoted(rows.keys) or 'none'}.",
             hint=Hint(
-                "evaluate the result of sklearn.half_split_predictions(...) with {by}.",
-                by=[model, *KEYS],
+                "evaluate the result of sklearn.half_split_predictions(...) with {fold}.",
+                fold=[*KEYS],
             ),
         )
     present = set(rows.frame[model].unique().to_list())

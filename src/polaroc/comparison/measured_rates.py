@@ -32,7 +32,7 @@ QUOTED = (
     "picker",
     "boosting",
 )
-# Per test and learner the rates at levels of 95 and 99.5 % where two algorithms are equal.
+# Per test and learner the rates at α = 0.05 and 0.005 where two algorithms are equal.
 RATES: dict[str, tuple[tuple[float, float], ...]] = {
     "one 10-fold": (
         (0.010, 0.000),
@@ -134,7 +134,7 @@ RATES: dict[str, tuple[tuple[float, float], ...]] = {
         (0.014, 0.000),
     ),
 }
-# Learners of which a rate surely is above 1.25 times what the level allows: its 99 % interval lies wholly beyond.
+# Learners of which a rate surely is above 1.25 α: its 99 % interval lies wholly beyond.
 ABOVE: dict[str, tuple[str, ...]] = {
     "ten 10-folds": (
         "nearest",
@@ -160,7 +160,7 @@ ABOVE: dict[str, tuple[str, ...]] = {
 }
 # The same of more than two algorithms, where it is not of two.
 ABOVE_OF_MORE: dict[str, tuple[str, ...]] = {"one 10-fold, halves": ("picker",)}
-# The largest rate at 95 % with three and with ten algorithms, and of which learner.
+# The largest rate at α = 0.05 with three and with ten algorithms, and of which learner.
 MORE_MODELS: dict[str, dict[int, tuple[str, float]]] = {
     "one 10-fold": {3: ("picker", 0.06), 10: ("picker", 0.08)},
     "ten 10-folds": {3: ("picker", 0.20), 10: ("nearest", 0.31)},
@@ -174,7 +174,7 @@ MORE_MODELS: dict[str, dict[int, tuple[str, float]]] = {
     "ten 10-folds, halves": {3: ("picker", 0.06), 10: ("nearest label", 0.08)},
     "ten 10-folds, halves, guarded": {3: ("picker", 0.06), 10: ("nearest label", 0.08)},
 }
-# The share found of a lead of 0.07 between linear discriminants, at both levels.
+# The share found of a lead of 0.07 between linear discriminants, at both α.
 POWER: dict[str, tuple[float, float]] = {
     "one 10-fold": (0.36, 0.05),
     "ten 10-folds": (0.75, 0.40),
@@ -189,15 +189,15 @@ POWER: dict[str, tuple[float, float]] = {
     "ten 10-folds, halves, guarded": (0.66, 0.22),
 }
 
-# Of two fitted models that are equal, by measure and cases: the rates at both
-# levels (`just gate --only equal`).
+# Of two fitted models that are equal, by measure and cases: the rates at both α
+# (`just gate --only equal`).
 TRAINED: dict[str, dict[tuple[int, int], tuple[float, float]]] = {
     "auc": {(20, 80): (0.030, 0.000), (50, 450): (0.062, 0.007), (200, 1800): (0.048, 0.003)},
     "iauprec": {(20, 80): (0.083, 0.015), (50, 450): (0.075, 0.005), (200, 1800): (0.060, 0.010)},
 }
 
 # Of pairs by Holm's method, three procedures that are equal on the dataset: the largest rates at
-# both levels of these learners (`just test-rates --null dataset`).
+# both α of these learners (`just test-rates --null dataset`).
 STABLE, BOTH = ("discriminant",), ("discriminant", "nearest")
 DATASET: dict[str, tuple[tuple[str, ...], float, float]] = {
     "one 10-fold": (BOTH, 0.058, 0.005),

@@ -70,7 +70,7 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
     ...     "truth": [1, 1, 0, 0] * 2,
     ...     "score": [4, 3, 2, 1, 4, 2, 3, 1],
     ... })
-    >>> curves = pr.curve(table, truth="truth", score="score", by="model")
+    >>> curves = pr.curve(table, truth="truth", score="score")
     >>> pr.dominance(curves).select("model_a", "model_b", "relation").row(0)
     ('A', 'B', 'dominates')
     """

@@ -90,7 +90,7 @@ def mean_roc(
     >>> table = pl.DataFrame({
     ...     "fold": [1, 1, 2, 2], "truth": [1, 0, 1, 0], "score": [0.8, 0.3, 0.5, 0.5],
     ... })
-    >>> curves = pr.curve(table, truth="truth", score="score", by="fold")
+    >>> curves = pr.curve(table, truth="truth", score="score")
     >>> pr.mean_roc(curves, n=3)["tpr"].to_list()
     [0.5, 0.75, 1.0]
     """
@@ -162,7 +162,7 @@ def mean_pr(
     >>> table = pl.DataFrame({
     ...     "fold": [1, 1, 2, 2], "truth": [1, 0, 1, 0], "score": [0.8, 0.3, 0.5, 0.5],
     ... })
-    >>> curves = pr.curve(table, truth="truth", score="score", by="fold")
+    >>> curves = pr.curve(table, truth="truth", score="score")
     >>> pr.surface(curves, 0.5).pipe(pr.mean_pr, n=3)["precision"].to_list()
     [0.75, 0.75, 0.75]
     """

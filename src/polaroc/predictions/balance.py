@@ -19,7 +19,7 @@ def model_key(keys: Sequence[str]) -> str:
 
 
 def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
-    """A note on how the test set of each key differs from that of other models, and from others of its model.
+    """A note on how the test set of each key differs from others of its fold or model.
 
     The rows are one per key, with `positives` and `negatives`. Null where no test set has
     two models: the keys are then nested, such as patients in hospitals.

@@ -43,7 +43,7 @@ PEEKED_ROWS, MAX_VALUES, MIN_ROWS, MIN_WHOLE = 10_000, 200, 5, 3
 
 @dataclass(frozen=True)
 class UsualKeys:
-    """Default key columns of a prediction table, those with a usual name of models and of folds.
+    """Default key columns of a prediction table, those with a usual name of models and of blocks.
 
     `unused` has the number of values of other possible keys, None where not counted.
     """
@@ -154,7 +154,7 @@ def keys_named(
 def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
     """The key columns of predictions where none were named, and columns that may be keys.
 
-    Columns of another role, such as truth, are `taken`. Folds with one value are no keys.
+    Columns of another role, such as truth, are `taken`. Blocks with one value are no keys.
 
     Examples
     --------

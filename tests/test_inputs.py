@@ -96,14 +96,14 @@ KINDS = {
 @cache
 def points():
     other = LONG.with_columns(score=1 - pl.col("score"))
-    return pr.curve(other, **TRUTH, score="score", by="model").pipe(pr.operating_points)
+    return pr.curve(other, **TRUTH, score="score").pipe(pr.operating_points)
 
 
 def trained(table, **columns):
     return pr.compare(table, "auc", target="trained", **columns).pairs
 
 
-# Functions that take one score per row with `by`, or several scores.
+# Functions that take one score per row with the model of each, or several scores.
 STEPS = {
     "curve": pr.curve,
     "evaluate": partial(pr.evaluate, over=(0.1, 0.3), priors=0.1),
@@ -116,15 +116,15 @@ STEPS = {
     "bootstrap, sampled": partial(pr.bootstrap, measures="auc", draws=100, weight="weight"),
     "apply_thresholds": lambda table, **columns: pr.apply_thresholds(table, points(), **columns),
     "estimate_prior": lambda table, **columns: pr.estimate_prior(
-        table, WIDE if "by" not in columns else LONG, method="confusion", **columns
+        table, WIDE if "model" not in columns else LONG, method="confusion", **columns
     ),
     "estimate_prior, deployed": lambda table, **columns: pr.estimate_prior(
-        WIDE if "by" not in columns else LONG, table, method="confusion", **columns
+        WIDE if "model" not in columns else LONG, table, method="confusion", **columns
     ),
     "monitor": lambda table, **columns: (
         pr.monitor(
             table,
-            (WIDE if "by" not in columns else LONG).with_columns(day=1),
+            (WIDE if "model" not in columns else LONG).with_columns(day=1),
             points=0.5,
             time="day",
             **columns,
@@ -145,8 +145,8 @@ def given(name, table):
 
 
 def call(name, table, **columns):
-    by = {"by": "model"} if name in STEPS and columns["score"] == "score" else {}
-    return (STEPS | PAIRED)[name](table, **TRUTH, **columns, **by)
+    model = {"model": "model"} if name in STEPS and columns["score"] == "score" else {}
+    return (STEPS | PAIRED)[name](table, **TRUTH, **columns, **model)
 
 
 @cache
@@ -195,21 +195,19 @@ def test_classes_of_a_table_of_any_kind(kind):
 @pytest.mark.alike(7)
 @pytest.mark.parametrize("kind", KINDS)
 def test_tables_of_points_of_any_kind(kind):
-    columns = {**TRUTH, "score": "score", "by": "model"}
+    columns = {**TRUTH, "score": "score", "model": "model"}
     result = pr.apply_thresholds(LONG, KINDS[kind](points()), **columns)
     check_like(LONG, result, expected("apply_thresholds"))
 
 
 @cache
 def curves():
-    return pr.curve(LONG, **TRUTH, score="score", by=["model", "fold"])
+    return pr.curve(LONG, **TRUTH, score="score")
 
 
 @cache
 def measures():
-    return pr.evaluate(
-        LONG, **TRUTH, score="score", by=["model", "fold"], priors=[0.1, 0.2], over=(0.1, 0.2)
-    )
+    return pr.evaluate(LONG, **TRUTH, score="score", priors=[0.1, 0.2], over=(0.1, 0.2))
 
 
 OF_CURVES = {
@@ -320,7 +318,7 @@ def test_arrays_are_not_copied():
 def test_rows_of_any_table_are_audited(kind):
     table = KINDS[kind](LONG.with_columns(score=pl.when(pl.col("id") > 1).then("score")))
     with pytest.raises(InvalidPredictions, match=r"4 (null|NaN) scores"):
-        pr.curve(table, **TRUTH, score="score", by="model")
+        pr.curve(table, **TRUTH, score="score")
 
 
 def test_columns_that_are_not_used_may_hold_anything():
@@ -369,7 +367,7 @@ def test_arrays_of_pandas_columns_in_a_mapping(values, expected):
 def test_keys_of_different_types_are_refused(step):
     mixed = pd.DataFrame({"truth": [1, 0] * 2, "score": range(4), "model": [1, "b"] * 2})
     with pytest.raises(InvalidPredictions, match="'model' has values of different types"):
-        step(mixed, truth="truth", score="score", by="model")
+        step(mixed, truth="truth", score="score", model="model")
 
 
 def test_models_are_named_by_their_columns():

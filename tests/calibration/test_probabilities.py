@@ -70,10 +70,10 @@ def test_scores_between_and_beyond_those_of_the_curve():
 @pytest.mark.parametrize("lazy", [True, False])
 def test_each_key_has_its_own_curve(lazy):
     tuning, use = cases(2), cases(3)
-    curve = pr.curve(tuning, **NAMES, by="model")
+    curve = pr.curve(tuning, **NAMES | {"model": "model"})
     frame = use.lazy() if lazy else use
     asked = {"score": "score", "priors": [0.1, "observed"]}
-    found = pr.probabilities(frame, curve, by="model", **asked)
+    found = pr.probabilities(frame, curve, model="model", **asked)
     if lazy:
         assert found.collect_schema() == found.collect().schema
         found = found.collect()
@@ -101,8 +101,8 @@ def test_weights_count_cases():
 
 def test_the_tuning_table_is_refused():
     table = cases(6)
-    curve = pr.curve(table, **NAMES, by="model")
-    asked = {"score": "score", "by": "model", "priors": 0.1}
+    curve = pr.curve(table, **NAMES | {"model": "model"})
+    asked = {"score": "score", "model": "model", "priors": 0.1}
     shuffled = table.sample(fraction=1, shuffle=True, seed=1).drop("truth")
     for frame in (table, shuffled, shuffled.filter(pl.col("model") == "a")):
         with pytest.raises(InvalidTable, match="those of the tuning table"):
@@ -118,9 +118,9 @@ def test_what_has_no_probability_says_why():
     tuning = cases(7).with_columns(
         truth=pl.when(pl.col("model") == "b").then(False).otherwise("truth")
     )
-    curve = pr.curve(tuning, **NAMES, by="model")
+    curve = pr.curve(tuning, **NAMES | {"model": "model"})
     use = pl.DataFrame({"model": ["a", "a", "b", "z"], "score": [None, float("nan"), 1.0, 1.0]})
-    asked = {"score": "score", "by": "model", "priors": ["observed", 0.2]}
+    asked = {"score": "score", "model": "model", "priors": ["observed", 0.2]}
     found = pr.probabilities(use.lazy(), curve, **asked).collect()
     assert found["probability"].to_list() == [None] * 8
     expected = ["null score", "NaN score", "no positives", NO_CURVE]
@@ -135,7 +135,7 @@ def test_what_has_no_probability_says_why():
     ("change", "error", "words"),
     [
         ({"priors": 0}, InvalidArgument, "prior is 0"),
-        ({"model": None}, InvalidTable, "by lacks the key"),
+        ({"model": None}, InvalidTable, "no role of the cases names the key"),
         ({"score": "model"}, InvalidPredictions, "allowed are numbers"),
         ({"score": ["score", "score"]}, InvalidArgument, "score"),
         ({"same_table": "yes"}, InvalidArgument, "same_table is 'yes'"),
@@ -144,7 +144,7 @@ def test_what_has_no_probability_says_why():
 )
 def test_wrong_arguments_are_refused(change, error, words):
     arguments = {
-        "curve": pr.curve(cases(1), **NAMES, by="model"), "score": "score",
+        "curve": pr.curve(cases(1), **NAMES | {"model": "model"}), "score": "score",
         "priors": 0.1,
     } | change  # fmt: skip
     with pytest.raises(error, match=words):

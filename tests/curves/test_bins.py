@@ -65,7 +65,7 @@ def test_tables_add_up(weight, by):
 
 def test_to_pool_over_a_key_drop_it():
     table = predictions(3, 200)
-    by_model = pr.binned(table, **COLUMNS, by="model", bins=10)
+    by_model = pr.binned(table, **COLUMNS | {"model": "model"}, bins=10)
     assert pr.merge_bins(by_model.drop("model")).equals(pr.binned(table, **COLUMNS, bins=10))
 
 
@@ -79,7 +79,9 @@ def test_counts_of_a_database_have_other_types():
 
 def test_different_edges_are_refused():
     table = predictions(5, 100)
-    tables = [pr.binned(table, **COLUMNS, by="model", bins=bins) for bins in (10, [0.0, 0.5])]
+    tables = [
+        pr.binned(table, **COLUMNS | {"model": "model"}, bins=bins) for bins in (10, [0.0, 0.5])
+    ]
     for refused in (pr.merge_bins, pr.bounds, pr.curve_from_bins):
         with pytest.raises(InvalidTable, match=r"different edges.* in 2 key\(s\): model='a'"):
             refused(pl.concat(tables))
@@ -129,7 +131,7 @@ def test_rows_that_cannot_be_ranked():
     table = predictions(8, 100).with_columns(
         score=pl.when(pl.int_range(pl.len()) == 5).then(None).otherwise("score")
     )
-    asked = COLUMNS | {"by": "model", "bins": 4}
+    asked = COLUMNS | {"model": "model", "bins": 4}
     with pytest.raises(InvalidPredictions, match="1 null score"):
         pr.binned(table, **asked)
     (model,) = table.filter(pl.col("score").is_null())["model"]
@@ -161,7 +163,7 @@ def test_a_curve_has_the_rates_of_the_scores_at_the_edges():
 
 def test_bins_as_fine_as_the_scores_give_their_curve():
     table = predictions(10, 300).filter(pl.col("score").is_finite())
-    asked = COLUMNS | {"by": "model"}
+    asked = COLUMNS | {"model": "model"}
     for weight in (None, "weight"):
         fine = pr.binned(table, **asked, weight=weight, bins=table["score"].unique().sort())
         expected = pr.curve(table, **asked, weight=weight)

@@ -8,7 +8,8 @@ from polaroc.curves.thinning import CELLS, CELLS_OF_MANY, visible
 from polaroc.evaluation.pipeline import run_all
 from polaroc.evaluation.request import Request
 
-NAMES = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
+NAMES = {"truth": "truth", "score": "score"}
+KEYS = ["model", "fold"]
 COUNTS = ["tp", "fp", "positives", "negatives"]
 
 
@@ -41,11 +42,11 @@ def test_points_are_rows_of_the_curve(rows, keys, decimals, positives):
     exact, points = pr.curve(frame, **NAMES), thinned(frame)
     assert points.columns == exact.columns
     assert points.schema == exact.schema
-    steps = pl.col("tp", "fp").diff().over(NAMES["by"]).fill_null(0)
+    steps = pl.col("tp", "fp").diff().over(KEYS).fill_null(0)
     assert points.select("pos", "neg").equals(
         points.select(steps).rename({"tp": "pos", "fp": "neg"})
     )
-    both = points.join(exact, on=[*NAMES["by"], *COUNTS], how="left", nulls_equal=True)
+    both = points.join(exact, on=[*KEYS, *COUNTS], how="left", nulls_equal=True)
     for name in ("tpr", "fpr"):
         assert both[name].equals(both[f"{name}_right"])
     # Of scores from below to above zero codes may lack the last bits.
@@ -55,7 +56,7 @@ def test_points_are_rows_of_the_curve(rows, keys, decimals, positives):
     ends = pl.col(*COUNTS)
     for end in (ends.first(), ends.last()):
         of_exact, of_points = (
-            curve.group_by(NAMES["by"], maintain_order=True).agg(end) for curve in (exact, points)
+            curve.group_by(KEYS, maintain_order=True).agg(end) for curve in (exact, points)
         )
         assert of_points.equals(of_exact)
 
@@ -65,7 +66,7 @@ def test_thresholds_that_lack_bits_are_as_charts_show_them():
     frame = table(20_000, 60, 12, 0.1).with_columns(
         score=pl.col("score").exp() ** pl.Series(rng.choice([1, 90], 20_000))
     )
-    both = thinned(frame).join(pr.curve(frame, **NAMES), on=[*NAMES["by"], "tp", "fp"], how="left")
+    both = thinned(frame).join(pr.curve(frame, **NAMES), on=[*KEYS, "tp", "fp"], how="left")
     relative = both["threshold"] / both["threshold_right"] - 1
     assert relative.abs().max() < 1e-7
 

@@ -334,7 +334,7 @@ def of_points(**columns):
         (InvalidTable, "no rows for model='B'", of_points(model="A")),
         (InvalidTable, "have 2 rows for model='A'", TWO | {"points": pl.concat([POINTS, POINTS])}),
         (InvalidTable, "a threshold is null", of_points(threshold=None)),
-        (InvalidTable, "lacks the key 'fold'", of_points(fold=1)),
+        (InvalidTable, "no role of the cases names the key 'fold'", of_points(fold=1)),
         (InvalidTable, "no column 'threshold'", TWO | {"points": POINTS.drop("threshold")}),
         (InvalidArgument, "points is nan", TWO | {"points": float("nan")}),
         (InvalidTable, "a threshold that is no number", of_points(threshold=float("nan"))),

@@ -79,8 +79,8 @@ def test_an_interval_that_begins_at_zero():
     assert found["upper"] == pytest.approx(at(0.2, "A", intervals="logit")["upper"])
 
 
-def test_keys_that_by_lacks():
-    with pytest.raises(InvalidTable, match="by lacks the key 'day'"):
+def test_keys_that_no_role_names():
+    with pytest.raises(InvalidTable, match="no role of the cases names the key 'day'"):
         auprec(estimates(day=1))
 
 

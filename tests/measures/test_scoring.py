@@ -98,7 +98,7 @@ def test_the_mean_over_a_range_is_an_integral(name):
 def test_many_priors_are_as_one_by_one(lazy):
     table = predictions(5)
     frame = table.lazy() if lazy else table
-    asked = {**NAMES, "by": "model", "measures": ["auc", "auprec", *AT_PRIORS, "brier_skill"]}
+    asked = {**NAMES, "model": "model", "measures": ["auc", "auprec", *AT_PRIORS, "brier_skill"]}
     priors = [*np.geomspace(1e-5, 0.99, 45).tolist(), "observed"]
     found = pr.evaluate(frame, **asked, priors=priors).lazy().collect()
     parts = [pr.evaluate(table, **asked, priors=priors[i::2]) for i in (0, 1)]
@@ -169,7 +169,7 @@ def test_expressions_are_the_frame_functions(prior, score_prior):
     table = predictions(6)
     names = [*AT_PRIORS, "brier_skill", *RANGES]
     at = {"score_prior": score_prior, "over": OVER, "weight": "weight"}
-    frame = pr.evaluate(table, **NAMES, by="model", measures=names, priors=prior, **at)
+    frame = pr.evaluate(table, **NAMES | {"model": "model"}, measures=names, priors=prior, **at)
     each = [
         pr.expr.measure(name, truth="truth", score="score", prior=prior, **at) for name in names
     ]
@@ -187,7 +187,7 @@ def test_partitions_of_the_score_add_up(monkeypatch, digits):
     monkeypatch.setattr(memory, "LEAST", 0)
     monkeypatch.setattr(out_of_core, "BASE", 0)
     table = predictions(7, 900, digits)
-    asked = {**NAMES, "by": "model", "priors": [0.1, "observed"], "over": OVER}
+    asked = {**NAMES, "model": "model", "priors": [0.1, "observed"], "over": OVER}
     asked |= {"measures": ["auc", *AT_PRIORS, *RANGES], "weight": "weight"}
     within = pr.evaluate(table.lazy(), **asked, memory=100 * 100).collect()
     everything = pr.evaluate(table, **asked)

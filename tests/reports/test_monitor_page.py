@@ -89,11 +89,10 @@ def test_only_times_that_can_be_drawn_are_drawn(tmp_path, monkeypatch):
 
 
 def test_names_of_models_are_text(tmp_path):
-    by = {"by": "model"}
     name = HOSTILE[0]
     reference = REFERENCE.with_columns(model=pl.lit(name))
     used = cases(1, 500, 0.6, day=1, model=name)
-    result = pr.monitor(reference, used, **NAMES, **by, over=(0.05, 0.2))
+    result = pr.monitor(reference, used, **NAMES, over=(0.05, 0.2))
     page = Page(pr.report(result, path=tmp_path / "page.html"))
     assert not page.mistakes
     assert name in page.text()

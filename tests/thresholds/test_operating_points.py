@@ -194,7 +194,7 @@ def test_the_tuning_table_is_refused_unless_meant():
 def test_points_with_a_foreign_key_are_refused():
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
     points = pr.operating_points(curve(table), "cost", priors=0.5)
-    with pytest.raises(InvalidTable, match="by lacks the key 'model'"):
+    with pytest.raises(InvalidTable, match="no role of the cases names the key 'model'"):
         pr.apply_thresholds(TWENTY, points, **NAMES)
 
 

@@ -239,7 +239,7 @@ def test_estimates_go_with_their_keys():
     assert found["prior"].to_list() == [0.2, None]
     assert found["note"].to_list() == [None, "the prior was not estimated"]
     assert found["precision_lower"].is_null().to_list() == [False, True]
-    with pytest.raises(InvalidTable, match="by lacks the key 'day'"):
+    with pytest.raises(InvalidTable, match="no role of the cases names the key 'day'"):
         pr.apply_thresholds(TEST, POINTS, **NAMES, priors=estimates(day=1))
 
 

@@ -89,7 +89,7 @@ def test_the_tuning_table_is_noted(engine: Engine):
     ("change", "error", "words"),
     [
         ({"score": "p"}, InvalidArgument, "no column 'p'"),
-        ({"model": None}, InvalidTable, "by lacks the key"),
+        ({"model": None}, InvalidTable, "no role of the cases names the key"),
         ({"priors": 1}, InvalidArgument, "prior is 1"),
         ({"same_table": 1}, InvalidArgument, "same_table is 1"),
     ],

@@ -369,14 +369,15 @@ def with_key_types(
 
 
 def check_shared_keys(
-    keys: Sequence[str], by: Sequence[str], table: str, hint: str | None = None
+    keys: Sequence[str], own: Sequence[str], table: str, hint: str | None = None
 ) -> None:
-    """Refuse keys of a table, named in the message, that are not among those in `by`."""
-    unknown = [key for key in keys if key not in by]
+    """Refuse keys of a table, named in the message, that are not among those of the cases."""
+    unknown = [key for key in keys if key not in own]
     if unknown:
         raise InvalidTable(
-            f"by lacks the key {', '.join(map(repr, unknown))} of {table}.",
-            hint=hint or f"give by the keys of {table}, and any others.",
+            f"no role of the cases names the key {quoted(unknown)} of {table}.",
+            hint=hint
+            or Hint("name it with {model}, {fold} or {by}.", model=None, fold=None, by=None),
         )
 
 

@@ -31,12 +31,12 @@ class Design:
 
     models: pl.Series  # sorted
     blocks: pl.DataFrame  # their keys, sorted
-    values: "Array"  # blocks × models × priors
+    values: "Array"  # folds × models × priors
     warnings: tuple[str, ...] = ()
 
     @property
     def table(self) -> "Array":
-        """The numbers at the one prior, blocks × models."""
+        """The numbers at the one prior, folds × models."""
         return self.values[:, :, 0]
 
 
@@ -94,7 +94,7 @@ def two_priors(contrast: object, prior: object) -> tuple[float, float]:
 
 
 def check_blocks(design: Design) -> None:
-    """Raise on fewer than two blocks."""
+    """Raise on fewer than two folds."""
     count = design.values.shape[0]
     if count < 2:
         raise InvalidArgument(
@@ -151,7 +151,7 @@ def _refuse_repeated(
 def _complete(
     wide: pl.DataFrame, model: str, blocks: Sequence[str], priors: int, incomplete: Incomplete
 ) -> tuple[pl.DataFrame, list[str]]:
-    """The rows of the blocks in which every model has every number."""
+    """The rows of the folds in which every model has every number."""
     named = [model, *blocks]
     models = wide.select(model).unique()
     full = models.join(wide.select(blocks).unique(), how="cross") if blocks else models

@@ -38,7 +38,7 @@ class Halves:
     cases: tuple[float, float]  # positives and negatives of both halves
 
     def repeats(self, values: "Array") -> "Array":
-        """The means over folds of a table blocks × models: splits × 2 × repeats × models."""
+        """The means over folds of a table folds × models: splits × 2 × repeats × models."""
         blocks = self.design.blocks
         if REPEAT not in blocks.columns:
             blocks = blocks.with_columns(pl.lit(0).alias(REPEAT))

@@ -61,7 +61,7 @@ def rounded(values: "Array") -> "Array":
 
 
 def two_way(values: "Array") -> tuple[float, float]:
-    """Mean squares of the models and of the residual, blocks × models, main effects only."""
+    """Mean squares of the models and of the residual, folds × models, main effects only."""
     blocks, models = values.shape
     centred = values - values.mean(axis=1, keepdims=True)
     means = centred.mean(axis=0)
@@ -88,7 +88,7 @@ def f_ratio(between: float, residual: float) -> float:
 
 
 def repeated_measures(values: "Array") -> Outcome:
-    """F of the models in a two-way layout with blocks: repeated measures, sphericity assumed."""
+    """F of the models in a two-way layout with folds: repeated measures, sphericity assumed."""
     return _f_test("repeated-measures F", f_ratio(*two_way(values)), *_degrees(values))
 
 
@@ -121,7 +121,7 @@ def sphericity(values: "Array") -> float:
 
 
 def friedman(values: "Array") -> tuple[Outcome, Outcome]:
-    """Friedman's χ² of the ranks within blocks, and the F of Iman and Davenport."""
+    """Friedman's χ² of the ranks within folds, and the F of Iman and Davenport."""
     from scipy.stats import chi2, rankdata
 
     ranks = rankdata(rounded(values), axis=1)
@@ -137,14 +137,14 @@ def friedman(values: "Array") -> tuple[Outcome, Outcome]:
     statistic = blocks * float(((ranks.mean(axis=0) - mean) ** 2).sum()) / spread
     chi = Outcome("Friedman χ²", statistic, df1, None, float(chi2.sf(statistic, df1)))
     if (ranks == ranks[0]).all():
-        # All blocks rank alike: F is infinite, its p-value is not zero.
+        # All folds rank alike: F is infinite, its p-value is not zero.
         return chi, Outcome("Iman-Davenport F", inf, df1, df2, _chance_of_agreement(ranks))
     ratio = (blocks - 1) * statistic / (blocks * (models - 1) - statistic)
     return chi, _f_test("Iman-Davenport F", ratio, df1, df2)
 
 
 def permutation(values: "Array", permutations: int, seed: int) -> Outcome:
-    """The models' labels permuted within blocks: exact where few arrangements, else seeded."""
+    """The models' labels permuted within folds: exact where few arrangements, else seeded."""
     table = rounded(values)
     table = table - table.mean(axis=1, keepdims=True)
     seen = float((table.mean(axis=0) ** 2).sum())
@@ -194,7 +194,7 @@ def _f_test(name: str, statistic: float, df1: float, df2: float) -> Outcome:
 
 
 def _chance_of_agreement(ranks: "Array") -> float:
-    """The chance that all blocks rank as the first does."""
+    """The chance that all folds rank as the first does."""
     blocks, models = ranks.shape
     ties = np.unique(ranks[0], return_counts=True)[1]
     alike = prod(factorial(int(tied)) for tied in ties) / factorial(models)

@@ -36,7 +36,7 @@ NO_DIFFERENCE, NO_VARIANCE = 1e-12, 1e-26
 class PairedCases:
     """Scores of one test set per block, by several models."""
 
-    rows: pl.DataFrame  # blocks, between, case, score and truth, sorted
+    rows: pl.DataFrame  # test sets, model, case, score and truth, sorted
     blocks: list[str]
     model: str
     case: str | None
@@ -150,7 +150,7 @@ def model_column(cases: Cases[Any]) -> str:
 
 
 def _refuse_roles_among(by: Sequence[IntoExpr], model: str, of_case: Sequence[str]) -> None:
-    """Refuse the column of the models, and that of the cases, among those of the blocks."""
+    """Refuse the column of the models, and that of the cases, among those of the test sets."""
     named = [key for key in by if isinstance(key, str)]
     taken = [key for key in named if key in (model, *of_case)]
     if taken:

@@ -138,7 +138,7 @@ def fold_verdicts(values: np.ndarray, margin: float, ratio: float) -> Iterator[s
             }
         )
         yield pr.gate(
-            measures, champion="champion", challenger="challenger", margin=margin, alpha=ALPHA,
+            measures, champion="champion", challenger="challenger", margin=margin, level=1 - ALPHA,
             test_train_ratio=ratio,
         ).verdict  # fmt: skip
 

@@ -196,7 +196,7 @@ def test_without_a_ratio_no_test_is_made():
     assert "give test_train_ratio=0.25" in " ".join(choice.warnings)
 
 
-def test_two_blocks_are_enough_for_a_test():
+def test_two_folds_are_enough_for_a_test():
     values = crossing(blocks=2)
     over = pr.points([0.1, 0.2, 0.4], [0.5, 0.2, 0.3])
     pairs = pr.choose(at_priors(values), over=over, test_train_ratio=0.25).comparison.pairs

@@ -115,7 +115,7 @@ def test_measures_at_no_prior_have_the_two_way_table():
 
 
 @pytest.mark.parametrize(("blocks", "quoted"), [(20, True), (8, False)])
-def test_rates_are_quoted_of_as_many_blocks_only(blocks, quoted):
+def test_rates_are_quoted_of_as_many_folds_only(blocks, quoted):
     two = row(pr.anova(tidy(draw(blocks, 3)), "iauprec", ["model", "fold"]), "model")["note"]
     three = row(pr.anova(cube(blocks=blocks)), "model")["note"]
     assert ("in 0.37 where" in two) == quoted
@@ -124,7 +124,7 @@ def test_rates_are_quoted_of_as_many_blocks_only(blocks, quoted):
         assert (f"not measured for {blocks} fold" in note) != quoted
 
 
-def test_without_blocks_that_is_said():
+def test_without_folds_that_is_said():
     table = cube(blocks=1).with_columns(other=pl.col("prior"))
     assert "no folds" in row(pr.anova(table, factors=["model", "prior"]), "model")["note"]
 

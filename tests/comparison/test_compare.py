@@ -279,7 +279,7 @@ def test_rates_are_quoted_of_the_design_at_hand_only(blocks, ratio, design):
 
 @pytest.mark.parametrize(("blocks", "measured"), [(20, True), (12, False)])
 @pytest.mark.parametrize("adjust", ["holm", "tukey"])
-def test_rates_of_hold_outs_are_quoted_of_as_many_blocks_only(blocks, measured, adjust):
+def test_rates_of_hold_outs_are_quoted_of_as_many_folds_only(blocks, measured, adjust):
     found = pr.compare(tidy(draw(blocks, 3)), target="dataset", adjust=adjust, permutations=99)
     said = " ".join(found.warnings)
     assert ("0.27 to 0.37" in said) == measured
@@ -388,7 +388,7 @@ def test_pairs_of_one_dataset_have_the_standard_error_of_a_paired_t_test():
         assert found["p_value"][i] == pytest.approx(expected.pvalue)
 
 
-def test_blocks_that_share_nothing_have_the_f_of_two_way_analysis():
+def test_folds_that_share_nothing_have_the_f_of_two_way_analysis():
     found = pr.compare(long(SOME), measure="auc", test_train_ratio=0)
     blocks, models = SOME.shape
     between = blocks * ((SOME.mean(axis=0) - SOME.mean()) ** 2).sum() / (models - 1)
@@ -409,7 +409,7 @@ def test_at_most_five_pairs_without_variation_are_named():
     ]  # fmt: skip
 
 
-def test_two_blocks_each_at_its_own_prior():
+def test_two_folds_each_at_its_own_prior():
     measures = long(SOME[:2], "auprec", [0.3, 0.4])
     found = pr.compare(measures, measure="auprec", test_train_ratio=0.25)
     assert found.measure == "auprec at each fold's own prior"

@@ -146,7 +146,7 @@ def test_equal_models_are_rarely_told_apart(measure, asked):
 
 
 @pytest.mark.parametrize("by", [[], "fold", ["fold", "region"]])
-def test_blocks_are_tested_alone(by):
+def test_folds_are_tested_alone(by):
     table = scored(seed=7, blocks=3).with_columns(region=pl.col("fold") % 2)
     table = table if by else table.filter(fold=0)
     found = pr.delong(table, **ASKED, by=by, fold=None)

@@ -13,8 +13,8 @@ from polaroc.errors import InvalidArgument, InvalidTable
 HOSTILE = ["", "[bold]", "<b>&amp;", "a;b='c'", "\x1b[31m", "ünï 模型", "null", "estimate", "0"]
 
 
-def design(measures, *, measure="iauprec", priors=(None,), between="model", block=("fold",), **kw):
-    return balanced(rows_of(measures, measure), list(priors), between, list(block), **kw)
+def design(measures, *, measure="iauprec", priors=(None,), model="model", fold=("fold",), **kw):
+    return balanced(rows_of(measures, measure), list(priors), model, list(fold), **kw)
 
 
 def shuffled(table: pl.DataFrame) -> pl.DataFrame:
@@ -59,14 +59,14 @@ def test_estimates_of_special_types(dtype):
 def test_columns_of_any_name(name):
     values = draw(3, 2)
     table = tidy(values).rename({"model": name, "fold": f"{name}2"})
-    found = design(table, between=name, block=[f"{name}2"])
+    found = design(table, model=name, fold=[f"{name}2"])
     assert (found.table == values).all()
 
 
-def test_blocks_of_several_columns():
+def test_folds_of_several_columns():
     values = draw(6, 2)
     table = tidy(values).with_columns(pl.col("fold") % 2, repeat=(pl.col("fold") - 1) // 2)
-    found = design(shuffled(table), block=["repeat", "fold"])
+    found = design(shuffled(table), fold=["repeat", "fold"])
     order = found.blocks.select(pl.col("repeat") * 2 + (1 - pl.col("fold"))).to_series()
     assert (found.table == values[order.to_numpy()]).all()
 
@@ -114,7 +114,7 @@ def test_equal_rows_twice_are_one():
     assert (design(pl.concat([table, table])).table == design(table).table).all()
 
 
-def test_blocks_may_be_left_out_and_are_said():
+def test_folds_may_be_left_out_and_are_said():
     values = draw(5, 3)
     table = tidy(values).with_columns(
         estimate=pl.when((pl.col("model") != "B") | (pl.col("fold") != 2)).then("estimate")
@@ -129,10 +129,10 @@ def test_blocks_may_be_left_out_and_are_said():
         design(table, incomplete="no")
 
 
-@pytest.mark.parametrize("block", [["model"], ["fold", "fold"], ["nope"]])
-def test_columns_are_named_once_and_known(block):
+@pytest.mark.parametrize("fold", [["model"], ["fold", "fold"], ["nope"]])
+def test_columns_are_named_once_and_known(fold):
     with pytest.raises(InvalidArgument, match="Hint:"):
-        design(tidy(draw(4, 3)), block=block)
+        design(tidy(draw(4, 3)), fold=fold)
 
 
 def at_priors(*priors):

@@ -92,7 +92,7 @@ def test_friedman_is_scipys(seed, tied):
 @pytest.mark.parametrize(
     ("row", "chance"), [([1, 2, 3], 1 / 6), ([1, 1, 2], 1 / 3), ([1, 2], 1 / 2)]
 )
-def test_ranks_that_agree_in_all_blocks_have_the_chance_of_that(row, chance):
+def test_ranks_that_agree_in_all_folds_have_the_chance_of_that(row, chance):
     values = np.array([row] * 4) * 0.1
     _, iman = omnibus.friedman(values)
     assert iman.statistic == np.inf

@@ -92,7 +92,7 @@ def test_tukey_with_the_two_way_error():
         )
 
 
-def test_tukey_is_scipys_where_blocks_explain_nothing():
+def test_tukey_is_scipys_where_folds_explain_nothing():
     # With all block means equal, the one-way error is the two-way error over more
     # degrees of freedom: differences and q scale alike.
     values = draw(12, 3, seed=6)

@@ -106,7 +106,7 @@ def test_curves_that_touch_cross_in_the_middle_of_where_they_touch():
     assert (point["fpr"], point["tpr"]) == pytest.approx((1 / 2, 1 / 2))
 
 
-def test_pairs_within_blocks():
+def test_pairs_within_folds():
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
     curve = pr.curve(table, **NAMES)
     found = pr.dominance(curve)

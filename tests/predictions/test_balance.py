@@ -86,7 +86,7 @@ def test_keys_that_lie_within_each_other_are_not_uneven():
 
 
 @pytest.mark.parametrize("keys", [[], ["model"]])
-def test_without_blocks_nothing_is_uneven(keys):
+def test_without_folds_nothing_is_uneven(keys):
     notes = pr.check(UNEQUAL, truth="truth", score="score", model=None, fold=None, by=keys)[
         "note"
     ].drop_nulls()

@@ -81,7 +81,7 @@ def wide(rng):
 
 
 def curves(rng):
-    return pr.curve(predictions(rng), **NAMES, by=BY)
+    return pr.curve(predictions(rng), **NAMES)
 
 
 def surfaces(rng):
@@ -89,7 +89,7 @@ def surfaces(rng):
 
 
 def measures(rng):
-    return pr.evaluate(predictions(rng), **NAMES, by=BY, over=OVER, priors=[0.05, 0.1, 0.2])
+    return pr.evaluate(predictions(rng), **NAMES, over=OVER, priors=[0.05, 0.1, 0.2])
 
 
 def points(rng):
@@ -97,16 +97,16 @@ def points(rng):
 
 
 TUNING, TEST = predictions(np.random.default_rng(1)), predictions(np.random.default_rng(2))
-evaluate = partial(pr.evaluate, **NAMES, by=BY, over=OVER, priors=[0.1, "observed"])
+evaluate = partial(pr.evaluate, **NAMES, over=OVER, priors=[0.1, "observed"])
 draws = {"draws": 100, "measures": "auc"}
 
 
 def of_curve(step, *arguments, **named):
-    return lambda frame: pr.curve(frame, **NAMES, by=BY).pipe(step, *arguments, **named)
+    return lambda frame: pr.curve(frame, **NAMES).pipe(step, *arguments, **named)
 
 
 def self_joined(frame):
-    curve = pr.curve(frame, **NAMES, by=BY)
+    curve = pr.curve(frame, **NAMES)
     areas = pr.auc(curve).select(*BY, area="estimate")
     return (
         curve.join(areas, on=BY).join(pr.hull(curve), on=[*BY, "threshold"]).sort(*BY, "tp", "fp")
@@ -119,7 +119,7 @@ def hull_chart(frame):
 
 
 def achievable_chart(frame, band=None):
-    curve = pr.curve(frame, **NAMES, by=BY)
+    curve = pr.curve(frame, **NAMES)
     outer = pr.achievable(curve, 0.1, recall=5)
     return pr.charts.pr(pr.surface(curve, 0.1), achievable=outer, band=band)
 
@@ -134,7 +134,7 @@ OF_PREDICTIONS = {
     "charts.pr, with achievable": achievable_chart,
     "charts.pr, with means and achievable": partial(achievable_chart, band="fold"),
     "charts.operating_drift, with curves": drift_chart,
-    "curve": partial(pr.curve, **NAMES, by=BY),
+    "curve": partial(pr.curve, **NAMES),
     "curve, without keys": partial(pr.curve, **NAMES),
     "curve, score computed": partial(
         pr.curve, truth="truth", score=pl.col("score") * 2, by=[pl.col("model").alias("m")]
@@ -172,7 +172,7 @@ OF_PREDICTIONS = {
     "curve joined with what is made of it": self_joined,
     "bootstrap": partial(pr.bootstrap, **NAMES, **draws),
     "bootstrap, clusters": partial(pr.bootstrap, **NAMES, **draws, cluster="patient"),
-    "check": lambda frame: pr.check(frame, truth="truth", score="score", by=BY, case="id"),
+    "check": lambda frame: pr.check(frame, truth="truth", score="score", case="id"),
     "estimate_prior, reference": lambda frame: pr.estimate_prior(
         frame, TEST, **NAMES, method="confusion"
     ),
@@ -180,18 +180,16 @@ OF_PREDICTIONS = {
         TUNING, frame, **NAMES, method="confusion"
     ),
     "apply_thresholds": lambda frame: pr.apply_thresholds(
-        frame, points(np.random.default_rng(1)), **NAMES, by=BY
+        frame, points(np.random.default_rng(1)), **NAMES
     ),
     "delong": lambda frame: pr.delong(frame, **NAMES),
     "compare, trained": lambda frame: (
-        pr.compare(
-            frame.drop("fold"), "auc", target="trained", block=None, case="id", **NAMES
-        ).pairs
+        pr.compare(frame.drop("fold"), "auc", target="trained", case="id", **NAMES).pairs
     ),
     "one_vs_rest": lambda frame: pr.one_vs_rest(frame, truth="kind", scores=["a", "b", "c"]).pipe(
-        pr.evaluate, **NAMES, by=["model", "class"]
+        pr.evaluate, **NAMES, by="class"
     ),
-    "macro": lambda frame: pr.macro(pr.evaluate(frame, **NAMES, by=BY), over="fold"),
+    "macro": lambda frame: pr.macro(pr.evaluate(frame, **NAMES), over="fold"),
 }
 MODELS = {"truth": "truth", "score": {"A": "a", "B": pl.col("b") + 1, "C": "c"}}
 OF_WIDE = {
@@ -217,9 +215,7 @@ OF_WIDE = {
         frame.drop("id", "fold", "patient"), **MODELS
     ),
     "compare, trained": lambda frame: (
-        pr.compare(
-            frame.drop("fold"), "auc", target="trained", block=None, case="id", **MODELS
-        ).pairs
+        pr.compare(frame.drop("fold"), "auc", target="trained", case="id", **MODELS).pairs
     ),
 }
 OF_CURVES = {
@@ -249,10 +245,8 @@ OF_MEASURES = {
     "charts.accsens_plane": pr.charts.accsens_plane,
 }
 OF_POINTS = {
-    "apply_thresholds": lambda found: pr.apply_thresholds(TEST, found, **NAMES, by=BY),
-    "apply_thresholds, lazily": lambda found: pr.apply_thresholds(
-        TEST.lazy(), found, **NAMES, by=BY
-    ),
+    "apply_thresholds": lambda found: pr.apply_thresholds(TEST, found, **NAMES),
+    "apply_thresholds, lazily": lambda found: pr.apply_thresholds(TEST.lazy(), found, **NAMES),
     "charts.operating_drift": pr.charts.operating_drift,
 }
 OF_PRIORS = {
@@ -431,7 +425,7 @@ def test_notes_are_of_the_reading_that_is_measured(memory):
 
 def test_missing_values_are_counted_in_one_reading():
     source = Source(predictions)
-    found = pr.check(source.frame, truth="truth", score="gone", by=BY)
+    found = pr.check(source.frame, truth="truth", score="gone")
     assert found["missing"].sum() == source.only_reading["gone"].null_count() > 0
 
 

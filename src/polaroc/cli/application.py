@@ -20,7 +20,7 @@ from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
 from polaroc.cli.gate import gate
 from polaroc.cli.monitor import monitor
-from polaroc.cli.option_names import METAVARS, OTHER_OPTIONS
+from polaroc.cli.parameters import other_names
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
@@ -37,12 +37,6 @@ def _takes_one_value(parameter: Any) -> bool:
 
 class Command(TyperCommand):
     """A command that takes settings, and an option with one value once."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        for parameter in self.params:
-            if parameter.name in METAVARS and parameter.param_type_name == "option":
-                parameter.metavar = METAVARS[parameter.name]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words after the name of the command."""
@@ -70,8 +64,7 @@ class Command(TyperCommand):
         own = {name for parameter in self.params for name in parameter.opts}
         for word in args:
             name = word.partition("=")[0].lower().replace("_", "-")
-            names = (one for one, others in OTHER_OPTIONS.items() if name in others and one in own)
-            right = next(names, None)
+            right = next((one for one in own if name in other_names(one)), None)
             if word.startswith("--") and word not in own and right is not None:
                 refuse(f"there is no option {word.partition('=')[0]}.\nHint: did you mean {right}?")
 

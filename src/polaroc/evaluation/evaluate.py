@@ -15,7 +15,7 @@ from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import Columns
-from polaroc.predictions.takes_cases import frame_of_cases, refuse_cluster
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Interpolation, Intervals, Priors
@@ -153,7 +153,5 @@ def evaluate(
         measures=measures, score_prior=cases.score_prior, memory=memory, scratch=scratch,
         progress=progress,
     )  # fmt: skip
-    if intervals is not None:
-        refuse_cluster(cases, "evaluate(intervals=...)")
     result = run(cases, request).measures
     return result if estimates is None else at_estimates(result, estimates)

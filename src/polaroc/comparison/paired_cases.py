@@ -100,22 +100,8 @@ def read_cases(cases: Cases[Any]) -> PairedCases:
     Test sets are the values of `by` and folds. In a wide table each row is a case where no column
     tells them apart.
     """
-    between, case = MODEL, cases.case
-    if not cases.scores:
-        if cases.model is None:
-            names = cases.table.lazy().collect_schema().names()
-            raise InvalidArgument(
-                "nothing tells the models apart, and there is one column of scores: a comparison "
-                f"needs two models or more; the table has {quoted(names)}.",
-                hint=Hint(
-                    "give one column of scores per model, {score}, or with a row per model and "
-                    "case the column that tells the models apart, {model}.",
-                    score=TWO_SCORES,
-                    model="model",
-                ),
-            )
-        between = column_name(cases.model, "model")
-    elif case is None:
+    between, case = model_column(cases), cases.case
+    if cases.scores and case is None:
         table, case = with_row_cases(cases.table)
         cases = replace(cases, table=cast(Any, table), case=case)
     of_case = None if case is None else column_name(case, "case")
@@ -139,6 +125,30 @@ def read_cases(cases: Cases[Any]) -> PairedCases:
     if of_case is not None:
         _refuse_unpaired(paired, of_case)
     return paired
+
+
+def model_column(cases: Cases[Any]) -> str:
+    """The name of the column that tells the models apart; raise where there is none."""
+    if cases.scores:
+        return MODEL
+    if cases.model is not None:
+        return column_name(cases.model, "model")
+    names = cases.table.lazy().collect_schema().names()
+    if cases.truth is None:
+        raise InvalidArgument(
+            f"nothing tells the models apart; the table has {quoted(names)}.",
+            hint=Hint("name the column that does, {model}.", model="model"),
+        )
+    raise InvalidArgument(
+        "nothing tells the models apart, and there is one column of scores: a comparison "
+        f"needs two models or more; the table has {quoted(names)}.",
+        hint=Hint(
+            "give one column of scores per model, {score}, or with a row per model and "
+            "case the column that tells the models apart, {model}.",
+            score=TWO_SCORES,
+            model="model",
+        ),
+    )
 
 
 def _refuse_roles_among(by: Sequence[IntoExpr], between: str, of_case: Sequence[str]) -> None:
@@ -213,6 +223,47 @@ def common_cases(
         f"{left:,} of {cases:,} cases {'was' if left == 1 else 'were'} left out of all models, "
         f"which are compared on the same {cases - left:,}: {why}."
     )
+
+
+def common_cases_of(
+    cases: Cases[pl.DataFrame], model: str
+) -> tuple[Cases[pl.DataFrame], str | None]:
+    """The cases that all models of one test set scored, and what is to be said of the others.
+
+    Without `case` rows of one column of scores cannot be paired: all are kept.
+    """
+    table, scores = cases.table, cases.scores
+    case = None if cases.case is None else column_name(cases.case, "case")
+    if case is None and not scores:
+        return cases, None
+    missing = {name: _is_missing(table, column, "score") for name, column in scores.items()}
+    columns = [*missing.values()] or [_is_missing(table, cast(IntoExpr, cases.score), "score")]
+    unscored = pl.any_horizontal(columns)
+    out = table.select(out=unscored | _is_missing(table, cast(IntoExpr, cases.truth), "truth"))[
+        "out"
+    ]
+    if not out.any():
+        return replace(cases, nulls="raise"), None
+    if scores:
+        lost = table.select(**{name: is_so.sum() for name, is_so in missing.items()})
+        by_model = [(name, count) for name, count in lost.row(0, named=True).items() if count]
+        kept = table.filter(~out)
+        number, left = table.height, table.height - kept.height
+    else:
+        without = table.filter(unscored)
+        by_model = list(without.group_by(model).len().sort(model).iter_rows())
+        ids = table.filter(out).select(case).unique()
+        kept = join_on(table, ids, ids.columns, "anti", order="left")
+        number, left = table.select(ids.columns).n_unique(), ids.height
+    names = ", ".join(f"{count:,} of {quoted([name])}" for name, count in by_model[:MAX_NAMED])
+    if len(by_model) > MAX_NAMED:
+        names += f" and some of {len(by_model) - MAX_NAMED} more"
+    why = f"scores are missing: {names}" if by_model else "their truth is missing"
+    said = (
+        f"{left:,} of {number:,} cases {'was' if left == 1 else 'were'} left out of all models, "
+        f"which are compared on the same {number - left:,}: {why}."
+    )
+    return replace(cases, table=kept, nulls="raise"), said
 
 
 def _is_missing(table: pl.DataFrame, column: IntoExpr, argument: str) -> pl.Expr:

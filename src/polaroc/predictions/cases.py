@@ -22,7 +22,9 @@ from polaroc.files.text_files import separator_hint, separator_in
 from polaroc.predictions.roles import (
     APART,
     COLUMN_ROLES,
+    FOUND,
     NEEDED,
+    OF_MEASURES,
     ROLES,
     Columns,
     documented,
@@ -232,7 +234,7 @@ def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]: ...
 
 def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]:
     """Cases of which nothing is found by name: for callers that know what they hold."""
-    return resolved(frame, columns, find=False)
+    return resolved(frame, columns, find=())
 
 
 def resolved(
@@ -240,9 +242,9 @@ def resolved(
     said: Mapping[str, Any],
     *,
     needed: Collection[str] = NEEDED,
-    find: bool = True,
+    find: Collection[str] = FOUND,
 ) -> Cases[Any]:
-    """The roles of a table as said, and where `find` those that usual names tell."""
+    """The roles of a table as said, and of those to `find` the ones that usual names tell."""
     table = as_polars(frame)
     schema = table.lazy().collect_schema()
     refuse_unknown_names(said)
@@ -272,7 +274,7 @@ def resolved(
         taken = described.used_but(*SHARED)
         free = {name: kind for name, kind in schema.items() if name not in taken}
         found = found_by_name(free)
-        found = {role: one for role, one in found.items() if role not in said}
+        found = {role: one for role, one in found.items() if role in find and role not in said}
         if scores:
             found.pop("model", None)
         described = replace(described, **found, found=frozenset(found))
@@ -282,6 +284,56 @@ def resolved(
     if scores:
         _refuse_second_model(described, schema.names())
     return described
+
+
+def of_measures(frame: Table, said: Mapping[str, Any]) -> Cases[Any]:
+    """A table of measures with its models and folds, as said or found by name; it has no scores."""
+    table = as_polars(frame)
+    names = table.lazy().collect_schema().names()
+    if not {"measure", "estimate"} <= set(names):
+        usual = usual_columns(names) or (None, None)
+        raise InvalidArgument(
+            f"the table holds no measures; it has {quoted(names) or 'no columns'}.",
+            hint=Hint(
+                "name the columns of predictions, {truth} and {score}, or pass the result of "
+                "evaluate(...).",
+                command_line="name the columns of predictions, {truth} and {score}, or give the "
+                "folder that `polaroc evaluate --out` writes.",
+                truth=usual[0],
+                score=usual[1],
+            ),
+        )
+    others = [role for role in said if role in ROLES and role not in OF_MEASURES]
+    if others:
+        raise InvalidArgument(
+            f"{quoted(others)} {'is' if len(others) == 1 else 'are'} for predictions, and the "
+            "table holds measures.",
+            hint="leave it out, or give predictions."
+            if len(others) == 1
+            else "leave them out, or give predictions.",
+        )
+    return resolved(frame, said, needed=(), find=("model", "fold"))
+
+
+def alike(
+    cases: Cases[Any], other: "Table | Cases[Any]", *, but: Collection[str] = ()
+) -> Cases[Any]:
+    """Another table of the same models as cases: with roles of its own, or else with the same.
+
+    What was found by names is found again. Roles in `but` it has not, and it may lack the columns
+    of folds and cases.
+    """
+    if isinstance(other, Cases):
+        return other
+    table = as_polars(other)
+    present = table.lazy().collect_schema().names()
+    said = {role: one for role, one in cases.said.items() if role not in (*cases.found, *but)}
+    said |= dict.fromkeys(cases.absent)
+    for role in ("fold", "case"):
+        if any(name not in present for name in column_names_of(cases.columns.get(role, ()))):
+            said.pop(role, None)
+    needed = [role for role in NEEDED if role not in but]
+    return resolved(table, said, needed=needed)
 
 
 def _selected(column: IntoExpr, table: pl.LazyFrame) -> list[IntoExpr]:

@@ -204,6 +204,8 @@ COLUMN_ROLES = [name for name, role in ROLES.items() if role.names_columns]
 NEEDED = ("truth", "score")
 # Roles whose columns are found by their usual names where nothing is said of them.
 FOUND = ("model", "fold", "case")
+# What a table of measures may have.
+OF_MEASURES = ("model", "fold", "test_train_ratio")
 # Pairs of roles that one column may not have, beside those that may have no other role.
 APART = (("model", "fold"), ("model", "case"))
 # Where the roles stand in a docstring.

@@ -11,7 +11,13 @@ import polars as pl
 from polaroc.base.columns import collect_like
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.cases import Cases, refuse_beside, refuse_unknown_names, resolved
+from polaroc.predictions.cases import (
+    Cases,
+    of_measures,
+    refuse_beside,
+    refuse_unknown_names,
+    resolved,
+)
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
 from polaroc.typing import EagerTable, Table
 
@@ -47,17 +53,21 @@ def takes_cases(
     no_bearing: Sequence[RoleName] = (),
     needed: Sequence[str] = NEEDED,
     describe: Callable[..., Cases[Any]] | None = None,
+    or_measures: bool = False,
 ) -> Callable[[Callable[Concatenate[Cases[Any], _P], _R]], OfCases[_P, _R]]:
     """Let a function of cases take any table with the roles of its columns as keywords.
 
     Roles that it neither `uses` nor declares to have `no_bearing` on the result are refused.
-    Tables that are no frames `describe` makes cases of.
+    Tables that are no frames `describe` makes cases of. With `or_measures` a table of which neither
+    truth nor score is said holds measures, whose models and folds are said or found by name; the
+    function then gets cases without them.
     """
 
     def decorate(function: Callable[Concatenate[Cases[Any], _P], _R]) -> OfCases[_P, _R]:
-        return cast(
-            OfCases[_P, _R], _wrapped(function, uses, no_bearing, needed, describe=describe)
+        wrapped = _wrapped(
+            function, uses, no_bearing, needed, describe=describe, or_measures=or_measures
         )
+        return cast(OfCases[_P, _R], wrapped)
 
     return decorate
 
@@ -89,6 +99,7 @@ def _wrapped(
     *,
     collects: bool = False,
     or_table: bool = False,
+    or_measures: bool = False,
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
@@ -119,6 +130,9 @@ def _wrapped(
         refuse_unknown_names(kwargs, names)
         if or_table and not said and not isinstance(frame, Cases):
             return collect_like(frame, function(as_polars(frame), *rest, **kwargs))
+        is_said = any(said.get(role) is not None for role in NEEDED)
+        if or_measures and not is_said and not isinstance(frame, Cases):
+            return function(of_measures(frame, said), *rest, **kwargs)
         if describe is None:
             described = _described(frame, said, needed, whole=kwargs.get("memory") is not None)
         else:
@@ -133,7 +147,8 @@ def _wrapped(
     # For the table of the reference: roles that are not there are refused.
     shown.bearings = bearings
     beside = sorted(
-        [*parameters(taken, () if or_table else needed), *others], key=lambda one: one.kind
+        [*parameters(taken, () if or_table or or_measures else needed), *others],
+        key=lambda one: one.kind,
     )
     frame = first.replace(annotation=Table | Cases)
     returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation

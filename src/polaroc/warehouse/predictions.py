@@ -23,7 +23,7 @@ from polaroc.errors import (
     quoted,
 )
 from polaroc.predictions.cases import Cases, columns_of, refuse_beside, resolved
-from polaroc.predictions.roles import COLUMN_ROLES, NEEDED
+from polaroc.predictions.roles import COLUMN_ROLES, FOUND, NEEDED
 from polaroc.predictions.row_checks import (
     BAD_WEIGHT,
     INEXACT,
@@ -84,7 +84,11 @@ class Predictions:
 
 
 def described(
-    table: "Table", said: Mapping[str, Any], needed: Collection[str] = NEEDED, *, find: bool = True
+    table: "Table",
+    said: Mapping[str, Any],
+    needed: Collection[str] = NEEDED,
+    *,
+    find: Collection[str] = FOUND,
 ) -> Cases[Any]:
     """The roles of the columns of a table, which expressions cannot have."""
     if isinstance(table, Cases):

@@ -12,7 +12,7 @@ from polaroc.cli.drawings import DRAWINGS
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
 PROBABLE = TABLE.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
-PREDICTIONS = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
+PREDICTIONS = ["--truth", "truth", "--score", "score", "--model", "model", "--fold", "fold"]
 OVER = ["--over", 0.05, 0.2]
 # What each chart cannot do without.
 NEEDS = {
@@ -115,7 +115,7 @@ def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
 def test_what_is_drawn_over_a_chart_is_asked_for(folder, tmp_path, name, options, draw):
     one = pl.col("fold") == 1
     PROBABLE.filter(one).write_parquet(tmp_path / "one.parquet")
-    asked = [*PREDICTIONS[:4], "--by", "model"]
+    asked = [*PREDICTIONS[:4], "--no-fold"]
     curves = pr.curve(PROBABLE.filter(one), truth="truth", score="score", fold=None)
     found = spec(tmp_path / "one.parquet", tmp_path, name, *asked, *options)
     assert_same_document(found, draw(curves).to_dict())
@@ -123,7 +123,7 @@ def test_what_is_drawn_over_a_chart_is_asked_for(folder, tmp_path, name, options
 
 def test_rates_by_skew_are_those_of_the_point_of_least_error(folder, tmp_path):
     table = pr.curve(TABLE, truth="truth", score="score", fold=None)
-    options = ["--truth", "truth", "--score", "score", "--by", "model", "--over", 0.01, 0.5]
+    options = ["--truth", "truth", "--score", "score", "--no-fold", "--over", 0.01, 0.5]
     said = spec(folder / "predictions.parquet", tmp_path, "skew_effect", *options)
     lines = said["data"]["values"]
     assert len(lines) == 3 * 3
@@ -210,7 +210,7 @@ def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide)
 
 
 def test_the_first_key_named_has_the_colours(folder, tmp_path):
-    turned = ["--truth", "truth", "--score", "score", "--by", "fold", "--by", "model"]
+    turned = ["--truth", "truth", "--score", "score", "--by", "fold", "--no-fold"]
     for file in ("predictions", "measures"):
         options = turned if file == "predictions" else turned[4:]
         found = spec(folder / f"{file}.parquet", tmp_path, "auprec_by_prior", *options)
@@ -250,10 +250,13 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["interaction", "P", *PREDICTIONS, "--over", 0.3, 0.2], "lo < hi"),
         (["winner_map", "P", *PREDICTIONS], "without a range of priors"),
         (
-            ["winner_map", "P", *PREDICTIONS[:4], "--no-by", *OVER],
+            ["winner_map", "P", *PREDICTIONS[:4], "--no-model", "--no-fold", *OVER],
             "no column tells the models apart",
         ),
-        (["dominance", "P", *PREDICTIONS[:4], "--no-by"], "no column tells the models apart"),
+        (
+            ["dominance", "P", *PREDICTIONS[:4], "--no-model", "--no-fold"],
+            "no column tells the models apart",
+        ),
         (["accsens_plane", "P", *PREDICTIONS], "over is None"),
         (["accsens_plane", "M", *OVER], "--over is for predictions"),
         (["pairs", "M"], "test_train_ratio"),

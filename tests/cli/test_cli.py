@@ -25,7 +25,7 @@ CHARTS = {
     for kind in ("json", "html", "svg", "png")
 }
 BASE = ["--truth", "truth", "--score", "score"]
-KEYS = ["--by", "model", "--by", "fold"]
+KEYS = ["--model", "model", "--fold", "fold"]
 
 
 def polaroc(*arguments: object):
@@ -84,7 +84,7 @@ def test_evaluate_prints_mean_and_sd_over_folds(file):
 
 @pytest.mark.parametrize("interpolation", ["linear", "step", "hull"])
 def test_evaluate_takes_every_interpolation(file, interpolation):
-    by_model = ["--by", "model", "--interpolation", interpolation]
+    by_model = ["--no-fold", "--interpolation", interpolation]
     result = polaroc("evaluate", file, *BASE, *by_model)
     expected = pr.evaluate(
         TABLE, truth="truth", score="score", fold=None, interpolation=interpolation, priors=0.1
@@ -97,7 +97,7 @@ def test_evaluate_without_keys_and_with_weights(tmp_path):
     table = TABLE.filter(model="A").with_columns(weight=pl.lit(2.5))
     table.write_csv(tmp_path / "one.csv")
     result = polaroc(
-        "evaluate", tmp_path / "one.csv", *BASE, "--no-by", "--weight", "weight", "--no-charts",
+        "evaluate", tmp_path / "one.csv", *BASE, "--no-model", "--no-fold", "--weight", "weight", "--no-charts",
         "--out", tmp_path / "out",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -124,7 +124,15 @@ def test_nulls_may_be_dropped_and_are_said(tmp_path):
     table = TABLE.with_columns(pl.when(pl.col("case") > 50).then("score").alias("score"))
     table.write_parquet(tmp_path / "table.parquet")
     count = table["score"].null_count()
-    arguments = ["evaluate", tmp_path / "table.parquet", *BASE, "--no-by", "--prior", "0.5"]
+    arguments = [
+        "evaluate",
+        tmp_path / "table.parquet",
+        *BASE,
+        "--no-model",
+        "--no-fold",
+        "--prior",
+        "0.5",
+    ]
     refused = polaroc(*arguments)
     assert refused.exit_code == 2
     assert f"{count} null scores" in refused.output
@@ -146,7 +154,7 @@ def test_check_shows_every_key(file):
         (["FILE", "--truth", "label", "--score", "score"], "no column 'label'"),
         (["FILE", "--truth", "truth", "--score", "model"], "allowed are numbers"),
         (["FILE", *BASE, "--by", "nope"], "no column 'nope'"),
-        (["FILE", *BASE, "--by", "model", "--by", "model"], "names a column twice"),
+        (["FILE", *BASE, "--no-fold", "--by", "model"], "names a column twice"),
         (["FILE", *BASE, "--prior", "5%"], "--prior is '5%'"),
         (["FILE", *BASE, "--prior", "1.5"], "prior is 1.5"),
         (["FILE", *BASE, "--over", "0.2", "0.1"], "lo < hi"),
@@ -209,7 +217,7 @@ def test_many_keys_leave_a_chart_out_and_say_so(tmp_path):
     table = pl.DataFrame({"model": list(range(310)) * 2, "truth": [1] * 310 + [0] * 310})
     table.with_columns(score=pl.col("truth") * 1.0).write_parquet(tmp_path / "table.parquet")
     result = polaroc(
-        "evaluate", tmp_path / "table.parquet", *BASE, "--by", "model", "--out", tmp_path / "out"
+        "evaluate", tmp_path / "table.parquet", *BASE, "--no-fold", "--out", tmp_path / "out"
     )
     assert result.exit_code == 0, result.output
     assert "Chart roc left out: there are 310 curves" in result.output
@@ -357,7 +365,18 @@ def test_an_option_with_one_value_is_not_given_twice(file, command, twice):
 
 
 def test_options_with_several_values_and_flags_may_be_repeated(file):
-    repeated = ["--prior", 0.1, "--prior", 0.2, "--by", "model", "--by", "fold", "--json", "--json"]
+    repeated = [
+        "--prior",
+        0.1,
+        "--prior",
+        0.2,
+        "--model",
+        "model",
+        "--fold",
+        "fold",
+        "--json",
+        "--json",
+    ]
     assert polaroc("evaluate", file, *BASE, *repeated).exit_code == 0
 
 

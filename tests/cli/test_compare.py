@@ -39,7 +39,16 @@ def in_one_line(text: str) -> str:
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_compare_reads_what_evaluate_writes(tmp_path, files, suffix):
-    arguments = ["--by", "model", "--by", "fold", *OVER, "--no-charts", "--out", tmp_path / "out"]
+    arguments = [
+        "--model",
+        "model",
+        "--fold",
+        "fold",
+        *OVER,
+        "--no-charts",
+        "--out",
+        tmp_path / "out",
+    ]
     assert (
         polaroc("evaluate", files / "predictions.parquet", *PREDICTIONS, *arguments).exit_code == 0
     )
@@ -57,7 +66,7 @@ def test_compare_reads_what_evaluate_writes(tmp_path, files, suffix):
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize("grid", [[], ["--grid", 16]])
 def test_every_command_has_one_expected_auprec(tmp_path, files, suffix, grid):
-    by = ["--by", "model", "--by", "fold"]
+    by = ["--model", "model", "--fold", "fold"]
     raw = [files / "predictions.parquet", *PREDICTIONS]
     asked = [*by, "--over", 0.02, 0.1, *grid, "--no-charts", "--out", tmp_path / "out"]
     assert polaroc("evaluate", *raw, *asked).exit_code == 0
@@ -98,7 +107,7 @@ def test_the_call_that_makes_what_lacks_is_one_of_the_command_line(tmp_path, fil
 
 
 def test_a_grid_is_written_and_not_printed(tmp_path, files):
-    asked = ["--by", "model", *OVER, "--grid", 9, "--prior", 0.1, "--out", tmp_path / "out"]
+    asked = ["--no-fold", *OVER, "--grid", 9, "--prior", 0.1, "--out", tmp_path / "out"]
     result = polaroc("evaluate", files / "predictions.parquet", *PREDICTIONS, *asked, "--no-charts")
     assert result.exit_code == 0, result.output
     assert result.output.count("AUPREC 0.") == 1

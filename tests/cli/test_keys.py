@@ -130,10 +130,10 @@ def test_columns_that_may_be_keys_are_named(tmp_path, command):
 @pytest.mark.parametrize("command", ["evaluate", "check"])
 def test_rows_are_pooled_where_that_is_asked(named, command):
     file, names = named
-    result = polaroc(command, file, *BASE, "--no-by", "--json")
+    result = polaroc(command, file, *BASE, "--no-model", "--no-fold", "--json")
     assert names[0] not in json.loads(result.stdout)[0]
     assert "--by" not in result.stderr
-    refused = polaroc(command, file, *BASE, "--no-by", "--by", names[0])
+    refused = polaroc(command, file, *BASE, "--no-model", "--no-fold", "--by", names[0])
     assert refused.exit_code == 2
     assert "both --by and --no-by" in refused.stderr
 
@@ -155,15 +155,15 @@ def test_a_table_at_an_address_has_the_same_keys(tmp_path):
     result = polaroc(*asked)
     assert rows(result, ["clf", "fold"]) == set(TABLE.select("model", "fold").unique().rows())
     assert "keys are 'clf', 'fold'" in result.stderr
-    assert "clf" not in json.loads(polaroc(*asked, "--no-by").stdout)[0]
+    assert "clf" not in json.loads(polaroc(*asked, "--no-model", "--no-fold").stdout)[0]
 
 
 @pytest.mark.slow
 def test_sql_says_that_it_looked_at_no_table():
     asked = ["sql", "--table", "predictions", *BASE]
     assert "Note: no --by is given" in polaroc(*asked).stderr
-    assert polaroc(*asked, "--no-by").stderr == ""
-    assert polaroc(*asked, "--no-by").stdout == polaroc(*asked).stdout
+    assert polaroc(*asked, "--no-model", "--no-fold").stderr == ""
+    assert polaroc(*asked, "--no-model", "--no-fold").stdout == polaroc(*asked).stdout
 
 
 def test_measures_need_no_usual_names(tmp_path):

@@ -57,7 +57,7 @@ def test_help_of_the_whole_fits_80_columns(monkeypatch):
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "ndjson"])
 def test_evaluate_writes_one_table(here, kind):
     file = here / f"zz.{kind}"
-    result = polaroc("evaluate", "p.parquet", *COLUMNS, "--by", "model", "-o", file)
+    result = polaroc("evaluate", "p.parquet", *COLUMNS, "--no-fold", "-o", file)
     assert result.exit_code == 0, result.output
     assert file.is_file()
     expected = pr.evaluate(TABLE, truth="label", score="p", fold=None)
@@ -81,7 +81,7 @@ def test_names_of_tables_that_are_not_written_are_refused(here):
 
 def test_force_replaces_a_file(here):
     (here / "zz.csv").write_text("mine")
-    call = ["evaluate", "p.parquet", *COLUMNS, "--no-by", "--out", "zz.csv"]
+    call = ["evaluate", "p.parquet", *COLUMNS, "--no-model", "--no-fold", "--out", "zz.csv"]
     refused = polaroc(*call)
     assert refused.exit_code == 2
     assert "--force" in refused.output
@@ -111,7 +111,16 @@ def test_force_leaves_other_files_of_a_folder(here):
     out.mkdir()
     (out / "mine.txt").write_text("mine")
     (out / "measures.csv").write_text("mine")
-    call = ["evaluate", "p.parquet", *COLUMNS, "--no-by", "--no-charts", "--out", out]
+    call = [
+        "evaluate",
+        "p.parquet",
+        *COLUMNS,
+        "--no-model",
+        "--no-fold",
+        "--no-charts",
+        "--out",
+        out,
+    ]
     refused = polaroc(*call)
     assert refused.exit_code == 2
     assert "--force" in refused.output
@@ -180,7 +189,7 @@ cost_fn = 5
 
 def test_settings_stand_for_options(here):
     configured(here, SETTINGS)
-    options = ["--by", "model", "--by", "fold", "--over", 0.05, 0.2]
+    options = ["--model", "model", "--fold", "fold", "--over", 0.05, 0.2]
     priors = ["--prior", 0.1, "--prior", "observed"]
     explicit = polaroc("evaluate", "p.parquet", "--no-config", *COLUMNS, *options, *priors)
     result = polaroc("evaluate", "p.parquet")
@@ -203,7 +212,7 @@ def test_settings_may_name_a_column_of_scores_per_model(here):
     one = pl.read_parquet("p.parquet").select("label", "p", q=1 - pl.col("p"))
     one.write_parquet("wide.parquet")
     configured(here, "truth = 'label'\n[score]\nup = 'p'\ndown = 'q'")
-    result = polaroc("evaluate", "wide.parquet", "--no-by", "--json")
+    result = polaroc("evaluate", "wide.parquet", "--no-model", "--no-fold", "--json")
     assert result.exit_code == 0, result.output
     rows = json.loads(result.stdout)
     areas = {row["model"]: row["estimate"] for row in rows if row["measure"] == "auc"}
@@ -220,7 +229,7 @@ def test_other_files_than_tables_are_not_written(here, name):
 
 def test_options_win_over_settings(here):
     configured(here, SETTINGS)
-    result = polaroc("evaluate", "p.parquet", "--no-by", "--prior", 0.5, "--json")
+    result = polaroc("evaluate", "p.parquet", "--no-model", "--no-fold", "--prior", 0.5, "--json")
     rows = json.loads(result.stdout)
     assert [row["prior"] for row in rows if row["measure"] == "auprec"] == [0.5]
     assert "model" not in rows[0]
@@ -338,7 +347,7 @@ def test_settings_are_not_for_other_data(here):
         (["check", "p.parquet", "--trut", "label"], "--truth"),
         (["check", "p.parquet", "--y-true", "label"], "did you mean --truth?"),
         (["evaluate", "p.parquet", *COLUMNS, "--overwrite"], "did you mean --force?"),
-        (["choose", "p.parquet", *COLUMNS, "--by", "model"], "did you mean --between?"),
+        (["choose", "p.parquet", *COLUMNS, "--no-fold"], "did you mean --between?"),
         (["compare", "p.parquet", *COLUMNS, "--fold", "fold"], "did you mean --block?"),
         (
             ["choose", "p.parquet", *COLUMNS, "--over", 0.1, 0.2, "--between", "modle"],
@@ -363,7 +372,7 @@ def test_did_you_mean(here, arguments, said):
 
 
 def test_measures_are_named_and_scores_right_at_a_prior(here):
-    asked = ["evaluate", "p.parquet", *COLUMNS, "--by", "model", "--by", "fold", "--json"]
+    asked = ["evaluate", "p.parquet", *COLUMNS, "--model", "model", "--fold", "fold", "--json"]
     asked += ["--measure", "brier", "--measure", "refinement_loss", "--prior", 0.1]
     found = pl.DataFrame(json.loads(polaroc(*asked, "--score-prior", 0.3).stdout))
     expected = pr.evaluate(

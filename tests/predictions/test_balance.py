@@ -40,7 +40,7 @@ SAID = {
 }
 every_table = pytest.mark.parametrize(("table", "said", "where"), SAID.values(), ids=SAID)
 ASKED = ["--truth", "truth", "--score", "score"]
-BY = ["--by", "model", "--by", "fold"]
+BY = ["--model", "model", "--fold", "fold"]
 OVER = ["--over", "0.3", "0.5"]
 RATIO = ["--test-train-ratio", "0.5"]
 

@@ -26,7 +26,7 @@ FOUND = HERE.parents[2] / "build" / "fuzz"
 SUFFIXES = (".parquet", ".csv", ".tsv", ".ndjson", ".arrow", ".csv.gz", ".ndjson.zst")
 BATCH, HANGS = 60, 20
 MEMORY = 6 * 2**30
-BASE = ["--truth", "truth", "--score", "score", "--by", "model"]
+BASE = ["--truth", "truth", "--score", "score", "--no-fold"]
 RANGE = ["--over", "0.1", "0.5"]
 # FILE is what is broken; WHOLE and USE are tables beside it, OUT is where the result goes.
 COMMANDS = (

@@ -15,7 +15,7 @@ from polaroc.cli.check import check
 from polaroc.cli.choose import choose
 from polaroc.cli.compare import compare
 from polaroc.cli.demo import demo
-from polaroc.cli.drawings import DRAWINGS, TESTED
+from polaroc.cli.drawings import DRAWINGS
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
 from polaroc.cli.gate import gate
@@ -27,6 +27,7 @@ from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
 from polaroc.cli.threshold import threshold
 from polaroc.errors import PolarocError
+from polaroc.predictions.roles import ROLES
 
 
 def _takes_one_value(parameter: Any) -> bool:
@@ -73,7 +74,7 @@ def _allowed(command: str | None, words: dict[str, Any]) -> Callable[[str], bool
     """Which settings fit a command and its arguments."""
     if command == "chart" and words.get("name") in DRAWINGS:
         options = DRAWINGS[words["name"]].options
-        return lambda name: name in options or name not in TESTED
+        return lambda name: name in options or name in ROLES
     return lambda name: True
 
 

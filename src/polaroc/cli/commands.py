@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from inspect import Parameter, Signature, signature
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 import typer
+from typer.models import ArgumentInfo
 
+from polaroc.base.columns import RESERVED
 from polaroc.cli.engines import TableSource
 from polaroc.cli.inputs import (
     Decimal,
@@ -23,7 +25,13 @@ from polaroc.cli.inputs import (
     roles_of,
     text_format,
 )
-from polaroc.cli.parameters import kind_of, option_name, own_options, role_options
+from polaroc.cli.parameters import (
+    is_needed,
+    kind_of,
+    option_name,
+    own_options,
+    role_options,
+)
 from polaroc.cli.screen import handle_errors, print_notes, say_settings
 from polaroc.cli.settings import OF_MEASURES, SETTINGS, Settings
 from polaroc.curves.curve import curve
@@ -31,8 +39,8 @@ from polaroc.curves.keys import totals
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.audit import label_notes
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import ROLES
+from polaroc.predictions.cases import Cases, of_measures
+from polaroc.predictions.roles import NEEDED, ROLES
 from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.warehouse.connections import is_address
@@ -50,7 +58,7 @@ class Made:
     functions
         The functions, the main one first.
     roles
-        The function whose roles are options.
+        The functions whose roles are options.
     left_out
         Parameters of the functions that are no options.
     own
@@ -58,38 +66,39 @@ class Made:
     """
 
     functions: tuple[Function, ...]
-    roles: Function
+    roles: tuple[Function, ...]
     left_out: frozenset[str]
     own: frozenset[str]
 
 
 def command(
     *functions: Function,
-    roles: Function | None = None,
+    roles: Sequence[Function] = (),
     left_out: Sequence[str] = (),
     reads: bool = True,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A command made of public functions, of which the body shows what they return.
 
     Options are the parameters of the functions, less those `left_out`, and the roles of the first
-    or of another function. The first argument of the body is the `Call`; its others are options of
+    or of other functions. The first argument of the body is the `Call`; its others are options of
     the command line alone.
     """
 
     def decorate(body: Callable[..., None]) -> Callable[..., None]:
         _, *own = signature(body).parameters.values()
         names = [one.name for one in own]
-        made = Made(functions, roles or functions[0], frozenset(left_out), frozenset(names))
+        made = Made(functions, tuple(roles) or functions[:1], frozenset(left_out), frozenset(names))
         beside = [*names, *left_out]
         parameters: dict[str, Parameter] = {}
         for function in functions:
             parameters = own_options(function, beside) | parameters
         shown = [
             _parameter("context", typer.Context),
+            *(one for one in own if _is_argument(one)),
             *([_parameter("files", FilesWords)] if reads else []),
-            *own,
             *(one for one in role_options(made.roles) if one.name not in beside),
             *parameters.values(),
+            *(one for one in own if not _is_argument(one)),
             *([_parameter(*one) for one in OF_FILES] if reads else []),
         ]
 
@@ -105,6 +114,11 @@ def command(
         return handle_errors(run)
 
     return decorate
+
+
+def _is_argument(parameter: Parameter) -> bool:
+    """Whether a parameter of a body has no name on the command line."""
+    return any(isinstance(one, ArgumentInfo) for one in get_args(parameter.annotation))
 
 
 def _parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Parameter:
@@ -147,16 +161,28 @@ class Call:
     def cases(self) -> Cases[Any]:
         """What is read, with the roles of its columns; what was found is said."""
         assert self.source is not None
-        taken = signature(self.made.roles).parameters
-        needed = [role for role in ROLES if role in taken and _is_needed(taken[role])]
-        cases = self.source.described(self.roles, needed)
-        print_notes(notes_of(self.source, cases, getattr(self.made.roles, "bearings", {})))
+        said = any(self.roles.get(role) is not None for role in NEEDED)
+        if said or is_needed(self.made.roles, NEEDED[0]):
+            cases = self.source.described(self.roles)
+        else:
+            cases = of_measures(self.source.written(()), self.roles)
+            names = [one for one in self.source.schema() if one not in RESERVED]
+            cases = replace(cases, table=self.source.written(names))
+        used = {
+            role
+            for function in self.made.roles
+            for role, bearing in getattr(function, "bearings", {}).items()
+            if bearing == "used"
+        }
+        print_notes(notes_of(self.source, cases, used))
         return cases
 
     @cached_property
     def in_memory(self) -> Cases[pl.DataFrame]:
         """The cases, with the columns in use read."""
         assert self.source is not None
+        if self.cases.truth is None:
+            return self.cases.collect()
         return in_memory(self.source, self.cases)
 
     @cached_property
@@ -203,37 +229,35 @@ class Call:
         with opened(files, table, self.text) as source:
             return source.written(column_names_of(self.cases.keys)).collect()
 
-    def __call__(self, first: Any, function: Function | None = None, **more: Any) -> Any:
-        """What a function returns, by default the main one, with the options that were given."""
-        function = function or self.made.functions[0]
+    def refuse_others(self, function: Function, why: str) -> None:
+        """Refuse options that were given and a function does not have."""
         taken = signature(function).parameters
         others = [option_name(name) for name in self.given if name not in taken]
         if others:
-            raise InvalidArgument(
-                f"{', '.join(others)} is given, which {function.__name__} does not have.",
-                hint="leave it out.",
-            )
+            raise InvalidArgument(f"{', '.join(others)} {why}.", hint="leave it out.")
+
+    def __call__(self, first: Any, function: Function | None = None, **more: Any) -> Any:
+        """What a function returns, by default the main one, with the options that were given."""
+        function = function or self.made.functions[0]
+        self.refuse_others(function, f"is given, which {function.__name__} does not have")
         result = function(first, **(self.options | more))
         if isinstance(result, pl.LazyFrame):
             result = result.collect()
-        if self.source is not None:
-            self.source.check_unchanged()
+        self.check_unchanged()
         return result
 
-
-def _is_needed(parameter: Parameter) -> bool:
-    return parameter.default is Parameter.empty
+    def check_unchanged(self) -> None:
+        """Raise if what is read was written to since it was opened."""
+        if self.source is not None:
+            self.source.check_unchanged()
 
 
 @contextmanager
 def _called(made: Made, context: Any, words: dict[str, Any]) -> Iterator[Call]:
     """The call that the words mean, as long as what it reads is open."""
     text = text_format(words.pop("separator", None), words.pop("decimal", "."))
-    with (
-        nullcontext()
-        if "files" not in words
-        else opened(words.pop("files"), table := words.pop("table"), text) as source
-    ):
+    files, table = words.pop("files", None), words.pop("table", None)
+    with nullcontext() if files is None else opened(files, table, text) as source:
         settings = context and context.meta.get(SETTINGS)
         if settings is not None:
             _heed(settings, made, source, words)
@@ -245,8 +269,7 @@ def _called(made: Made, context: Any, words: dict[str, Any]) -> Iterator[Call]:
 def _heed(settings: Settings, made: Made, source: Source | None, words: dict[str, Any]) -> None:
     """Take back settings that are not for what is read, and say which are used."""
     used = dict(settings.values)
-    truth = signature(made.roles).parameters.get("truth")
-    takes_measures = truth is not None and not _is_needed(truth)
+    takes_measures = not is_needed(made.roles, "truth")
     if takes_measures and source is not None and {"measure", "estimate"} <= {*source.schema()}:
         used = {name: value for name, value in used.items() if name in OF_MEASURES}
     for name in settings.values.keys() - used.keys():

@@ -36,9 +36,9 @@ class TableSource:
         """All rows, fetched."""
         return self._fetched(self.table)
 
-    def described(self, roles: Mapping[str, Any], needed: Sequence[str]) -> Cases[Any]:
+    def described(self, roles: Mapping[str, Any]) -> Cases[Any]:
         """The table with the roles of its columns."""
-        return described(self.table, roles, needed)
+        return described(self.table, roles)
 
     def fetched(self, cases: Cases[Any], names: Sequence[str]) -> Cases[pl.LazyFrame]:
         """The cases on this machine, of the table the columns named."""

@@ -1,6 +1,6 @@
 """What a command reads: files, or a table at an address, and what their columns mean."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,7 +28,6 @@ AS_WRITTEN = TextFormat()
 FilesWords = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILES...",
         help="Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders; - reads "
         "one of them from the standard input; or an address, with --table.",
     ),
@@ -81,9 +80,9 @@ class FileSource:
         """All rows, the columns named as they are written."""
         return scan(self.paths, names, self.text) if names else self.table
 
-    def described(self, roles: Mapping[str, Any], needed: Sequence[str]) -> Cases[pl.LazyFrame]:
+    def described(self, roles: Mapping[str, Any]) -> Cases[pl.LazyFrame]:
         """The rows with the roles of their columns, keys as they are written."""
-        cases = resolved(self.table, roles, needed=needed)
+        cases = resolved(self.table, roles)
         self._check_numbers(cases)
         names = column_names_of(cases.keys)
         return replace(cases, table=self.written(names))
@@ -226,16 +225,18 @@ def in_memory(source: Source, cases: Cases[Any]) -> Cases[pl.DataFrame]:
     return source.fetched(cases, [name for name in names if name in wanted]).collect()
 
 
-def notes_of(source: Source, cases: Cases[Any], bearings: Mapping[str, str]) -> list[str]:
+def notes_of(source: Source, cases: Cases[Any], used: Collection[str]) -> list[str]:
     """What was found by the names of columns, and which of them and which labels have no role."""
-    found = [role for role in FOUND if role in cases.found and bearings.get(role) == "used"]
+    found = [role for role in FOUND if role in cases.found and role in used]
     sentences = []
     if found:
         told = [f"{FOUND_WORDS[role]} {quoted(cases.columns[role])}" for role in found]
         none = ", ".join(f"--no-{role}" for role in found)
         its = "its name" if len(found) == 1 else "their names"
         sentences.append(f"{', '.join(told)} (found by {its}; {none} for none).")
-    unused = [name for name in source.schema() if name not in cases.used]
+    # All columns of measures have a meaning.
+    names = [] if cases.truth is None else source.schema()
+    unused = [name for name in names if name not in cases.used]
     if unused:
         sentences.append(f"Without a role: {quoted(unused, MAX_UNUSED)}.")
     notes = [" ".join(sentences)] if sentences else []

@@ -190,25 +190,36 @@ def beginnings(words: Iterable[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
-def role_options(function: Callable[..., Any]) -> list[Parameter]:
-    """The roles that a function takes, as options; those without bearing are not shown."""
-    bearings: dict[str, str] = getattr(function, "bearings", {})
-    taken = signature(function).parameters
+def role_options(functions: Sequence[Callable[..., Any]]) -> list[Parameter]:
+    """The roles that functions take, as options; those without bearing are not shown."""
+    takers = {
+        name: [function for function in functions if name in signature(function).parameters]
+        for name in ROLES
+    }
     options = []
-    for name, role in ROLES.items():
-        if name not in taken:
+    for name, of in takers.items():
+        if not of:
             continue
+        role, taken = ROLES[name], signature(of[0]).parameters
         kind = kind_of(name, taken[name].annotation)
         if role.names_columns or role.several:
             kind = Kind(list[str] if role.several else str, "COLUMN")
         text = role.in_words or in_words(role.text, taken, whole=True)
-        needed = taken[name].default is Parameter.empty
-        hidden = bearings.get(name) == "no bearing"
-        options.append(_option(name, kind, f"{text} [required]" if needed else text, hidden))
+        if is_needed(functions, name):
+            text += " [required]"
+        bearings = {getattr(one, "bearings", {}).get(name) for one in of}
+        hidden = bearings == {"no bearing"}
+        options.append(_option(name, kind, text, hidden))
         if name in FOUND:
             none = f"There is no column of {name}s."
             options.append(_option(f"no_{name}", Kind(bool), none, hidden))
     return options
+
+
+def is_needed(functions: Sequence[Callable[..., Any]], name: str) -> bool:
+    """Whether all functions need a parameter."""
+    taken = [signature(function).parameters.get(name) for function in functions]
+    return all(one is not None and one.default is Parameter.empty for one in taken)
 
 
 def own_options(function: Callable[..., Any], left_out: Collection[str]) -> dict[str, Parameter]:
@@ -217,7 +228,10 @@ def own_options(function: Callable[..., Any], left_out: Collection[str]) -> dict
     texts = documentation(function)
     return {
         name: _option(
-            name, kind_of(name, one.annotation), in_words(texts[name], taken) + _default(one)
+            name,
+            kind_of(name, one.annotation),
+            # Its own name there is that of a function.
+            in_words(texts[name], [other for other in taken if other != name]) + _default(one),
         )
         for name, one in list(taken.items())[1:]
         if name not in (*ROLES, *left_out)
@@ -244,6 +258,9 @@ def _option(name: str, kind: Kind, text: str, hidden: bool = False) -> Parameter
         metavar = f"[{shown}]" if len(shown) < WIDTH else name.upper().removesuffix("S")
         if kind.choices and len(shown) >= WIDTH:
             text = f"One of {', '.join(choices)}: {text}"
+    if get_origin(kind.words) is list and not kind.is_table:
+        told, mark, more = text.partition(" [")
+        text = f"{told} Repeat it for several.{mark}{more}"
     info = typer.Option(
         option_name(name), help=text, metavar=metavar, hidden=hidden,
         autocompletion=None if choices is None else beginnings(choices),

@@ -18,8 +18,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from polaroc.base.text import escape_control, is_utf8
-from polaroc.cli.pipes import json_text, without_stdin
 from polaroc.cli.parameters import option_name
+from polaroc.cli.pipes import json_text, without_stdin
 from polaroc.cli.settings import Settings
 from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
 from polaroc.files.text_files import ONLY_UTF_8

@@ -27,13 +27,14 @@ from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.saved import SavedThresholds, fingerprint
 
 NOTHING_CHOSEN = 3
+FOR_CHOOSING = "is for choosing a threshold, and --apply judges one"
 SHOWN = ("prior", "threshold", "tpr", "fpr", "precision")
 
 
 @command(
     operating_points,
     apply_thresholds,
-    roles=curve,
+    roles=[curve],
     # Points are what --apply names; the digest of its file tells the table that it was chosen on.
     left_out=["points", "same_table"],
 )
@@ -65,10 +66,7 @@ def threshold(
     """
     if apply is not None:
         if out is not None:
-            raise InvalidArgument(
-                "--out is for choosing a threshold, and --apply judges one.",
-                hint="leave one of them out.",
-            )
+            raise InvalidArgument(f"--out {FOR_CHOOSING}.", hint="leave one of them out.")
         judged, over = _judged(call, apply)
         _show(judged, over, None, as_json)
         return
@@ -116,6 +114,7 @@ def _chosen(call: Call) -> pl.DataFrame:
 
 def _judged(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] | None]:
     """Thresholds of a file, or one number, on these cases, and the range they are for."""
+    call.refuse_others(apply_thresholds, FOR_CHOOSING)
     in_use = None if Path(apply).is_file() else _number(apply)
     if in_use is not None:
         return call(call.in_memory, apply_thresholds, points=in_use), None

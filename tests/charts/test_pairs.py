@@ -14,7 +14,7 @@ def table() -> pl.DataFrame:
 
 
 def test_pairs_are_drawn_as_they_are_tested(table):
-    found = pr.compare(table, test_train_ratio=0.5, alpha=0.2)
+    found = pr.compare(table, test_train_ratio=0.5, level=0.8)
     models, letters, zero, forest = (
         layer["data"]["values"]
         for panel in pr.charts.pairs(found).to_dict()["vconcat"]
@@ -36,11 +36,10 @@ def test_pairs_are_drawn_as_they_are_tested(table):
     assert set(apart) == {True, False}
 
 
-def test_pairs_say_alpha_and_confidence(table):
-    found = pr.compare(table, "auc", test_train_ratio=0.5, alpha=0.01, level=0.9)
+def test_pairs_say_their_level(table):
+    found = pr.compare(table, "auc", test_train_ratio=0.5, level=0.9)
     said = " ".join(pr.charts.pairs(found).to_dict()["title"]["subtitle"])
-    assert "leaves out 0 only where p (Holm) is below 0.1" in said
-    assert "told apart are pairs with p below α = 0.01 (filled)" in said
+    assert "with 90 % confidence an interval leaves out 0 only where the pair is told" in said
     assert "SD over folds" in said
 
 

@@ -139,7 +139,7 @@ def test_satellite():
     measures = evaluated(priors=GRID, over=(0.05, 0.20))
     choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25, alpha=0.2)
     assert (choice.bayes, choice.minimax, choice.steadiest) == ("A", "A", "A")
-    tested = pr.compare(measures, test_train_ratio=0.25, alpha=0.2)
+    tested = pr.compare(measures, test_train_ratio=0.25, level=0.8)
     expected = choice.comparison.pairs["p_adjusted"].to_list()
     assert expected == pytest.approx(tested.pairs["p_adjusted"].to_list(), rel=0.01)
     assert "The test tells A from C and B." in choice.summary()
@@ -470,7 +470,7 @@ def test_halves_say_how_sure_a_choice_is():
     whole, halves = in_halves()
     blocks = ["repeat", "fold"]
     choice = pr.choose(whole, block=blocks, over=(0.05, 0.2), halves=halves)
-    compared = pr.compare(whole, "iauprec", block=blocks, halves=halves)
+    compared = pr.compare(whole, "iauprec", halves=halves, level=0.995)
     assert_frame_equal(choice.comparison.pairs, compared.pairs)
     # Of two models the probability depends on the lead in standard errors, and is less than that
     # of a flat prior.

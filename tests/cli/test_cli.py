@@ -350,7 +350,7 @@ def test_another_separator_is_guessed(tmp_path, mark, named):
         ("evaluate", ["--weight", "score", "--weight", "other"]),
         ("check", ["--truth", "truth", "--truth", "other"]),
         ("evaluate", ["--over", "0.1", "0.2", "--over", "0.2", "0.3"]),
-        ("choose", ["--alpha=0.1", "--alpha=0.2"]),
+        ("choose", ["--level=0.8", "--level=0.9"]),
         ("report", ["--out", "a.html", "--out", "b.html"]),
         ("sql", ["--table", "a", "--table", "b"]),
     ],
@@ -394,7 +394,6 @@ def test_scores_that_are_labels_are_said(tmp_path, score, said):
     over = ["--over", 0.05, 0.2]
     for command in (
         ["evaluate", place], ["choose", place, *over], ["chart", "roc", place, "--out", "-"],
-        ["compare", place, "--measure", "auc", "--test-train-ratio", 0.25],
     ):  # fmt: skip
         result = polaroc(*command, *BASE)
         assert result.exit_code == 0, result.output

@@ -138,13 +138,13 @@ def test_compare_evaluates_predictions_first(files, option):
 def test_compare_takes_every_option(files):
     result = polaroc(
         "compare", files / "measures.parquet", "--target", "dataset", "--adjust", "tukey",
-        "--alpha", 0.1, "--level", 0.9, "--incomplete", "drop", "--seed", 3, "--measure", "auc",
+        "--level", 0.9, "--incomplete", "drop", "--seed", 3, "--measure", "auc",
         "--between", "fold", "--block", "model", "--out", files / "out",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     found = pr.compare(
         pl.read_parquet(files / "measures.parquet"), "auc", "fold", "model", target="dataset",
-        adjust="tukey", alpha=0.1, level=0.9, seed=3,
+        adjust="tukey", level=0.9, seed=3,
     )  # fmt: skip
     pairs = pl.read_csv(files / "out" / "pairs.csv")
     assert pairs["lower"].to_list() == pytest.approx(found.pairs["lower"].to_list())
@@ -189,7 +189,7 @@ def test_choose_without_blocks(files):
         (["compare", "MEASURES", *RATIO, "--measure", "nope"], "no measure 'nope'"),
         (["compare", "MEASURES", *RATIO, "--measure", "auprec"], "--prior 0.1"),
         (["compare", "MEASURES", *RATIO, "--prior", "5%"], "--prior is '5%'"),
-        (["compare", "MEASURES", *RATIO, "--block", "nope"], "no key 'nope'"),
+        (["compare", "MEASURES", *RATIO, "--block", "nope"], "no column 'nope'"),
         (["compare", "HOLES", *RATIO], "--incomplete drop"),
         (["choose", "PREDICTIONS", *PREDICTIONS], "give --over 0.05 0.20"),
         (["choose", "MEASURES", "--over", "0.01", "0.2"], "leaves the priors"),
@@ -213,7 +213,7 @@ def test_bad_input_is_one_message(files, arguments, said):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["compare", "x", "--target", "nope"], ["choose"], ["compare", "x", "--alpha", "a"]],
+    [["compare", "x", "--target", "nope"], ["choose"], ["compare", "x", "--level", "a"]],
 )
 def test_bad_usage_exits_with_2(arguments):
     assert polaroc(*arguments).exit_code == 2
@@ -252,9 +252,8 @@ def test_fitted_models_are_compared_by_case(tmp_path):
     ("arguments", "said"),
     [
         ([], "the files hold no measures"),
-        ([*PREDICTIONS, "--nulls", "drop"], "--weight or --nulls is given"),
-        ([*PREDICTIONS, "--weight", "truth"], "--weight or --nulls is given"),
-        (PREDICTIONS, "'fold' has 4 values"),
+        ([*PREDICTIONS, "--weight", "truth"], "'truth' is truth and weight"),
+        (PREDICTIONS, "there are several folds, 'fold'"),
     ],
 )
 def test_what_does_not_go_with_fitted_models_is_refused(files, arguments, said):

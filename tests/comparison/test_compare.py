@@ -25,7 +25,6 @@ def measures():
         pr.datasets.satellite_predictions(),
         truth="truth",
         score="score",
-        by=["model", "fold"],
         priors=[0.5, 0.1],
         over=(0.05, 0.20),
     )
@@ -46,7 +45,7 @@ def test_satellite_by_hand(measures):
         assert (difference, error) == pytest.approx((mean, by_hand))
         assert statistic == pytest.approx(mean / by_hand)
         assert p == pytest.approx(2 * t.sf(abs(mean) / by_hand, 19))
-        reach = t.isf(0.005 / factor / 2, 19) * by_hand
+        reach = t.isf(0.05 / factor / 2, 19) * by_hand
         assert (lower, upper) == pytest.approx((mean - reach, mean + reach))
     assert found.letters["model"].to_list() == ["A", "C", "B"]
     assert found.letters["mean"][0] == pytest.approx(wide["A"].mean())
@@ -90,7 +89,7 @@ def test_tables_have_the_columns_of_the_contract(measures):
 @pytest.mark.parametrize("alpha", [0.005, 0.2])
 def test_letters_intervals_and_p_values_agree(arguments, alpha):
     for seed in range(8):
-        found = pr.compare(tidy(draw(10, 4, seed)), alpha=alpha, **arguments)
+        found = pr.compare(tidy(draw(10, 4, seed)), level=1 - alpha, **arguments)
         letters = dict(found.letters.select("model", "letters").iter_rows())
         means = found.letters["mean"].to_list()
         assert means == sorted(means, reverse=True)
@@ -112,7 +111,7 @@ ADJUSTED = [
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", ADJUSTED)
 @given(
-    level=st.sampled_from([None, 0.6, 0.95]),
+    level=st.sampled_from([0.6, 0.95]),
     seed=st.integers(0, 10**6),
     models=st.integers(2, 6),
     blocks=st.integers(2, 12),
@@ -122,17 +121,13 @@ def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(
 ):
     rng = np.random.default_rng(seed)
     values = 0.7 + rng.normal(size=(blocks, models)) * 0.05 + rng.normal(size=models) * 0.08
-    alpha = 0.1
-    found = pr.compare(tidy(values), alpha=alpha, level=level, permutations=9, **arguments)
-    at = alpha if level is None else 1 - level
+    found = pr.compare(tidy(values), level=level, **arguments)
     letters = dict(found.letters.select("model", "letters").iter_rows())
     for row in found.pairs.iter_rows(named=True):
         outside = row["lower"] > 0 or row["upper"] < 0
-        assert outside == (row["p_adjusted"] < at)
-        if level is None:
-            assert outside == (not set(letters[row["model_a"]]) & set(letters[row["model_b"]]))
-    lines = "below 0.4" in found.summary(), "below 0.05" in found.summary()
-    assert lines == (level == 0.6, level == 0.95)
+        assert outside == (row["p_adjusted"] < 1 - level)
+        assert outside == (not set(letters[row["model_a"]]) & set(letters[row["model_b"]]))
+    assert f"with {100 * level:g} % confidence" in found.summary()
 
 
 def test_a_pair_told_apart_is_named_where_the_test_of_all_finds_nothing():
@@ -141,7 +136,7 @@ def test_a_pair_told_apart_is_named_where_the_test_of_all_finds_nothing():
     rng = np.random.default_rng(3)
     first = 0.7 + rng.normal(size=8) * 1e-3
     values = np.c_[first, first + 1e-3 + rng.normal(size=8) * 1e-5, 0.7 + rng.normal(size=8) * 0.1]
-    found = pr.compare(tidy(values), target="dataset", alpha=0.005)
+    found = pr.compare(tidy(values), target="dataset", level=0.995)
     assert found.omnibus["p_value"][0] > 0.005
     said = " ".join(found.summary().split())
     assert "1 pair is told apart by tests of two models at a time, such as A and B" in said
@@ -168,7 +163,7 @@ def test_two_models_have_one_test():
 def test_identical_models_are_not_told_apart(arguments):
     values = draw(10, 2)
     values = np.c_[values, values[:, 1] + 1e-16]
-    found = pr.compare(tidy(values), alpha=0.5, **arguments)
+    found = pr.compare(tidy(values), level=0.5, **arguments)
     row = found.pairs.filter(model_a="B", model_b="C").row(0, named=True)
     assert (row["difference"], row["lower"], row["upper"]) == (0, 0, 0)
     assert (row["p_value"], row["p_adjusted"]) == (1, 1)
@@ -214,7 +209,6 @@ def test_the_prior_is_named(priors, asked, told):
             pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2),
             truth="truth",
             score="score",
-            by=["model", "fold"],
             priors=priors,
         ),
         "auprec",
@@ -303,11 +297,9 @@ def test_rates_of_hold_outs_are_quoted_of_as_many_blocks_only(blocks, measured, 
         ({"test_train_ratio": float("inf")}, "test_train_ratio is inf"),
         ({"test_train_ratio": True}, "test_train_ratio is True"),
         ({"test_train_ratio": "0.25"}, "test_train_ratio is '0.25'"),
-        ({"target": "dataset", "test_train_ratio": 0.25}, "does not use it"),
         ({"target": "population"}, "allowed are 'algorithm', 'dataset'"),
         ({"target": "dataset", "adjust": "bonferroni"}, "allowed are 'holm', 'tukey'"),
         ({"test_train_ratio": 0.25, "adjust": "tukey"}, "allowed is 'holm'"),
-        ({"test_train_ratio": 0.25, "alpha": 0}, "alpha is 0"),
         ({"test_train_ratio": 0.25, "level": 1}, "level is 1"),
         ({"target": "dataset", "permutations": 0}, "permutations is 0"),
         ({"target": "dataset", "seed": -1}, "seed is -1"),
@@ -331,7 +323,7 @@ def test_one_fold_and_names_of_the_result_are_refused():
     with pytest.raises(InvalidArgument, match="there is 1 fold"):
         pr.compare(tidy(draw(1, 3)), test_train_ratio=0.25)
     with pytest.raises(InvalidArgument, match="also a column of the result"):
-        pr.compare(tidy(draw(4, 3)).rename({"model": "mean"}), between="mean", test_train_ratio=1)
+        pr.compare(tidy(draw(4, 3)).rename({"model": "mean"}), model="mean", test_train_ratio=1)
 
 
 def test_lazy_and_eager_agree(measures):
@@ -342,19 +334,19 @@ def test_lazy_and_eager_agree(measures):
 
 
 def test_summary_fits_a_terminal_and_tells_what_was_found(measures):
-    found = pr.compare(measures, target="dataset", alpha=0.05)
+    found = pr.compare(measures, target="dataset", level=0.95)
     text = found.summary()
     assert max(map(len, text.splitlines())) <= 80
     for (a, b), p in zip(combinations("ABC", 2), found.pairs["p_adjusted"], strict=True):
         assert re.search(rf"^ *{a} +{b} .* {p:.2g}$", text, re.MULTILINE)
-    assert "At α = 0.05 the models differ" in text
+    assert "At a level of 95 % the models differ" in text
     assert all(line in " ".join(text.split()) for line in found.warnings)
     assert repr(found).startswith("Comparison(iauprec: 3 models, 20 folds")
 
 
 def test_hostile_names_are_text():
     table = tidy(draw(4, 2), models=[HOSTILE, "B"]).rename({"model": "<b>[red]model"})
-    found = pr.compare(table, between="<b>[red]model", test_train_ratio=0.25)
+    found = pr.compare(table, model="<b>[red]model", test_train_ratio=0.25)
     assert found.pairs.columns[:2] == ["<b>[red]model_a", "<b>[red]model_b"]
     text = found.summary()
     assert max(map(len, text.splitlines())) <= 80
@@ -432,14 +424,14 @@ def test_in_short_a_comparison_is_its_first_test():
 @pytest.mark.parametrize("wide", [False, True])
 def test_predictions_on_folds_give_what_their_measures_give(measures, wide):
     predictions = pr.datasets.satellite_predictions()
-    names = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
+    names = {"truth": "truth", "score": "score"}
     if wide:
         parts = [
             predictions.filter(model=m).rename({"score": m}).drop("model") for m in ("A", "B", "C")
         ]
         on = ["fold", "case", "truth"]
         predictions = parts[0].join(parts[1], on=on).join(parts[2], on=on)
-        names = {"truth": "truth", "score": ["A", "B", "C"], "by": "fold"}
+        names = {"truth": "truth", "score": ["A", "B", "C"]}
     found = pr.compare(predictions, **names, case="case", over=(0.05, 0.20))
     # Each fold tests some cases, and its models were fitted on all others.
     sizes = predictions.group_by(*(["fold"] if wide else ["fold", "model"])).len()["len"]
@@ -452,5 +444,5 @@ def test_predictions_on_folds_give_what_their_measures_give(measures, wide):
     dataset = pr.compare(predictions, "auprec", **names, prior=0.1, target="dataset")
     known = pr.compare(measures, "auprec", prior=0.1, target="dataset")
     assert dataset.pairs["p_value"].to_list() == pytest.approx(known.pairs["p_value"].to_list())
-    with pytest.raises(InvalidArgument, match="which need both truth and score"):
-        pr.compare(measures, over=(0.05, 0.2), test_train_ratio=0.25)
+    with pytest.raises(InvalidArgument, match=r"the table has 'iauprec' over '0.05 to 0.2', not"):
+        pr.compare(measures, over=(0.05, 0.3), test_train_ratio=0.25)

@@ -203,7 +203,7 @@ def test_p_values_are_those_of_the_package():
         "ten 10-folds": {}, "ten 10-folds, halves": {"halves": halves},
         "ten 10-folds, halves, guarded": {"halves": halves, "guarded": True},
     }.items():  # fmt: skip
-        same = pr.compare(whole, "auc", block=["repeat", "fold"], **given)
+        same = pr.compare(whole, "auc", **given)
         assert found[name] == pytest.approx(same.pairs["p_adjusted"].item())
     one = whole.filter(repeat=0)
     same = pr.compare(one, "auc", halves=halves).pairs["p_adjusted"].item()

@@ -62,7 +62,7 @@ def differences(halves, a, b):
 
 def test_two_models_by_hand(folds, halves):
     two = folds.filter(pl.col("model") != "C")
-    found = pr.compare(two, halves=halves, alpha=0.05)
+    found = pr.compare(two, halves=halves, level=0.95)
     lead = leads(two, "fold")["lead"]
     variance = (differences(halves, "A", "B") ** 2).mean() / 4
     df = 1 / (1 / 25 + 1 / 99)
@@ -83,7 +83,7 @@ def test_two_models_by_hand(folds, halves):
 def test_three_models_obey_one_rule(folds, halves):
     for scale in (0.2, 1, 3):
         own = halves.with_columns(0.7 + scale * (pl.col("estimate") - 0.7))
-        found = pr.compare(folds, halves=own, alpha=0.1)
+        found = pr.compare(folds, halves=own, level=0.9)
         letters = dict(found.letters.select("model", "letters").iter_rows())
         for row in found.pairs.iter_rows(named=True):
             error = (differences(own, row["model_a"], row["model_b"]) ** 2).mean() ** 0.5 / 2

@@ -57,7 +57,10 @@ def test_the_rate_of_the_next_smaller_size_that_was_counted_is_quoted(cases):
     own = own.filter(positives=own["positives"].max())
     most = own.select((pl.col("passed") / pl.col("of")).max()).item()
     positives, negatives = own.select("positives", "negatives").row(0)
-    assert f"({positives} + {negatives:,} cases, α = 0.05) in up to {most:.2f} of samples" in said
+    assert (
+        f"({positives} + {negatives:,} cases, 95 % confidence) in up to {most:.2f} of samples"
+        in said
+    )
 
 
 def test_no_rate_is_quoted_where_it_is_not_surely_above_what_is_aimed_at():
@@ -80,7 +83,7 @@ def test_no_rate_is_quoted_where_it_is_not_surely_above_what_is_aimed_at():
     ],
 )  # fmt: skip
 def test_with_few_positives_the_auc_passes_by_a_wide_margin_only(positives, margin, alpha, needed):
-    result = gate(alike(positives, 400), margin=margin, alpha=alpha)
+    result = gate(alike(positives, 400), margin=margin, level=1 - alpha)
     assert result.lower > -margin
     said = [one for one in result.warnings if FEW in one]
     if needed is None:

@@ -26,7 +26,7 @@ def compare(table=TABLE, measure="auc", **kwargs):
 
 
 def test_pairs_are_delongs_with_limits_as_wide_as_the_adjusted_p_value_says():
-    found = compare(alpha=0.05).pairs
+    found = compare(level=0.95).pairs
     assert_frame_equal(
         found.drop("lower", "upper"),
         pr.delong(TABLE, **NAMES, fold=None).drop("lower", "upper", "note"),
@@ -61,7 +61,7 @@ def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(seed, models, 
         })
         for i, merit in enumerate(merits)
     )  # fmt: skip
-    found = compare(table, alpha=0.2)
+    found = compare(table, level=0.8)
     letters = dict(found.letters.select("model", "letters").iter_rows())
     for row in found.pairs.iter_rows(named=True):
         outside = row["lower"] > 0 or row["upper"] < 0
@@ -111,9 +111,9 @@ def test_scores_are_right_at_the_prior_given():
     assert_frame_equal(
         compare(measure="brier", **asked, score_prior=0.5).pairs, expected.pairs, rel_tol=1e-9
     )
-    measures = pr.evaluate(TABLE, truth="truth", score=probable, by=["model", "fold"], priors=0.1,
+    measures = pr.evaluate(TABLE, truth="truth", score=probable, priors=0.1,
                            measures="brier", score_prior=0.5)  # fmt: skip
-    with pytest.raises(InvalidArgument, match=r"score_prior is 0\.5, and there"):
+    with pytest.raises(InvalidArgument, match="'score_prior' is for predictions"):
         pr.compare(measures, "brier", test_train_ratio=0.25, score_prior=0.5)
 
 
@@ -148,29 +148,44 @@ def test_false_positives_are_as_rare_as_asked():
                           "score": signal + rng.normal(size=180)})
             for name in "abc"
         ]  # fmt: skip
-        found = compare(pl.concat(tables), case="id", alpha=0.05)
+        found = compare(pl.concat(tables), case="id", level=0.95)
         wrong += found.omnibus["p_value"].item() < 0.05
     assert wrong <= binom.isf(1e-3, samples, 0.05)
 
 
 @pytest.mark.parametrize("lacking", ["truth", "score"])
 def test_columns_must_be_named(lacking):
-    with pytest.raises(InvalidArgument, match=r"(?s)truth and score are needed.*Hint: "):
+    with pytest.raises(InvalidArgument, match=rf"(?s){lacking} is not given.*Hint: "):
         compare(**{lacking: None})
 
 
-@pytest.mark.parametrize("given", [{"test_train_ratio": 0.25}, {"adjust": "tukey"}])
+@pytest.mark.parametrize("given", [{"adjust": "tukey"}, {"incomplete": "drop"},
+                                   {"permutations": 99}, {"seed": 1}], ids=str)  # fmt: skip
 def test_what_belongs_to_other_targets_is_refused(given):
     with pytest.raises(InvalidArgument, match="trained"):
         compare(**given)
 
 
-def test_columns_of_predictions_are_refused_for_measures():
-    measures = pr.datasets.satellite_predictions().pipe(
-        pr.evaluate, truth="truth", score="score", by=["model", "fold"]
-    )
-    with pytest.raises(InvalidArgument, match="need both truth and score"):
-        pr.compare(measures, measure="auc", truth="truth", test_train_ratio=0.25)
+@pytest.mark.parametrize("role", ["weight", "positive", "case", "score_prior"])
+def test_roles_of_predictions_are_refused_for_measures(role):
+    measures = pr.datasets.satellite_predictions().pipe(pr.evaluate, truth="truth", score="score")
+    with pytest.raises(InvalidArgument, match=f"(?s)'{role}' is for predictions.*Hint: leave"):
+        pr.compare(measures, measure="auc", test_train_ratio=0.25, **{role: 0.5})
+
+
+def test_weights_are_refused_where_cases_are_paired():
+    with pytest.raises(InvalidArgument, match=r"(?s)each case counts once.*Hint: leave"):
+        compare(TABLE.with_columns(w=2), weight="w")
+
+
+def test_cases_that_not_all_models_scored_are_left_out_and_said():
+    some = TABLE.with_columns(
+        score=pl.when(pl.col("model") != "B", pl.col("case") % 7 > 0).then("score")
+    ).filter(pl.col("model") != "B")
+    found = compare(some, nulls="drop")
+    expected = compare(some.filter(pl.col("score").is_not_null()))
+    assert_frame_equal(found.pairs, expected.pairs)
+    assert "left out of all models" in found.warnings[0]
 
 
 def test_cases_that_come_twice_are_refused():
@@ -191,17 +206,13 @@ def test_a_contrast_is_refused():
 
 def test_models_that_were_fitted_anew_are_refused():
     several = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
-    with pytest.raises(InvalidArgument, match=r"'fold' has 2 values(.|\n)*target='algorithm'"):
+    with pytest.raises(InvalidArgument, match=r"several folds, 'fold'(.|\n)*target='algorithm'"):
         compare(several)
     both = several.rename({"fold": "site"}).with_columns(fold=1)
-    with pytest.raises(InvalidArgument, match="'site' has 2 values"):
-        compare(both, block=["fold", "site"])
+    with pytest.raises(InvalidArgument, match="several folds, 'fold', 'site'"):
+        compare(both, fold=["fold", "site"])
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError,
-    reason="Limits of one difference have a level of their own in each function (evidence once).",
-)  # fmt: skip
 def test_a_difference_has_one_interval():
     two = TABLE.filter(pl.col("model").is_in(TABLE["model"].unique().sort()[:2].implode()))
     limits = [table.select("lower", "upper").row(0) for table in (
@@ -214,8 +225,8 @@ def test_groups_of_cases_of_their_own_are_compared_as_the_hint_says():
     of_a = TABLE.filter(model="A").drop("model")
     groups = of_a.with_columns(sex=(pl.col("case") % 2).replace_strict({0: "f", 1: "m"}))
     with pytest.raises(InvalidPredictions, match="case=None for independent test sets"):
-        compare(groups, between="sex")
-    found = compare(groups, between="sex", case=None)
+        compare(groups, model="sex")
+    found = compare(groups, model="sex", case=None)
     alone = pr.evaluate(
         groups, truth="truth", score="score", by="sex", measures="auc", intervals="wald"
     )

@@ -32,6 +32,7 @@ KEYED = pr.curve(
 )
 POINTS = pr.operating_points(CURVE, priors=[0.1, 0.5])
 BASE = {"truth": "y", "score": "p"}
+PAIRED = BASE | {"model": "m", "case": "number"}
 FUNCTIONS = {
     "curve": (pr.curve, BASE, {}),
     "evaluate": (pr.evaluate, BASE, {"measures": ["auc", "brier"], "priors": [0.1]}),
@@ -51,7 +52,15 @@ FUNCTIONS = {
         {"measures": ["auc", "brier"], "priors": [0.1], "draws": 100},
     ),
     "delong": (pr.delong, BASE | {"model": "m", "case": None}, {}),
+    "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
+    "gate": (
+        pr.gate,
+        PAIRED,
+        {"measure": "brier", "prior": 0.1, "champion": "A", "challenger": "B"},
+    ),
 }
+# Where the role has a bearing on some tables only.
+BASE_OF = {(name, "test_train_ratio"): PAIRED | {"fold": "f"} for name in ("compare", "gate")}
 # Another value of each role, which has to change what is made of it.
 OTHER = {
     "truth": "other y", "score": "q", "positive": 0, "nulls": "drop", "model": "m", "fold": "f",
@@ -60,6 +69,8 @@ OTHER = {
 }  # fmt: skip
 OTHER_OF = {
     ("bin_edges", "positive"): [0, 1], ("delong", "model"): "f", ("delong", "case"): "number",
+    ("compare", "model"): "f",
+    ("gate", "model"): None,
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
 
@@ -67,9 +78,18 @@ OTHER_OF = {
 def outcome(name, roles, table=TABLE):
     function, _, others = FUNCTIONS[name]
     try:
-        return function(table, **roles, **others)
+        return table_of(function(table, **roles, **others))
     except PolarocError as error:
         return error
+
+
+def table_of(result):
+    """The numbers of a result that is no table."""
+    if hasattr(result, "pairs"):
+        return result.pairs
+    if hasattr(result, "verdict"):
+        return pl.DataFrame([vars(result) | {"cases": None, "warnings": None}])
+    return result
 
 
 def of_cases():
@@ -84,6 +104,7 @@ def test_every_function_of_cases_is_here():
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_role_is_used_or_has_no_bearing_or_is_refused(name, role):
     function, base, _ = FUNCTIONS[name]
+    base = BASE_OF.get((name, role), base)
     table = TABLE
     if role == "nulls":
         table = TABLE.with_columns(p=pl.when(pl.col("number") > 3).then("p"))
@@ -111,8 +132,10 @@ def test_cases_give_what_a_table_with_the_same_roles_gives(name, lazy):
     found = function(pr.cases(table, **{"truth": "y"} | base), **others)
     expected = function(table, **base, **others)
     assert type(found) is type(expected)
+    found, expected = table_of(found), table_of(expected)
     assert_frame_equal(found.lazy().collect(), expected.lazy().collect(), rel_tol=1e-12)
-    assert type(pr.cases(table, **{"truth": "y"} | base).pipe(function, **others)) is type(expected)
+    piped = pr.cases(table, **{"truth": "y"} | base).pipe(function, **others)
+    assert type(table_of(piped)) is type(expected)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

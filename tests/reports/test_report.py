@@ -124,7 +124,7 @@ def test_intervals_take_the_overlap_of_training_sets_into_account(page, measures
 
 
 def test_letters_and_pairs_are_those_of_compare(page, measures):
-    found = pr.compare(measures, "iauprec", test_train_ratio=RATIO)
+    found = pr.compare(measures, "iauprec", test_train_ratio=RATIO, level=0.995)
     ranked = page.table("The models")
     assert ranked["letters"].to_list() == found.letters["letters"].to_list()
     pairs = page.table("Each two models").sort("pair")
@@ -408,7 +408,7 @@ def test_fitted_models_are_compared_case_by_case(place):
     table = satellite(1)
     made = pr.report(table, **ASKED, by="model", case="case", over=OVER, path=place / "cases.html")
     found = pr.compare(
-        table, "iauprec", target="trained", **ASKED, case="case", over=OVER, alpha=0.005
+        table, "iauprec", target="trained", **ASKED, case="case", over=OVER, level=0.995
     )
     page = Page(made)
     ranked = page.table("The models")

@@ -76,7 +76,7 @@ def test_from_predictions_to_a_comparison_and_a_gate(table):
         pr.evaluate(one, **columns, by=list(one.columns[:-3]), measures="auc")
         for one in (whole, table)
     ]
-    found = pr.compare(measures[0], "auc", halves=measures[1], alpha=0.05)
+    found = pr.compare(measures[0], "auc", halves=measures[1], level=0.95)
     row = found.pairs.row(0, named=True)
     assert found.omnibus["df2"].item() == pytest.approx(1 / (1 / 3 + 1 / 20))
     models = {"champion": "linear", "challenger": "naive"}

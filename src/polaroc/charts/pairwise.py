@@ -133,7 +133,7 @@ def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | al
     columns = ["difference", "lower", "upper", "p_adjusted"]
     records = [
         {"pair": name, "x": _finite(difference), "low": _finite(lower), "high": _finite(upper),
-         "p": _finite(p), "apart": bool(p < comparison.plan.alpha)}
+         "p": _finite(p), "apart": bool(p < 1 - comparison.plan.level)}
         for name, (difference, lower, upper, p) in zip(
             names, shown.select(columns).rows(), strict=True
         )

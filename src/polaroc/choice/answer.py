@@ -239,7 +239,7 @@ def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
         tells = f"The test does not tell {one_name(models[0])} from {listed(not_apart, 'or')}"
     else:
         tells += f", but not from {listed(not_apart, 'or')}"
-    rare = 1 / comparison.plan.alpha
+    rare = 1 / (1 - comparison.plan.level)
     return (
         f"{tells}. It asks for more than being probably the best: for a lead so large that, among "
         f"equal models, chance would make one in fewer than 1 of {rare:,.3g} such studies."
@@ -269,7 +269,7 @@ def split_by_test(models: pl.Series, comparison: "Comparison") -> tuple[list[obj
     first = pl.lit(models[:1]).first()
     rows = comparison.pairs.filter(pl.col(a).eq_missing(first) | pl.col(b).eq_missing(first))
     other = pl.when(pl.col(a).eq_missing(first)).then(pl.col(b)).otherwise(pl.col(a))
-    apart = (pl.col("p_adjusted") < comparison.plan.alpha).alias("apart")
+    apart = (pl.col("p_adjusted") < 1 - comparison.plan.level).alias("apart")
     known = rows.select(other.alias("other"), apart)
     ranked = join_on(models.to_frame("other"), known, ["other"], order="left")
     return tuple(  # type: ignore[return-value]

@@ -433,7 +433,7 @@ def choose_measured(
         comparison = of_design(
             Design(design.models, design.blocks, measured.expected[:, :, None]),
             f"expected {measure}", between, blocks,
-            Plan(test_train_ratio=test_train_ratio, alpha=alpha, halves=means is not None),
+            Plan(test_train_ratio=test_train_ratio, level=1 - alpha, halves=means is not None),
             means=means, layout=layout, descending=higher_is_better(measure),
         )  # fmt: skip
     name = in_words(measure)

@@ -43,10 +43,11 @@ def of_design(
     else:
         warnings = dataset(layout)
         least_p_value = exp((1 - blocks) * lgamma(models + 1))
-        if least_p_value > plan.alpha:
+        if least_p_value > 1 - plan.level:
             warnings.append(
                 f"With {models} models on {blocks} folds a permutation p-value cannot be below "
-                f"{least_p_value:.2g}: that test can find nothing at α = {plan.alpha:g}."
+                f"{least_p_value:.2g}: that test can find nothing at a level of "
+                f"{100 * plan.level:g} %."
             )
     if plan.adjust == "tukey":
         warnings.append(tukey(blocks))

@@ -1,12 +1,12 @@
 """What `compare`, `choose`, `gate` and `report` refuse, and the keys and rows that they compare."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from math import inf
 
 import polars as pl
 
-from polaroc.base.checks import check_ratio, check_share, check_text, is_number
-from polaroc.base.columns import OVER, RESERVED, column_name, column_names
+from polaroc.base.checks import check_text, is_number
+from polaroc.base.columns import OVER, RESERVED, column_names
 from polaroc.comparison.measure_rows import over_labels
 from polaroc.errors import (
     Hint,
@@ -14,7 +14,6 @@ from polaroc.errors import (
     InvalidPredictions,
     InvalidTable,
     quoted,
-    spelling,
 )
 from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
 from polaroc.measures.scoring import check_score_prior
@@ -23,43 +22,6 @@ from polaroc.predictions.usual_keys import column_names_of, pooled_folds, usual_
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
-
-
-def check_design(
-    case: str | None, test_train_ratio: float | None, *, has_halves: bool = False
-) -> bool:
-    """Whether one test set is compared, by cases; else folds are."""
-    if has_halves:
-        if case is not None:
-            raise InvalidArgument(
-                "case and halves are both given.",
-                hint=Hint(
-                    "halves are for models fitted anew for each fold: leave {case} out.", case=None
-                ),
-            )
-        if test_train_ratio is not None:
-            check_ratio(test_train_ratio)
-        return False
-    if (case is None) == (test_train_ratio is None):
-        problem = (
-            "neither case nor test_train_ratio is"
-            if case is None
-            else "case and test_train_ratio are both"
-        )
-        raise InvalidArgument(
-            f"{problem} given, needed is one of them.",
-            hint=Hint(
-                "{case} for fitted models on one test set; {test_train_ratio} for folds of "
-                "80/20 hold-outs, 1/(k-1) for k folds.",
-                case="id",
-                test_train_ratio=0.25,
-            ),
-        )
-    if case is None:
-        check_ratio(test_train_ratio)
-    else:
-        column_name(case, "case")
-    return case is not None
 
 
 def check_scores(truth: object, score: object, *, on_cases: bool) -> bool:
@@ -152,9 +114,8 @@ def needs_range(measure: str) -> bool:
     return measure in CATALOG and CATALOG[measure].over is not None
 
 
-def check_numbers(measure: str, margin: object, alpha: object) -> None:
-    """Refuse a margin or an α outside what is allowed."""
-    check_share("alpha", alpha)
+def check_margin(measure: str, margin: object) -> None:
+    """Refuse a margin outside what is allowed."""
     lowest, highest = bounds(measure)
     most = inf if lowest is None or highest is None else highest - lowest
     if isinstance(margin, bool) or not is_number(margin) or not 0 <= margin < most:
@@ -271,65 +232,6 @@ def refuse_folds_left_out(
             by=[*keys, *folds],
         ),
     )
-
-
-def two_models(
-    table: pl.DataFrame, between: str, champion: object, challenger: object
-) -> pl.DataFrame:
-    """The rows of the two models; raise where either has none."""
-    if between not in table.columns:
-        raise InvalidArgument(
-            f"the table has no column {between!r}; it has {quoted(table.columns)}.",
-            hint=spelling(
-                [between],
-                table.columns,
-                Hint(
-                    "name the column that tells the models apart first in {by}.",
-                    command_line="name the column that tells the models apart with {between}.",
-                    by=None,
-                    between=None,
-                ),
-            ),
-        )
-    models = table[between].unique().sort()
-    present = models.to_list()
-    unknown = [
-        model
-        for model in (champion, challenger)
-        # An expression equals anything.
-        if not isinstance(model, Hashable) or isinstance(model, pl.Expr) or model not in present
-    ]
-    # NaN equals no NaN.
-    if any(isinstance(model, float) and model != model for model in unknown):
-        raise InvalidArgument(
-            "champion or challenger is NaN, allowed are values that are equal to themselves.",
-            hint=f"make names of them first: pl.col({between!r}).cast(pl.String).",
-        )
-    if unknown:
-        raise InvalidArgument(
-            f"{between!r} has no {quoted(unknown)}; it has {quoted(present)}.",
-            hint=spelling(
-                [str(model) for model in unknown],
-                [str(model) for model in present],
-                Hint("name two of these as {champion} and {challenger}.", champion=None,
-                     challenger=None),
-            ),
-        )  # fmt: skip
-    if champion == challenger:
-        raise InvalidArgument(
-            f"champion and challenger are both {quoted([champion])}.",
-            hint="name two models.",
-        )
-    kept = models.gather([present.index(champion), present.index(challenger)])
-    return table.filter(pl.col(between).is_in(kept.implode(), nulls_equal=True))
-
-
-def refuse_folds(table: pl.DataFrame, folds: Sequence[str], why: str, hint: Hint) -> None:
-    """Refuse scores of models that were fitted anew for each fold; `why` begins the message."""
-    several = [name for name in folds if name in table.columns and table[name].n_unique() > 1]
-    if several:
-        count = table.select(several).n_unique()
-        raise InvalidArgument(f"{why}, and {quoted(several)} has {count} values.", hint=hint)
 
 
 def of_one_range(

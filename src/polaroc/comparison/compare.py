@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import Any, Unpack, get_args
+
+import polars as pl
 
 from polaroc.base.checks import check_text
-from polaroc.base.columns import as_lazy, column_names
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.checks import refuse_score_prior
+from polaroc.comparison.checks import of_one_range
+from polaroc.comparison.compared import Compared, compared, measured_halves
 from polaroc.comparison.design import (
     Adjust,
     Design,
@@ -21,123 +23,102 @@ from polaroc.comparison.design import (
 from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, halves_of, read_halves
 from polaroc.comparison.largest_t import largest_t, largest_t_outcome
-from polaroc.comparison.layout import Layout, layout_of, ratio_of
+from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
 from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import higher_is_better
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns, RoleName
 from polaroc.predictions.row_checks import without_nulls
-from polaroc.predictions.wide import MODEL, score_columns
+from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
-from polaroc.typing import IntoExpr, Label, Prior, Score, Table
+from polaroc.typing import Prior, Table
+
+USED: tuple[RoleName, ...] = (
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "weight", "score_prior",
+    "test_train_ratio",
+)  # fmt: skip
+NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time")
 
 
+@takes_cases(USED, no_bearing=NO_BEARING, or_measures=True)
 def compare(
-    measures: Table,
+    cases: Cases[Any],
     measure: str = "iauprec",
-    between: str = "model",
-    block: str | Sequence[str] = "fold",
     *,
     prior: Prior | None = None,
+    over: tuple[float, float] | Belief | None = None,
     contrast: tuple[float, float] | None = None,
-    target: Target = "algorithm",
-    test_train_ratio: float | None = None,
-    alpha: float = 0.005,
-    level: float | None = None,
+    target: Target | None = None,
+    level: float = 0.95,
     adjust: Adjust = "holm",
     incomplete: Incomplete = "raise",
     permutations: int = 9_999,
     seed: int = 0,
-    truth: IntoExpr | None = None,
-    score: Score | None = None,
-    by: str | Sequence[str] | None = None,
-    case: str | None = "id",
-    positive: Label | Sequence[Label] | None = None,
-    over: tuple[float, float] | Belief | None = None,
-    halves: Table | None = None,
+    halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
-    score_prior: Prior = "observed",
+    **columns: Unpack[Columns],
 ) -> Comparison:
     """Whether models differ on one measure, and which: over common folds, or on common cases.
 
     Parameters
     ----------
-    measures
-        Tidy measures with one estimate per model and block, as `evaluate` gives
-        them with ``by=["model", "fold"]``; a lazy frame is collected. For
-        "trained": predictions on one test set, one row per model and case, or per
-        case with one column of scores per model: any table that `curve` takes. Else
-        with `truth` and `score`, predictions on folds, as `choose` takes them.
+    cases
+        Predictions of two or more models: the result of `cases`, or any table that it takes. On
+        folds every model scores the cases of each fold; on one test set it scores all cases, one
+        row per model and case, or per case with one column of scores per model. Or, without
+        `truth` and `score`, tidy measures with one estimate per model and fold, as `evaluate` gives
+        them, whose models and folds are said or found by name. A lazy frame is collected.
+    **columns
     measure
         The measure compared, such as "iauprec", "auprec", "auc", "accsens".
-    between
-        The key column that tells the models apart.
-    block
-        The key column, or columns, of the blocks: every model is measured once on
-        each (the same training and test cases). For "trained" there are none: a
-        table that has several is refused.
     prior
         Prior in (0, 1), or ``"observed"``, where the table has the measure at
         several.
+    over
+        The range (lo, hi) of priors, or the belief, that `measure` needs; of measures in a table,
+        those over this range.
     contrast
         Two priors (first, second): compares the measure at the first minus that
-        at the second, block by block: who depends how much on the prior.
+        at the second, fold by fold: who depends how much on the prior.
     target
         What the answer is about. ``"algorithm"``: models trained anew on other
         samples of this size. ``"dataset"``: this dataset only, over further splits.
-        ``"trained"``: these fitted models, on other cases.
-    test_train_ratio
-        Test over training cases of a block, needed for "algorithm": 0.25 for
-        80/20 hold-outs, 1/(k−1) for k folds (`experiments.test_train_ratio` works
-        it out); 0 where no blocks share cases (each its own dataset). By default that of
-        k folds where the table has a key `repeat`, within which each case is tested once;
-        with `halves` it is not needed.
-    alpha
-        Chance of a false difference among all pairs that is accepted, in (0, 1):
-        for the letters.
+        ``"trained"``: these fitted models, on other cases. By default "trained" for predictions
+        on one test set, else "algorithm", which needs `test_train_ratio`, works it out from
+        `case` or from a key `repeat` within which each case is tested once, or takes `halves`; it
+        is 0 where no folds share cases (each its own dataset).
     level
-        Confidence of the intervals, in (0, 1): an interval leaves out 0 where the
-        adjusted p-value is below 1 − `level`. By default 1 − `alpha`: then a pair is
-        told apart if and only if its interval leaves out 0.
+        Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
+        below 1 − `level`, and its interval leaves out 0 there and nowhere else.
     adjust
         ``"holm"``: paired t-tests, each pair with its own variance. ``"tukey"``,
         for "dataset" only: one error for all pairs.
     incomplete
-        ``"raise"``: a model without an estimate in a block is an error;
-        ``"drop"``: such blocks are left out, as `warnings` says.
+        ``"raise"``: a model without an estimate in a fold is an error;
+        ``"drop"``: such folds are left out, as `warnings` says.
     permutations, seed
         Draws of the permutation test, where there are more than 100,000
         arrangements, and their seed.
-    truth, score, case, positive
-        Of predictions, as in `delong`; `case` for "trained", and of folds for their ratio.
-    by
-        Of predictions on folds: first the key that tells the models apart, then those of
-        the folds, in place of `between` and `block`; with one score column per model only
-        those of the folds.
-    over
-        Of predictions: the range of priors or belief that `measure` needs.
     halves
-        For "algorithm": the same measure in disjoint halves of the same cases, which
-        tells the variance of the models' means: what `evaluate` gives of
-        `sklearn.half_split_predictions` with ``by=["model", "split", "half", "repeat",
-        "fold"]``. Of a table made elsewhere: `split` numbers the random, stratified
+        For "algorithm": the same in disjoint halves of the same cases, which tells the variance of
+        the models' means: what `sklearn.half_split_predictions` gives, with the roles of
+        `cases` or as `Cases` of their own, or the measures that `evaluate` gives of it. Of
+        a table made elsewhere: `split` numbers the random, stratified
         divisions of the cases into two `half`; in each half models are
         cross-validated within it, so that in each `repeat` the folds test every case
         of the half once. `repeat` and `fold` may be missing. Name the repeats of the
-        blocks `repeat` too: folds of which it is not known whether they
+        folds `repeat` too: folds of which it is not known whether they
         test all cases are taken for hold-outs, whose means vary more.
     guarded
         With `halves`: the variance of a pair is that of the overlap of training sets,
         where that is greater. `test_train_ratio` is then needed as it is without `halves`.
-    score_prior
-        Of predictions, for measures of probabilities such as "brier": the prior at which
-        scores are right, as in `evaluate`.
 
     Returns
     -------
@@ -148,8 +129,8 @@ def compare(
     Raises
     ------
     InvalidArgument, InvalidTable
-        For arguments outside what is allowed; fewer than two models or blocks, or
-        for "trained" more than one block;
+        For arguments outside what is allowed; fewer than two models or folds, or
+        for "trained" more than one fold;
         cells that are missing (with their list), null (with their notes) or
         repeated with other numbers.
 
@@ -162,13 +143,13 @@ def compare(
 
     Notes
     -----
-    With I models, J blocks and r = `test_train_ratio`: "algorithm" is
+    With I models, J folds and r = `test_train_ratio`: "algorithm" is
     F/(1 + J·r), F that of a two-way layout, with I−1 and (I−1)(J−1) degrees of
     freedom, and for pairs d̄/√(s²(1/J + r)) with J−1 (Nadeau and Bengio 2003);
     "dataset" is the repeated-measures F with Greenhouse and Geisser's degrees of
-    freedom, that F with sphericity assumed (P-ROC's 2-way analysis), within-block
-    permutation, Friedman, Iman and Davenport; "trained" is `delong`, and for other
-    measures the same with their influence (there `sd` is the standard error, and
+    freedom, that F with sphericity assumed (P-ROC's 2-way analysis), permutation within
+    folds, Friedman, Iman and Davenport; "trained" is `delong`, and for other measures the
+    same with their influence (there `sd` is the standard error, and
     the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
 
     With `halves` the means have the covariance V/2, V half the mean square of the difference
@@ -198,7 +179,7 @@ def compare(
     --------
     >>> import polaroc as pr
     >>> measures = pr.datasets.satellite_predictions().pipe(
-    ...     pr.evaluate, truth="truth", score="score", by=["model", "fold"], over=(0.05, 0.20)
+    ...     pr.evaluate, truth="truth", score="score", over=(0.05, 0.20)
     ... )
     >>> found = pr.compare(measures, test_train_ratio=0.25)
     >>> found.letters.select("model", "letters").rows()
@@ -207,91 +188,101 @@ def compare(
     [0.054]
     """
     check_text("measure", measure, "auprec")
-    check_choice("target", target, get_args(Target))
-    on_folds = False
-    if target != "trained" and truth is not None and score is not None:
-        on_folds = True
-        keys = column_names(block, "block") if by is None else column_names(by, "by")
-        if by is None and not score_columns(score):
-            keys = [between, *keys]
-        predictions = as_lazy(measures).collect()
-        if (
-            target == "algorithm"
-            and halves is None
-            and test_train_ratio is None
-            and case in predictions.columns
-        ):
-            test_train_ratio = ratio_of(predictions, keys, case)
-        at_prior: Prior = "observed" if prior is None else prior
-        priors = at_prior if contrast is None else two_priors(contrast, prior)
-        with without_nulls():
-            measures = evaluate(
-                keyed(
-                    predictions, truth=truth, score=score, by=keys, positive=positive,
-                    score_prior=score_prior,
-                ),
-                over=over, priors=priors, measures=sorted({measure, "auc"}),
-            )  # fmt: skip
-        between, *block = [MODEL, *keys] if score_columns(score) else keys or [between]
-    # The ratio may follow from the folds.
-    known = 0.0 if target == "algorithm" and test_train_ratio is None else test_train_ratio
-    plan = Plan(
-        target, known, alpha, level, adjust, permutations, seed, halves is not None, guarded
-    )
+    given = compared(cases)
+    target = _target(given, target)
     if target == "trained":
-        if by is not None and not score_columns(score):
-            between, *block = column_names(by, "by") or [between]
-        if contrast is not None:
-            raise InvalidArgument(
-                "contrast is given with target 'trained', which does not use it.",
-                hint=Hint(
-                    "leave it out, or take {target} with measures at both priors.",
-                    target="algorithm",
-                ),
-            )
-        return compare_trained(
-            measures, measure, between, column_names(block, "block"), plan,
-            truth=truth, score=score, case=case, positive=positive, prior=prior, over=over,
-            score_prior=score_prior, descending=higher_is_better(measure),
-        )  # fmt: skip
-    if not on_folds and (
-        truth is not None or score is not None or over is not None or by is not None
-    ):
-        raise InvalidArgument(
-            "truth, score, by or over is for predictions, which need both truth and score.",
-            hint=Hint("name both columns, {truth}, {score}, or leave all of it out.",
-                      truth="truth", score="score"),
-        )  # fmt: skip
-    if not on_folds:
-        refuse_score_prior(score_prior)
-    table = as_lazy(measures).collect()
-    rows = rows_of(table, measure)
-    blocks = column_names(block, "block")
-    check_result_name(between)
+        _refuse_of_folds(contrast=contrast, incomplete=incomplete)
+        plan = Plan(target, None, level, adjust, permutations, seed, halves is not None, guarded)
+        return compare_trained(given, measure, plan, prior=prior, over=over)
+    ratio = given.test_train_ratio if target == "algorithm" else None
+    # The ratio may follow from the folds.
+    known = 0.0 if target == "algorithm" and ratio is None else ratio
+    plan = Plan(target, known, level, adjust, permutations, seed, halves is not None, guarded)
     at: Sequence[Prior | None] = [prior] if contrast is None else two_priors(contrast, prior)
+
+    def measured(own: Cases[Any]) -> pl.DataFrame:
+        priors: list[Prior] = ["observed" if one is None else one for one in at]
+        with without_nulls():
+            return evaluate(
+                own.collect(), over=over, priors=priors, measures=sorted({measure, "auc"})
+            )
+
+    table = given.table if given.are_measures else measured(given.cases)
+    in_halves = measured_halves(halves, cases, measured)
+    if given.are_measures:
+        table, _ = of_one_range(table, measure, over)
+    rows = rows_of(table, measure)
+    check_result_name(given.model)
     for one in at:
         rows.check_prior(one)
-    design = balanced(rows, at, between, blocks, incomplete)
+    design = balanced(rows, at, given.model, given.folds, incomplete)
     design = design if contrast is None else contrasted(design)
-    layout = layout_of(rows, design, between)
-    if target == "algorithm" and test_train_ratio is None:
+    layout = layout_of(rows, design, given.model)
+    if target == "algorithm" and ratio is None:
         plan = replace(plan, test_train_ratio=layout.test_train_ratio)
     means = None
-    if halves is not None:
+    if in_halves is not None:
         check_blocks(design)
-        own = halves_of(as_lazy(halves).collect(), rows, table, measure)
+        own = halves_of(in_halves, rows, table, measure)
         for one in at:
             own.check_prior(one)
-        read = read_halves(own, at, between, design.models)
+        read = read_halves(own, at, given.model, design.models)
         if contrast is not None:
             read = replace(read, design=contrasted(read.design))
         means = half_split_means(design, layout, read)
-    label = _label(measure, rows, prior, contrast)
     result = of_design(
-        design, label, between, blocks, plan, descending=higher_is_better(measure), means=means,
-        layout=layout,
+        design, _label(measure, rows, prior, contrast), given.model, given.folds, plan,
+        descending=higher_is_better(measure), means=means, layout=layout,
     )  # fmt: skip
     return replace(result, warnings=(*result.warnings, *below_chance(table, measure)))
+
+
+def _target(given: Compared, target: Target | None) -> Target:
+    """What the answer is about: as said, or as the folds tell; raise where they do not allow it."""
+    if target is None:
+        return "trained" if given.on_cases else "algorithm"
+    check_choice("target", target, get_args(Target))
+    if target == "trained" and given.are_measures:
+        raise InvalidArgument(
+            "target is 'trained', which compares predictions, and the table holds measures.",
+            hint=Hint("give predictions, or take {target}.", target="algorithm"),
+        )
+    if target == "trained" and given.folds:
+        raise InvalidArgument(
+            "target is 'trained', which compares models fitted once, and there are several folds, "
+            f"{quoted(given.folds)}.",
+            hint=Hint(
+                "keep one of them, or say {fold} where the column only divides one test set; "
+                "for models fitted anew for each take {target}.",
+                command_line="keep one of them, or give --no-fold where the column only divides "
+                "one test set; for models fitted anew for each take {target}.",
+                fold=None,
+                target="algorithm",
+            ),
+        )
+    if target != "trained" and given.on_cases:
+        raise InvalidArgument(
+            f"each model was measured once, on one test set, and target {target!r} compares models "
+            "over several folds.",
+            hint=Hint(
+                "these fitted models are compared case by case with {target}; where there are "
+                "folds, name their column, {fold}.",
+                target="trained",
+                fold="fold",
+            ),
+        )
+    return target
+
+
+def _refuse_of_folds(*, contrast: object, incomplete: str) -> None:
+    """Refuse options that are for folds where fitted models are compared."""
+    options = {"contrast": contrast, "incomplete": None if incomplete == "raise" else incomplete}
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise InvalidArgument(
+            f"{given[0]} is given with target 'trained', which does not use it.",
+            hint=Hint("leave it out, or take {target} with several folds.", target="algorithm"),
+        )
 
 
 def _label(
@@ -325,14 +316,14 @@ def of_design(
     check_blocks(design)
     values = design.table
     if plan.adjust == "tukey":
-        pairs = tukey(values, plan.confidence)
+        pairs = tukey(values, plan.level)
     else:
-        pairs = paired_t(values, plan.confidence, plan.test_train_ratio or 0.0)
+        pairs = paired_t(values, plan.level, plan.test_train_ratio or 0.0)
     if means is None:
         tests = omnibus.outcomes(values, plan)
     else:
         pairs = largest_t(
-            means.means, means.covariance, means.df, plan.confidence,
+            means.means, means.covariance, means.df, plan.level,
             at_least=pairs.std_error**2 if plan.guarded else None, seed=plan.seed,
         )  # fmt: skip
         tests = [largest_t_outcome(pairs, means.df, plan)]
@@ -340,7 +331,7 @@ def of_design(
         design.models.alias(between),
         values.mean(axis=0),
         values.std(axis=0, ddof=1),
-        pairs.significant_pairs(plan.alpha),
+        pairs.significant_pairs(plan.level),
         descending=descending,
     )
     return Comparison(

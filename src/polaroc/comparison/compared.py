@@ -1,6 +1,6 @@
 """What is compared: predictions of several models, or measures of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,10 @@ from polaroc.base.columns import as_lazy, column_name
 from polaroc.comparison.checks import refuse_empty
 from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.paired_cases import common_cases_of, model_column
+from polaroc.errors import Hint, InvalidArgument, quoted, spelling
 from polaroc.predictions.cases import Cases, alike, of_measures
+from polaroc.predictions.table import check_ordered
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import with_row_cases
 from polaroc.typing import Table
 
@@ -87,6 +90,48 @@ def compared(cases: Cases[Any]) -> Compared:
     if own.nulls == "drop":
         own, left_out = common_cases_of(own, model)
     return Compared(own, model, folds, left_out)
+
+
+def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
+    """The cases of the two models alone; raise where either has none."""
+    own, model = cases.collect(), model_column(cases)
+    names = [*([] if own.scores else [model]), *column_names_of(own.fold)]
+    check_ordered({name: own.table.schema[name] for name in names})
+    models = pl.Series([*own.scores]) if own.scores else own.table[model].unique().sort()
+    present = models.to_list()
+    unknown = [
+        one
+        for one in (champion, challenger)
+        # An expression equals anything.
+        if not isinstance(one, Hashable) or isinstance(one, pl.Expr) or one not in present
+    ]
+    # NaN equals no NaN.
+    if any(isinstance(one, float) and one != one for one in unknown):
+        raise InvalidArgument(
+            "champion or challenger is NaN, allowed are values that are equal to themselves.",
+            hint=f"make names of them first: pl.col({model!r}).cast(pl.String).",
+        )
+    if unknown:
+        raise InvalidArgument(
+            f"{model!r} has no {quoted(unknown)}; it has {quoted(present)}.",
+            hint=spelling(
+                [str(one) for one in unknown],
+                [str(one) for one in present],
+                Hint("name two of these as {champion} and {challenger}.", champion=None,
+                     challenger=None),
+            ),
+        )  # fmt: skip
+    if champion == challenger:
+        raise InvalidArgument(
+            f"champion and challenger are both {quoted([champion])}.",
+            hint="name two models.",
+        )
+    if own.scores:
+        two = {str(one): own.scores[str(one)] for one in (champion, challenger)}
+        return replace(own, score=two)
+    kept = models.gather([present.index(champion), present.index(challenger)])
+    is_one = pl.col(model).is_in(kept.implode(), nulls_equal=True)
+    return replace(own, table=own.table.filter(is_one))
 
 
 def measured_halves(

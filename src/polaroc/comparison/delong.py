@@ -106,15 +106,6 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
 def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl.LazyFrame:
     """The tests of `delong` for any one measure."""
     check_share("level", level)
-    if cases.case is None and not cases.scores and "case" not in cases.absent:
-        raise InvalidArgument(
-            "nothing tells which rows are the same case, by which models are compared.",
-            hint=Hint(
-                "name its column, {case}; case=None says that every model has a test set of its "
-                "own.",
-                case="id",
-            ),
-        )
     paired = read_cases(cases)
     pairs = pairs_of(paired, blocks_of(paired, measure), level)
     return pairs.lazy().with_columns(pl.lit(dependence(cases), pl.String).alias("note"))

@@ -101,8 +101,8 @@ def check_blocks(design: Design) -> None:
             f"there is {count} fold, allowed are two or more.",
             hint=Hint(
                 "one test set cannot show how much a difference varies: evaluate on several "
-                "folds, with {by}.",
-                by=["model", "fold"],
+                "folds, with {fold}.",
+                fold="fold",
             ),
         )
 
@@ -116,20 +116,16 @@ def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> 
                 unknown,
                 keys,
                 Hint(
-                    "evaluate with it among {by}, or name another for {between} or {block}; of "
-                    "a choice block=None says that each model was measured once.",
-                    command_line="evaluate with it as {by}, or name another as {between} or "
-                    "{block}.",
-                    by=None,
-                    between=None,
-                    block=None,
+                    "evaluate with it as {model} or {fold}, or name others.",
+                    model=None,
+                    fold=None,
                 ),
             ),
         )
     named = [between, *blocks]
     if len(set(named)) < len(named):
         raise InvalidArgument(
-            f"between and block name a column twice: {quoted(named)}.",
+            f"model and fold name a column twice: {quoted(named)}.",
             hint="models and folds are told apart by different columns.",
         )
 
@@ -145,7 +141,9 @@ def _refuse_repeated(
             f"cells are repeated: within one {quoted((between, *blocks))} the key "
             f"{quoted(varying)} varies.",
             hint=Hint(
-                "keep one value of it, or make it a fold: {block}.", block=[*blocks, *varying]
+                "keep one value of it, or, where models were fitted anew for each, name it as a "
+                "fold: {fold}.",
+                fold=[*blocks, *varying],
             ),
         )
 
@@ -257,8 +255,7 @@ class Plan:
 
     target: Target = "algorithm"
     test_train_ratio: float | None = None
-    alpha: float = 0.005
-    level: float | None = None
+    level: float = 0.95
     adjust: Adjust = "holm"
     permutations: int = 9_999
     seed: int = 0
@@ -268,9 +265,7 @@ class Plan:
     def __post_init__(self) -> None:
         check_choice("target", self.target, get_args(Target))
         check_choice("adjust", self.adjust, get_args(Adjust))
-        check_share("alpha", self.alpha)
-        if self.level is not None:
-            check_share("level", self.level)
+        check_share("level", self.level)
         if self.adjust == "tukey" and self.target != "dataset":
             raise InvalidArgument(
                 f"adjust is 'tukey' with target {self.target!r}, allowed is 'holm'.",
@@ -288,21 +283,22 @@ class Plan:
                 f"halves are given with target {self.target!r}, which does not use them.",
                 hint=Hint("leave them out, or take {target}.", target="algorithm"),
             )
-        if self.target == "algorithm":
-            if self.test_train_ratio is not None or self.guarded or not self.halves:
-                check_ratio(self.test_train_ratio)
-        elif self.test_train_ratio is not None:
-            raise InvalidArgument(
-                f"test_train_ratio is given with target {self.target!r}, which does not use it.",
-                hint=Hint("leave it out, or take {target}.", target="algorithm"),
-            )
+        overlaps = self.test_train_ratio is not None or self.guarded or not self.halves
+        if self.target == "algorithm" and overlaps:
+            check_ratio(self.test_train_ratio)
         check_whole("permutations", self.permutations, 1, MAX_NUMBER)
         check_whole("seed", self.seed, 0)
+        draws = self.target == "dataset"
+        self._refuse_unused(permutations=draws, seed=draws or self.halves)
 
-    @property
-    def confidence(self) -> float:
-        """One minus the adjusted p-value at which an interval of a pair just reaches zero."""
-        return 1 - self.alpha if self.level is None else self.level
+    def _refuse_unused(self, **used: bool) -> None:
+        """Refuse options that this comparison would ignore."""
+        for name, is_used in used.items():
+            if not is_used and getattr(self, name) != type(self).__dataclass_fields__[name].default:
+                raise InvalidArgument(
+                    f"{name} is given with target {self.target!r}, which draws nothing.",
+                    hint=Hint("leave it out, or take {target}.", target="dataset"),
+                )
 
     @property
     def adjustment(self) -> str:

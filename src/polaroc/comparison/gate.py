@@ -1,12 +1,10 @@
 """Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import pair_of
-from polaroc.base.columns import as_lazy, column_names
+from polaroc.base.checks import check_share, pair_of
 from polaroc.base.names import key_text
 from polaroc.base.private_columns import VALUE
 from polaroc.comparison.case_limits import (
@@ -17,23 +15,15 @@ from polaroc.comparison.case_limits import (
 )
 from polaroc.comparison.checks import (
     at_prior,
-    check_design,
     check_estimates,
-    check_measures,
-    check_numbers,
-    check_scores,
-    keys_of,
+    check_margin,
     needs_range,
     of_one_range,
-    refuse_folds,
-    refuse_prediction_options,
-    two_models,
 )
-from polaroc.comparison.compare import compare
+from polaroc.comparison.compare import NO_BEARING, USED, compare
+from polaroc.comparison.compared import Compared, compared, two_models
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Incomplete
-from polaroc.comparison.half_splits import KEYS as HALF_KEYS
-from polaroc.comparison.layout import REPEAT
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.missed_positives import rate_of_passes, too_few_to_pass
 from polaroc.comparison.paired_cases import (
@@ -41,37 +31,32 @@ from polaroc.comparison.paired_cases import (
     NO_VARIANCE,
     PairedCases,
     blocks_of,
-    read_paired,
+    read_cases,
 )
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, at_in_words, decide
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
-from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
-from polaroc.predictions.cases import Cases, keyed
-from polaroc.predictions.row_checks import SCORE, check_nulls
-from polaroc.predictions.table import check_ordered
-from polaroc.predictions.wide import CASE, MODEL, models_as_rows, score_columns, with_cases
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Intervals, IntoExpr, Label, Nulls, Prior, Score, Table
+from polaroc.typing import Prior, Table
 
 ON_CASES = (
     "It is about these fitted models on other cases like these, which must be independent; of "
     "models trained anew it says nothing."
 )
-ONE_TEST_SET = Hint(
-    "for models fitted anew in each fold take {test_train_ratio} in place of {case}; for one test "
-    "set keep one of the values, or drop the column.", test_train_ratio=0.25, case=None,
-)  # fmt: skip
 # Below, the limits are clearly wider than those of many cases.
 FEW_CASES = 200
 WIDENED = (
     "With {} cases of a class the interval is widened, so that where scores are normal a pass is "
     "about as rare as promised if the challenger is worse by exactly the margin: in simulation"
 )
-MEASURED = " at α = 0.05, where 0.025 is aimed at, in at most {} of samples."
+MEASURED = " at 95 % confidence, where 0.025 is aimed at, in at most {} of samples."
 NOT_MEASURED = " that was tried for AUC, AUPREC and IAUPREC alone."
 NO_PROMISE = (
     "There are too few cases to promise anything, so there is neither an interval nor a pass or a "
@@ -84,53 +69,34 @@ SAME_DIFFERENCE = (
 )
 
 
+@takes_cases(USED, no_bearing=NO_BEARING, or_measures=True)
 def gate(
-    predictions_or_measures: Table,
+    cases: Cases[Any],
     *,
     champion: object,
     challenger: object,
-    truth: IntoExpr | None = None,
-    score: Score | None = None,
-    by: str | Sequence[str] | None = None,
-    case: str | None = None,
     measure: str = "iauprec",
     over: tuple[float, float] | Belief | None = None,
     prior: Prior | None = None,
-    test_train_ratio: float | None = None,
     margin: float = 0.0,
-    alpha: float = 0.05,
+    level: float = 0.95,
     incomplete: Incomplete = "raise",
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
-    halves: Table | None = None,
+    halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
-    score_prior: Prior = "observed",
+    **columns: Unpack[Columns],
 ) -> GateResult:
     """Whether a challenger is worse than the champion by more than a margin.
 
     Parameters
     ----------
-    predictions_or_measures
-        Predictions, with `truth` and `score`: of two or more fitted models on one test
-        set, with `case`, or of models fitted anew for each fold, with
-        `test_train_ratio`. Without `truth` and `score` the tidy measures of such
-        folds, as `evaluate` gives them. A lazy frame is collected.
+    cases
+        Predictions of two or more models, as for `compare`: of fitted models on one test set, with
+        `case`, or of models fitted anew for each fold. Or the tidy measures of such folds, as
+        `evaluate` gives them. A lazy frame is collected.
+    **columns
     champion, challenger
-        The two models, by their values in the first column of `by`; other models are
+        The two models, by their values in the column of the models; other models are
         left aside.
-    truth, score, weight, positive, nulls
-        As in `evaluate`, `score` also one column per model; `weight` and `nulls` for
-        folds only.
-    by
-        Key columns: first the one that tells the models apart, then those of the
-        folds. By default the columns with usual names of models and folds, as in
-        `report`; of measures all keys. With one score column per model only those of
-        the folds.
-    case
-        The column that tells the cases of one test set apart: both models are
-        compared case by case. With one score column per model it is not needed, since
-        each row is a case.
     measure
         The measure compared. At a single `prior`, "iauprec" is "auprec" there.
     over
@@ -138,25 +104,15 @@ def gate(
         needs; of measures in a table, those over this range.
     prior
         The one prior in (0, 1), or ``"observed"``, instead of `over`.
-    test_train_ratio
-        Test over training cases of a fold, as in `compare`: 0.25 for 80/20 hold-outs,
-        1/(k−1) for k folds.
     margin
         By how much the challenger may be worse, ≥ 0, in units of the measure.
-    alpha
-        One minus the confidence of the two-sided interval, in (0, 1). Where the
-        challenger is worse by exactly `margin`, a pass has the probability `alpha`/2.
+    level
+        Confidence of the two-sided interval, in (0, 1). Where the challenger is worse by exactly
+        `margin`, a pass has the probability (1 − `level`)/2.
     incomplete
         As in `compare`.
-    halves
-        For folds, in place of `test_train_ratio`: measures in disjoint halves of the
-        same cases, as in `compare`, or predictions, with `truth` and `score`, as
-        `sklearn.half_split_predictions` gives them.
-    guarded
-        As in `compare`.
-    score_prior
-        Of predictions, for measures of probabilities such as "brier": the prior at which
-        scores are right, as in `evaluate`.
+    halves, guarded
+        For folds, as in `compare`.
 
     Returns
     -------
@@ -169,8 +125,7 @@ def gate(
     ------
     InvalidArgument, InvalidPredictions, InvalidTable
         For a model that the table does not have; arguments outside what is allowed;
-        neither or both of `case` and `test_train_ratio` or `halves`; too few folds, or too few
-        cases of a class; as in `compare`.
+        too few folds, or too few cases of a class; as in `compare`.
 
     See Also
     --------
@@ -195,8 +150,8 @@ def gate(
     cases too; a challenger that misses some positives wholly may pass more often, as few cases may
     not show it (``just gate-missed``): `warnings` quotes how often, and of the AUC the verdict is
     "undecided" where the interval allows a pass, but there are fewer than 50 positives and
-    `margin` is below 1 − (`alpha`/2)^(1/positives), the share of misses of which they show none
-    with a chance of `alpha`/2.
+    `margin` is below 1 − ((1 − `level`)/2)^(1/positives), the share of misses of which they show
+    none with a chance of (1 − `level`)/2.
 
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
     for AUPREC and IAUPREC where negatives are too few for the priors beside the positives;
@@ -218,97 +173,68 @@ def gate(
     >>> import polaroc as pr
     >>> result = pr.gate(
     ...     pr.datasets.satellite_predictions().filter(fold=1), champion="C", challenger="A",
-    ...     truth="truth", score="score", case="case", over=(0.05, 0.20), margin=0.01,
+    ...     truth="truth", score="score", over=(0.05, 0.20), margin=0.01,
     ... )
     >>> result.verdict
     'pass'
     >>> print(result.answer)
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
-    check_nulls(nulls)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
-    models = score_columns(score)
-    if models and case is None and test_train_ratio is None and halves is None:
-        # Each row is a case.
-        case = CASE
-    on_cases = check_design(case, test_train_ratio, has_halves=halves is not None)
-    has_scores = check_scores(truth, score, on_cases=on_cases)
-    if not has_scores:
-        refuse_prediction_options(weight, positive, nulls, score_prior)
-    if on_cases and (weight is not None or nulls != "raise"):
-        raise InvalidArgument(
-            "weight or nulls is given with case, which pairs whole cases.",
-            hint="leave it out; drop such cases of both models before.",
-        )
+    has_scores = cases.truth is not None
     measure = at_prior(measure, over, prior, has_scores=has_scores)
-    check_numbers(measure, margin, alpha)
-    table = as_lazy(predictions_or_measures).collect()
-    if not has_scores:
-        check_measures(table)
-    if models:
-        table, score = models_as_rows(with_cases(table, score, case), models)
-        by = by if by is None else [MODEL, *column_names(by, "by")]
-    named = [name for name in (truth, score, weight, case) if isinstance(name, str)]
-    between, *folds = keys_of(table, by, named if has_scores else None, on_cases=on_cases)
-    if halves is not None and has_scores and REPEAT in table.columns and REPEAT not in folds:
-        # It tells which folds test every case once.
-        folds.append(REPEAT)
-    check_ordered({name: table.schema[name] for name in (between, *folds) if name in table.columns})
-    table = two_models(table, between, champion, challenger)
-    columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
+    check_margin(measure, margin)
+    check_share("level", level)
+    two = two_models(cases, champion, challenger)
+    given = compared(two)
     at: Prior = "observed" if prior is None else prior
-
-    def measured(
-        table: pl.DataFrame, by: Sequence[str], intervals: Intervals | None = None
-    ) -> pl.DataFrame:
-        own: Cases[pl.DataFrame] = keyed(
-            table, by=by, weight=weight, nulls=nulls, score_prior=score_prior, **columns
-        )
-        return evaluate(
-            own, measures=sorted({measure, "auc"}), over=over, priors=at, intervals=intervals,
-        )  # fmt: skip
-
     taken_over: tuple[float, float] | Belief | str | None = over
-    if on_cases:
-        refuse_folds(table, folds, "case is given, which is for one test set", ONE_TEST_SET)
-        taken = single_measure(measure, at, over, "exact", score_prior)
-        cases = read_paired(table, between=between, case=case, **columns)
-        estimates = measured(table, [between], "wald")
-        lead = _on_cases(cases, taken, estimates, measure, (challenger, champion), alpha)
+    if given.on_cases:
+        dropped = None if incomplete == "raise" else incomplete
+        _refuse_of_folds(halves=halves, guarded=guarded or None, incomplete=dropped)
+        lead = _on_cases(given, measure, at, over, (challenger, champion), level)
     else:
-        if has_scores:
-            table = measured(table, [between, *folds])
-        else:
-            table, taken_over = of_one_range(table, measure, over)
-        if halves is not None:
-            halves = as_lazy(halves).collect()
-            if has_scores and "estimate" not in halves.columns:
-                halves = _measured_halves(halves, models, between, measured)
-            else:
-                halves, _ = of_one_range(halves, measure, over)
-        compared = compare(
-            table, measure, between, folds, prior=prior, test_train_ratio=test_train_ratio,
-            alpha=alpha, incomplete=incomplete, halves=halves, guarded=guarded,
+        if given.are_measures:
+            _, taken_over = of_one_range(given.table, measure, over)
+        result = compare(
+            two, measure, prior=at if has_scores and _at_priors(measure) else prior, over=over,
+            level=level, incomplete=incomplete, halves=halves, guarded=guarded,
         )  # fmt: skip
-        lead = _on_folds(compared, champion)
+        lead = _on_folds(result, champion)
     higher = higher_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)
     doubts = []
     if lead.positives is not None:
-        few = too_few_to_pass(lead.positives, margin, alpha) if measure == "auc" else None
+        few = too_few_to_pass(lead.positives, margin, level) if measure == "auc" else None
         if verdict == "pass" and few is not None:
             verdict, doubts = "undecided", [few]
-        rate = rate_of_passes(measure, lead.positives, margin, alpha)
+        rate = rate_of_passes(measure, lead.positives, margin, level)
         doubts += [] if rate is None else [rate]
     # A table that has the measure at one prior only tells which.
-    shown = at if has_scores and measure in CATALOG and CATALOG[measure].at_priors else prior
+    shown = at if has_scores and _at_priors(measure) else prior
     place = at_in_words(taken_over if needs_range(measure) else None, shown)
     return GateResult(
         verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
         lead.estimates[champion], lead.estimates[challenger],
-        measure=f"{label(measure)}{place}", higher_is_better=higher, margin=margin, alpha=alpha,
+        measure=f"{label(measure)}{place}", higher_is_better=higher, margin=margin, level=level,
         cases=lead.cases, warnings=(*doubts, *lead.warnings),
     )  # fmt: skip
+
+
+def _at_priors(measure: str) -> bool:
+    return measure in CATALOG and CATALOG[measure].at_priors
+
+
+def _refuse_of_folds(**options: object) -> None:
+    """Refuse options that are for folds where one test set is compared."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise InvalidArgument(
+            f"{quoted(given)} is given, and the models were measured once, on one test set.",
+            hint=Hint(
+                "leave it out; where there are folds, name their column, {fold}.", fold="fold"
+            ),
+        )
 
 
 class Lead(NamedTuple):
@@ -324,14 +250,24 @@ class Lead(NamedTuple):
 
 
 def _on_cases(
-    cases: PairedCases,
-    taken: Measure,
-    estimates: pl.DataFrame,
+    given: Compared,
     measure: str,
+    at: Prior,
+    over: tuple[float, float] | Belief | None,
     models: tuple[object, object],
-    alpha: float,
+    level: float,
 ) -> Lead:
     """The lead of one fitted model over another, challenger and champion, paired by case."""
+    if "case" in given.cases.absent and given.cases.case is None:
+        raise InvalidArgument(
+            "case is None, and the two models are compared case by case.",
+            hint=Hint("name the column of the cases, {case}.", case="id"),
+        )
+    taken = single_measure(measure, at, over, "exact", given.cases.score_prior)
+    cases = read_cases(given.cases)
+    estimates = evaluate(
+        given.cases, measures=sorted({measure, "auc"}), over=over, priors=at, intervals="wald"
+    )
     own = estimates.filter(measure=measure)
     check_estimates(own, cases.between, measure)
     (block,) = blocks_of(cases, taken)
@@ -347,7 +283,7 @@ def _on_cases(
     lower: float | None
     upper: float | None
     if variance >= NO_VARIANCE:
-        lower, upper, note = _limits_of_cases(paired, measure, alpha, why_no_promise(own, taken))
+        lower, upper, note = _limits_of_cases(paired, measure, level, why_no_promise(own, taken))
     elif abs(difference) < NO_DIFFERENCE and _rank_alike(cases):
         difference = lower = upper = 0.0
         note = RANK_ALIKE
@@ -359,6 +295,7 @@ def _on_cases(
         .agg(key_text(cases.between))
     )
     warnings = (
+        *([] if given.left_out is None else [given.left_out]),
         ON_CASES,
         *([] if note is None else [note]),
         *(f"{' and '.join(named)}: {note}." for note, named in noted.rows()),
@@ -372,29 +309,17 @@ def _on_cases(
 
 
 def _limits_of_cases(
-    paired: PairedDifference, measure: str, alpha: float, why_none: str | None
+    paired: PairedDifference, measure: str, level: float, why_none: str | None
 ) -> tuple[float | None, float | None, str | None]:
     """The limits of the difference, and what few cases do to them."""
     if why_none is not None:
         return None, None, NO_PROMISE.format(why_none)
-    lower, upper = difference_limits(paired, 1 - alpha, measure)
+    lower, upper = difference_limits(paired, level, measure)
     if paired.fewest >= FEW_CASES:
         return lower, upper, None
     rate = LARGEST_RATES.get(measure)
     checked = NOT_MEASURED if rate is None else MEASURED.format(rate)
     return lower, upper, WIDENED.format(f"{paired.fewest:,}") + checked
-
-
-def _measured_halves(
-    halves: pl.DataFrame,
-    models: Mapping[str, IntoExpr],
-    between: str,
-    measured: Callable[..., pl.DataFrame],
-) -> pl.DataFrame:
-    """The measures of predictions in halves."""
-    if models:
-        halves, _ = models_as_rows(halves, models)
-    return measured(halves, by=[between, *(key for key in HALF_KEYS if key in halves.columns)])
 
 
 def _on_folds(compared: Comparison, champion: object) -> Lead:

@@ -8,7 +8,7 @@ from polaroc.comparison.layout import Layout
 from polaroc.errors import Hint
 
 SAMPLE = "2 models, AUC, 80 + 240 cases"
-FOUND = "at α = 0.05 and 0.005 it found a difference"
+FOUND = "at levels of 95 and 99.5 % it found a difference"
 # Tolerance of a ratio against a measured design, so that 0.11 matches 10 folds.
 SAME_RATIO = 0.005
 LEARNERS = {
@@ -282,7 +282,7 @@ def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
         (few, least), (many, most_of) = MORE_MODELS[test].values()
         of_few = "" if few == many else f" models of {LEARNERS[few]}"
         text += (
-            f" With more models it did at α = 0.05 in up to {percent(least, 2)} of samples with "
+            f" With more models it did at 95 % in up to {percent(least, 2)} of samples with "
             f"3{of_few}, {percent(most_of, 2)} with 10 models of {LEARNERS[many]}."
         )
         if test in ABOVE_OF_MORE:

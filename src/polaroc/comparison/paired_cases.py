@@ -101,6 +101,23 @@ def read_cases(cases: Cases[Any]) -> PairedCases:
     tells them apart.
     """
     between, case = model_column(cases), cases.case
+    if cases.weight is not None:
+        raise InvalidArgument(
+            "weight is given, and models are compared case by case on one test set, where each "
+            "case counts once.",
+            hint="leave it out.",
+        )
+    if case is None and not cases.scores and "case" not in cases.absent:
+        raise InvalidArgument(
+            "nothing tells which rows are the same case, by which models are compared.",
+            hint=Hint(
+                "name its column, {case}; case=None says that every model has a test set of its "
+                "own.",
+                command_line="name its column, {case}; --no-case says that every model has a test "
+                "set of its own.",
+                case="id",
+            ),
+        )
     if cases.scores and case is None:
         table, case = with_row_cases(cases.table)
         cases = replace(cases, table=cast(Any, table), case=case)

@@ -26,9 +26,9 @@ class Pairs:
     reach: "Array"  # half the width of the interval
     constant: "Array"  # the same difference, not 0, in every block
 
-    def significant_pairs(self, alpha: float) -> list[tuple[int, int]]:
-        """Indices of the pairs whose adjusted p-value is below `alpha`."""
-        significant = self.p_adjusted < alpha
+    def significant_pairs(self, level: float) -> list[tuple[int, int]]:
+        """Indices of the pairs whose adjusted p-value is below 1 − `level`."""
+        significant = self.p_adjusted < 1 - level
         return list(
             zip(self.first[significant].tolist(), self.second[significant].tolist(), strict=True)
         )

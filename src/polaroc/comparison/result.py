@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import isclose
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -36,7 +35,7 @@ class Comparison:
     letters
         One row per model, the best mean first: the model; `mean`, `sd` (over
         the blocks) Float64; `letters` String: models that share a letter are
-        not told apart at `alpha`.
+        not told apart at `level`.
     warnings
         What the tests assume and how often they err, in sentences.
     measure, between, block
@@ -44,7 +43,7 @@ class Comparison:
     blocks
         How many blocks there are.
     plan
-        How it was compared: `target`, `test_train_ratio`, `alpha`, `level` …
+        How it was compared: `target`, `test_train_ratio`, `level` …
     higher_is_better
         Whether more of the measure is better.
 
@@ -111,30 +110,28 @@ def _heading(comparison: "Comparison") -> str:
 def verdict(comparison: "Comparison") -> str:
     """Whether the models differ, in a sentence."""
     name, p = comparison.omnibus["test"][0], comparison.omnibus["p_value"][0]
-    alpha = comparison.plan.alpha
-    if p < alpha:
-        return f"At α = {alpha:g} the models differ ({name}, p = {p_value(p)})."
-    apart = comparison.pairs.filter(pl.col("p_adjusted") < alpha)
+    at = f"At a level of {100 * comparison.plan.level:g} %"
+    if p < 1 - comparison.plan.level:
+        return f"{at} the models differ ({name}, p = {p_value(p)})."
+    apart = comparison.pairs.filter(pl.col("p_adjusted") < 1 - comparison.plan.level)
     if apart.height:
         count = "1 pair is" if apart.height == 1 else f"{apart.height} pairs are"
         return (
-            f"At α = {alpha:g} {count} told apart by tests of two models at a time, such as "
+            f"{at} {count} told apart by tests of two models at a time, such as "
             f"{apart.item(0, 0)} and {apart.item(0, 1)}; the test of all models at once finds no "
             f"difference ({name}, p = {p_value(p)})."
         )
     return (
-        f"At α = {alpha:g} no difference among all models was found ({name}, p = {p_value(p)}); "
+        f"{at} no difference among all models was found ({name}, p = {p_value(p)}); "
         "that is no proof that they are equal."
     )
 
 
 def interval_rule(plan: "Plan") -> str:
     """The rule by which an interval of a pair leaves out zero."""
-    if isclose(plan.confidence, 1 - plan.alpha):
-        return f"an interval leaves out 0 only where the pair is told apart at α = {plan.alpha:g}"
     return (
-        f"an interval leaves out 0 only where p ({plan.adjustment}) is below "
-        f"{1 - plan.confidence:.3g}; told apart are pairs with p below α = {plan.alpha:g}"
+        f"with {100 * plan.level:g} % confidence an interval leaves out 0 only where the pair is "
+        "told apart"
     )
 
 

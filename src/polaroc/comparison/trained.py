@@ -1,16 +1,15 @@
 """Comparison of fitted models on the cases of one test set."""
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy
 from polaroc.base.joins import as_key
 from polaroc.base.names import noted_by_kind
 from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.checks import check_estimates, refuse_folds
+from polaroc.comparison.checks import check_estimates
+from polaroc.comparison.compared import Compared
 from polaroc.comparison.delong import pairs_of, single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name, letter_frame
@@ -21,75 +20,44 @@ from polaroc.comparison.paired_cases import (
     Block,
     PairedCases,
     blocks_of,
-    check_has_models,
-    read_paired,
+    read_cases,
 )
 from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.catalog import CATALOG
-from polaroc.predictions.cases import Cases, keyed
+from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.row_checks import without_nulls
-from polaroc.predictions.wide import score_columns, with_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import IntoExpr, Label, Prior, Score, Table
-
-FITTED_ONCE = Hint(
-    "keep one of them, or drop the column where it only divides one test set; for models fitted "
-    "anew for each take {target} with measures.", target="algorithm",
-)  # fmt: skip
+from polaroc.typing import Prior
 
 UNMEASURED = "How often the test errs was not measured for models with test sets of their own."
 
 
 def compare_trained(
-    predictions: Table,
+    given: Compared,
     measure: str,
-    between: str,
-    block: Sequence[str],
     plan: Plan,
     *,
-    truth: IntoExpr | None,
-    score: Score | None,
-    case: str | None,
-    positive: Label | Sequence[Label] | None,
     prior: Prior | None,
     over: tuple[float, float] | Belief | None,
-    score_prior: Prior,
-    descending: bool,
 ) -> Comparison:
     """The comparison of the models as they are, paired by case; see `compare`."""
-    if truth is None or score is None:
-        raise InvalidArgument(
-            "target is 'trained', which compares predictions: truth and score are needed.",
-            hint=Hint(
-                "name their columns, as in evaluate; or take {target} with measures.",
-                target="algorithm",
-            ),
-        )
-    check_result_name(between)
-    table = with_cases(as_lazy(predictions).collect(), score, case)
-    check_has_models(table.columns, between, score)
-    refuse_folds(
-        table, block, "target is 'trained', which compares models fitted once", FITTED_ONCE
-    )
+    check_result_name(given.model)
     at: Prior = "observed" if prior is None else prior
-    named: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
     with without_nulls(WHOLE_CASES):
-        own: Cases[pl.DataFrame] = keyed(
-            table, by=() if score_columns(score) else between, score_prior=score_prior, **named
-        )
         measured = evaluate(
-            own, measures=sorted({measure, "auc"}), priors=at, over=over, intervals="wald",
-        )  # fmt: skip
+            given.cases, measures=sorted({measure, "auc"}), priors=at, over=over, intervals="wald"
+        )
     at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
-    one = single_measure(measure, at, over, "exact", score_prior)
-    cases = read_paired(table, between=between, case=case, **named)
-    return of_cases(
+    one = single_measure(measure, at, over, "exact", given.cases.score_prior)
+    cases = read_cases(given.cases)
+    result = of_cases(
         cases, next(blocks_of(cases, one)), measured, measure, plan, label=f"{measure}{at_prior}",
-        descending=descending,
+        descending=higher_is_better(measure),
     )  # fmt: skip
+    left_out = () if given.left_out is None else (given.left_out,)
+    return replace(result, warnings=(*left_out, *result.warnings))
 
 
 def of_cases(
@@ -113,8 +81,8 @@ def of_cases(
             "there are too few cases of a class to compare the models by.",
             hint="every class needs two cases or more.",
         )
-    pairs = _with_adjusted_limits(pairs, plan.confidence)
-    significant = _significant_pairs(pairs, models, plan.alpha)
+    pairs = _with_adjusted_limits(pairs, plan.level)
+    significant = _significant_pairs(pairs, models, plan.level)
     greatest = pl.col("statistic").abs().max()
     largest, least = pairs.select(greatest, pl.col("p_adjusted").min()).row(0)
     return Comparison(
@@ -141,11 +109,11 @@ def of_cases(
 
 
 def _significant_pairs(
-    pairs: pl.DataFrame, models: pl.Series, alpha: float
+    pairs: pl.DataFrame, models: pl.Series, level: float
 ) -> list[tuple[int, int]]:
     """The pairs that differ, by the places of their models."""
     places = {as_key([model]): place for place, model in enumerate(models)}
-    significant = pairs.filter(pl.col("p_adjusted") < alpha)
+    significant = pairs.filter(pl.col("p_adjusted") < 1 - level)
     compared = significant.select(f"{models.name}_a", f"{models.name}_b")
     return [(places[as_key([a])], places[as_key([b])]) for a, b in compared.iter_rows()]
 

@@ -23,7 +23,7 @@ class GateResult:
     difference
         The measure of the challenger minus that of the champion.
     lower, upper
-        Its two-sided interval with confidence 1 − `alpha`; None where nothing says how
+        Its two-sided interval with confidence `level`; None where nothing says how
         much the difference varies, or cases are too few to trust it.
     champion, challenger
         The two models.
@@ -33,7 +33,7 @@ class GateResult:
         What was compared, in words.
     higher_is_better
         Whether more of it is better.
-    margin, alpha
+    margin, level
         As given.
     cases
         What it rests on, such as "20 folds".
@@ -57,7 +57,7 @@ class GateResult:
     measure: str
     higher_is_better: bool
     margin: float
-    alpha: float
+    level: float
     cases: str
     warnings: tuple[str, ...] = ()
 
@@ -89,7 +89,7 @@ class GateResult:
             interval = "; there is no interval for it"
         else:
             interval = (
-                f", with {100 * (1 - self.alpha):g} % confidence from {limit(self.lower)} to "
+                f", with {100 * self.level:g} % confidence from {limit(self.lower)} to "
                 f"{limit(self.upper)}"
             )
         # A pass may be refused for another reason than the width.

@@ -17,7 +17,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import ROW_ERROR, TRUTH
 from polaroc.base.tables import as_polars
-from polaroc.errors import Hint, InvalidArgument, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
 from polaroc.files.text_files import separator_hint, separator_in
 from polaroc.predictions.roles import (
     APART,
@@ -292,7 +292,7 @@ def of_measures(frame: Table, said: Mapping[str, Any]) -> Cases[Any]:
     names = table.lazy().collect_schema().names()
     if not {"measure", "estimate"} <= set(names):
         usual = usual_columns(names) or (None, None)
-        raise InvalidArgument(
+        raise InvalidTable(
             f"the table holds no measures; it has {quoted(names) or 'no columns'}.",
             hint=Hint(
                 "name the columns of predictions, {truth} and {score}, or pass the result of "

@@ -177,7 +177,8 @@ def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -
     if refused:
         raise InvalidArgument(
             f"{function} does not honour {quoted(refused)} yet, which would change its result.",
-            hint=f"leave {'it' if len(refused) == 1 else 'them'} out; it takes {', '.join(taken)}.",
+            hint=("take the rows of each value on their own. " if "by" in refused else "")
+            + f"Leave {'it' if len(refused) == 1 else 'them'} out; it takes {', '.join(taken)}.",
         )
 
 

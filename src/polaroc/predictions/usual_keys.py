@@ -15,7 +15,8 @@ MODELS = (
     "model", "classifier", "clf", "estimator", "algorithm", "algo", "method", "learner",
 )  # fmt: skip
 BLOCKS = (
-    "fold", "split", "repeat", "repetition", "replicate", "resample", "holdout", "seed", "run",
+    "fold", "split", "half", "repeat", "repetition", "replicate", "resample", "holdout", "seed",
+    "run",
 )  # fmt: skip
 # Words that may accompany a usual name, as in "Model Name" or "outer_cv_split".
 BESIDE = {

@@ -445,5 +445,5 @@ def _comparison(
         )
     return of_cases(
         tested.cases, tested.block, tested.measured, "iauprec",
-        Plan("trained", alpha=question.alpha), label="iauprec",
+        Plan("trained", level=1 - question.alpha), label="iauprec",
     ), ""  # fmt: skip

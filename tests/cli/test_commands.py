@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
+from polaroc.cli.screen import with_options
 from polaroc.predictions.roles import FOUND, ROLES
 
 COMMANDS = get_command(app).commands
@@ -87,6 +88,8 @@ def assert_same(found, expected):
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
             assert_same(one, other)
+    elif isinstance(expected, str):
+        assert found == with_options(expected)
     else:
         assert found == expected
 

@@ -171,7 +171,9 @@ def documentation(function: Callable[..., Any]) -> dict[str, str]:
         text = " ".join(lines.split())
         other = ELSEWHERE.fullmatch(text)
         for name in re.split(r",\s*", names):
-            texts[name] = text if other is None else documentation(getattr(polaroc, other[1]))[name]
+            texts[name] = (
+                text if other is None else documentation(getattr(polaroc, other[1])).get(name, text)
+            )
     return texts
 
 

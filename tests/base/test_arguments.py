@@ -125,15 +125,15 @@ CALLS = {
     "macro": (lambda **a: pr.macro(measures(), **a), {"over": "fold"}),
     "compare": (
         lambda **a: pr.compare(measures(), target="dataset", **a),
-        {"between": "model", "block": ["fold"]},
+        {"model": "model", "fold": ["fold"]},
     ),
     "compare trained": (
         lambda **a: pr.compare(TABLE.drop("fold"), "auc", target="trained", **a),
-        NAMES | {"between": "model", "block": [], "case": "case"},
+        NAMES | {"model": "model", "case": "case"},
     ),
     "compare on folds": (
         lambda **a: pr.compare(TABLE, "auc", target="dataset", **a),
-        NAMES | {"by": ["model", "fold"]},
+        NAMES | {"model": "model", "fold": ["fold"]},
     ),
     "choose on cases": (
         lambda **a: pr.choose(ONE_TEST_SET, over=(0.1, 0.2), **a),
@@ -143,11 +143,11 @@ CALLS = {
         lambda **a: pr.gate(
             measures(), champion="A", challenger="B", test_train_ratio=0.25, over=(0.1, 0.2), **a
         ),
-        {"by": ["model", "fold"]},
+        {"model": "model", "fold": ["fold"]},
     ),
     "gate on cases": (
         lambda **a: pr.gate(ONE_TEST_SET, champion="A", challenger="B", measure="auc", **a),
-        NAMES | {"by": ["model"], "case": "case"},
+        NAMES | {"model": "model", "case": "case"},
     ),
     "choose": (
         lambda **a: pr.choose(measures(), **a), {"between": "model", "block": ["fold"]},
@@ -155,9 +155,9 @@ CALLS = {
     "anova": (
         lambda **a: pr.anova(measures(), "iauprec", **a), {"factors": ["model", "fold"]},
     ),
-    "dominance": (lambda **a: pr.dominance(curves(), **a), {"between": "model"}),
-    "mean_roc": (lambda **a: pr.mean_roc(curves("model", "fold"), **a), {"across": ["fold"]}),
-    "mean_pr": (lambda **a: pr.mean_pr(surface(), **a), {"across": ["fold"]}),
+    "dominance": (lambda **a: pr.dominance(curves(), **a), {"model": "model"}),
+    "mean_roc": (lambda **a: pr.mean_roc(curves("model", "fold"), **a), {"fold": ["fold"]}),
+    "mean_pr": (lambda **a: pr.mean_pr(surface(), **a), {"fold": ["fold"]}),
     "report": (
         lambda **a: pr.report(ONE_TEST_SET, path="never.html", over=(0.1, 0.2), **a),
         COLUMN | {"by": ["model"], "between": "model", "block": [], "case": "case"},
@@ -169,9 +169,6 @@ CALLS = {
     "holdouts": (
         lambda **a: pr.experiments.holdouts(FEATURES, classifiers(), n=1, **a),
         {"truth": "class"},
-    ),
-    "test_train_ratio": (
-        lambda **a: pr.experiments.test_train_ratio(TABLE, 20, **a), {"by": ["model", "fold"]},
     ),
     "check_calibration": (
         lambda **a: pr.check_calibration(TABLE, **a),
@@ -486,14 +483,14 @@ OTHERS = {
     "priors of calibration_curve": (lambda x: pr.calibration_curve(curves(), x), ()),
     "measure of compare": (lambda x: pr.compare(measures(), x, target="dataset"), ()),
     "measure of folds": (
-        lambda x: pr.compare(TABLE, x, target="dataset", by=["model", "fold"], **NAMES), (),
+        lambda x: pr.compare(TABLE, x, target="dataset", **NAMES), (),
     ),
     "contrast": (
         lambda x: pr.compare(measures(), "auprec", target="dataset", contrast=x), (None,),
     ),
     "contrast of folds": (
         lambda x: pr.compare(
-            TABLE, "auprec", target="dataset", contrast=x, by=["model", "fold"], **NAMES
+            TABLE, "auprec", target="dataset", contrast=x, **NAMES
         ),
         (None,),
     ),

@@ -49,9 +49,9 @@ def test_rules_by_other_names():
 
 def test_a_measure_that_a_table_lacks():
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
-    measures = pr.evaluate(table, truth="truth", score="score", by=["model", "fold"])
+    measures = pr.evaluate(table, truth="truth", score="score")
     with pytest.raises(InvalidArgument, match="did you mean 'auc'"):
-        pr.compare(measures, "roc_auc", between="model", block="fold", target="dataset")
+        pr.compare(measures, "roc_auc", target="dataset")
 
 
 def test_no_name_stands_for_itself():

@@ -76,9 +76,9 @@ CALLS = {
     "one_vs_rest": [{"frame": WIDE, "truth": "truth", "scores": {0: "A", 1: "B"}}],
     "macro": [{"measures": MEASURES, "over": "fold"}],
     "compare": [
-        {"measures": MEASURES, "target": "dataset", "permutations": 100},
-        {"measures": TEST, "measure": "auc", "target": "trained", "case": "case", **NAMES},
-        {"measures": FOLDS, "measure": "auc", "target": "dataset", **KEYED | {"by": None}},
+        {"cases": MEASURES, "target": "dataset", "permutations": 100},
+        {"cases": TEST, "measure": "auc", "target": "trained", "case": "case", **NAMES},
+        {"cases": FOLDS, "measure": "auc", "target": "dataset", **NAMES},
     ],
     "choose": [
         {"measures": MEASURES}, {"measures": FOLDS, **NAMES, **OVER, "case": "case"},
@@ -88,8 +88,8 @@ CALLS = {
     "anova": [{"table": MEASURES, "response": "iauprec", "factors": ["model", "fold"]}],
     "delong": [{"cases": TEST, **NAMES, "case": "case"}],
     "gate": [
-        {"predictions_or_measures": MEASURES, **GATED, "test_train_ratio": 0.25, **OVER},
-        {"predictions_or_measures": TEST, **GATED, **NAMES, "measure": "auc", "case": "case"},
+        {"cases": MEASURES, **GATED, "test_train_ratio": 0.25, **OVER},
+        {"cases": TEST, **GATED, **NAMES, "measure": "auc", "case": "case"},
     ],
     "report": [
         {"frame": TEST, "path": "a.html", **NAMES, **OVER, "case": "case", "tuning": OTHERS},

@@ -112,7 +112,7 @@ def test_pairs_within_blocks():
     found = pr.dominance(curve)
     assert found.columns == ["fold", "model_a", "model_b", "relation", "crossings"]
     assert found.select("model_a", "model_b").rows() == [("A", "B"), ("A", "C"), ("B", "C")] * 3
-    by_fold = pr.dominance(curve.filter(model="A"), between="fold")
+    by_fold = pr.dominance(curve.filter(model="A"), model="fold")
     assert by_fold.select("fold_a", "fold_b").rows() == [(1, 2), (1, 3), (2, 3)]
     lazy = pr.dominance(curve.lazy())
     assert lazy.collect_schema() == found.schema
@@ -126,8 +126,8 @@ def test_a_curve_without_a_class_has_no_relation():
     assert (row["relation"], row["crossings"]) == (None, None)
 
 
-@pytest.mark.parametrize(("by", "between"), [(["model"], "fold"), ([], "model")])
-def test_what_is_not_a_key_is_refused(by, between):
+@pytest.mark.parametrize(("by", "model"), [(["model"], "fold"), ([], "model"), ([], None)])
+def test_what_is_not_a_key_is_refused(by, model):
     table = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1)
     with pytest.raises(InvalidArgument, match="Hint:"):
-        pr.dominance(pr.curve(table, **NAMES, by=by, model=None, fold=None), between=between)
+        pr.dominance(pr.curve(table, **NAMES, by=by, model=None, fold=None), model=model)

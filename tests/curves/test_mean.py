@@ -121,25 +121,25 @@ def test_curves_of_one_class_are_left_out_and_single_curves_have_no_spread():
     assert found.select("sd", "lower", "upper").null_count().row(0) == (6, 6, 6)
 
 
-@pytest.mark.parametrize("across", ["fold", ["fold"], ["model", "fold"]])
-def test_frames_and_order(across):
+@pytest.mark.parametrize("fold", ["fold", ["fold"], ["model", "fold"]])
+def test_frames_and_order(fold):
     curve = curves(table())
     for step in (
-        lambda frame: pr.mean_roc(frame, across, n=7),
-        lambda frame: pr.surface(frame, [0.5, 0.1]).pipe(pr.mean_pr, across, n=7),
+        lambda frame: pr.mean_roc(frame, fold, n=7),
+        lambda frame: pr.surface(frame, [0.5, 0.1]).pipe(pr.mean_pr, fold, n=7),
     ):
         eager, lazy = step(curve), step(curve.lazy())
         assert lazy.collect_schema() == eager.schema
         assert_frame_equal(lazy.collect(), eager)
         assert_frame_equal(lazy.collect(engine="in-memory"), eager)
         assert_frame_equal(step(curve.sample(fraction=1, shuffle=True, seed=3)), eager)
-    assert eager.height == (14 if across == ["model", "fold"] else 28)
+    assert eager.height == (14 if fold == ["model", "fold"] else 28)
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"across": "block"}, {"across": []}, {"n": 1}, {"n": 2.5}, {"interval": "range"},
+        {"fold": "block"}, {"fold": []}, {"n": 1}, {"n": 2.5}, {"interval": "range"},
         {"interval": "t", "level": 1}, {"test_train_ratio": 0.25},
         {"interval": "t", "test_train_ratio": -1},
     ],

@@ -32,13 +32,13 @@ RESERVED = frozenset(
     (*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, PROMISE, *PRIOR_LIMITS, "precision")
 )
 COLUMN_ARGUMENTS = (
-    "truth", "score", "by", "weight", "cluster", "between", "case",
+    "truth", "score", "by", "weight", "cluster", "model", "case",
 )  # fmt: skip
 # Types that name a column, and an example for the hint of each argument.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
-    "truth": "truth", "score": "score", "weight": "weight", "by": "model", "between": "model",
-    "block": "fold", "across": "fold", "case": "case", "cluster": "patient",
+    "truth": "truth", "score": "score", "weight": "weight", "by": "model", "model": "model",
+    "fold": "fold", "case": "case", "cluster": "patient",
     "deployed_by": "day", "time": "day",
 }  # fmt: skip
 
@@ -290,13 +290,12 @@ def refuse_clash(keys: Sequence[str], added: Iterable[str]) -> None:
 
 
 def not_among_keys(argument: str, value: object, keys: Sequence[str]) -> InvalidArgument:
-    """The error of an argument that names no key of the curves."""
+    """The error of a model or fold that is no key of a table."""
     return InvalidArgument(
         f"{argument} is {value!r}; the keys are {', '.join(map(repr, keys)) or 'none'}.",
         hint=Hint(
-            "build the curves with it among {by}.",
-            command_line="build the curves with it as {by}.",
-            by=None,
+            f"name a key that tells the {argument}s apart, or make the table with {{{argument}}}.",
+            **{argument: None},
         ),
     )
 

@@ -78,8 +78,7 @@ class ChartInputs:
 
     def relations(self) -> pl.DataFrame:
         """Which curve dominates which."""
-        model = next(iter(self.call.cases.scores)) and "model" if self.call.cases.scores else None
-        return self.curves().pipe(dominance, between=self.call.cases.model or model)
+        return self.curves().pipe(dominance, model=self.call.cases.model)
 
     def achievable(self) -> pl.DataFrame:
         """The achievable precision of each curve on a grid of recalls and priors."""

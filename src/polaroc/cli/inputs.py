@@ -55,8 +55,6 @@ Decimal = Annotated[
 ]
 # Columns without a role that are named.
 MAX_UNUSED = 8
-# What is found by the names of columns, in words.
-FOUND_WORDS = {"model": "models are told apart by", "fold": "folds by", "case": "cases by"}
 
 
 @dataclass(frozen=True)
@@ -230,7 +228,8 @@ def notes_of(source: Source, cases: Cases[Any], used: Collection[str]) -> list[s
     found = [role for role in FOUND if role in cases.found and role in used]
     sentences = []
     if found:
-        told = [f"{FOUND_WORDS[role]} {quoted(cases.columns[role])}" for role in found]
+        told = [f"{role}s by {quoted(cases.columns[role])}" for role in found]
+        told[0] = told[0].replace(" by ", " are told apart by ", 1)
         none = ", ".join(f"--no-{role}" for role in found)
         its = "its name" if len(found) == 1 else "their names"
         sentences.append(f"{', '.join(told)} (found by {its}; {none} for none).")

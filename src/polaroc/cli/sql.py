@@ -7,6 +7,7 @@ import typer
 from polaroc import warehouse
 from polaroc.cli.commands import Call, command
 from polaroc.cli.parameters import beginnings
+from polaroc.cli.screen import print_notes
 from polaroc.predictions.cases import columns_of
 from polaroc.predictions.roles import COLUMN_ROLES
 from polaroc.warehouse.queries import DIALECTS
@@ -45,3 +46,6 @@ def sql(
     unseen = warehouse.unseen(table, list(dict.fromkeys(columns)))
     measures = call(unseen, **call.roles)
     typer.echo(warehouse.sql(measures, dialect))
+    if not {"model", "fold"} & call.roles.keys():
+        whose = "as those of one fold" if isinstance(call.roles.get("score"), dict) else "together"
+        print_notes([f"Note: neither --model nor --fold is given, so all rows are taken {whose}."])

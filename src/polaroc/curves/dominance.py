@@ -6,20 +6,21 @@ from itertools import combinations, pairwise
 
 import polars as pl
 
-from polaroc.base.columns import column_name, curve_keys, not_among_keys, refuse_clash
+from polaroc.base.columns import curve_keys, refuse_clash
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.curve import in_order
 from polaroc.curves.whole import takes_curve
+from polaroc.predictions.usual_keys import keys_named
 from polaroc.typing import Array
 
 CROSSINGS = pl.List(pl.Struct({"fpr": pl.Float64, "tpr": pl.Float64}))
 
 
 @takes_curve
-def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
-    """For each pair of curves in a block, whether one dominates the other.
+def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
+    """For each pair of models in a fold, whether the curve of one dominates the other.
 
     A dominates B when it is nowhere below B in ROC space, which is so if and
     only if it is nowhere below B in precision-recall space at any prior (D&G
@@ -29,14 +30,15 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     ----------
     curve
         The result of `curve` or `hull`.
-    between
-        The key to compare; all other keys are blocks, such as folds.
+    model
+        The key that tells the models apart, by default the one with a usual name, such as
+        "model"; they are compared where all other keys, such as folds, are equal.
 
     Returns
     -------
     Frame of the kind given
-        One row per block and pair, sorted: the other keys; the two values as
-        `model_a`, `model_b` (named after `between`); `relation` String, what the
+        One row per pair, sorted: the other keys; the two values as
+        `model_a`, `model_b` (named after that key); `relation` String, what the
         first does to the second: "dominates", "dominated", "equal", "crosses",
         or null where a curve lacks a class; `crossings`, a list of the points
         (`fpr`, `tpr`) where the curves change places.
@@ -44,7 +46,7 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     Raises
     ------
     InvalidArgument, InvalidTable
-        Where `between` is not a key; where the columns or rows of a curve are missing.
+        Where `model` is not a key; where the columns or rows of a curve are missing.
 
     See Also
     --------
@@ -73,8 +75,7 @@ def dominance(curve: pl.LazyFrame, between: str = "model") -> pl.LazyFrame:
     ('A', 'B', 'dominates')
     """
     keys = curve_keys(curve)
-    if column_name(between, "between") not in keys:
-        raise not_among_keys("between", between, keys)
+    (between,) = keys_named("model", model, keys)
     blocks = [key for key in keys if key != between]
     names = [f"{between}_a", f"{between}_b"]
     refuse_clash(blocks, (*names, "relation", "crossings"))

@@ -11,10 +11,8 @@ from polaroc.base.columns import (
     CURVE,
     GRID,
     HAS_BOTH,
-    column_names,
     curve_keys,
     lazily,
-    not_among_keys,
     refuse_clash,
     require,
 )
@@ -23,6 +21,7 @@ from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.predictions.usual_keys import keys_named
 
 Spread: TypeAlias = Literal["sd", "t"]
 ADDED_COLUMNS = ("sd", "curves", "interval")
@@ -31,7 +30,7 @@ ADDED_COLUMNS = ("sd", "curves", "interval")
 @takes_curve
 def mean_roc(
     curve: pl.LazyFrame,
-    across: str | Sequence[str] = "fold",
+    fold: str | Sequence[str] | None = None,
     n: int = 201,
     *,
     interval: Spread = "sd",
@@ -44,9 +43,9 @@ def mean_roc(
     ----------
     curve
         The result of `curve` or `hull`.
-    across
-        The key or keys to average over; there is a mean curve for each value of the
-        others.
+    fold
+        The key or keys of the folds, over which curves are averaged; there is a mean curve for
+        each value of the others. By default those with a usual name, such as "fold".
     n
         How many false positive rates, evenly spaced from 0 to 1, at least 2.
     interval
@@ -70,7 +69,7 @@ def mean_roc(
     Raises
     ------
     InvalidArgument, InvalidTable
-        Where `across` is not a key, or another argument is outside what is allowed;
+        Where `fold` is not a key, or another argument is outside what is allowed;
         where the columns or rows of a curve are missing.
 
     See Also
@@ -95,7 +94,7 @@ def mean_roc(
     >>> pr.mean_roc(curves, n=3)["tpr"].to_list()
     [0.5, 0.75, 1.0]
     """
-    remaining = _remaining_keys(curve_keys(curve), across, n)
+    remaining = _remaining_keys(curve_keys(curve), fold, n)
     spread = _Interval(interval, level, test_train_ratio)
     last = n - 1
     (t0, f0), (t1, _), (dt, df) = CELLS.segment
@@ -114,7 +113,7 @@ def mean_roc(
 @lazily
 def mean_pr(
     surface: pl.LazyFrame,
-    across: str | Sequence[str] = "fold",
+    fold: str | Sequence[str] | None = None,
     n: int = 201,
     *,
     interval: Spread = "sd",
@@ -127,7 +126,7 @@ def mean_pr(
     ----------
     surface
         The result of `surface`, at priors that the folds share.
-    across, n, interval, level, test_train_ratio
+    fold, n, interval, level, test_train_ratio
         As in `mean_roc`, at `n` recalls.
 
     Returns
@@ -168,7 +167,7 @@ def mean_pr(
     [0.75, 0.75, 0.75]
     """
     keys = surface_keys(surface)
-    remaining = _remaining_keys(keys, across, n)
+    remaining = _remaining_keys(keys, fold, n)
     spread = _Interval(interval, level, test_train_ratio)
     points = precision_on_grid(surface, keys, n)
     return spread.of(points, [*remaining, *GRID], "tpr", "precision")
@@ -246,13 +245,10 @@ class _Interval:
         )
 
 
-def _remaining_keys(keys: Sequence[str], across: str | Sequence[str], n: int) -> list[str]:
+def _remaining_keys(keys: Sequence[str], fold: str | Sequence[str] | None, n: int) -> list[str]:
     """Keys that are not averaged over."""
     check_whole("n", n, 2, MAX_NUMBER)
-    averaged = column_names(across, "across")
-    unknown = [name for name in averaged if name not in keys]
-    if unknown or not averaged:
-        raise not_among_keys("across", across, keys)
+    averaged = keys_named("fold", fold, keys)
     remaining = [key for key in keys if key not in averaged]
     refuse_clash(remaining, ADDED_COLUMNS)
     return remaining

@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import check_whole, is_number
-from polaroc.base.columns import as_lazy, column_names
+from polaroc.base.columns import as_lazy
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import LabelledCases, read_cases
 from polaroc.experiments.estimators import Models, models_of_fold
+from polaroc.predictions.usual_keys import usual_names
 from polaroc.sklearn.estimators import need_scikit_learn
 from polaroc.sklearn.fitting import Fit, fitted_predictions, labelled_cases, split_cases
 from polaroc.typing import Label
@@ -167,7 +168,6 @@ def kfold(
 def test_train_ratio(
     predictions: pl.DataFrame | pl.LazyFrame,
     cases: int,
-    by: Sequence[str] = ("model", "fold"),  # noqa: PT028 (not a test)
 ) -> float:
     """Test cases per training case, which the comparison of models over folds needs.
 
@@ -175,13 +175,10 @@ def test_train_ratio(
     ----------
     predictions
         The result of `holdouts` or `kfold`, or any table with one row per test
-        case.
+        case, whose models and folds have usual names.
     cases
         How many cases there are in all: those that are not in the test set were
         trained on.
-    by
-        The columns that tell one test set from another.
-
     Returns
     -------
     float
@@ -204,12 +201,10 @@ def test_train_ratio(
     >>> test_train_ratio(pr.datasets.satellite_predictions(), cases=6435)
     0.25
     """
-    sizes = (
-        as_lazy(predictions)
-        .group_by(column_names(by, "by"))
-        .len()
-        .select(pl.col("len").cast(pl.Int64))
-    )
+    rows = as_lazy(predictions)
+    keys = usual_names(rows.collect_schema()).keys
+    counts = rows.group_by(keys).len() if keys else rows.select(pl.len())
+    sizes = counts.select(pl.col("len").cast(pl.Int64))
     tested = sizes.mean().collect().item()
     if tested is None or not is_number(cases) or not 0 < tested < cases:
         raise InvalidArgument(

@@ -1,13 +1,13 @@
 """Default key columns, by usual names or by contents."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import polars as pl
 
-from polaroc.base.columns import RESERVED
+from polaroc.base.columns import RESERVED, column_name, column_names, not_among_keys
 from polaroc.base.private_columns import PRIVATE, ROWS, private
 from polaroc.errors import Hint, InvalidArgument, quoted
 
@@ -129,6 +129,26 @@ def usual_names(names: Iterable[str]) -> UsualKeys:
     models = [name for name, what in roles.items() if what == "model"]
     models.sort(key=lambda name: name != "model")
     return UsualKeys(models, [name for name, what in roles.items() if what == "block"])
+
+
+def keys_named(
+    role: Literal["model", "fold"], said: str | Sequence[str] | None, keys: Sequence[str]
+) -> list[str]:
+    """The keys of a table that tell its models or its folds apart: as said, else by usual names.
+
+    Examples
+    --------
+    >>> keys_named("model", None, ["clf", "cv fold"]), keys_named("fold", "site", ["clf", "site"])
+    (['clf'], ['site'])
+    """
+    usual = usual_names(keys)
+    if role == "model":
+        named = usual.models[:1] if said is None else [column_name(said, role)]
+    else:
+        named = usual.blocks if said is None else column_names(said, role)
+    if not named or any(name not in keys for name in named):
+        raise not_among_keys(role, said, keys)
+    return named
 
 
 def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:

@@ -97,7 +97,7 @@ def test_evaluate_without_keys_and_with_weights(tmp_path):
     table = TABLE.filter(model="A").with_columns(weight=pl.lit(2.5))
     table.write_csv(tmp_path / "one.csv")
     result = polaroc(
-        "evaluate", tmp_path / "one.csv", *BASE, "--no-model", "--no-fold", "--weight", "weight", "--no-charts",
+        "evaluate", tmp_path / "one.csv", *BASE, "--no-model", "--weight", "weight", "--no-charts",
         "--out", tmp_path / "out",
     )  # fmt: skip
     assert result.exit_code == 0, result.output

@@ -5,23 +5,26 @@
 """
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import cache, partial, wraps
+from inspect import isfunction, signature
 from typing import Any
 
 import polars as pl
 
 import polaroc
 
-STEPS = (
-    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "bin_edges", "binned",
-    "bootstrap", "bounds", "brier_curve", "calibration_curve", "cases", "check",
-    "check_calibration",
-    "choose", "compare", "cost_curve", "curve", "curve_from_bins", "decision_curve",
-    "delong", "dominance", "estimate_prior", "evaluate", "expected_cost", "gate", "h_measure",
-    "hull", "iauprec", "intervals", "label_budget", "macro", "mean_pr", "mean_roc",
-    "merge_bins", "monitor", "one_vs_rest", "operating_points", "pr_band", "probabilities",
-    "report", "roc_band", "sens", "surface",
-)  # fmt: skip
+
+@cache
+def steps() -> list[str]:
+    """The public functions whose first argument is a table."""
+    return [name for name in dir(polaroc) if _takes_table(getattr(polaroc, name))]
+
+
+def _takes_table(function: object) -> bool:
+    if not isfunction(function):
+        return False
+    first = next(iter(signature(function).parameters.values()), None)
+    return first is not None and "Frame" in str(first.annotation)
 
 
 @pl.api.register_lazyframe_namespace("proc")
@@ -42,13 +45,14 @@ class Proc:
         self._frame = frame
 
     def __repr__(self) -> str:
-        return f"polaroc on a {type(self._frame).__name__}: {', '.join(STEPS)}"
+        return f"polaroc on a {type(self._frame).__name__}: {', '.join(steps())}"
 
     def __dir__(self) -> list[str]:
-        return list(STEPS)
+        return list(steps())
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name not in STEPS:
-            raise AttributeError(f"proc has no {name!r}; it has {', '.join(STEPS)}.")
-        step = getattr(polaroc, name)
+        # The others are not imported for it.
+        step = getattr(polaroc, name, None)
+        if step is None or not _takes_table(step):
+            raise AttributeError(f"proc has no {name!r}; it has {', '.join(steps())}.")
         return wraps(step)(partial(step, self._frame))

@@ -105,7 +105,7 @@ def pandas_with(**columns):
 @pytest.mark.parametrize(
     ("table", "names", "hint"),
     [
-        (lambda: "scores.csv", NAMES, "pl.scan_csv"),
+        (lambda: "scores.csv", NAMES, "check the path"),
         (lambda: TABLE.to_pandas().set_axis([0, 1], axis=1), {"truth": 0, "score": 1}, "truth='0'"),
         (lambda: TABLE.to_pandas().set_index("truth"), NAMES, "reset_index()"),
         (lambda: pandas_with(score=[0.1, 0.2, 0.3, float("nan")]), NAMES, "NaN is in pandas"),

@@ -42,6 +42,12 @@ def test_halves_share_no_case_and_each_repeat_tests_a_half_once(table):
     assert (own["truth"] == Y[own["case"]]).all()
 
 
+def test_halves_are_folds_by_their_names(table):
+    cases = pr.cases(table, truth="truth", score="score")
+    assert cases.fold == ("split", "half", "repeat", "fold")
+    assert (cases.model, cases.case) == ("model", "case")
+
+
 def test_scores_are_those_of_models_fitted_on_the_rest_of_the_half(table):
     fold = table.filter(model="naive", split=2, half=1, fold=3)
     rest = table.filter(pl.col("fold") == 4, model="naive", split=2, half=1)["case"].to_numpy()

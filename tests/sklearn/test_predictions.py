@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, PolarocError
 from polaroc.sklearn import cross_val_predictions, from_cross_validate
 
 X, Y = make_classification(60, n_features=4, weights=[0.6], flip_y=0.1, random_state=5)
@@ -66,6 +66,9 @@ def test_any_splitter(name):
     cv, folds, repeats = SPLITTERS[name]
     groups = GROUPS if name == "GroupKFold" else None
     table = cross_val_predictions(NAIVE, X, Y, cv=cv, groups=groups)
+    if groups is not None:
+        assert (table["group"] == GROUPS[table["case"]]).all()
+        table = table.drop("group")
     assert dict(table.schema) == SCHEMA
     assert_frame_equal(table, table.sort("model", "fold", "case"))
     assert table["fold"].unique().to_list() == list(range(1, folds + 1))
@@ -203,8 +206,24 @@ def test_groups_reach_a_search_inside():
     search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=GroupKFold(2))
     with config_context(enable_metadata_routing=True):
         table = cross_val_predictions(search, X, Y, cv=GroupKFold(3), groups=GROUPS)
-    of_group = table.with_columns(group=pl.col("case") // 4).group_by("group")
+    of_group = table.group_by("group")
     assert (of_group.agg(pl.col("fold").n_unique())["fold"] == 1).all()
+
+
+@pytest.mark.parametrize("kind", [list, np.array, pl.Series, pd.Series, pd.Categorical], ids=str)
+def test_groups_are_in_the_table_and_clusters_of_cases(kind):
+    groups = kind([f"patient {number}" for number in GROUPS])
+    table = cross_val_predictions(NAIVE, X, Y, cv=GroupKFold(3), groups=groups)
+    expected = [f"patient {case // 4}" for case in table["case"]]
+    assert table["group"].cast(pl.String).to_list() == expected
+    cases = pr.cases(table, truth="truth", score="score", cluster="group")
+    assert (cases.model, cases.fold, cases.case) == ("model", ("repeat", "fold"), "case")
+    assert pr.bootstrap(cases, measures="auc", draws=100).height == 3
+    results = cross_validate(
+        GaussianNB(), X, Y, cv=GroupKFold(3), groups=groups, return_estimator=True,
+        return_indices=True,
+    )  # fmt: skip
+    assert_frame_equal(from_cross_validate(results, X, Y, "naive", groups=groups), table)
 
 
 def test_other_arguments_of_fit_are_passed():
@@ -273,6 +292,8 @@ def test_the_table_is_evaluated_and_compared():
         ({"cv": []}, InvalidArgument, "cv has no splits"),
         ({"cv": [(range(50), [60])]}, InvalidArgument, "not among the 60 cases"),
         ({"cv": GroupKFold(3)}, InvalidArgument, "'groups' parameter should not be None"),
+        ({"groups": GROUPS[1:]}, InvalidArgument, "groups has 59 values for 60 cases"),
+        ({"groups": GROUPS[:, None]}, InvalidTable, r"'group' has the shape \(60, 1\)"),
         ({"sample_weight": WEIGHT[1:]}, InvalidArgument, "sample_weight has 59 numbers"),
         ({"sample_weight": np.zeros(60)}, InvalidPredictions, "weight is not zero"),
         (

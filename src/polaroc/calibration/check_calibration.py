@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.columns import CURVE
 from polaroc.calibration.score_test import fitted_line, recalibration
 from polaroc.curves.curve import BESIDE, COUNTED_BY, curve, in_order
-from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
+from polaroc.measures.scoring import NOT_PROBABILITIES
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import Columns
@@ -100,7 +100,6 @@ def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyF
     (0.47, 0.94, 0.96)
     """
     score_prior = cases.score_prior
-    check_score_prior(score_prior)
     curves = curve(cases).lazy()
     schema = curves.collect_schema()
     keys = [name for name in schema if name not in CURVE]

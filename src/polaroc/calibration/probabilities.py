@@ -38,6 +38,7 @@ OF_ROW, ROW_NOTE = private("score_of_row"), private("row_note")
     ["score", "model", "fold", "by"],
     no_bearing=["truth", "positive", "nulls", "weight", *BESIDE],
     needed=["score"],
+    whole=True,
 )
 def probabilities(
     cases: Cases[Any],

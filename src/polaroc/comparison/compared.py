@@ -6,13 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_ratio
-from polaroc.base.columns import as_lazy, column_name
+from polaroc.base.columns import column_name
 from polaroc.comparison.checks import refuse_empty
 from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.paired_cases import common_cases_of, model_column
 from polaroc.errors import Hint, InvalidArgument, quoted, spelling
-from polaroc.predictions.cases import Cases, alike, of_measures
+from polaroc.predictions.cases import Cases, alike, of_measures, opened
 from polaroc.predictions.table import check_ordered
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import with_row_cases
@@ -57,7 +56,6 @@ class Compared:
         """Test over training cases of a fold: as said, or of predictions as the cases tell."""
         cases = self.cases
         if cases.test_train_ratio is not None:
-            check_ratio(cases.test_train_ratio)
             return cases.test_train_ratio
         if self.are_measures or cases.case is None or not self.folds:
             return None
@@ -143,7 +141,7 @@ def measured_halves(
     if halves is None:
         return None
     if not isinstance(halves, Cases):
-        table = as_lazy(halves).collect()
+        table = opened(halves).lazy().collect()
         if cases.truth is None or {"measure", "estimate"} <= set(table.columns):
             return of_measures(table, {}).collect().table
         halves = table

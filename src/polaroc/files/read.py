@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from polaroc.base.text import is_utf8
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.files.text_files import (
     SEPARATORS,
     TextFormat,
@@ -31,6 +31,15 @@ FORMATS = {
 DATABASES = {".duckdb", ".ddb"}
 COMPRESSED = {".gz", ".zst", ".zlib"}
 ALLOWED = "allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON"
+CHECK = Hint(
+    "check the path.",
+    command_line="check the path; quote a pattern so that the shell leaves it alone.",
+)
+ELSEWHERE = Hint(
+    "of a database give the table: ibis.connect(...).table(name); of files in the cloud a frame: "
+    "pl.scan_parquet(...).",
+    command_line="copy the file to this machine.",
+)
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # Total size up to which types of text columns are inferred from all rows.
 INFERRED_WHOLE = 100_000_000
@@ -98,9 +107,24 @@ def scan(
     >>> scan(["nowhere/*.parquet"])
     Traceback (most recent call last):
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
-    Hint: check the path; quote a pattern so that the shell leaves it alone.
+    Hint: check the path.
     """
     return _joined(_parts(paths, words, text))
+
+
+def given_paths(value: object) -> list[str] | None:
+    """The paths that a value is, one or a list of them; None of anything else.
+
+    Examples
+    --------
+    >>> given_paths(Path("scores.parquet")), given_paths({"truth": [1, 0]})
+    (['scores.parquet'], None)
+    """
+    listed = [value] if isinstance(value, str | os.PathLike) else value
+    if not isinstance(listed, list | tuple) or not listed:
+        return None
+    paths = [os.fspath(one) for one in listed if isinstance(one, str | os.PathLike)]
+    return paths if len(paths) == len(listed) else None
 
 
 def batches(
@@ -228,8 +252,7 @@ def _files(path: str) -> list[Path]:
     matches = [there] if there.exists() else sorted(map(Path, glob.glob(path, recursive=True)))
     if not matches:
         raise InvalidArgument(
-            f"no file matches {path!r}.",
-            hint="check the path; quote a pattern so that the shell leaves it alone.",
+            f"no file matches {path!r}.", hint=ELSEWHERE if "://" in path else CHECK
         )
     files = []
     for match in matches:

@@ -210,7 +210,6 @@ def _weighted(function: Callable[[Quantity], Quantity], nodes: Nodes, backend: B
 def _scored(
     rule: ScoringRule, label: str, nodes: Nodes, score_prior: float | str, backend: Backend
 ) -> Measure:
-    check_score_prior(score_prior)
     name = f"{PRIVATE}{rule.name}_{label}"
     summed = backend.column(name)
     terms = _weighted(lambda skewed: rule.term(skewed, backend), nodes, backend)

@@ -8,6 +8,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast, 
 
 import polars as pl
 
+from polaroc.base.checks import check_ratio
 from polaroc.base.columns import (
     key_columns,
     key_expressions,
@@ -18,7 +19,9 @@ from polaroc.base.columns import (
 from polaroc.base.private_columns import ROW_ERROR, TRUTH
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
+from polaroc.files.read import given_paths, scan
 from polaroc.files.text_files import separator_hint, separator_in
+from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import (
     APART,
     COLUMN_ROLES,
@@ -33,7 +36,20 @@ from polaroc.predictions.roles import (
 from polaroc.predictions.row_checks import check_nulls, truth_column
 from polaroc.predictions.usual_keys import column_names_of, found_by_name, usual_columns
 from polaroc.predictions.wide import refuse_model_column, refuse_turned, score_columns
-from polaroc.typing import EagerTable, Frame, IntoExpr, Label, Nulls, Prior, Score, Table
+from polaroc.priors.grids import check_prior_or_observed
+from polaroc.typing import (
+    EagerTable,
+    Held,
+    IntoExpr,
+    InWarehouse,
+    Label,
+    Nulls,
+    Paths,
+    Prior,
+    Score,
+    Table,
+    WarehouseTable,
+)
 
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
@@ -50,13 +66,13 @@ COUNTED = ("model", "fold", "case", "cluster", "subgroup", "by")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cases(Generic[Frame]):
+class Cases(Generic[Held]):
     """A table of predictions and the roles of its columns, as `cases` returns it.
 
     Attributes
     ----------
     table
-        The table, untouched: a Polars frame.
+        The table, untouched: a Polars frame, or that of a warehouse.
     truth, score, positive, nulls, model, fold, case, cluster, subgroup, time, count, weight, by, \
 score_prior, test_train_ratio
         The roles and facts, as in `cases`; those that may be several columns are tuples.
@@ -79,7 +95,7 @@ score_prior, test_train_ratio
     0.68
     """
 
-    table: Frame
+    table: Held
     _: KW_ONLY
     truth: IntoExpr | None = None
     score: Score | None = None
@@ -140,10 +156,13 @@ score_prior, test_train_ratio
 
     def collect(self) -> "Cases[pl.DataFrame]":
         """The same of a table in memory."""
-        return replace(cast(Any, self), table=self.table.lazy().collect())
+        table: Any = self.table
+        engine = engine_of(table)
+        rows = table.lazy().collect() if engine is None else engine.collected(table)
+        return replace(cast(Any, self), table=rows)
 
     def pipe(
-        self, function: Callable[Concatenate["Cases[Frame]", _P], _R], /,
+        self, function: Callable[Concatenate["Cases[Held]", _P], _R], /,
         *args: _P.args, **kwargs: _P.kwargs,
     ) -> _R:  # fmt: skip
         """The result of a function of these cases."""
@@ -155,8 +174,14 @@ score_prior, test_train_ratio
 
 @overload
 def cases(
-    frame: pl.LazyFrame | Cases[pl.LazyFrame], **columns: Unpack[Columns]
+    frame: pl.LazyFrame | Paths | Cases[pl.LazyFrame], **columns: Unpack[Columns]
 ) -> Cases[pl.LazyFrame]: ...
+
+
+@overload
+def cases(
+    frame: InWarehouse | Cases[InWarehouse], **columns: Unpack[Columns]
+) -> Cases[InWarehouse]: ...
 
 
 @overload
@@ -165,7 +190,9 @@ def cases(
 ) -> Cases[pl.DataFrame]: ...
 
 
-def cases(frame: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
+def cases(
+    frame: Table | Paths | WarehouseTable | Cases[Any], **columns: Unpack[Columns]
+) -> Cases[Any]:
     """What the columns of a table of predictions mean, said once for all functions.
 
     Every function that takes predictions takes the result in place of a table and its roles.
@@ -175,7 +202,9 @@ def cases(frame: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
     ----------
     frame
         Predictions: a Polars frame; a table of pandas, PyArrow, DuckDB or another library with
-        Arrow streams; or a mapping of column names to arrays.
+        Arrow streams; a mapping of column names to arrays; files, as a path, a pattern, a folder
+        or a list of these, which become a lazy frame; a table of ibis, which stays where it is;
+        or cases, of which the roles that are said change.
     **columns
 
     Returns
@@ -189,7 +218,8 @@ def cases(frame: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
     ------
     InvalidArgument
         For columns that are not there, or with two roles that exclude each other: truth, score,
-        count and weight have no other, and a model is neither fold nor case.
+        count and weight have no other, and a model is neither fold nor case; for files that are
+        not there or cannot be read.
 
     See Also
     --------
@@ -209,13 +239,24 @@ def cases(frame: Table | Cases[Any], **columns: Unpack[Columns]) -> Cases[Any]:
     case   'case' (found by its name): 208
     """
     if not isinstance(frame, Cases):
-        return resolved(frame, columns)
-    refuse_beside(columns)
-    return frame
+        return _of_table(frame, columns)
+    if not columns:
+        return frame
+    before = {role: one for role, one in frame.said.items() if role not in frame.found}
+    return _of_table(frame.table, {**dict.fromkeys(frame.absent), **before, **columns})
+
+
+def _of_table(table: Any, said: Mapping[str, Any]) -> Cases[Any]:
+    engine = engine_of(table)
+    described: Cases[Any] = (resolved if engine is None else engine.describe)(table, said)
+    return described
 
 
 cast(Any, cases).__signature__ = signature(cases).replace(
-    parameters=[*list(signature(cases).parameters.values())[:1], *parameters(ROLES)]
+    parameters=[
+        next(iter(signature(cases).parameters.values())).replace(annotation=Table | Cases),
+        *parameters(ROLES),
+    ]
 )
 cases.__doc__ = documented(cases.__doc__ or "", ROLES)
 
@@ -237,15 +278,21 @@ def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]:
     return resolved(frame, columns, find=())
 
 
+def opened(frame: object, words: Sequence[str] = ()) -> pl.DataFrame | pl.LazyFrame:
+    """Any table as a Polars frame; of files a lazy one, columns of `words` as they are written."""
+    paths = given_paths(frame)
+    return as_polars(frame) if paths is None else scan(paths, words)
+
+
 def resolved(
-    frame: Table,
+    frame: Table | Paths,
     said: Mapping[str, Any],
     *,
     needed: Collection[str] = NEEDED,
     find: Collection[str] = FOUND,
 ) -> Cases[Any]:
     """The roles of a table as said, and of those to `find` the ones that usual names tell."""
-    table = as_polars(frame)
+    table = opened(frame)
     schema = table.lazy().collect_schema()
     refuse_unknown_names(said)
     said = {role: one for role, one in said.items() if one is not ...}
@@ -257,7 +304,14 @@ def resolved(
         if role in roles:
             columns = key_columns(roles[role], role)
             roles[role] = tuple(name for one in columns for name in _selected(one, table.lazy()))
+    for role in COLUMN_ROLES:
+        if isinstance(roles.get(role), pl.Expr):
+            names = _selected(roles[role], table.lazy())
+            roles[role] = names[0] if len(names) == 1 else roles[role]
     check_nulls(roles.get("nulls", "raise"))
+    check_prior_or_observed(roles.get("score_prior", "observed"), "score_prior")
+    if roles.get("test_train_ratio") is not None:
+        check_ratio(roles["test_train_ratio"])
     scores = score_columns(roles.get("score"))
     refuse_turned(scores, schema.names())
     described: Cases[Any] = Cases(cast(Any, table), **roles)
@@ -283,12 +337,20 @@ def resolved(
     _refuse_shared(described)
     if scores:
         _refuse_second_model(described, schema.names())
-    return described
+    if given_paths(frame) is None:
+        return described
+    return replace(described, table=cast(Any, opened(frame, _words(described))))
 
 
-def of_measures(frame: Table, said: Mapping[str, Any]) -> Cases[Any]:
+def _words(described: Cases[Any]) -> list[str]:
+    """The columns that text files may not read as numbers: 1.1 and 1.10 are two folds."""
+    named = (one for role in COUNTED for one in described.columns.get(role, ()))
+    return [name for name in named if isinstance(name, str)]
+
+
+def of_measures(frame: Table | Paths, said: Mapping[str, Any]) -> Cases[Any]:
     """A table of measures with its models and folds, as said or found by name; it has no scores."""
-    table = as_polars(frame)
+    table = opened(frame)
     names = table.lazy().collect_schema().names()
     if not {"measure", "estimate"} <= set(names):
         usual = usual_columns(names) or (None, None)
@@ -316,7 +378,7 @@ def of_measures(frame: Table, said: Mapping[str, Any]) -> Cases[Any]:
 
 
 def alike(
-    cases: Cases[Any], other: "Table | Cases[Any]", *, but: Collection[str] = ()
+    cases: Cases[Any], other: Table | Paths | Cases[Any], *, but: Collection[str] = ()
 ) -> Cases[Any]:
     """Another table of the same models as cases: with roles of its own, or else with the same.
 
@@ -325,15 +387,14 @@ def alike(
     """
     if isinstance(other, Cases):
         return other
-    table = as_polars(other)
-    present = table.lazy().collect_schema().names()
+    present = opened(other).lazy().collect_schema().names()
     said = {role: one for role, one in cases.said.items() if role not in (*cases.found, *but)}
     said |= dict.fromkeys(cases.absent)
     for role in ("fold", "case"):
         if any(name not in present for name in column_names_of(cases.columns.get(role, ()))):
             said.pop(role, None)
     needed = [role for role in NEEDED if role not in but]
-    return resolved(table, said, needed=needed)
+    return resolved(other, said, needed=needed)
 
 
 def _selected(column: IntoExpr, table: pl.LazyFrame) -> list[IntoExpr]:
@@ -385,7 +446,7 @@ def refuse_beside(said: Collection[str]) -> None:
         raise InvalidArgument(
             f"{', '.join(said)} {'is' if len(said) == 1 else 'are'} given beside cases, which have "
             "their roles.",
-            hint="say the roles in pr.cases(...), or give the table itself.",
+            hint=f"change them, pr.cases(cases, {next(iter(said))}=...), or give the table itself.",
         )
 
 
@@ -446,7 +507,8 @@ def _lines(described: Cases[Any]) -> Iterator[str]:
         if described.scores:
             counts["score"] = len(described.scores)
     else:
-        yield "a lazy table"
+        engine = engine_of(table)
+        yield "a lazy table" if engine is None else engine.title
     width = max(map(len, described.said))
     for role, value in described.said.items():
         words = quoted(columns[role]) if role in columns else repr(value)
@@ -457,7 +519,8 @@ def _lines(described: Cases[Any]) -> Iterator[str]:
         if role in counts:
             words += f": {counts[role]:,}{' models' if role == 'score' else ''}"
         yield f"{role:<{width}}  {words}"
-    names = table.lazy().collect_schema().names()
+    is_frame = isinstance(table, pl.DataFrame | pl.LazyFrame)
+    names = table.collect_schema().names() if is_frame else table.columns
     unused = [name for name in names if name not in described.used]
     if unused:
         yield f"not used: {quoted(unused)}"

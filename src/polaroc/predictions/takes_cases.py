@@ -11,6 +11,7 @@ import polars as pl
 from polaroc.base.columns import collect_like
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.files.read import given_paths
 from polaroc.predictions.cases import (
     Cases,
     of_measures,
@@ -18,8 +19,10 @@ from polaroc.predictions.cases import (
     refuse_unknown_names,
     resolved,
 )
+from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
-from polaroc.typing import EagerTable, Table
+from polaroc.predictions.usual_keys import usual_units
+from polaroc.typing import EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R", covariant=True)
@@ -28,13 +31,22 @@ _R = TypeVar("_R", covariant=True)
 class OfCases(Protocol[_P, _R]):
     """A function of cases, or of a table with the roles of its columns."""
 
-    def __call__(self, frame: Table | Cases[Any], /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    def __call__(
+        self,
+        frame: Table | Paths | WarehouseTable | Cases[Any],
+        /,
+        *args: _P.args,
+        **kwargs: _P.kwargs,
+    ) -> _R:
         """The result of the function."""
         ...
 
 
 class FrameOfCases(Protocol[_P]):
-    """Like `OfCases`; of a LazyFrame it returns one, of any other table a DataFrame."""
+    """Like `OfCases`; of a LazyFrame it returns one, of any other table a DataFrame.
+
+    Of a table of a warehouse it returns one.
+    """
 
     @overload
     def __call__(
@@ -43,7 +55,16 @@ class FrameOfCases(Protocol[_P]):
 
     @overload
     def __call__(
-        self, frame: EagerTable | Cases[pl.DataFrame], /, *args: _P.args, **kwargs: _P.kwargs
+        self, frame: InWarehouse | Cases[InWarehouse], /, *args: _P.args, **kwargs: _P.kwargs
+    ) -> InWarehouse: ...
+
+    @overload
+    def __call__(
+        self,
+        frame: EagerTable | Paths | Cases[pl.DataFrame],
+        /,
+        *args: _P.args,
+        **kwargs: _P.kwargs,
     ) -> pl.DataFrame: ...
 
 
@@ -58,9 +79,10 @@ def takes_cases(
     """Let a function of cases take any table with the roles of its columns as keywords.
 
     Roles that it neither `uses` nor declares to have `no_bearing` on the result are refused.
-    Tables that are no frames `describe` makes cases of. With `or_measures` a table of which neither
-    truth nor score is said holds measures, whose models and folds are said or found by name; the
-    function then gets cases without them.
+    Tables that are no frames `describe` makes cases of; without it the counterpart of the function
+    runs where they are. With `or_measures` a table of which neither truth nor score is said holds
+    measures, whose models and folds are said or found by name; the function then gets cases
+    without them.
     """
 
     def decorate(function: Callable[Concatenate[Cases[Any], _P], _R]) -> OfCases[_P, _R]:
@@ -78,14 +100,18 @@ def frame_of_cases(
     no_bearing: Sequence[RoleName] = (),
     needed: Sequence[str] = NEEDED,
     or_table: bool = False,
+    whole: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, _P], Any]], FrameOfCases[_P]]:
     """Like `takes_cases`, of a function that returns the kind of frame it was given.
 
-    With `or_table` a table of which no role is said is something else, such as a curve.
+    With `or_table` a table of which no role is said is something else, such as a curve. The
+    `whole` of files is read where all of their columns are in the result.
     """
 
     def decorate(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
-        wrapped = _wrapped(function, uses, no_bearing, needed, collects=True, or_table=or_table)
+        wrapped = _wrapped(
+            function, uses, no_bearing, needed, collects=True, or_table=or_table, whole=whole
+        )
         return cast(FrameOfCases[_P], wrapped)
 
     return decorate
@@ -100,6 +126,7 @@ def _wrapped(
     collects: bool = False,
     or_table: bool = False,
     or_measures: bool = False,
+    whole: bool = False,
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
@@ -116,6 +143,8 @@ def _wrapped(
         if not args and first.name not in kwargs:
             return function(**kwargs)
         frame, *rest = args or (kwargs.pop(first.name),)
+        given: Any = frame.table if isinstance(frame, Cases) else frame
+        engine = engine_of(given) if describe is None else None
         if len(rest) > len(by_place):
             raise InvalidArgument(
                 f"{function.__name__} has {len(args)} arguments without a name, allowed are "
@@ -126,21 +155,24 @@ def _wrapped(
                     score="score",
                 ),
             )
+        is_said = any(kwargs.get(role) is not None for role in NEEDED)
+        is_table = or_table and not isinstance(frame, Cases) and ROLES.keys().isdisjoint(kwargs)
+        has_measures = or_measures and not isinstance(frame, Cases) and not is_said
+        if engine is not None and not (is_table or has_measures):
+            return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
         said = {name: kwargs.pop(name) for name in [*kwargs] if name in ROLES}
         refuse_unknown_names(kwargs, names)
-        if or_table and not said and not isinstance(frame, Cases):
-            return collect_like(frame, function(as_polars(frame), *rest, **kwargs))
-        is_said = any(said.get(role) is not None for role in NEEDED)
-        if or_measures and not is_said and not isinstance(frame, Cases):
-            return function(of_measures(frame, said), *rest, **kwargs)
+        if is_table and given_paths(frame) is None:
+            return collect_like(given, function(as_polars(given), *rest, **kwargs))
+        if has_measures:
+            return function(of_measures(given, said), *rest, **kwargs)
         if describe is None:
-            described = _described(frame, said, needed, whole=kwargs.get("memory") is not None)
+            lazily = kwargs.get("memory") is not None
+            described = _described(frame, said, needed, whole=whole, lazily=lazily)
         else:
             described = describe(frame, said, needed)
         refuse_roles(described, function.__name__, taken)
         result = function(described, *rest, **kwargs)
-        # Of a dataset, which has no types, it is a table that was read.
-        given = frame.table if isinstance(frame, Cases) else frame
         return collect_like(given, result) if collects else result
 
     shown: Any = wrapper
@@ -150,25 +182,30 @@ def _wrapped(
         [*parameters(taken, () if or_table or or_measures else needed), *others],
         key=lambda one: one.kind,
     )
-    frame = first.replace(annotation=Table | Cases)
+    shown_first = first.replace(annotation=Table | Cases)
     returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
-    shown.__signature__ = own.replace(parameters=[frame, *beside], return_annotation=returned)
+    shown.__signature__ = own.replace(parameters=[shown_first, *beside], return_annotation=returned)
     shown.__doc__ = documented(function.__doc__ or "", taken, no_bearing)
     return wrapper
 
 
 def _described(
-    frame: Any, said: Mapping[str, Any], needed: Collection[str], *, whole: bool
+    frame: Any, said: Mapping[str, Any], needed: Collection[str], *, whole: bool, lazily: bool
 ) -> Cases[Any]:
-    """The cases; of a dataset, which is read for them, the columns in use where not the `whole`."""
+    """The cases; files and datasets are read for them where not `lazily`, the columns in use."""
     if isinstance(frame, Cases):
         refuse_beside(said)
         return frame
     described = resolved(frame, said, needed=needed)
     table = described.table
-    if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or whole:
+    if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or lazily:
         return described
-    return replace(described, table=table.select(described.used or table.columns).collect())
+    if not whole:
+        # Columns such as patient say that rows are not independent.
+        names = table.collect_schema().names()
+        wanted = {*described.used, *usual_units(names)}
+        table = table.select(name for name in names if name in wanted)
+    return replace(described, table=table.collect())
 
 
 def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -> None:

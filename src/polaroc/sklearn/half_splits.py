@@ -89,11 +89,9 @@ def half_split_predictions(
     >>> X, y = data.drop("class"), data["class"] == "mine"
     >>> models = {"linear": LinearDiscriminantAnalysis(), "naive": GaussianNB()}
     >>> columns = {"truth": "truth", "score": "score", "measures": "auc"}
-    >>> whole = pr.sklearn.cross_val_predictions(models, X, y, cv=10).pipe(
-    ...     pr.evaluate, **columns, by=["model", "repeat", "fold"]
-    ... )
+    >>> whole = pr.sklearn.cross_val_predictions(models, X, y, cv=10).pipe(pr.evaluate, **columns)
     >>> halves = half_split_predictions(models, X, y, splits=5, repeats=1).pipe(
-    ...     pr.evaluate, **columns, by=["model", "split", "half", "repeat", "fold"]
+    ...     pr.evaluate, **columns
     ... )
     >>> pr.compare(whole, "auc", halves=halves).omnibus["test"].item()
     'largest |t|, half-split variance'

@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument
 from polaroc.files.progress import Progress, progress_callback
 from polaroc.sklearn.estimators import (
@@ -59,7 +60,7 @@ def cross_val_predictions(
         `ShuffleSplit` or `GroupKFold`, or an iterable of pairs of training and test
         rows.
     groups
-        The group of each case, for the splitter.
+        The group of each case, such as its patient: for the splitter, and in the table.
     sample_weight
         Case weights ≥ 0: for `fit`, and in the table.
     params
@@ -82,7 +83,7 @@ def cross_val_predictions(
         `model` String; `repeat` Int64, from 1: within one no case is tested twice;
         `fold` Int64, from 1, counted on through the repeats; `case` Int64, the row
         of `X` from 0; `truth` Boolean; `score` Float64; `weight` Float64, where
-        weights are given. Sorted by model, fold and case.
+        weights are given; `group`, where groups are. Sorted by model, fold and case.
 
     Raises
     ------
@@ -101,9 +102,10 @@ def cross_val_predictions(
 
     Notes
     -----
-    Scores of different folds come from different models: take measures by model and
-    fold. Training sets share cases, which `polaroc.compare` corrects for by
-    `polaroc.experiments.test_train_ratio`.
+    Scores of different folds come from different models. `polaroc.cases` finds model, folds and
+    case by their names, so that all functions take measures by model and fold; it is told
+    ``weight="weight"`` and ``cluster="group"`` where there are any. Training sets share cases,
+    which `polaroc.compare` corrects for by `polaroc.experiments.test_train_ratio`.
 
     Examples
     --------
@@ -115,17 +117,18 @@ def cross_val_predictions(
     >>> table = cross_val_predictions(models, data.drop("class"), data["class"] == "mine")
     >>> table.columns
     ['model', 'repeat', 'fold', 'case', 'truth', 'score']
-    >>> pr.evaluate(
-    ...     table, truth="truth", score="score", by=["model", "fold"], over=(0.02, 0.10)
-    ... ).filter(measure="iauprec").height
+    >>> cases = pr.cases(table, truth="truth", score="score")
+    >>> pr.evaluate(cases, over=(0.02, 0.10)).filter(measure="iauprec").height
     10
     """
     need_scikit_learn()
     named = named_estimators(estimators)
     cases = labelled_cases(X, y, pos_label, sample_weight)
+    group = _group_column(groups, cases.n)
     splits = split_cases(cv, cases, groups)
     metadata = {"sample_weight": cases.weight, "groups": groups, **(params or {})}
-    return fitted_on_splits(named, cases, splits, metadata, response_method, n_jobs, progress)
+    table = fitted_on_splits(named, cases, splits, metadata, response_method, n_jobs, progress)
+    return _with_group(table, group)
 
 
 def from_cross_validate(
@@ -134,6 +137,7 @@ def from_cross_validate(
     y: Any,
     model: str | None = None,
     *,
+    groups: Any = None,
     sample_weight: Any = None,
     pos_label: Label | None = None,
     response_method: str | Sequence[str] = "auto",
@@ -149,6 +153,8 @@ def from_cross_validate(
         The cases, as they were given to it.
     model
         The name of the model; by default that of its class.
+    groups
+        The group of each case, such as its patient, for the table only.
     sample_weight
         Case weights ≥ 0, for the table only.
     pos_label, response_method
@@ -193,14 +199,32 @@ def from_cross_validate(
             hint="cross_validate(..., return_estimator=True, return_indices=True).",
         )
     cases = labelled_cases(X, y, pos_label, sample_weight)
+    group = _group_column(groups, cases.n)
     indices = results["indices"]
     splits = numbered(zip(indices["train"], indices["test"], strict=True), cases.n)
     methods = response_methods(response_method)
     name = class_name(results["estimator"][0]) if model is None else model
-    return pl.concat(
+    table = pl.concat(
         scored(Fit(name, split, estimator), cases, methods)
         for split, estimator in zip(splits, results["estimator"], strict=True)
-    ).sort("model", "fold", "case")
+    )
+    return _with_group(table.sort("model", "fold", "case"), group)
+
+
+def _group_column(groups: Any, n: int) -> pl.Series | None:
+    """The group of each case; None where there are none."""
+    if groups is None:
+        return None
+    column = as_polars({"group": groups}).lazy().collect()["group"]
+    if len(column) != n:
+        raise InvalidArgument(
+            f"groups has {len(column)} values for {n} cases.", hint="give one per case."
+        )
+    return column
+
+
+def _with_group(table: pl.DataFrame, group: pl.Series | None) -> pl.DataFrame:
+    return table if group is None else table.with_columns(group.gather(table["case"]))
 
 
 def fitted_on_splits(

@@ -39,10 +39,9 @@ from polaroc.curves.keys import totals
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.audit import label_notes
-from polaroc.predictions.cases import Cases, of_measures
+from polaroc.predictions.cases import Cases, of_measures, words_of
 from polaroc.predictions.roles import NEEDED, ROLES
 from polaroc.predictions.table import read
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.warehouse.connections import is_address
 
 Function = Callable[..., Any]
@@ -227,7 +226,7 @@ class Call:
         """Another table, its keys written as those of the cases."""
         table = self.table if is_address(files[0]) else None
         with opened(files, table, self.text) as source:
-            return source.written(column_names_of(self.cases.keys)).collect()
+            return source.written(words_of(self.cases)).collect()
 
     def refuse_others(self, function: Function, why: str) -> None:
         """Refuse options that were given and a function does not have."""

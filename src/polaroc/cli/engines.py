@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc import warehouse
-from polaroc.curves.curve import in_order
+from polaroc.curves.curve import curve, in_order
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
+from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.cases import Cases
 from polaroc.typing import Label, Prior
@@ -51,13 +51,13 @@ class TableSource:
     def measures(self, cases: Cases[Any], **options: Any) -> pl.DataFrame:
         """The measures of the cases, made there."""
         with _engine_errors():
-            measures = collected(warehouse.evaluate(cases, **options))
+            measures = collected(evaluate(cases, **options))
         return _ordered(measures, options.get("priors", DEFAULT_PRIORS))
 
     def curves(self, cases: Cases[Any]) -> pl.DataFrame:
         """The curve of each key, made there."""
         with _engine_errors():
-            query = warehouse.curve(cases)
+            query = curve(cases)
         keys = list(query.columns[: query.columns.index("threshold")])
         return in_order(self._fetched(query), keys).collect()
 

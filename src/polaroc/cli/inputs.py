@@ -13,14 +13,10 @@ from polaroc.cli.engines import TableSource, table_of
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import TextFormat
-from polaroc.predictions.cases import Cases, resolved
+from polaroc.predictions.cases import Cases, resolved, words_of
 from polaroc.predictions.roles import FOUND
-from polaroc.predictions.usual_keys import (
-    column_names_of,
-    usual_case,
-    usual_names,
-    usual_units,
-)
+from polaroc.predictions.takes_cases import columns_read
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.typing import Label
 from polaroc.warehouse.connections import is_address
 
@@ -82,8 +78,7 @@ class FileSource:
         """The rows with the roles of their columns, keys as they are written."""
         cases = resolved(self.table, roles)
         self._check_numbers(cases)
-        names = column_names_of(cases.keys)
-        return replace(cases, table=self.written(names))
+        return replace(cases, table=self.written(words_of(cases)))
 
     def _check_numbers(self, cases: Cases[Any]) -> None:
         """Refuse numbers that became text for another decimal mark."""
@@ -217,10 +212,7 @@ def labels(
 
 def in_memory(source: Source, cases: Cases[Any]) -> Cases[pl.DataFrame]:
     """The cases with the columns that are used, or may show that rows are not independent."""
-    names = list(source.schema())
-    usual = [*usual_names(names).keys, *usual_units(names), usual_case(names)]
-    wanted = {*cases.used, *usual}
-    return source.fetched(cases, [name for name in names if name in wanted]).collect()
+    return source.fetched(cases, columns_read(cases, list(source.schema()))).collect()
 
 
 def notes_of(source: Source, cases: Cases[Any], used: Collection[str]) -> list[str]:

@@ -339,10 +339,10 @@ def resolved(
         _refuse_second_model(described, schema.names())
     if given_paths(frame) is None:
         return described
-    return replace(described, table=cast(Any, opened(frame, _words(described))))
+    return replace(described, table=cast(Any, opened(frame, words_of(described))))
 
 
-def _words(described: Cases[Any]) -> list[str]:
+def words_of(described: Cases[Any]) -> list[str]:
     """The columns that text files may not read as numbers: 1.1 and 1.10 are two folds."""
     named = (one for role in COUNTED for one in described.columns.get(role, ()))
     return [name for name in named if isinstance(name, str)]

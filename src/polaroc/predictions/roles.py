@@ -79,8 +79,15 @@ class Columns(TypedDict, total=False):
             only=True,
             several=True,
             others=(
-                "y_score", "y_prob", "y_proba", "prob", "proba", "probability", "prediction",
-                "predictions", "scores",
+                "y_score",
+                "y_prob",
+                "y_proba",
+                "prob",
+                "proba",
+                "probability",
+                "prediction",
+                "predictions",
+                "scores",
             ),
             in_words="Numeric; higher means more likely positive. Repeated, as COLUMN or "
             "MODEL=COLUMN, each is the column of a model.",

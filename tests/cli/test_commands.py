@@ -54,6 +54,9 @@ TABLES = {
     "lost, one test set": (
         TABLE.filter(fold=1).drop("fold"), {"truth": "truth", "score": "lost", "nulls": "drop"},
     ),
+    "probabilities": (
+        TABLE.with_columns(score=1 / (1 + (-pl.col("score")).exp())), SCORES | {"score_prior": 0.3},
+    ),
     "ratio": (TABLE, SCORES | {"test_train_ratio": 0.25}),
 }  # fmt: skip
 
@@ -123,6 +126,7 @@ tables = pytest.mark.parametrize("name", TABLES)
     [
         ([], {}),
         ([*RANGE, "--prior", 0.1], {**OVER, "priors": [0.1]}),
+        (["--measure", "brier"], {"measures": ["brier"]}),
         (["--measure", "auc", "--intervals", "logit", "--level", 0.9],
          {"measures": ["auc"], "intervals": "logit", "level": 0.9}),
     ],

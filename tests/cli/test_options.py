@@ -179,7 +179,8 @@ def test_quiet_says_errors(here):
 SETTINGS = """
 truth = "label"
 score = "p"
-by = ["model", "fold"]
+model = "model"
+fold = ["fold"]
 over = [0.05, 0.2]
 priors = [0.1, "observed"]
 test-train-ratio = 0.25
@@ -196,7 +197,7 @@ def test_settings_stand_for_options(here):
     assert result.exit_code == 0, result.output
     assert result.stdout == explicit.stdout
     (line,) = result.stderr.splitlines()
-    assert f"{here / 'polaroc.toml'} sets --truth label --score p --by model --by fold" in line
+    assert f"{here / 'polaroc.toml'} sets --truth label --score p --model model --fold fold" in line
     assert "--over 0.05 0.20" in line
     assert "polaroc.toml" not in explicit.output
     assert polaroc("evaluate", "p.parquet", "--quiet").stderr == ""
@@ -265,11 +266,11 @@ def test_settings_of_the_nearest_folder(here, monkeypatch, name, text):
         ("prevalence = 0.1", "--no-config"),
         ("over = 0.1", "for example over = [0.05, 0.2]"),
         ("over = [0.1]", "for example over = [0.05, 0.2]"),
-        ("by = [1]", 'for example by = ["model", "fold"]'),
-        ("by = []", 'for example by = ["model", "fold"]'),
-        ("truth = ['label']", 'for example truth = "label"'),
+        ("by = [1]", 'for example by = ["hospital"]'),
+        ("fold = []", 'for example fold = ["fold"]'),
+        ("truth = ['label']", 'for example truth = "truth"'),
         ("prior = [true]", 'for example prior = ["observed", 0.1]'),
-        ("truth = 3", 'for example truth = "label"'),
+        ("truth = 3", 'for example truth = "truth"'),
         ("cost_fn = true", "for example cost_fn = 5"),
         ("truth = ", "--no-config"),
     ],
@@ -293,13 +294,14 @@ def test_settings_of_predictions_are_not_for_measures(here):
     result = polaroc("compare", "m.parquet", "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["between"] == "model"
-    assert "sets --between model --block fold --test-train-ratio 0.25 (" in result.stderr
+    assert "sets --model model --fold fold --test-train-ratio 0.25 (" in result.stderr
     assert "--truth" not in result.stderr
 
 
-def test_keys_of_settings_are_models_and_folds(here):
+def test_models_and_folds_of_settings(here):
     TABLE.rename({"model": "who", "fold": "part"}).write_parquet("p.parquet")
-    configured(here, SETTINGS.replace('"model", "fold"', '"who", "part"'))
+    named = SETTINGS.replace('"model"', '"who"').replace('"fold"', '"part"')
+    configured(here, named)
     result = polaroc("choose", "p.parquet", "--json")
     assert result.exit_code == 0, result.output
     assert {row["who"] for row in json.loads(result.stdout)["models"]} == set("ABC")
@@ -325,7 +327,7 @@ def test_a_chart_takes_the_settings_that_it_knows(here):
     ],
 )
 def test_a_gate_takes_one_of_two_settings(here, more, call, used):
-    configured(here, SETTINGS.replace('by = ["model", "fold"]', more))
+    configured(here, SETTINGS.replace('model = "model"\nfold = ["fold"]', more))
     TABLE.filter(fold=1).drop("fold").write_parquet("one.parquet")
     result = polaroc("gate", *call, "--champion", "A", "--challenger", "B")
     assert result.exit_code in (0, 1, 3), result.output
@@ -347,10 +349,10 @@ def test_settings_are_not_for_other_data(here):
         (["check", "p.parquet", "--trut", "label"], "--truth"),
         (["check", "p.parquet", "--y-true", "label"], "did you mean --truth?"),
         (["evaluate", "p.parquet", *COLUMNS, "--overwrite"], "did you mean --force?"),
-        (["choose", "p.parquet", *COLUMNS, "--no-fold"], "did you mean --between?"),
-        (["compare", "p.parquet", *COLUMNS, "--fold", "fold"], "did you mean --block?"),
+        (["choose", "p.parquet", *COLUMNS, "--models", "model"], "did you mean --model?"),
+        (["compare", "p.parquet", *COLUMNS, "--sample-weight", "w"], "did you mean --weight?"),
         (
-            ["choose", "p.parquet", *COLUMNS, "--over", 0.1, 0.2, "--between", "modle"],
+            ["choose", "p.parquet", *COLUMNS, "--over", 0.1, 0.2, "--model", "modle"],
             "did you mean 'model'?",
         ),
         (["chart", "roc_curve", "p.parquet", *COLUMNS], "did you mean roc?"),

@@ -10,11 +10,12 @@ import polars as pl
 import typer
 
 from polaroc.cli.engines import TableSource, table_of
+from polaroc.cli.parameters import kind_of, option_name
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.cases import Cases, resolved, words_of
-from polaroc.predictions.roles import FOUND
+from polaroc.predictions.roles import ANNOTATIONS, COLUMN_ROLES, FOUND
 from polaroc.predictions.takes_cases import columns_read
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.typing import Label
@@ -49,6 +50,8 @@ Separator = Annotated[
 Decimal = Annotated[
     str, typer.Option("--decimal", help="Decimal mark of CSV and TSV files: a point or a comma.")
 ]
+# Roles whose words are what they mean, once the types of columns are known.
+ROLES_OF_WORDS = {*COLUMN_ROLES, "positive"}
 # Columns without a role that are named.
 MAX_UNUSED = 8
 
@@ -154,6 +157,9 @@ def roles_of(words: Mapping[str, Any], schema: Mapping[str, pl.DataType]) -> dic
                     f"both --{name} and --no-{name} are given.", hint="leave one of them out."
                 )
             roles[name] = None
+    for name in roles.keys() - ROLES_OF_WORDS:
+        if roles[name] is not None:
+            roles[name] = kind_of(name, ANNOTATIONS[name]).parse(option_name(name), roles[name])
     if roles.get("score"):
         roles["score"] = score_columns(roles["score"], schema)
     if roles.get("positive"):

@@ -64,7 +64,7 @@ def report(pictures: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         page = pr.report(
             predictions(),
-            truth="truth", score="score", case="case", over=(0.05, 0.20),
+            truth="truth", score="score", over=(0.05, 0.20),
             test_train_ratio=0.25, path=Path(folder) / "report.html",
         )  # fmt: skip
         # The charts are further down: without them the top is there at once.

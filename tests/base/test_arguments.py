@@ -160,7 +160,7 @@ CALLS = {
     "mean_pr": (lambda **a: pr.mean_pr(surface(), **a), {"fold": ["fold"]}),
     "report": (
         lambda **a: pr.report(ONE_TEST_SET, path="never.html", over=(0.1, 0.2), **a),
-        COLUMN | {"by": ["model"], "between": "model", "block": [], "case": "case"},
+        COLUMN | {"model": "model", "fold": [], "case": "case"},
     ),
     "proc.curve": (lambda **a: TABLE.proc.curve(**a), OF_CASES),
     "kfold": (

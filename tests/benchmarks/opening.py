@@ -25,7 +25,7 @@ DRAWN = "return document.documentElement.dataset.ready === 'true' ? performance.
 
 def written(folder: Path) -> Path:
     """The report."""
-    asked = {"truth": "truth", "score": "score", "by": ["model", "fold"]}
+    asked = {"truth": "truth", "score": "score"}
     path = folder / "report.html"
     satellite = pr.datasets.satellite_predictions()
     pr.report(satellite, **asked, over=(0.05, 0.20), test_train_ratio=0.25, path=path)

@@ -25,13 +25,14 @@ def timed(rows: int) -> Iterator[dict[str, object]]:
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
         once, folds = one_test_set(rows), predictions(rows, keys="string")
-        tables: dict[str, tuple[pl.DataFrame, list[str], dict[str, Any]]] = {
-            f"{FEW:,} rows, 4 models": (one_test_set(FEW), ["model"], {"case": "id"}),
-            f"{rows:,} rows, 4 models": (once, ["model"], {"case": "id"}),
-            f"{rows:,} rows, 60 keys": (folds, ["model", "fold"], {"test_train_ratio": 0.25}),
+        # Models, folds and cases are found by the names of their columns.
+        tables: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
+            f"{FEW:,} rows, 4 models": (one_test_set(FEW), {}),
+            f"{rows:,} rows, 4 models": (once, {}),
+            f"{rows:,} rows, 60 keys": (folds, {"test_train_ratio": 0.25}),
         }
-        for name, (table, by, options) in tables.items():
-            arguments = {**COLUMNS, "by": by, "over": OVER}
+        for name, (table, options) in tables.items():
+            arguments = {**COLUMNS, "over": OVER}
             taken = {
                 ALONE: _seconds(pr.evaluate, table, priors=GRID, **arguments),
                 "report": _seconds(pr.report, table, path=page, **arguments, **options),

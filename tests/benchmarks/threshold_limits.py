@@ -18,9 +18,11 @@ from scipy.stats import norm
 
 from polaroc import rates
 from polaroc.base.private_columns import TRUTH
+from polaroc.comparison.compared import Compared
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import skew
-from polaroc.reports.inputs import Question, ReportPredictions
+from polaroc.reports.inputs import Question
 from polaroc.reports.needs import Needs
 from polaroc.reports.thresholds import thresholds
 
@@ -45,9 +47,9 @@ def replicate(rng: np.random.Generator, positives: int, negatives: int, needs: N
     rows = pl.DataFrame(
         {"model": "m", TRUTH: truth, SCORE: rng.normal(size=truth.size) + SHIFT * truth}
     )
-    predictions = ReportPredictions(rows.lazy(), ("model",), False, 0)
-    question = Question("model", (), OVER, None, 0.005, 0.95, needs, "raise", None)
-    taken = thresholds(predictions, question, pl.Series("model", ["m"])).taken
+    cases = keyed(rows, truth=TRUTH, score=SCORE, model="model")
+    question = Question(Compared(cases, "model", ()), OVER, None, 0.95, 0.95, needs, "raise")
+    taken = thresholds(cases, question, pl.Series("model", ["m"])).taken
     if taken["threshold"] is None:
         return np.full((3, 2), np.nan)
     true = {"tpr": norm.sf(taken["threshold"] - SHIFT), "fpr": norm.sf(taken["threshold"])}

@@ -93,7 +93,7 @@ def test_mean_difference_and_probability(tmp_path, folds):
         difference
     )
 
-    page = pr.report(table, path=tmp_path / "page.html", **COLUMNS, by=by, over=OVER, **design)
+    page = pr.report(table, path=tmp_path / "page.html", **COLUMNS, over=OVER, **design)
     text = re.sub(r"\s+", " ", page.read_text())
     assert f"{means['A']:.3f}" in text
     shell = tmp_path / "shell.html"

@@ -143,11 +143,12 @@ def test_a_pipe_that_cannot_be_read_is_refused(files, stdin, said):
 
 @pytest.mark.slow
 def test_a_report_goes_to_the_standard_output(predictions):
-    result = polaroc("report", predictions, *BASE, "--over", 0.05, 0.2, "--out", "-")
+    columns = ["--truth", "truth", "--score", "score"]
+    result = polaroc("report", predictions, *columns, "--over", 0.05, 0.2, "--out", "-")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("<!DOCTYPE html>")
     assert result.stdout.rstrip().endswith("</html>")
-    assert "Note: No test was made" in result.stderr
+    assert "Note: Found by name: model" in result.stderr
 
 
 def test_a_chart_goes_to_the_standard_output(predictions):

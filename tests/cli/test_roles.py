@@ -1,3 +1,4 @@
+import html
 import json
 import re
 
@@ -40,13 +41,13 @@ def test_usual_names_have_roles_and_are_said(named, command):
     result = polaroc(command, file, *BASE, "--json")
     assert rows(result, (model, fold)) == set(TABLE.select("model", "fold").unique().rows())
     # The audit looks for cases that are in a key twice; areas do not depend on them.
-    cases = ", cases by 'case'" if command == "check" else ""
-    said = f"Note: models are told apart by '{model}', folds by '{fold}'{cases} (found by their"
+    cases = ", case 'case'" if command == "check" else ""
+    said = f"Note: Found by name: model '{model}', fold '{fold}'{cases} (--no-model, --no-fold"
     assert said in result.stderr
     asked = ["--model", model, "--fold", fold, "--case", "case"]
     explicit = polaroc(command, file, *BASE, *asked, "--json")
     assert explicit.stdout == result.stdout
-    assert "told apart" not in explicit.stderr
+    assert "Found" not in explicit.stderr
 
 
 @pytest.mark.long
@@ -58,11 +59,11 @@ def test_the_same_roles_choose_compare_and_draw(named, tmp_path):
         found = polaroc(*command, *BASE)
         assert found.exit_code == 0, found.output
         assert found.stdout == polaroc(*command, *BASE, *roles).stdout
-        assert f"models are told apart by '{model}', folds by '{fold}'" in found.stderr
+        assert f"Found by name: model '{model}', fold '{fold}'" in found.stderr
     drawn = polaroc("chart", "roc", file, *BASE, "--out", "-")
     expected = polaroc("chart", "roc", file, *BASE, *roles, "--out", "-")
     assert drawn.stdout == expected.stdout
-    assert f"models are told apart by '{model}', folds by '{fold}'" in drawn.stderr
+    assert f"Found by name: model '{model}', fold '{fold}'" in drawn.stderr
 
 
 # A report takes seconds, and what its keys are is found as for the other commands.
@@ -75,11 +76,28 @@ def test_a_report_pools_no_models(named):
     file, names = named
     result = polaroc("report", file, *BASE, *OVER, "--out", "-")
     assert result.exit_code == 0, result.output
-    assert f"models are told apart by '{names[0]}', folds by '{names[1]}'" in result.stderr
+    assert f"Found by name: model '{names[0]}', fold '{names[1]}'" in result.stderr
     assert "folds won" in result.stdout
     one = {name: pl.read_csv(file)[name].n_unique() for name in names}
     assert one == {names[0]: 3, names[1]: 2}
     assert re.search(r"of the 2 folds|2 folds \(", result.stdout)
+
+
+@pytest.mark.slow
+@odd_names
+def test_the_function_report_has_the_same_keys(named, tmp_path):
+    file, (model, fold) = named
+    table = pl.read_csv(file)
+    asked = {"truth": "truth", "score": "score", "over": (0.05, 0.2)}
+    pages = []
+    for said in ({}, {"model": model, "fold": fold}):
+        where = pr.report(table, path=tmp_path / f"{len(said)}.html", **said, **asked)
+        found = f"Found by name: model '{model}', fold '{fold}', case 'case'."
+        of_case = "Found by name: case 'case'."
+        text = html.unescape(where.read_text())
+        assert (of_case if said else found) in text
+        pages.append(text.replace(found, of_case))
+    assert pages[0] == pages[1]
 
 
 @pytest.mark.long
@@ -131,7 +149,7 @@ def test_a_table_at_an_address_has_the_same_keys(tmp_path):
     asked = ["evaluate", f"duckdb://{file}", "--table", "predictions", *BASE, "--json"]
     result = polaroc(*asked)
     assert rows(result, ["clf", "fold"]) == set(TABLE.select("model", "fold").unique().rows())
-    assert "models are told apart by 'clf', folds by 'fold'" in result.stderr
+    assert "Found by name: model 'clf', fold 'fold'" in result.stderr
     assert "clf" not in json.loads(polaroc(*asked, "--no-model", "--no-fold").stdout)[0]
 
 

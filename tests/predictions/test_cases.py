@@ -1,14 +1,19 @@
 import inspect
+from functools import wraps
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
 import pytest
+from pages import Page
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, PolarocError
 from polaroc.predictions.roles import ROLES
 
+pytestmark = pytest.mark.usefixtures("words_only")
 rng = np.random.default_rng(1)
 ROWS = 240
 # Names that tell nothing, so that nothing is found by them.
@@ -33,6 +38,15 @@ KEYED = pr.curve(
 POINTS = pr.operating_points(CURVE, priors=[0.1, 0.5])
 BASE = {"truth": "y", "score": "p"}
 PAIRED = BASE | {"model": "m", "case": "number"}
+
+
+@wraps(pr.report)
+def words_of_report(*cases, **asked):
+    with TemporaryDirectory() as folder:
+        page = Page(pr.report(*cases, **asked, path=Path(folder) / "page.html"))
+    return pl.DataFrame({"words": page.text().split()})
+
+
 FUNCTIONS = {
     "curve": (pr.curve, BASE, {}),
     "evaluate": (pr.evaluate, BASE, {"measures": ["auc", "brier"], "priors": [0.1]}),
@@ -52,6 +66,7 @@ FUNCTIONS = {
         {"measures": ["auc", "brier"], "priors": [0.1], "draws": 100},
     ),
     "delong": (pr.delong, BASE | {"model": "m", "case": None}, {}),
+    "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
     "gate": (
         pr.gate,
@@ -69,6 +84,7 @@ OTHER = {
 }  # fmt: skip
 OTHER_OF = {
     ("bin_edges", "positive"): [0, 1], ("delong", "model"): "f", ("delong", "case"): "number",
+    ("report", "model"): "place", ("report", "fold"): "place", ("report", "case"): "number",
     ("compare", "model"): "f",
     ("gate", "model"): None,
     **{("probabilities", role): None for role in ("model", "fold", "by")},

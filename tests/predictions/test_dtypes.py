@@ -130,11 +130,11 @@ ALONE = FUNCTIONS | {
 BESIDE = {
     "mean curve": lambda frame: pr.curve(frame, **NAMES, by=["key", "fold"]).pipe(pr.mean_roc),
     "trained": lambda frame: pr.compare(
-        frame.drop("fold"), **NAMES, between="key", by="key", target="trained", case="case",
+        frame.drop("fold"), **NAMES, model="key", target="trained", case="case",
         measure="auc",
     ).pairs,
     "algorithms": lambda frame: pr.compare(
-        pr.evaluate(frame, **NAMES, by=["key", "fold"]), "auc", "key", test_train_ratio=0.5
+        pr.evaluate(frame, **NAMES, by="key"), "auc", model="key", test_train_ratio=0.5
     ).pairs,
     "choice": lambda frame: pr.choose(
         frame.drop("fold"), "key", None, "iauprec", **NAMES, by="key", over=(0.05, 0.2),

@@ -139,7 +139,7 @@ def test_the_page_fits_narrow_and_wide_screens(opened):
 
 def test_many_models_fit_a_narrow_page_and_have_colours_of_their_own(browser, tmp_path):
     table = models(40, folds=1, cases=100)
-    path = pr.report(table, **ASKED, by="model", over=OVER, path=tmp_path / "report.html")
+    path = pr.report(table, **ASKED, over=OVER, path=tmp_path / "report.html")
     size = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     drawn = Opened(browser, path)
@@ -184,7 +184,7 @@ def test_pointing_at_a_curve_tells_a_threshold_and_what_it_does(browser, tmp_pat
     from selenium.webdriver.common.action_chains import ActionChains
 
     table = models(1, folds=1)
-    path = pr.report(table, **ASKED, by="model", over=OVER, path=tmp_path / "report.html")
+    path = pr.report(table, **ASKED, over=OVER, path=tmp_path / "report.html")
     opened = Opened(browser, path)
     points = browser.find_elements("css selector", "#figure-roc svg g.unseen_marks path")
     assert len(points) > 30

@@ -11,6 +11,7 @@ from sizes import replicates
 
 import polaroc as pr
 from polaroc.base.private_columns import TRUTH, WEIGHT
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.reports.fold_thresholds import (
     compare_scales,
@@ -25,12 +26,12 @@ pytestmark = pytest.mark.usefixtures("words_only")
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "threshold_costs.py"))
 PRIORS = (0.1, 0.5)
 COSTS = [Need("cost", (prior,), cost_fn=10, cost_fp=3) for prior in PRIORS]
-TAKEN = {"truth": TRUTH, "score": SCORE}
 
 
 def read(table: pl.DataFrame, case: str | None = None):
-    own = {"truth": TRUTH, "score": SCORE, "weight": WEIGHT}
-    return read_folds(table.lazy().rename(own, strict=False), ["fold"], case)
+    own = table.rename({"truth": TRUTH, "score": SCORE, "weight": WEIGHT}, strict=False)
+    weight = WEIGHT if WEIGHT in own.columns else None
+    return read_folds(keyed(own, truth=TRUTH, score=SCORE, fold="fold", case=case, weight=weight))
 
 
 @st.composite
@@ -190,9 +191,7 @@ def test_a_report_says_whether_cases_are_known(tmp_path, case):
     unknown = [line for line in told if line.startswith("No column was named that tells the cases")]
     assert len(unknown) == (case is None)
     assert "Set it on cases that the final model was not trained on" in page.text()
-    folds = read_folds(
-        table.lazy().rename(dict(zip(ASKED.values(), TAKEN.values(), strict=True))), ["fold"], case
-    )
+    folds = read(table, case)
     needs = [Need("cost", (prior,)) for prior in (0.05, 0.125, 0.2)]
     judged = rates_across_folds(folds, needs)
     # With the cases the overlap of training sets is known, and so is a margin of error.

@@ -107,7 +107,7 @@ def test_a_monitor_without_times_and_other_arguments(tmp_path):
     assert "No alarm: no new scores were given" in text
     with pytest.raises(InvalidArgument, match="truth and by are given, and the result of monitor"):
         pr.report(empty, path=tmp_path / "page.html", truth="truth", by="model")
-    with pytest.raises(InvalidArgument, match="priors, recall and test_train_ratio are given"):
+    with pytest.raises(InvalidArgument, match="test_train_ratio, priors and recall are given"):
         pr.report(
             empty, path=tmp_path / "page.html", recall=0.9, priors=[0.3], test_train_ratio=0.25
         )

@@ -86,7 +86,7 @@ def headline(page: Page) -> str:
 @pytest.mark.parametrize("over", [0.05, (0.05, 0.05), pr.points([0.05])])
 def test_a_single_prior_has_an_answer(tmp_path, table, over):
     path = tmp_path / "one.html"
-    page = Page(pr.report(table, **ASKED, by="model", case="id", over=over, path=path))
+    page = Page(pr.report(table, **ASKED, over=over, path=path))
     assert "(if 5 % of cases are positive) are right" in headline(page)
     assert len(page.all("section[@class='case']")) == 1
     area = pr.evaluate(table, **ASKED, by="model", priors=0.05, measures="auprec")
@@ -109,7 +109,7 @@ def test_a_single_prior_has_an_answer(tmp_path, table, over):
 )
 def test_the_page_says_what_its_threshold_is_for(tmp_path, table, needs, said):
     path = tmp_path / "needs.html"
-    page = Page(pr.report(table, **ASKED, by="model", over=OVER, path=path, **needs))
+    page = Page(pr.report(table, **ASKED, over=OVER, path=path, **needs))
     assert said in page.text()
     chosen_on_them = "allows for the threshold having been chosen on them" in page.text()
     assert chosen_on_them == bool({"precision", "cost_fn"} & needs.keys())
@@ -138,7 +138,7 @@ def test_the_page_says_what_its_threshold_is_for(tmp_path, table, needs, said):
 )
 def test_needs_that_make_no_sense_are_refused(tmp_path, table, needs, found):
     with pytest.raises(pr.errors.InvalidArgument, match=found) as refused:
-        pr.report(table, **ASKED, by="model", over=OVER, path=tmp_path / "r.html", **needs)
+        pr.report(table, **ASKED, over=OVER, path=tmp_path / "r.html", **needs)
     assert "Hint:" in str(refused.value)
 
 
@@ -155,7 +155,7 @@ def test_the_headline_doubts_what_few_negatives_say(tmp_path):
     for over in (OVER, (0.4, 0.5)):
         table = models(2, folds=1, cases=400)
         pr.report(
-            table, **ASKED, by="model", case="id", over=over, path=tmp_path / "r.html",
+            table, **ASKED, over=over, path=tmp_path / "r.html",
             tell=told.append,
         )  # fmt: skip
     answers = [line for line in told if "act on scores from" in line]

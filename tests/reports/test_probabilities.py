@@ -29,7 +29,7 @@ def predictions(names=("A", "B"), *, cases: int = 600, folds: int = 1) -> pl.Dat
 
 
 def written(table: pl.DataFrame, folder, **asked) -> Page:
-    arguments = {"by": "model", "over": OVER, **ASKED, **asked}
+    arguments = {"over": OVER, **ASKED, **asked}
     return Page(pr.report(table, **arguments, path=folder / "report.html"))
 
 
@@ -141,7 +141,7 @@ def test_of_many_models_the_first_with_probabilities_are_shown(tmp_path):
 
 @pytest.mark.slow
 def test_folds_are_in_one_curve_at_a_single_prior(tmp_path):
-    page = written(predictions(["A"], folds=3), tmp_path, by=["model", "fold"], over=0.1)
+    page = written(predictions(["A"], folds=3), tmp_path, over=0.1)
     assert page.table(CAPTION)["positives"].to_list() == ["10 %"]
     truth, score = (predictions(["A"], folds=3)[name].to_numpy() for name in ("truth", "score"))
     (row,) = page.table(CAPTION).rows()

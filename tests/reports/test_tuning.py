@@ -43,7 +43,7 @@ def assert_same_cases(written, threshold):
             "positive.",
         ),
         (
-            {"recall": 0.8, "level": 0.9},
+            {"recall": 0.8, "confidence": 0.9},
             {"rule": "recall", "target": 0.8, "priors": 0.1, "confidence": 0.9},
             "With 90 % confidence at least 8 of 10 positives are found.",
         ),
@@ -62,7 +62,21 @@ def test_a_threshold_from_cases_of_its_own_carries_its_promise(tmp_path, needs, 
     found = TEST.filter(pl.col("truth"), model="A")["score"] >= point["threshold"]
     shown = page.table("Thresholds of A")
     assert shown["alarms of 100 positives"][0].startswith(f"{100 * found.mean():.0f}")
-    assert shown["promised"].to_list() == [f"yes, {100 * needs.get('level', 0.95):.0f} %"]
+    assert shown["promised"].to_list() == [f"yes, {100 * needs.get('confidence', 0.95):.0f} %"]
+
+
+@pytest.mark.slow
+def test_cases_for_thresholds_may_have_roles_of_their_own(tmp_path):
+    names = {"truth": "y", "score": "p", "model": "which", "case": "number"}
+    own = pr.cases(TUNING.rename(names), **names)
+    said, _ = answer(tmp_path, precision=0.4)
+    assert answer(tmp_path, precision=0.4, tuning=own)[0] == said
+    grouped = pr.cases(TUNING, truth="truth", score="score", by="case")
+    with pytest.raises(pr.errors.InvalidArgument, match="does not honour 'by'"):
+        answer(tmp_path, precision=0.4, tuning=grouped)
+    folds = TUNING.with_columns(fold=pl.col("case") % 4)
+    with pytest.raises(pr.errors.InvalidArgument, match="there are folds \\('fold'\\)"):
+        answer(tmp_path, precision=0.4, tuning=folds)
 
 
 @pytest.mark.slow
@@ -176,7 +190,7 @@ def test_folds_and_cases_that_are_judged_promise_nothing(tmp_path):
     folds = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
     for changed, said in (
         ({"table": folds}, "their thresholds promise nothing"),
-        ({"tuning": TEST}, "the same cases"),
+        ({"tuning": TEST}, "among the predictions"),
         ({"tuning": TUNING.filter(pl.col("model") != "A")}, "no cases of 'A'"),
     ):
         with pytest.raises(pr.errors.PolarocError, match=said) as refused:
@@ -228,8 +242,8 @@ def test_rows_of_one_column_per_model_are_cases(tmp_path):
     for name, table, more in (
         ("wide", wide, {"score": scores}),
         # A column with that name need not tell rows apart.
-        ("id", wide.with_columns(id=1), {"score": scores}),
-        ("long", TEST, {"score": "score", "by": "model", "case": "case"}),
+        ("id", wide.with_columns(id=1), {"score": scores, "case": None}),
+        ("long", TEST, {"score": "score", "model": "model", "case": "case"}),
     ):
         told = []
         pr.report(table, path=tmp_path / f"{name}.html", tell=told.append, **asked, **more)

@@ -78,10 +78,7 @@ def test_progress_and_weights():
 def test_from_predictions_to_a_comparison_and_a_gate(table):
     columns = {"truth": "truth", "score": "score"}
     whole = pr.sklearn.cross_val_predictions(MODELS, X, Y, cv=3)
-    measures = [
-        pr.evaluate(one, **columns, by=list(one.columns[:-3]), measures="auc")
-        for one in (whole, table)
-    ]
+    measures = [pr.evaluate(one, **columns, measures="auc") for one in (whole, table)]
     found = pr.compare(measures[0], "auc", halves=measures[1], level=0.95)
     row = found.pairs.row(0, named=True)
     assert found.omnibus["df2"].item() == pytest.approx(1 / (1 / 3 + 1 / 20))
@@ -89,8 +86,8 @@ def test_from_predictions_to_a_comparison_and_a_gate(table):
     for tables, given in ((measures, {}), ((whole, table), columns)):
         gated = pr.gate(tables[0], **models, measure="auc", halves=tables[1], **given)
         assert (gated.lower, gated.upper) == pytest.approx((-row["upper"], -row["lower"]))
-    with pytest.raises(InvalidArgument, match="case and halves are both given"):
-        pr.gate(whole, **models, measure="auc", halves=table, case="case", **columns)
+    both = pr.gate(whole, **models, measure="auc", halves=table, case="case", **columns)
+    assert (both.lower, both.upper) == (gated.lower, gated.upper)
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,9 @@ def hostile() -> pl.DataFrame:
 
 def hostile_report(path: Path) -> Path:
     return pr.report(
-        hostile(), truth="truth", score="</td><b>", by=[HOSTILE_KEY, "f.o[l]d'"], over=OVER,
-        test_train_ratio=0.5, path=path, title="</title><script>window.hacked = 1</script>",
+        hostile(), truth="truth", score="</td><b>", model=HOSTILE_KEY, fold="f.o[l]d'", case=None,
+        over=OVER, test_train_ratio=0.5, path=path,
+        title="</title><script>window.hacked = 1</script>",
     )  # fmt: skip
 
 

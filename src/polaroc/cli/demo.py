@@ -46,7 +46,7 @@ def demo(
         write_measures(evaluate(predictions, **columns, over=OVER, priors=PRIORS), staging)
         say("choosing, drawing")
         report(
-            predictions, **columns, over=OVER, case="case", test_train_ratio=RATIO,
+            predictions, **columns, over=OVER, test_train_ratio=RATIO,
             path=staging / PAGE, tell=sentences.append,
         )  # fmt: skip
     for sentence in sentences[0].splitlines():

@@ -14,7 +14,7 @@ from polaroc.cli.parameters import kind_of, option_name
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import TextFormat
-from polaroc.predictions.cases import Cases, resolved, words_of
+from polaroc.predictions.cases import Cases, found_in_words, resolved, words_of
 from polaroc.predictions.roles import ANNOTATIONS, COLUMN_ROLES, FOUND
 from polaroc.predictions.takes_cases import columns_read
 from polaroc.predictions.usual_keys import column_names_of
@@ -223,14 +223,10 @@ def in_memory(source: Source, cases: Cases[Any]) -> Cases[pl.DataFrame]:
 
 def notes_of(source: Source, cases: Cases[Any], used: Collection[str]) -> list[str]:
     """What was found by the names of columns, and which of them and which labels have no role."""
-    found = [role for role in FOUND if role in cases.found and role in used]
     sentences = []
-    if found:
-        told = [f"{role}s by {quoted(cases.columns[role])}" for role in found]
-        told[0] = told[0].replace(" by ", " are told apart by ", 1)
-        none = ", ".join(f"--no-{role}" for role in found)
-        its = "its name" if len(found) == 1 else "their names"
-        sentences.append(f"{', '.join(told)} (found by {its}; {none} for none).")
+    if told := found_in_words(cases, used):
+        none = ", ".join(f"--no-{role}" for role in FOUND if role in cases.found and role in used)
+        sentences.append(f"{told[:-1]} ({none}: not so).")
     # All columns of measures have a meaning.
     names = [] if cases.truth is None else source.schema()
     unused = [name for name in names if name not in cases.used]

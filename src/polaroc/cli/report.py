@@ -9,6 +9,7 @@ from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, replaced
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import notes_console, progress, show
+from polaroc.predictions.cases import found_in_words
 from polaroc.reports.report import report as function
 
 
@@ -45,7 +46,8 @@ def report(
         with or_stdout(file, "report.html") as written, replaced(written, force) as page:
             call(cases, path=page, tell=keep)
     screen = notes_console(written == file)
-    answer, *others = notes
+    # What was found by name was said before.
+    answer, *others = [note for note in notes if note != found_in_words(cases)]
     show([answer, "", *("Note: " + sentence for sentence in others)], screen)
     if written == file:
         screen.print(f"Written to {file}: open it in a browser.")

@@ -397,6 +397,16 @@ def alike(
     return resolved(other, said, needed=needed)
 
 
+def found_in_words(cases: Cases[Any], roles: Collection[str] = FOUND) -> str:
+    """Which columns were found by their names, of some roles; empty where none was."""
+    found = [
+        f"{role} {quoted([str(one) for one in columns])}"
+        for role, columns in cases.columns.items()
+        if role in cases.found and role in roles
+    ]
+    return f"Found by name: {', '.join(found)}." if found else ""
+
+
 def _selected(column: IntoExpr, table: pl.LazyFrame) -> list[IntoExpr]:
     """The names of the columns of a selector; any other expression as it is."""
     if isinstance(column, str) or not column.meta.is_column_selection():

@@ -26,6 +26,7 @@ from polaroc.typing import EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R", covariant=True)
+_K = TypeVar("_K", contravariant=True)
 
 
 class OfCases(Protocol[_P, _R]):
@@ -34,6 +35,20 @@ class OfCases(Protocol[_P, _R]):
     def __call__(
         self,
         frame: Table | Paths | WarehouseTable | Cases[Any],
+        /,
+        *args: _P.args,
+        **kwargs: _P.kwargs,
+    ) -> _R:
+        """The result of the function."""
+        ...
+
+
+class OfCasesOr(Protocol[_K, _P, _R]):
+    """Like `OfCases`, of a function that takes results of one more kind."""
+
+    def __call__(
+        self,
+        frame: Table | Paths | WarehouseTable | Cases[Any] | _K,
         /,
         *args: _P.args,
         **kwargs: _P.kwargs,
@@ -94,6 +109,20 @@ def takes_cases(
     return decorate
 
 
+def takes_cases_or(
+    kind: type[_K], uses: Sequence[RoleName], *, or_measures: bool = False
+) -> Callable[[Callable[Concatenate[Cases[Any] | _K, _P], _R]], OfCasesOr[_K, _P, _R]]:
+    """Like `takes_cases`; a result of this kind is handed on as it is, with all roles said."""
+
+    def decorate(
+        function: Callable[Concatenate[Cases[Any] | _K, _P], _R],
+    ) -> OfCasesOr[_K, _P, _R]:
+        wrapped = _wrapped(function, uses, (), NEEDED, or_measures=or_measures, or_kind=kind)
+        return cast(OfCasesOr[_K, _P, _R], wrapped)
+
+    return decorate
+
+
 def frame_of_cases(
     uses: Sequence[RoleName],
     *,
@@ -126,6 +155,7 @@ def _wrapped(
     collects: bool = False,
     or_table: bool = False,
     or_measures: bool = False,
+    or_kind: type[Any] | None = None,
     whole: bool = False,
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
@@ -143,6 +173,9 @@ def _wrapped(
         if not args and first.name not in kwargs:
             return function(**kwargs)
         frame, *rest = args or (kwargs.pop(first.name),)
+        if or_kind is not None and isinstance(frame, or_kind):
+            refuse_unknown_names(kwargs, names)
+            return function(frame, *rest, **kwargs)
         given: Any = frame.table if isinstance(frame, Cases) else frame
         engine = engine_of(given) if describe is None else None
         if len(rest) > len(by_place):
@@ -182,7 +215,8 @@ def _wrapped(
         [*parameters(taken, () if or_table or or_measures else needed), *others],
         key=lambda one: one.kind,
     )
-    shown_first = first.replace(annotation=Table | Cases)
+    kinds = Table | Cases if or_kind is None else Table | Cases | or_kind
+    shown_first = first.replace(annotation=kinds)
     returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
     shown.__signature__ = own.replace(parameters=[shown_first, *beside], return_annotation=returned)
     shown.__doc__ = documented(function.__doc__ or "", taken, no_bearing)

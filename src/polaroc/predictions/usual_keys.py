@@ -249,13 +249,6 @@ def pooled_folds(frame: pl.LazyFrame, keys: Collection[str], taken: Collection[s
     return [name for name in named if found[name] and (found[ROWS] or not schema[name].is_float())]
 
 
-def may_be_keys(schema: pl.Schema, taken: Collection[str]) -> list[str]:
-    """The columns whose name or type a key may have."""
-    named, others = _candidates(schema, taken)
-    units = [name for name in usual_units(schema) if name not in taken]
-    return list(dict.fromkeys([*named.keys, *others, *units]))
-
-
 def keys_by_type(schema: pl.Schema, taken: Collection[str]) -> UsualKeys:
     """Default keys by names and types only, without reading the table."""
     named, others = _candidates(schema, taken)

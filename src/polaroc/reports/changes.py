@@ -63,7 +63,7 @@ def better_at_goal(evidence: Evidence) -> list[str]:
     return [
         f"Models are ranked by area, which counts all thresholds. Set to {need}, {one_name(other)} "
         f"{more}. This was seen on these cases, and not tested.",
-        *([BY_COST] if need.kind == "cost" and not evidence.question.blocks else []),
+        *([BY_COST] if need.kind == "cost" and not evidence.question.folds else []),
     ]
 
 
@@ -105,9 +105,9 @@ def _other_models(evidence: Evidence) -> list[str]:
         same = "costs" if evidence.by_cost else "areas"
         return [f"At every share of positives the {same} of all models are the same."]
     largest, better = LARGEST[evidence.by_cost], BETTER[evidence.by_cost]
-    between = evidence.question.between
+    column = evidence.question.model
     model = pl.lit(evidence.models[:1]).first()
-    own = choice.priors.filter(pl.col(between).eq_missing(model)).sort("prior")
+    own = choice.priors.filter(pl.col(column).eq_missing(model)).sort("prior")
     sentences = []
     low, high = own["prior"][0], own["prior"][-1]
     worse = own.filter(~pl.col("best"))
@@ -120,8 +120,8 @@ def _other_models(evidence: Evidence) -> list[str]:
     for start, end in _runs(own["prior"].to_list(), worse["prior"].to_list()):
         first, last = _crossings(choice.priors, own, start, end)
         there = choice.priors.filter(pl.col("prior").is_between(start, end) & pl.col("best"))
-        winners = named(there[between].unique(maintain_order=True).to_list())
-        verb = "has" if there[between].n_unique() == 1 else "have"
+        winners = named(there[column].unique(maintain_order=True).to_list())
+        verb = "has" if there[column].n_unique() == 1 else "have"
         sentences.append(
             f"With the thresholds as they are, {winners} {verb} {better} than {name} if "
             f"{percent_range(first, last)} of cases are positive."

@@ -4,7 +4,8 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.rounding import percent
-from polaroc.curves.hull import achievable
+from polaroc.curves.curve import curve
+from polaroc.curves.hull import achievable, hulls
 from polaroc.priors.grids import prior_grid
 from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import (
@@ -29,7 +30,7 @@ SLIDER = (0.001, 0.999)
 
 def explorer(evidence: Evidence) -> Figure | None:
     """Curves at a prior set by a slider."""
-    if evidence.predictions is None:
+    if evidence.curves is None:
         return None
     priors = shown_priors(evidence.question.over)
     start = priors[len(priors) // 2]
@@ -37,14 +38,14 @@ def explorer(evidence: Evidence) -> Figure | None:
     return Figure(
         "explorer",
         charts.explorer(
-            evidence.predictions.curves([evidence.question.between]),
+            evidence.curves,
             "Every threshold at any share of positives",
             prior=start,
             over=(min(lo, priors[0]), max(hi, priors[-1])),
             colours=colours(evidence),
         ),
         "Move the slider to any share of positives, and point at a curve for a threshold and what "
-        f"it does{POOLED if evidence.blocks > 1 else ''}.",
+        f"it does{POOLED if evidence.folds > 1 else ''}.",
         f"ROC and precision-recall curves, at first with {percent(start)} positives. "
         f"{means_in_words(evidence, 'expected', 'Area under the precision-recall curve')}",
         model_names(evidence),
@@ -54,15 +55,15 @@ def explorer(evidence: Evidence) -> Figure | None:
 
 def roc(evidence: Evidence) -> Figure | None:
     """ROC curves."""
-    if evidence.predictions is None:
+    if evidence.cases is None:
         return None
-    blocks = list(evidence.question.blocks) if evidence.blocks > 1 else []
-    curves = evidence.predictions.curves([evidence.question.between, *blocks])
+    folds = evidence.question.folds if evidence.folds > 1 else []
+    curves = curve(evidence.cases)
     return Figure(
         "roc",
-        charts.roc(curves, "ROC curves", band=blocks or None, colours=colours(evidence)),
+        charts.roc(curves, "ROC curves", band=folds or None, colours=colours(evidence)),
         "Recall against the false alarm rate, whatever the share of positives"
-        f"{': the mean over folds, with a band of one SD' if blocks else ''}.",
+        f"{': the mean over folds, with a band of one SD' if folds else ''}.",
         f"ROC curves. {means_in_words(evidence, 'auc', 'Area under the ROC curve (AUC)')}",
         model_names(evidence),
     )
@@ -70,14 +71,13 @@ def roc(evidence: Evidence) -> Figure | None:
 
 def surface(evidence: Evidence) -> Figure | None:
     """Precision by recall and prior, of the first models."""
-    if evidence.predictions is None:
+    if evidence.curves is None:
         return None
-    between = evidence.question.between
     priors = shown_priors(evidence.question.over)
     if len(priors) < 2:
         return None
     shown = evidence.models.head(MAX_PANELS).to_frame()
-    few = within(evidence.predictions.hulls([between]), shown)
+    few = hulls(within(evidence.curves, shown).lazy()).collect()
     few_names = model_names(evidence)[:MAX_PANELS]
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
     all_shown = len(few_names) == len(evidence.models) + evidence.undrawn
@@ -96,12 +96,12 @@ def surface(evidence: Evidence) -> Figure | None:
 
 def operating_drift(evidence: Evidence) -> Figure | None:
     """Drift of balanced operating points over the range."""
-    if evidence.predictions is None:
+    if evidence.curves is None:
         return None
     priors = shown_priors(evidence.question.over)
     if len(priors) < 2:
         return None
-    curves = evidence.predictions.curves([evidence.question.between])
+    curves = evidence.curves
     # Where errors of both kinds weigh the same the balanced point is that of equal error.
     equal = [0.5] if priors[0] < 0.5 < priors[-1] else []
     points = operating_points(curves, priors=sorted({*priors, *equal}))

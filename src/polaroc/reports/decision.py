@@ -49,15 +49,15 @@ def decide(evidence: Evidence) -> Decision:
 def counts(evidence: Evidence) -> str:
     """How many models, folds and predictions there are."""
     parts = [counted(len(evidence.models), "model")]
-    if evidence.question.blocks:
-        columns = ", ".join(evidence.question.blocks)
+    if evidence.question.folds:
+        columns = ", ".join(evidence.question.folds)
         named = "" if columns == "fold" else f" ({columns})"
-        parts.append(f"{counted(evidence.blocks, 'fold')}{named}")
+        parts.append(f"{counted(evidence.folds, 'fold')}{named}")
     audit = evidence.audit
     if audit is None:
         return " · ".join(parts)
     totals = ("rows", "positives")
-    if evidence.blocks == 1 and all(audit[name].n_unique() == 1 for name in totals):
+    if evidence.folds == 1 and all(audit[name].n_unique() == 1 for name in totals):
         rows, positives = (int(audit[name][0]) for name in totals)
         parts.append(f"{counted(rows, 'case')}, {positives:,} of them positive")
     else:

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
+from polaroc.base.columns import MEASURE_COLUMNS, RESERVED, column_name, require
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import LACKING, TRUTH, WEIGHT, private
+from polaroc.base.private_columns import LACKING, TRUTH, private
 from polaroc.base.text import capitalised
 from polaroc.choice.answer import changes
 from polaroc.choice.by_cost import Costs, choose_by_cost, costs_of
-from polaroc.choice.certainty import name_case, of_block
+from polaroc.choice.certainty import of_block
 from polaroc.choice.choose import choose_measured
 from polaroc.choice.regret import evaluate_hint
 from polaroc.choice.result import Choice
@@ -21,19 +21,23 @@ from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
-from polaroc.comparison.paired_cases import Block, PairedCases, blocks_of, read_paired
+from polaroc.comparison.paired_cases import Block, PairedCases, blocks_of, read_cases
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import of_cases
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.curves.curve import curve
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG
 from polaroc.measures.table import humanize_note
-from polaroc.predictions.row_checks import SCORE, left_out
+from polaroc.predictions.audit import check
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import prior_grid, skew
-from polaroc.reports.inputs import Question, ReportPredictions, within
+from polaroc.reports.inputs import Question, of_keys, pooled, within
 from polaroc.reports.ranking import ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
+from polaroc.typing import Prior
 
 MODELS = private("models")
 # Priors on either side of the range at which models are compared.
@@ -77,7 +81,9 @@ class Evidence:
     choice: Choice | None  # None for a single model
     comparison: Comparison | None
     untested: str  # why there is no comparison
-    predictions: ReportPredictions | None = None  # these three: None of measures
+    # Of measures these four are None.
+    cases: Cases[pl.DataFrame] | None = None
+    curves: pl.DataFrame | None = None  # of each model, the rows of all folds in one
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
     undrawn: int = 0  # models left out of figures
@@ -89,7 +95,17 @@ class Evidence:
     @property
     def models(self) -> pl.Series:
         """The models, the best first."""
-        return self.ranking[self.question.between]
+        return self.ranking[self.question.model]
+
+    @property
+    def score_prior(self) -> Prior:
+        """The prior at which scores that are probabilities are right."""
+        return self.question.compared.cases.score_prior
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether cases count by weights."""
+        return self.question.compared.cases.weight is not None
 
     @property
     def by_cost(self) -> bool:
@@ -97,9 +113,9 @@ class Evidence:
         return self.choice is not None and self.choice.is_by_cost
 
     @property
-    def blocks(self) -> int:
-        """How many blocks there are; 1 where each model was measured once."""
-        columns = list(self.question.blocks)
+    def folds(self) -> int:
+        """How many folds there are; 1 where each model was measured once."""
+        columns = self.question.folds
         return self.measures.select(columns).n_unique() if columns else 1
 
     @property
@@ -139,9 +155,7 @@ class Evidence:
         if estimated is not None:
             cautions.append(estimated.interval_note)
         cautions += () if self.thresholds is None else self.thresholds.cautions
-        cautions += () if self.predictions is None else self.predictions.remarks
-        if self.predictions is not None and self.predictions.dropped:
-            cautions.append(left_out(self.predictions.dropped))
+        cautions += self.question.remarks
         if any(BIASED in line for line in cautions):
             cautions = [FEW_NEGATIVES, *(line for line in cautions if BIASED not in line)]
         frame = pl.Series("caution", cautions, pl.String).to_frame()
@@ -160,12 +174,13 @@ def drawn(evidence: Evidence, most: int) -> Evidence:
 
     For figures: what is worked out, and said, is of all models.
     """
-    between, models = evidence.question.between, evidence.ranking.select(evidence.question.between)
+    column = evidence.question.model
+    models = evidence.ranking.select(column)
     if models.height <= most:
         return evidence
     shown, choice, comparison = models.head(most), evidence.choice, evidence.comparison
     if choice is not None:
-        winners = choice.priors.filter("best").select(between).unique()
+        winners = choice.priors.filter("best").select(column).unique()
         both = pl.concat([within(models, winners), models]).unique(maintain_order=True)
         shown = within(models, both.head(most))
         choice = replace(
@@ -179,7 +194,8 @@ def drawn(evidence: Evidence, most: int) -> Evidence:
         ranking=within(evidence.ranking, shown),
         choice=choice,
         comparison=comparison,
-        predictions=None if evidence.predictions is None else evidence.predictions.within(shown),
+        cases=None if evidence.cases is None else of_keys(evidence.cases, shown),
+        curves=None if evidence.curves is None else within(evidence.curves, shown),
         undrawn=models.height - shown.height,
     )
 
@@ -196,20 +212,19 @@ def _measures(question: Question) -> list[str]:
     return [one.name for one in shown if question.ends or one.over != "range"]
 
 
-def of_predictions(
-    predictions: ReportPredictions, question: Question, priors: Sequence[float], grid: int
-) -> Evidence:
+def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Evidence:
     """The evidence of predictions."""
-    cases = predictions.cases(question.keys)
+    cases = question.compared.cases
     measures = evaluate(
         cases, priors=_priors(question, priors, grid), measures=_measures(question),
         over=question.over,
     )  # fmt: skip
     refuse_one_class(measures)
+    curves = curve(pooled(cases))
     # Where a model was measured once, on cases that count once. Limits at each prior would take
     # ten times as long.
     tested = None
-    if not (question.blocks or predictions.weighted):
+    if not (question.folds or cases.weight):
         ends = _ends_of_estimate(question)
         limits = evaluate(
             cases, measures=["auprec", "iauprec"] if ends else "iauprec", intervals="logit",
@@ -218,34 +233,36 @@ def of_predictions(
         each = [*question.keys, "measure", "prior"]
         of_limits = limits.select(*each, "lower", "upper")
         measures = join_on(measures, of_limits, each, "left", order="left")
-        if question.case is not None and measures[question.between].n_unique() > 1:
+        if cases.case is not None and measures[question.model].n_unique() > 1:
             both = pl.concat([limits, measures.filter(measure="auc")], how="diagonal")
-            tested = _tested(predictions, question, both)
-    choice = _choice(measures, question, tested, predictions)
-    comparison, untested = _comparison(choice, question, predictions, tested)
-    judged = _judged_blocks(measures, question)
+            tested = _tested(question, curves, both)
+    choice = _choice(measures, question, tested)
+    comparison, untested = _comparison(choice, question, tested)
+    judged = _judged_folds(measures, question)
     if judged is not None:
-        measures, predictions = within(measures, judged), predictions.within(judged)
-    audit = predictions.audit()
+        measures, cases = within(measures, judged), of_keys(cases, judged)
+        curves = curve(pooled(cases))
     ranked = ranking(measures, question, choice, comparison)
-    models = ranked[question.between]
-    points = thresholds(predictions, question, models[:1])
+    models = ranked[question.model]
+    points = thresholds(cases, question, models[:1])
     # Models that are ranked by cost are ranked by the goal.
     others = 0 if question.by_cost else min(models.len(), MAX_AT_GOAL)
     at_goal = tuple(
-        (models[i], thresholds(predictions, question, models[i : i + 1], [points.need]).taken)
+        (models[i], thresholds(cases, question, models[i : i + 1], [points.need]).taken)
         for i in range(1, others)
     )
     return Evidence(
-        question, measures, ranked, choice, comparison, untested, predictions, points, audit,
+        question, measures, ranked, choice, comparison, untested, cases, curves, points,
+        check(cases),
         beyond=() if question.by_cost else tuple(_beyond(measures, question, models[0])),
         at_goal=at_goal,
     )  # fmt: skip
 
 
-def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Evidence:
+def of_measures(question: Question) -> Evidence:
     """The evidence of tidy measures."""
-    table = as_lazy(measures).collect()
+    table = question.compared.table
+    require(table.lazy(), MEASURE_COLUMNS, source="evaluate(...)")
     if question.over is None:
         question = replace(question, over=only_range(table))
     choice = _choice(table, question)
@@ -253,14 +270,24 @@ def of_measures(measures: pl.LazyFrame | pl.DataFrame, question: Question) -> Ev
         _check_single(table, question)
     table = of_range(table, question.over)
     comparison, untested = _comparison(choice, question)
-    judged = _judged_blocks(table, question)
+    judged = _judged_folds(table, question)
     table = table if judged is None else within(table, judged)
     ranked = ranking(table, question, choice, comparison)
     return Evidence(question, table, ranked, choice, comparison, untested)
 
 
 def _check_single(measures: pl.DataFrame, question: Question) -> None:
-    """Raise for a single model whose table lacks IAUPREC over the requested range."""
+    """Raise for a single model with a key besides, or without IAUPREC over the range asked for."""
+    others = [name for name in measures.columns if name not in (*RESERVED, *question.keys)]
+    varying = measures.group_by(question.keys).agg(pl.col(others).n_unique())
+    several = [name for name in others if (varying[name] > 1).any()]
+    if several:
+        raise InvalidTable(
+            f"{quoted(several)} has several values, and neither models nor folds are told apart by "
+            "it.",
+            hint=Hint("keep one of its values, or say what it is: {model} or {fold}.",
+                      model=several[0], fold=several[0]),
+        )  # fmt: skip
     if "iauprec" not in measures["measure"]:
         raise InvalidArgument(
             "the measures of a single model hold no 'iauprec'.",
@@ -274,17 +301,6 @@ def _check_single(measures: pl.DataFrame, question: Question) -> None:
         f"asked for is {question.over!r}.",
         hint=evaluate_hint(question.ends, resolve_belief(question.over)),
     )
-
-
-def measure_keys(measures: pl.LazyFrame | pl.DataFrame) -> list[str]:
-    """The keys of tidy measures."""
-    keys = require(as_lazy(measures), MEASURE_COLUMNS, source="evaluate(...)")
-    if not keys:
-        raise InvalidArgument(
-            "the measures have no key that names the model.",
-            hint=Hint("evaluate with {by}.", by=["model", "fold"]),
-        )
-    return keys
 
 
 def _priors(question: Question, priors: Sequence[float], grid: int) -> list[float]:
@@ -326,13 +342,13 @@ def _beyond(
     ends = _ends(question)
     if ends is None:
         return
-    between = question.between
+    model = question.model
     means = (
         measures.filter(measure="auprec")
-        .group_by(between, "prior")
+        .group_by(model, "prior")
         .agg(pl.col("estimate").mean())
         .drop_nulls("estimate")
-        .sort("estimate", between, descending=[True, False], nulls_last=True)
+        .sort("estimate", model, descending=[True, False], nulls_last=True)
         .unique("prior", keep="first", maintain_order=True)
         .sort("prior")
     )
@@ -341,41 +357,30 @@ def _beyond(
         means.filter(pl.col("prior") < low * (1 - SAME)).reverse(),
         means.filter(pl.col("prior") > high * (1 + SAME)),
     ):
-        others = (row for row in side.select(between, "prior").iter_rows() if row[0] != first)
+        others = (row for row in side.select(model, "prior").iter_rows() if row[0] != first)
         yield from islice(others, 1)
 
 
-def _tested(
-    predictions: ReportPredictions, question: Question, measured: pl.DataFrame
-) -> TestedCases:
+def _tested(question: Question, curves: pl.DataFrame, measured: pl.DataFrame) -> TestedCases:
     """The cases of one test set, by which models are compared."""
-    cases = read_paired(
-        predictions.valid_rows, truth=TRUTH, score=SCORE, between=question.between,
-        case=question.case, positive=None,
-    )  # fmt: skip
-    curves = predictions.curves([question.between])
+    cases = read_cases(question.compared.cases)
     one = single_measure("iauprec", "observed", question.over, "exact")
     return TestedCases(cases, next(blocks_of(cases, one, curves)), measured)
 
 
 def _choice(
-    measures: pl.DataFrame,
-    question: Question,
-    tested: TestedCases | None = None,
-    predictions: ReportPredictions | None = None,
+    measures: pl.DataFrame, question: Question, tested: TestedCases | None = None
 ) -> Choice | None:
-    if measures[question.between].n_unique() < 2:
+    if measures[question.model].n_unique() < 2:
         return None
-    if question.by_cost and predictions is not None:
-        choice = _choice_by_cost(predictions, question)
-    else:
-        choice = choose_measured(
-            measures, question.between, question.blocks or None, over=question.over,
-            test_train_ratio=question.test_train_ratio if question.blocks else None,
-            alpha=question.alpha, incomplete=question.incomplete, level=question.level,
-            certainty=None if tested is None else of_block(tested.cases, tested.block),
-        )  # fmt: skip
-    return replace(choice, warnings=name_case(choice.warnings, question.columns))
+    if question.by_cost:
+        return _choice_by_cost(question)
+    return choose_measured(
+        measures, question.model, question.folds or None, over=question.over,
+        test_train_ratio=question.test_train_ratio,
+        alpha=1 - question.level, incomplete=question.incomplete, level=question.level,
+        certainty=None if tested is None else of_block(tested.cases, tested.block),
+    )  # fmt: skip
 
 
 def costs(question: Question) -> Costs:
@@ -383,47 +388,44 @@ def costs(question: Question) -> Costs:
     return costs_of(*question.needs.costs, question.over, None, None, question.estimate)
 
 
-def _choice_by_cost(predictions: ReportPredictions, question: Question) -> Choice:
+def _choice_by_cost(question: Question) -> Choice:
     """The choice by what models cost at thresholds that are set on cases of their own."""
     assert question.tuning is not None
+    cases = question.compared.cases
+    case = None if cases.case is None else column_name(cases.case, "case")
     return choose_by_cost(
-        predictions.valid_rows, question.tuning.valid_rows, [question.between], costs(question),
-        truth=TRUTH, score=SCORE, weight=WEIGHT if predictions.weighted else None,
-        case=question.case, positive=None, nulls="raise",
+        cases.table, question.tuning.table, [question.model], costs(question),
+        truth=TRUTH, score=SCORE, weight=cases.weight, case=case, positive=None, nulls="raise",
         level=question.level,
     )  # fmt: skip
 
 
-def _judged_blocks(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
-    """The blocks that all models have, where incomplete blocks are left out."""
-    blocks = list(question.blocks)
-    if question.incomplete == "raise" or not blocks:
+def _judged_folds(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
+    """The folds that all models have, where incomplete folds are left out."""
+    folds, model = question.folds, question.model
+    if question.incomplete == "raise" or not folds:
         return None
-    models = measures[question.between].n_unique()
     return (
         measures.filter(pl.col("measure") == "auprec")
-        .group_by(blocks)
+        .group_by(folds)
         .agg(
-            pl.col(question.between).n_unique().alias(MODELS),
+            pl.col(model).n_unique().alias(MODELS),
             pl.col("estimate").is_null().any().alias(LACKING),
         )
-        .filter((pl.col(MODELS) == models) & ~pl.col(LACKING))
-        .select(blocks)
+        .filter((pl.col(MODELS) == measures[model].n_unique()) & ~pl.col(LACKING))
+        .select(folds)
     )
 
 
 def _comparison(
-    choice: Choice | None,
-    question: Question,
-    predictions: ReportPredictions | None = None,
-    tested: TestedCases | None = None,
+    choice: Choice | None, question: Question, tested: TestedCases | None = None
 ) -> tuple[Comparison | None, str]:
     """The test of the models, or why there is none."""
     if choice is None:
         return None, "There is one model only: nothing to compare it with."
     if choice.comparison is not None:
         return choice.comparison, ""
-    if question.blocks:
+    if question.folds:
         if question.test_train_ratio is None:
             return None, (
                 "No test was made: it needs the ratio of test to training cases "
@@ -431,13 +433,13 @@ def _comparison(
                 "cases are not independent."
             )
         return None, "No test was made: there is one fold only, which shows no variation."
-    if question.case is None or predictions is None:
+    if question.compared.cases.weight is not None:
+        return None, "No test was made: that of fitted models takes no weights."
+    if tested is None:
         return None, (
             "No test was made: each model was measured once, and no column was named that says "
             "which rows are of the same case (case), by which fitted models could be compared."
         )
-    if tested is None:
-        return None, "No test was made: that of fitted models takes no weights."
     if tested.compared > MAX_COMPARED:
         return None, (
             "No test was made of so many pairs of models on so many cases, since it would take "
@@ -445,5 +447,5 @@ def _comparison(
         )
     return of_cases(
         tested.cases, tested.block, tested.measured, "iauprec",
-        Plan("trained", level=1 - question.alpha), label="iauprec",
+        Plan("trained", level=question.level), label="iauprec",
     ), ""  # fmt: skip

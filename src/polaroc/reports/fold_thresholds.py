@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CASE, FOLD, LACKING, TRUTH, WEIGHT
+from polaroc.base.private_columns import CASE, FOLD, TRUTH, WEIGHT
 from polaroc.errors import InvalidPredictions
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.reports.needs import Need
 from polaroc.typing import Array
@@ -84,34 +86,26 @@ class HeldOutRates:
     thresholds: list[list[float | None]]  # by need, one per split
 
 
-def read_folds(rows: pl.LazyFrame, blocks: Sequence[str], case: str | None) -> Folds:
+def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
     """Read the predictions of one model with their folds and cases."""
-    columns = rows.collect_schema().names()
-    weight = pl.col(WEIGHT) if WEIGHT in columns else pl.lit(1.0)
-    numbered = (
-        _numbered(rows, list(blocks), FOLD)
-        if blocks
-        else rows.with_columns(pl.lit(0, pl.Int64).alias(FOLD))
-    )
-    lacking = pl.lit(False) if case is None else pl.col(case).is_null()
-    by_case = numbered.with_row_index(CASE) if case is None else _numbered(numbered, [case], CASE)
-    table = (
-        by_case.select(
-            FOLD, CASE, TRUTH, pl.col(SCORE).cast(pl.Float64),
-            weight.cast(pl.Float64).alias(WEIGHT), lacking.alias(LACKING),
-        )
-        .sort(SCORE, TRUTH, FOLD, CASE, descending=[True, False, False, False])
-        .collect()
-    )  # fmt: skip
-    if count := table[LACKING].sum():
+    rows, case = cases.table, cases.case
+    of_folds = [column_name(fold, "fold") for fold in cases.fold]
+    of_case = [] if case is None else [column_name(case, "case")]
+    if count := sum(rows[name].null_count() for name in of_case):
         raise InvalidPredictions(f"{count} rows have no case.", hint=f"fill in {case!r}.")
-    score, truth, weights, fold, cases = (
-        table[name].to_numpy() for name in (SCORE, TRUTH, WEIGHT, FOLD, CASE)
-    )
-    return Folds(score, truth, weights, fold.astype(np.int64), cases.astype(np.int64))
+    rows = _numbered(rows, of_folds, FOLD) if of_folds else rows.with_columns(pl.lit(0).alias(FOLD))
+    rows = _numbered(rows, of_case, CASE) if of_case else rows.with_row_index(CASE)
+    weight = pl.lit(1.0) if cases.weight is None else pl.col(WEIGHT).cast(pl.Float64)
+    table = rows.select(
+        pl.col(SCORE).cast(pl.Float64),
+        TRUTH,
+        weight.alias(WEIGHT),
+        pl.col(FOLD, CASE).cast(pl.Int64),
+    ).sort(SCORE, TRUTH, FOLD, CASE, descending=[True, False, False, False])
+    return Folds(*(table[name].to_numpy() for name in (SCORE, TRUTH, WEIGHT, FOLD, CASE)))
 
 
-def _numbered(rows: pl.LazyFrame, names: list[str], number: str) -> pl.LazyFrame:
+def _numbered(rows: pl.DataFrame, names: list[str], number: str) -> pl.DataFrame:
     """Number the distinct values of some columns."""
     values = rows.select(names).unique().sort(names, nulls_last=True).with_row_index(number)
     return join_on(rows, values, names, "left")

@@ -1,143 +1,67 @@
-"""The inputs of a report: the question with its columns, and the predictions."""
+"""The inputs of a report: what is asked, and the rows of predictions that it is asked of."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_ratio, check_share
-from polaroc.base.columns import as_lazy, collect_like, column_name, column_names
+from polaroc.base.checks import check_share
+from polaroc.base.columns import collect_like, column_name
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import TRUTH, WEIGHT
+from polaroc.base.text import capitalised
+from polaroc.comparison.compared import Compared
 from polaroc.comparison.design import Incomplete
-from polaroc.curves.curve import curve
-from polaroc.curves.hull import hulls
-from polaroc.errors import InvalidArgument, spelling
-from polaroc.measures.scoring import check_score_prior
-from polaroc.predictions.audit import check
-from polaroc.predictions.balance import model_key
-from polaroc.predictions.cases import Cases, keyed
-from polaroc.predictions.row_checks import SCORE
+from polaroc.errors import InvalidArgument, quoted
+from polaroc.predictions.cases import Cases, alike, keyed
+from polaroc.predictions.dependence import dependence
+from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.predictions.table import read
-from polaroc.predictions.wide import score_columns
+from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.reports.needs import Needs
-from polaroc.typing import Frame, IntoExpr, Label, Nulls, Prior, Score
+from polaroc.thresholds.tuning_cases import refuse_tuning_rows
+from polaroc.typing import Frame, Paths, Table
 
-MODEL = "model"
 NAMELESS = "the model"
-
-
-@dataclass(frozen=True, eq=False)
-class ReportPredictions:
-    """Predictions that can be ranked."""
-
-    valid_rows: pl.DataFrame  # keys, case, and our own columns
-    keys: tuple[str, ...]
-    weighted: bool
-    dropped: int  # rows that cannot be ranked
-    remarks: tuple[str, ...] = ()  # on cases that not all models scored, or not independent
-    _curves: dict[tuple[str, ...], pl.DataFrame] = field(default_factory=dict, repr=False)
-
-    def cases(self, by: Sequence[str]) -> Cases[pl.DataFrame]:
-        """All rows, with an answer for each value of these keys."""
-        weight = WEIGHT if self.weighted else None
-        return keyed(self.valid_rows, truth=TRUTH, score=SCORE, weight=weight, by=[*by])
-
-    def audit(self) -> pl.DataFrame:
-        """The totals of each key, as in the result of `check`."""
-        return check(self.cases(self.keys))
-
-    def within(self, keys: pl.DataFrame) -> "ReportPredictions":
-        """The predictions of some blocks or models."""
-        return replace(self, valid_rows=within(self.valid_rows, keys), _curves={})
-
-    def curves(self, by: Sequence[str]) -> pl.DataFrame:
-        """The curves of all rows that share a key."""
-        if tuple(by) not in self._curves:
-            self._curves[tuple(by)] = curve(self.cases(by))
-        return self._curves[tuple(by)]
-
-    def hulls(self, by: Sequence[str]) -> pl.DataFrame:
-        """Their upper convex hulls."""
-        return hulls(self.curves(by).lazy()).collect()
-
-
-def read_predictions(
-    frame: pl.LazyFrame | pl.DataFrame,
-    *,
-    truth: IntoExpr,
-    score: Score,
-    by: Sequence[str],
-    weight: IntoExpr | None,
-    positive: Label | Sequence[Label] | None,
-    nulls: Nulls,
-    case: str | None,
-) -> ReportPredictions:
-    """The predictions, audited; a table without keys gets one that names its only model."""
-    keys = list(by)
-    table = as_lazy(frame)
-    if not keys and not score_columns(score):
-        table, key = with_one_model(table)
-        keys = [key]
-    if case is not None and column_name(case, "case") in keys:
-        raise InvalidArgument(
-            f"case is {case!r}, also a key of by.",
-            hint="the case is the row of the raw table that models are paired by; it is no key.",
-        )
-    ranked = read(
-        keyed(
-            table, truth=truth, score=score, by=keys, weight=weight, positive=positive, nulls=nulls
-        ),
-        also=[] if case is None else [case],
-        collected=True,
-    )
-    rows = ranked.valid_rows.collect()
-    keys = [key for key in ranked.keys if key != case]
-    return ReportPredictions(rows, tuple(keys), ranked.weighted, ranked.count_invalid())
-
-
-def with_one_model(table: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
-    """The table with a key that names its only model, and the name of that column."""
-    present = table.collect_schema().names()
-    others = (f"{MODEL}_{i}" for i in range(1, len(present) + 1))
-    key = next(name for name in chain([MODEL], others) if name not in present)
-    return table.with_columns(pl.lit(NAMELESS).alias(key)), key
-
-
-def within(rows: Frame, keys: pl.DataFrame) -> Frame:
-    """The rows whose keys are among `keys`."""
-    kept = join_on(rows.lazy(), keys.lazy(), keys.columns, "semi", order="left")
-    return collect_like(rows, kept)
 
 
 @dataclass(frozen=True)
 class Question:
-    """The arguments of `report` of the same names."""
+    """The arguments of `report` of the same names, and the columns of models and folds."""
 
-    between: str
-    blocks: tuple[str, ...]
+    compared: Compared  # of predictions: `ranked_rows`
     over: tuple[float, float] | Belief | None
     test_train_ratio: float | None
-    alpha: float
     level: float
+    confidence: float
     needs: Needs
     incomplete: Incomplete
-    case: str | None
-    tuning: ReportPredictions | None = None
-    score_prior: Prior = "observed"
-    columns: Sequence[str] = ()  # of the table given
+    tuning: Cases[pl.DataFrame] | None = None
     estimate: pl.DataFrame | None = None  # whose belief `over` is
+    found: str = ""  # which columns were found by their names, in words
+    remarks: tuple[str, ...] = ()  # on rows that were left out, or are not independent
 
     def __post_init__(self) -> None:
-        check_score_prior(self.score_prior)
-        check_share("alpha", self.alpha)
         check_share("level", self.level)
-        if self.test_train_ratio is not None:
-            check_ratio(self.test_train_ratio)
+        check_share("confidence", self.confidence)
         if self.over is not None:
             resolve_belief(self.over)
+
+    @property
+    def model(self) -> str:
+        """The column that tells the models apart."""
+        return self.compared.model
+
+    @property
+    def folds(self) -> list[str]:
+        """The columns that tell the folds apart."""
+        return [*self.compared.folds]
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that identify the rows of one measure."""
+        return self.compared.keys
 
     @property
     def ends(self) -> tuple[float, float] | None:
@@ -155,31 +79,78 @@ class Question:
         """Whether models are ranked by what they cost, at thresholds from cases of their own."""
         return self.needs.has_costs and self.tuning is not None
 
-    @property
-    def keys(self) -> list[str]:
-        """The columns that identify the rows of one measure."""
-        return [self.between, *self.blocks]
+
+def with_model(cases: Cases[Any]) -> Cases[Any]:
+    """The cases, with a column that names the only model where none tells models apart."""
+    if cases.model is not None or cases.scores:
+        return cases
+    present = cases.table.lazy().collect_schema().names()
+    names = (MODEL, *(f"{MODEL}_{i}" for i in range(1, len(present) + 1)))
+    name = next(name for name in names if name not in present)
+    named = cases.table.with_columns(pl.lit(NAMELESS).alias(name))
+    return replace(cases, table=named, model=name)
 
 
-def roles(
-    keys: Sequence[str], between: str | None, block: str | Sequence[str] | None
-) -> tuple[str, tuple[str, ...]]:
-    """The column of the models and those of the blocks among the keys.
+def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
+    """The valid predictions, a row per case and model, and remarks on the rows."""
+    rows, invalid = _rows(given.cases, given)
+    # Folds share cases by design.
+    doubt = None if given.folds else dependence(given.cases)
+    remarks = [
+        given.left_out,
+        doubt and f"{capitalised(doubt)}.",
+        left_out(invalid) if invalid else None,
+    ]
+    return replace(given, cases=rows), tuple(line for line in remarks if line)
 
-    Examples
-    --------
-    >>> roles(["model", "fold"], None, None)
-    ('model', ('fold',))
-    """
-    models = model_key(keys) if between is None else column_name(between, "between")
-    blocks = [key for key in keys if key != models] if block is None else block
-    chosen = tuple(column_names(blocks, "block"))
-    unknown = [name for name in (models, *chosen) if name not in keys]
-    if unknown or models in chosen:
-        different = "name different keys for between and block, all of them among by."
+
+def tuning_rows(
+    tuning: Table | Paths | Cases[Any], cases: Cases[Any], judged: Compared
+) -> Cases[pl.DataFrame]:
+    """Predictions of the same models on other cases; refuse folds, and cases that are judged."""
+    other = with_model(alike(cases, tuning)).collect()
+    folds = [column_name(fold, "fold") for fold in other.fold]
+    if judged.folds or any(other.table[fold].n_unique() > 1 for fold in folds):
         raise InvalidArgument(
-            f"between is {models!r} and block is {list(chosen)!r}; the keys are "
-            f"{', '.join(map(repr, keys))}.",
-            hint=spelling(unknown, keys, different),
+            f"tuning is given, and there are folds ({quoted(judged.folds or folds)}), whose models "
+            "are fitted anew: their thresholds promise nothing.",
+            hint="leave it out, or give predictions of fitted models on one test set.",
         )
-    return models, chosen
+    rows, _ = _rows(replace(other, fold=()), judged)
+    of_case = judged.cases.case
+    if isinstance(of_case, str) and rows.case is not None:
+        parts = [TRUTH, SCORE, judged.model]
+        refuse_tuning_rows(judged.table.lazy(), rows.table.lazy(), of_case, parts)
+    return rows
+
+
+def _rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:
+    """The valid rows in private columns, named as in `like`, and how many others there are."""
+    case = None if cases.case is None else column_name(cases.case, "case")
+    predictions = read(cases, also=[] if case is None else [case], collected=True)
+    names = {predictions.keys[0]: like.model}
+    if case is not None and like.cases.case is not None:
+        names[case] = case = column_name(like.cases.case, "case")
+    rows = keyed(
+        predictions.valid_rows.collect().rename(names),
+        truth=TRUTH, score=SCORE, model=like.model, fold=like.folds, case=case,
+        weight=WEIGHT if predictions.weighted else None, score_prior=cases.score_prior,
+        test_train_ratio=cases.test_train_ratio,
+    )  # fmt: skip
+    return rows, predictions.count_invalid()
+
+
+def pooled(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
+    """The cases, with the rows of all folds of a model together."""
+    return replace(cases, fold=())
+
+
+def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFrame]:
+    """The cases of some models or folds."""
+    return replace(cases, table=within(cases.table, keys))
+
+
+def within(rows: Frame, keys: pl.DataFrame) -> Frame:
+    """The rows whose keys are among `keys`."""
+    kept = join_on(rows.lazy(), keys.lazy(), keys.columns, "semi", order="left")
+    return collect_like(rows, kept)

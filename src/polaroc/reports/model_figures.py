@@ -54,14 +54,14 @@ def winner_map(evidence: Evidence) -> Figure | None:
     low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
     sentences = changes(choice.priors) or [
         f"The best at every share of positives from {low} to {high} is "
-        f"{best[evidence.question.between][0]}."
+        f"{best[evidence.question.model][0]}."
     ]
     return Figure(
         "winner-map",
         charts.winner_map(choice, "Best model by share of positives", colours=colours(evidence)),
         f"The model {'that costs least' if evidence.by_cost else 'with the largest area'} at each "
         "share of positives"
-        f"{', and below it the share of folds that each model wins' if evidence.blocks > 1 else ''}"
+        f"{', and below it the share of folds that each model wins' if evidence.folds > 1 else ''}"
         f"{'; blank where it is not drawn' if evidence.undrawn else ''}.",
         sentences[0],
         model_names(evidence),
@@ -140,28 +140,28 @@ def _drawn(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
     rows = rows.drop("lower", "upper", strict=False)
     if not _too_many_folds(evidence):
         return rows.select(*keys, pl.exclude(keys))
-    between = evidence.question.between
+    model = evidence.question.model
     return (
-        rows.group_by(between, "measure", "prior")
+        rows.group_by(model, "measure", "prior")
         .agg(
             pl.col("estimate").mean(),
             pl.col("positives", "negatives").sum(),
             pl.lit(None, pl.String).alias("note"),
         )
-        .sort(between, "measure", "prior", nulls_last=True)
+        .sort(model, "measure", "prior", nulls_last=True)
     )
 
 
 def _too_many_folds(evidence: Evidence) -> bool:
-    return len(evidence.models) * evidence.blocks > MAX_SINGLE
+    return len(evidence.models) * evidence.folds > MAX_SINGLE
 
 
 def _folds_in_words(evidence: Evidence, marks: str = "lines") -> str:
     """How folds are drawn, where there are any."""
-    if evidence.blocks < 2:
+    if evidence.folds < 2:
         return ""
     if _too_many_folds(evidence):
-        return f"; drawn are means over the {evidence.blocks:,} folds"
+        return f"; drawn are means over the {evidence.folds:,} folds"
     one, mean = ("thin", "thick") if marks == "lines" else ("small", "large")
     return f"; {one} {marks} are single folds, {mean} {marks} their mean"
 
@@ -175,9 +175,8 @@ def _over_priors(choice: Choice) -> bool:
 def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:
     """How far the mean of each model falls over the range."""
     low, high = rows["prior"].min(), rows["prior"].max()
-    between = evidence.question.between
     means = (
-        rows.group_by(between, "prior")
+        rows.group_by(evidence.question.model, "prior")
         .agg(pl.col("estimate").mean())
         .filter(pl.col("prior").is_in([low, high]))
     )
@@ -191,5 +190,5 @@ def _falls(rows: pl.DataFrame, evidence: Evidence) -> str:
                 f"{percent(float(low))} positives to "  # type: ignore[arg-type]
                 f"{at[high]:.3f} at {percent(float(high))}"  # type: ignore[arg-type]
             )
-    area = "Mean area" if evidence.blocks > 1 else "Area"
+    area = "Mean area" if evidence.folds > 1 else "Area"
     return f"{area} under the precision-recall curve (AUPREC): {listed(sentences, evidence)}."

@@ -214,7 +214,7 @@ def sources(evidence: Evidence, *, calibration_shown: bool = False) -> list[Sour
         used.add("pairs")
         if comparison.plan.target == "trained":
             used.add("cases")
-    if evidence.question.blocks and evidence.question.test_train_ratio is not None:
+    if evidence.question.folds and evidence.question.test_train_ratio is not None:
         used.add("overlap")
     return [source for source in SOURCES if source.used_by in used]
 

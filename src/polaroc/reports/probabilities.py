@@ -62,7 +62,7 @@ class Calibration:
 
 def calibration(evidence: Evidence) -> Calibration:
     """The calibration of the first model, and of the next two with probabilities as scores."""
-    if evidence.predictions is None or evidence.audit is None:
+    if evidence.curves is None or evidence.audit is None:
         return Calibration()
     first = evidence.models.head(MAX_CURVES)
     keys = within(first.to_frame(), _with_probabilities(evidence.audit, first.name))
@@ -70,24 +70,24 @@ def calibration(evidence: Evidence) -> Calibration:
         return Calibration(missing=NO_PROBABILITIES.format(one_name(first[0])))
     if evidence.audit["rows"].sum() > MAX_ROWS:
         return Calibration(missing=TOO_MANY)
-    seen = drawn(evidence, MAX_DRAWN)
-    assert seen.predictions is not None
-    curves = within(seen.predictions.curves([first.name]), keys)
-    right_at = evidence.question.score_prior
+    curves = within(evidence.curves, keys)
+    right_at = evidence.score_prior
     table = _table(curves, keys, shown_priors(evidence.question.over), right_at)
     where = "the share of positives of the data"
     if right_at != OBSERVED:
         where = f"{percent(float(right_at))} positives"
-    return Calibration(_figure(seen, curves, keys, table), table, MEANING.format(where))
+    return Calibration(
+        _figure(drawn(evidence, MAX_DRAWN), curves, keys, table), table, MEANING.format(where)
+    )
 
 
-def _with_probabilities(audit: pl.DataFrame, between: str) -> pl.DataFrame:
+def _with_probabilities(audit: pl.DataFrame, model: str) -> pl.DataFrame:
     """The models of which all scores are from 0 to 1, and not only 0 and 1."""
     lowest, highest = pl.col("lowest").min(), pl.col("highest").max()
     labels = (lowest == 0) & (highest == 1) & (pl.col("scores").max() <= 2)
     both = (pl.col("positives").sum() > 0) & (pl.col("negatives").sum() > 0)
     usable = (lowest >= 0) & (highest <= 1) & ~labels & both
-    return audit.group_by(between).agg(usable.alias(USABLE)).filter(USABLE).select(between)
+    return audit.group_by(model).agg(usable.alias(USABLE)).filter(USABLE).select(model)
 
 
 def _table(
@@ -101,12 +101,12 @@ def _table(
         *skill_measures(priors, score_prior),
     ]
     long = measures_of_curves(curves.lazy(), measures).collect()
-    between, estimate = keys.columns[0], pl.col("estimate")
+    model, estimate = keys.columns[0], pl.col("estimate")
     estimates = {name: estimate.filter(measure=name).first() for name in (*PARTS, "brier_skill")}
-    by_prior = long.group_by(between, "prior").agg(**estimates).sort("prior")
-    wide = join_on(keys, by_prior, [between], order="left_right")
+    by_prior = long.group_by(model, "prior").agg(**estimates).sort("prior")
+    wide = join_on(keys, by_prior, [model], order="left_right")
     columns: dict[str, Column] = {
-        "model": column(wide[between]),
+        "model": column(wide[model]),
         "positives": column(wide["prior"], percent),
     }
     columns |= {heading: numbers(wide[name], DIGITS) for name, heading in PARTS.items()}
@@ -118,17 +118,14 @@ def _figure(
     evidence: Evidence, curves: pl.DataFrame, keys: pl.DataFrame, table: ReportTable
 ) -> Figure:
     """The share of positives by score, at the prior of a slider, at first in the middle."""
-    assert evidence.predictions is not None
     priors, level = shown_priors(evidence.question.over), evidence.question.level
     middle = priors[len(priors) // 2]
-    scores = calibration_curve(
-        curves, middle, score_prior=evidence.question.score_prior, level=level
-    )
+    scores = calibration_curve(curves, middle, score_prior=evidence.score_prior, level=level)
     names = [str(model) for model in keys.to_series()]
     band = (
         "; the shadow is where the line would be, score by score, in "
         f"{percent(level)} of samples of independent cases if the scores were right"
-        f"{', with weights as counts of cases' if evidence.predictions.weighted else ''}"
+        f"{', with weights as counts of cases' if evidence.is_weighted else ''}"
     )
     shares = table.columns["positives"]
     errors = [
@@ -148,7 +145,7 @@ def _figure(
         ),
         "The share of positives among cases by what their score says, which is right on the "
         f"diagonal{'' if scores['lower'].is_null().all() else band}"
-        f"{POOLED if evidence.blocks > 1 else ''}.",
+        f"{POOLED if evidence.folds > 1 else ''}.",
         f"Share of positives by score, at first with {percent(middle)} positives. "
         f"Brier score: {'; '.join(errors)}.",
         names,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import BLOCKS
+from polaroc.base.private_columns import SIZE
 from polaroc.base.statistics import error_of_mean
 from polaroc.priors.in_use import widest
 from polaroc.reports.inputs import Question
@@ -31,85 +31,85 @@ def ranking(
     comparison: "Comparison | None",
 ) -> pl.DataFrame:
     """One row per model, the best first: the model and `COLUMNS`, null where unknown."""
-    between = question.between
-    means = _means(measures, between)
+    model = question.model
+    means = _means(measures, model)
     if choice is None:
         table = means.with_columns(pl.col("iauprec").alias(EXPECTED))
     else:
         of_choice = ("probability_best", "expected_loss", "share", "mean_regret", "worst_regret")
         mean = pl.col("mean").alias(COST if question.by_cost else EXPECTED)
         limits_of_cost = ("lower", "upper") if question.by_cost else ()
-        chosen = choice.models.select(between, mean, *of_choice, *limits_of_cost)
-        table = join_on(chosen, means, [between], "left", order="left")
+        chosen = choice.models.select(model, mean, *of_choice, *limits_of_cost)
+        table = join_on(chosen, means, [model], "left", order="left")
     if comparison is not None:
-        letters = comparison.letters.select(between, "letters")
-        table = join_on(table, letters, [between], "left", order="left")
+        letters = comparison.letters.select(model, "letters")
+        table = join_on(table, letters, [model], "left", order="left")
     missing = [name for name in COLUMNS if name not in table.columns]
     table = table.with_columns(pl.lit(None).alias(name) for name in missing)
     if choice is not None and question.by_cost:
         # The limits are those of the cost.
         expected = pl.col("iauprec").alias(EXPECTED)
-        return table.with_columns(expected, sd=None).select(between, *COLUMNS)
+        return table.with_columns(expected, sd=None).select(model, *COLUMNS)
     limits = _limits(measures, question)
     if limits is not None:
-        table = join_on(table.drop("lower", "upper"), limits, [between], "left", order="left")
+        table = join_on(table.drop("lower", "upper"), limits, [model], "left", order="left")
     # Limits of IAUPREC do not apply to an expectation over other priors.
     same = (pl.col("iauprec") - pl.col(EXPECTED)).abs() <= OFF
     table = table.with_columns(pl.when(same).then(pl.col("lower", "upper", "sd")))
-    return table.select(between, *COLUMNS)
+    return table.select(model, *COLUMNS)
 
 
-def _means(measures: pl.DataFrame, between: str) -> pl.DataFrame:
-    """The mean of each measure without a prior, and the SD of IAUPREC over the blocks."""
+def _means(measures: pl.DataFrame, model: str) -> pl.DataFrame:
+    """The mean of each measure without a prior, and the SD of IAUPREC over the folds."""
     wanted = ("iauprec", *AFTERTHOUGHTS)
     per_model = [
         pl.col("estimate").filter(pl.col("measure") == name).mean().alias(name) for name in wanted
     ]
     overall = pl.col("estimate").filter(pl.col("measure") == "iauprec")
     return (
-        measures.group_by(between)
+        measures.group_by(model)
         .agg(*per_model, overall.std().alias("sd"))
-        .sort("iauprec", between, descending=[True, False], nulls_last=True)
+        .sort("iauprec", model, descending=[True, False], nulls_last=True)
     )
 
 
 def _limits(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
     """Limits of the expected AUPREC of each model, where known.
 
-    Over blocks, Nadeau and Bengio's correction of the t interval; on one test set,
+    Over folds, Nadeau and Bengio's correction of the t interval; on one test set,
     the limits that the measures came with.
     """
-    between, ratio, estimated = question.between, question.test_train_ratio, question.estimated
+    model, ratio, estimated = question.model, question.test_train_ratio, question.estimated
     over = measures.filter(pl.col("measure") == "iauprec")
-    if over.is_empty() or (ratio is None if question.blocks else "lower" not in over.columns):
+    if over.is_empty() or (ratio is None if question.folds else "lower" not in over.columns):
         return None
     # Wherever in its interval an estimated prior is.
     ends = [] if estimated is None else estimated.inner_ends
     limits = [
-        _corrected(rows, between, ratio, question.level)
-        if question.blocks and ratio is not None
-        else rows.select(between, "lower", "upper")
+        _corrected(rows, model, ratio, question.level)
+        if question.folds and ratio is not None
+        else rows.select(model, "lower", "upper")
         for rows in (over, *(measures.filter(measure="auprec", prior=end) for end in ends))
     ]
     if estimated is None or estimated.ends is None:
         return limits[0]
-    return widest(limits, [between], estimated.ends)
+    return widest(limits, [model], estimated.ends)
 
 
-def _corrected(rows: pl.DataFrame, between: str, ratio: float, level: float) -> pl.DataFrame:
+def _corrected(rows: pl.DataFrame, model: str, ratio: float, level: float) -> pl.DataFrame:
     from scipy.special import stdtrit
 
-    counts = rows.group_by(between).agg(
-        pl.col("estimate").mean(), pl.col("estimate").std().alias("sd"), pl.len().alias(BLOCKS)
+    counts = rows.group_by(model).agg(
+        pl.col("estimate").mean(), pl.col("estimate").std().alias("sd"), pl.len().alias(SIZE)
     )
     limits = []
-    for mean, sd, blocks in counts.select("estimate", "sd", BLOCKS).iter_rows():
-        if sd is None or blocks < 2:
+    for mean, sd, folds in counts.select("estimate", "sd", SIZE).iter_rows():
+        if sd is None or folds < 2:
             limits.append((None, None))
             continue
-        reach = float(-stdtrit(blocks - 1, (1 - level) / 2)) * error_of_mean(sd, blocks, ratio)
+        reach = float(-stdtrit(folds - 1, (1 - level) / 2)) * error_of_mean(sd, folds, ratio)
         # An area lies between 0 and 1.
         limits.append((max(mean - reach, 0.0), min(mean + reach, 1.0)))
     schema = {"lower": pl.Float64, "upper": pl.Float64}
     corrected = pl.DataFrame(limits, schema=schema, orient="row")
-    return pl.concat([counts.select(between), corrected], how="horizontal")
+    return pl.concat([counts.select(model), corrected], how="horizontal")

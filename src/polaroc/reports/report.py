@@ -1,8 +1,9 @@
 """A report: one self-contained HTML page that says which model, how sure, at which threshold."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, Unpack, cast, get_args
 
 import polars as pl
 
@@ -16,57 +17,58 @@ from polaroc.base.checks import (
 )
 from polaroc.base.columns import as_lazy
 from polaroc.base.names import listed
-from polaroc.base.tables import as_polars
-from polaroc.comparison.checks import check_scores, refuse_score_prior
+from polaroc.comparison.compared import compared
 from polaroc.comparison.design import Incomplete
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
-from polaroc.predictions.row_checks import check_nulls
+from polaroc.measures.scoring import check_score_prior
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns, RoleName
+from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
-from polaroc.reports.evidence import measure_keys, of_measures, of_predictions
-from polaroc.reports.inputs import Question, roles
+from polaroc.reports.evidence import of_measures, of_predictions
+from polaroc.reports.inputs import (
+    Question,
+    ranked_rows,
+    tuning_rows,
+    with_model,
+)
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.needs import Needs
 from polaroc.reports.page import is_report, page
-from polaroc.reports.predictions import GivenPredictions
-from polaroc.typing import IntoExpr, Label, Nulls, Prior, Score, Table
+from polaroc.typing import Paths, Table
 
 TITLE = "Which model, how sure, at which threshold"
+USED: tuple[RoleName, ...] = (
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "weight", "score_prior",
+    "test_train_ratio",
+)  # fmt: skip
 
 
+@takes_cases_or(Monitor, USED, or_measures=True)
 def report(
-    frame: Table | Monitor,
+    cases: Cases[Any] | Monitor,
     *,
     path: str | Path,
-    truth: IntoExpr | None = None,
-    score: Score | None = None,
-    by: str | Sequence[str] | None = None,
     over: float | tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
     priors: Sequence[float] = (),
     grid: int = 25,
-    between: str | None = None,
-    block: str | Sequence[str] | None = None,
-    case: str | None = None,
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
-    score_prior: Prior = "observed",
-    test_train_ratio: float | None = None,
-    alpha: float = 0.005,
     level: float = 0.95,
+    confidence: float = 0.95,
     recall: float | None = None,
     precision: float | None = None,
     capacity: float | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
-    tuning: Table | None = None,
+    tuning: Table | Paths | Cases[Any] | None = None,
     incomplete: Incomplete = "raise",
     title: str = TITLE,
     tell: Callable[[str], None] | None = None,
+    **columns: Unpack[Columns],
 ) -> Path:
     """Write one HTML page: which model, at which threshold, how sure, and what that rests on.
 
@@ -76,21 +78,17 @@ def report(
 
     Parameters
     ----------
-    frame
-        Predictions, any table that `curve` takes, one row per model, block and case,
-        with `truth` and `score`; or tidy measures, without these: then the page lacks
+    cases
+        Predictions, one row per model, fold and case: the result of `cases`, or any table that
+        it takes, of one model or several; or tidy measures: then the page lacks
         the parts that need predictions, and says so; or the result of `monitor`, alone
         with `path`, `title` and `tell`: the page then has its alarms in plain words.
+        With `case` fitted models of one test set are compared case by case, and thresholds
+        of folds that share cases are judged on cases that took no part in setting them.
+    **columns
     path
         The file to write. An earlier report there is replaced, whole or not at
         all; any other file is left alone. Folders that are missing are made.
-    truth, score, weight, positive, nulls
-        As in `evaluate`, for predictions.
-    by
-        Key columns of the predictions, and ``()`` for a single model measured once; by
-        default "model" and "fold", and columns with other usual names of models and
-        folds, such as "clf" or "CV split". Other possible keys are
-        named in a warning.
     over
         The range (lo, hi) of priors, a single prior, a belief about it, or, for
         predictions, one row of `estimate_prior`, whose uncertainty is then in the
@@ -100,27 +98,10 @@ def report(
         Further priors in (0, 1) at which AUPREC is taken.
     grid
         Of predictions, at how many priors of a range AUPREC is taken, at least 2.
-    between
-        The key that tells the models apart; by default "model", else the first.
-    block
-        The keys that tell the blocks apart; by default all others.
-    case
-        The column that tells the cases apart. Where each model was measured once
-        it lets the fitted models be compared, case by case. Where there are blocks,
-        thresholds are then judged on cases that took no part in setting them, also
-        if blocks share cases, as repeated hold-outs do. With one column of scores per
-        model, measured once, each row is a case without it.
-    score_prior
-        Of predictions whose scores are probabilities: the prior at which they are right,
-        as in `evaluate`. It is for the part of the page that says how often they are.
-    test_train_ratio
-        Test over training cases of a block, as in `compare`; with `case` it is worked
-        out. Without both no test over blocks is made.
-    alpha, incomplete
-        As in `choose`.
     level
-        Coverage of the intervals of each model's expected AUPREC, and confidence of
-        promises, in (0, 1).
+        Coverage of intervals, in (0, 1); tests are made at 1 − `level`.
+    confidence
+        Of promises, in (0, 1).
     recall, precision, capacity
         What the threshold is for, one of them or costs: the least share of positives
         that it finds, in (0, 1); the least share of alarms that are right, at every
@@ -134,9 +115,12 @@ def report(
         with "expected_cost"; without, by area, and the page says if another one costs less.
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
-        then set on these, and promises with the confidence `level` that its *true* rates
-        meet what is needed (costs cannot be promised); what it does is judged on the
-        cases of `frame`. Folds, whose models are fitted anew, promise nothing.
+        then set on these, and promises with `confidence` that its *true* rates
+        meet what is needed (costs cannot be promised); what it does is judged on
+        `cases`. A plain table has the same roles. Folds, whose models are fitted anew,
+        promise nothing.
+    incomplete
+        As in `choose`.
     title
         Heading of the page.
     tell
@@ -164,11 +148,11 @@ def report(
 
     Notes
     -----
-    Intervals over blocks are x̄ ± t √(s²(1/J + r)) with J blocks and
+    Intervals over folds are x̄ ± t √(s²(1/J + r)) with J folds and
     r = `test_train_ratio` (Nadeau and Bengio 2003); on one test set they are those
-    of `intervals`. Over blocks the rates of each block at a threshold are averaged, as
-    the models of blocks are mostly fitted anew and their scores not ranked together;
-    each block is judged at thresholds that were set on others, and, where `case` is
+    of `intervals`. Over folds the rates of each fold at a threshold are averaged, as
+    the models of folds are mostly fitted anew and their scores not ranked together;
+    each fold is judged at thresholds that were set on others, and, where `case` is
     given, without the cases it is judged on. On one test set, a threshold for a
     recall or a capacity is an order statistic, so that exact binomial limits of its
     rates hold for independent cases; thresholds for a precision or costs are judged
@@ -201,22 +185,19 @@ def report(
     'report.html'
     """
     file = _checked_path(path)
-    check_nulls(nulls)
     check_choice("incomplete", incomplete, get_args(Incomplete))
     if tell is not None and not callable(tell):
         raise InvalidArgument(
             f"tell is {shortened(tell)}, allowed is a function of a sentence.",
             hint="for example tell=print.",
         )
-    if isinstance(frame, Monitor):
+    if isinstance(cases, Monitor):
         _refuse_with_monitor(
-            truth=truth, score=score, by=by, over=over, priors=priors or None, between=between,
-            block=block, case=case, weight=weight, positive=positive, recall=recall,
-            test_train_ratio=test_train_ratio, precision=precision, capacity=capacity,
-            cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
+            **columns, over=over, priors=priors or None, recall=recall, precision=precision,
+            capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
         )  # fmt: skip
-        watched = monitor_page(frame, OF_MONITOR if title == TITLE else title)
-        return _write(file, watched, [frame.answer], tell)
+        watched = monitor_page(cases, OF_MONITOR if title == TITLE else title)
+        return _write(file, watched, [cases.answer], tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
     over = _belief_or_range(over if estimate is None else estimate)
     needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
@@ -225,49 +206,48 @@ def report(
         check_prior(one)
     priors = cast("Sequence[float]", [priors] if values is None else values)
     check_whole("grid", grid, 2, MAX_NUMBER)
-    check_scores(truth, score, on_cases=False)
-    frame = as_polars(frame)
-    unused: tuple[str, ...] = ()
-    if truth is None or score is None:
-        refuse_score_prior(score_prior)
-        if tuning is not None:
-            raise InvalidArgument(
-                "tuning is for predictions, and measures are given.",
-                hint="leave it out, or give predictions with truth and score.",
-            )
-        models, blocks = roles(measure_keys(frame), between, block)
-        question = Question(
-            models, blocks, over, test_train_ratio, alpha, level, needs, incomplete, case
-        )
-        if question.estimated is not None:
-            raise InvalidArgument(
-                "over is an estimated prior, and there are no predictions: measures at one prior "
-                "do not say what they are at others.",
-                hint="give predictions, with truth and score, or a range of priors.",
-            )
-        evidence = of_measures(frame, question)
+    check_score_prior(cases.score_prior)
+    _check_inputs(cases, over, tuning)
+    if isinstance(tuning, Cases):
+        refuse_roles(tuning, "report(tuning=...)", USED)
+    given = compared(with_model(cases))
+    question = Question(
+        given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
+        incomplete, estimate=estimate, found=found_in_words(cases),
+    )  # fmt: skip
+    if given.are_measures:
+        evidence = of_measures(question)
     else:
+        rows, remarks = ranked_rows(given)
+        tuned = None if tuning is None else tuning_rows(tuning, cases, rows)
+        question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
+        evidence = of_predictions(question, priors, grid)
+    written = page(evidence, title)
+    found = [question.found] if question.found else []
+    answer = "\n".join(decide(evidence).answer)
+    return _write(file, written, [answer, *found, *evidence.cautions, *evidence.assumptions], tell)
+
+
+def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
+    """Refuse predictions without priors, and what is for predictions where there are measures."""
+    if cases.truth is not None:
         if over is None:
             raise InvalidArgument(
                 "predictions are given without a range of priors.",
                 hint=Hint("give {over}.", over=(0.05, 0.20)),
             )
-        given = GivenPredictions(frame, truth, score, case, weight, positive, nulls)
-        given = given.with_keys(by).with_common_cases(between)
-        predictions = given.read()
-        models, blocks = roles(predictions.keys, between, block)
-        predictions = given.doubted(predictions, blocks)
-        known_ratio = given.ratio(predictions, models, blocks)
-        test_train_ratio = known_ratio if test_train_ratio is None else test_train_ratio
-        tuned = None if tuning is None else given.read_tuning(tuning, predictions, models, blocks)
-        question = Question(
-            models, blocks, over, test_train_ratio, alpha, level, needs, incomplete, given.case,
-            tuned, score_prior, as_lazy(frame).collect_schema().names(), estimate,
-        )  # fmt: skip
-        evidence, unused = of_predictions(predictions, question, priors, grid), given.unused
-    written = page(evidence, title)
-    answer = "\n".join(decide(evidence).answer)
-    return _write(file, written, [answer, *unused, *evidence.cautions, *evidence.assumptions], tell)
+        return
+    if tuning is not None:
+        raise InvalidArgument(
+            "tuning is for predictions, and measures are given.",
+            hint="leave it out, or give predictions with truth and score.",
+        )
+    if isinstance(over, Belief) and over.ends is not None:
+        raise InvalidArgument(
+            "over is an estimated prior, and there are no predictions: measures at one prior "
+            "do not say what they are at others.",
+            hint="give predictions, with truth and score, or a range of priors.",
+        )
 
 
 def _checked_path(path: str | Path) -> Path:

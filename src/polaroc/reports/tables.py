@@ -133,7 +133,7 @@ def ranking_tables(evidence: Evidence) -> list[ReportTable]:
 
 def _ranking_table(evidence: Evidence, table: pl.DataFrame, name: str, caption: str) -> ReportTable:
     level = percent(evidence.question.level)
-    columns = {evidence.question.between: column(table.to_series(0))}
+    columns = {evidence.question.model: column(table.to_series(0))}
     area: dict[str, Column] = {"area": numbers(table[EXPECTED])}
     # Costs have any scale.
     in_digits = _digits if evidence.by_cost else number
@@ -205,7 +205,7 @@ def threshold_table(evidence: Evidence) -> ReportTable | None:
         ]
         columns["cost per case at that share"] = [_digits(cost) for cost in costs]
     elif chosen.is_tuned:
-        level = percent(evidence.question.level)
+        level = percent(evidence.question.confidence)
         columns["promised"] = [f"yes, {level}" if one else "no" for one in chosen.promises]
     known = points["tpr_lower"].is_not_null().any()
     limits = f", with {percent(evidence.question.level)} intervals" if known else ""
@@ -255,9 +255,9 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
     """The audit of the predictions by model."""
     if evidence.audit is None:
         return None
-    between = evidence.question.between
+    model = evidence.question.model
     table = (
-        evidence.audit.group_by(between)
+        evidence.audit.group_by(model)
         .agg(
             pl.len().alias("keys"),
             pl.col("rows", "positives", "negatives").sum(),
@@ -268,10 +268,10 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
             pl.col("highest").max(),
             pl.col("note").drop_nulls().unique(maintain_order=True).str.join("; "),
         )
-        .sort(between, nulls_last=True)
+        .sort(model, nulls_last=True)
     )
     shares = zip(table["least"], table["most"], strict=True)
-    columns = {between: column(table[between])}
+    columns = {model: column(table[model])}
     shown: dict[str, Column] = {
         "folds": [f"{value:,}" for value in table["keys"]],
         "rows": _integers(table["rows"]),
@@ -286,7 +286,7 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
         "note": [value or None for value in table["note"]],
     }
     title = "What the predictions hold; distinct scores: the fewest of a fold"
-    if not evidence.question.blocks:
+    if not evidence.question.folds:
         del shown["folds"]
         title = "What the predictions hold"
     if table["note"].is_in([""]).all():
@@ -295,7 +295,7 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
 
 
 def keys_table(evidence: Evidence) -> ReportTable | None:
-    """The audit of the predictions by model and block."""
+    """The audit of the predictions by model and fold."""
     audit, keys = evidence.audit, evidence.question.keys
     if audit is None or len(keys) < 2:
         return None

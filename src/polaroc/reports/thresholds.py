@@ -9,7 +9,9 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.base.rounding import short_threshold
 from polaroc.base.statistics import binomial_band, error_of_mean
+from polaroc.curves.curve import curve
 from polaroc.errors import InvalidTable
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.reports.fold_thresholds import (
@@ -20,7 +22,7 @@ from polaroc.reports.fold_thresholds import (
     rates_within_folds,
     read_folds,
 )
-from polaroc.reports.inputs import Question, ReportPredictions, within
+from polaroc.reports.inputs import Question, of_keys
 from polaroc.reports.needs import Need
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.operating_points import operating_points
@@ -102,7 +104,7 @@ class Thresholds:
 
 
 def thresholds(
-    predictions: ReportPredictions,
+    cases: Cases[pl.DataFrame],
     question: Question,
     model: pl.Series,
     needs: Sequence[Need] | None = None,
@@ -111,25 +113,26 @@ def thresholds(
 
     With `needs`, of a model beside the one that is taken: without cautions.
     """
-    rows = within(predictions.valid_rows, model.alias(question.between).to_frame())
+    one = model.alias(question.model).to_frame()
+    cases = of_keys(cases, one)
     priors, is_taken = tuple(shown_priors(question.over)), needs is None
     needs = tuple(question.needs.at(priors) if needs is None else needs)
     if question.tuning is not None:
-        return _tuned(predictions, question, model, needs, priors)
-    folds = read_folds(rows.lazy(), question.blocks, question.case)
+        return _tuned(cases, of_keys(question.tuning, one), question, needs, priors)
+    folds = read_folds(cases)
     count = int(folds.fold.max(initial=0)) + 1
     held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
     columns = {"threshold": folds.thresholds(needs), **_summary(held_out)}
     cautions = []
     if count > 1 and is_taken:
-        cautions += [SHARED] if question.case is None else []
+        cautions += [SHARED] if cases.case is None else []
         cautions += [] if _scales_compare(folds) else [OWN_SCALES]
     if count > 1:
         columns |= _limits_over_folds(held_out, question)
     schema = dict.fromkeys((*columns, *LIMITS), pl.Float64)
     missing = {name: [None] * len(needs) for name in LIMITS if name not in columns}
     points = pl.DataFrame(columns | missing, schema=schema, nan_to_null=True)
-    if count == 1 and not predictions.weighted:
+    if count == 1 and cases.weight is None:
         points = _with_limits(points, folds, needs, question.level)
     return Thresholds(
         points, needs, priors, count, *_totals(folds), tuple(cautions),
@@ -138,24 +141,21 @@ def thresholds(
 
 
 def _tuned(
-    predictions: ReportPredictions,
+    judging: Cases[pl.DataFrame],
+    tuning: Cases[pl.DataFrame],
     question: Question,
-    model: pl.Series,
     needs: tuple[Need, ...],
     priors: tuple[float, ...],
 ) -> Thresholds:
     """Thresholds with a promise, from cases of their own, with their rates on the others."""
-    assert question.tuning is not None
-    by = [question.between]
-    one = model.alias(question.between).to_frame()
-    judging, tuning = (table.within(one) for table in (predictions, question.tuning))
-    curves = tuning.curves(by)
+    curves, judged_curves = curve(tuning), curve(judging)
     if curves.is_empty():
+        model = judging.table[question.model][0]
         raise InvalidTable(
-            f"tuning has no cases of {model.item()!r}.",
+            f"tuning has no cases of {model!r}.",
             hint="give predictions of the same models as tuning.",
         )
-    refuse_tuning_cases(judging.curves(by), curves, by)
+    refuse_tuning_cases(judged_curves, curves, [question.model])
     points = []
     for need in needs:
         is_cost = need.kind == "cost"
@@ -164,11 +164,11 @@ def _tuned(
             curves, need.kind, target=None if is_cost else need.value,
             priors=need.priors[:1] if at else None,
             over=None if at else (need.priors[0], need.priors[-1]),
-            confidence=None if is_cost else question.level,
+            confidence=None if is_cost else question.confidence,
             cost_fn=need.cost_fn, cost_fp=need.cost_fp,
         )  # fmt: skip
         judged = apply_thresholds(
-            judging.cases(by), chosen, same_table=True, intervals="exact", level=question.level,
+            judging, chosen, same_table=True, intervals="exact", level=question.level,
         )  # fmt: skip
         promised = chosen["promise"][0] if "promise" in chosen.columns else None
         points.append((judged.row(0, named=True), promised, chosen["note"][0]))
@@ -184,7 +184,7 @@ def _tuned(
         promises=tuple(promised for _, promised, _ in points),
         lacking=tuple(why if row["threshold"] is None else None for row, _, why in points),
         texts=_texts(
-            table, *(one.valid_rows[SCORE].to_numpy() for one in (judging, tuning))
+            table, *(one.table[SCORE].to_numpy() for one in (judging, tuning))
         ),
     )  # fmt: skip
 
@@ -314,7 +314,7 @@ def _summary(held_out: HeldOutRates) -> dict[str, list[float | None]]:
     """Means and spreads over the folds, and of the thresholds."""
     columns: dict[str, list[float | None]] = {}
     with warnings.catch_warnings():
-        # A class that is in no block has no rate, in one block it has no spread.
+        # A class that is in no fold has no rate, in one fold it has no spread.
         warnings.simplefilter("ignore", RuntimeWarning)
         for name, values in (("tpr", held_out.tpr), ("fpr", held_out.fpr)):
             columns[name] = np.nanmean(values, axis=1).tolist()

@@ -209,13 +209,11 @@ def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide)
     assert "case=" not in chart("winner_map", *usual, "-o", tmp_path / "other.json").output
 
 
-def test_the_first_key_named_has_the_colours(folder, tmp_path):
-    turned = ["--truth", "truth", "--score", "score", "--by", "fold", "--no-fold"]
-    for file in ("predictions", "measures"):
-        options = turned if file == "predictions" else turned[4:]
-        found = spec(folder / f"{file}.parquet", tmp_path, "auprec_by_prior", *options)
-        assert found["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["1", "2", "3"]
-        (tmp_path / "chart.json").unlink()
+def test_models_have_the_colours(folder, tmp_path):
+    roles = ["--model", "fold", "--fold", "model"]
+    options = [*PREDICTIONS[:4], *roles]
+    found = spec(folder / "predictions.parquet", tmp_path, "auprec_by_prior", *options)
+    assert found["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["1", "2", "3"]
 
 
 @pytest.mark.alike(2)
@@ -244,7 +242,7 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["roc", "P", *PREDICTIONS, *OVER], "--over does not change the chart 'roc'"),
         (["roc", "P", *PREDICTIONS, "--brier"], "--brier does not change the chart 'roc'"),
         (["roc", "P", *PREDICTIONS, "--band", 2], "level is 2"),
-        (["roc", "P", *PREDICTIONS[:2]], "only one of --truth and --score"),
+        (["roc", "P", *PREDICTIONS[:2]], "score is not given"),
         (["roc", "M"], "curves are drawn from predictions"),
         (["pr", "P", *PREDICTIONS, "--prior", "2"], "prior is 2.0"),
         (["interaction", "P", *PREDICTIONS, "--over", 0.3, 0.2], "lo < hi"),
@@ -260,10 +258,9 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["accsens_plane", "P", *PREDICTIONS], "over is None"),
         (["accsens_plane", "M", *OVER], "--over is for predictions"),
         (["pairs", "M"], "test_train_ratio"),
-        (["pairs", "M", "--case", "case"], "--case is for predictions"),
-        (["pairs", "M", *OVER], "--over is for predictions"),
+        (["pairs", "M", "--case", "case"], "'case' is for predictions"),
         (["pairs", "M", "--prior", 0.1, "--prior", 0.2], "--prior is given 2 times"),
-        (["pairs", "P"], "the files hold no measures"),
+        (["pairs", "P"], "the table holds no measures"),
         (["regret", "M", "--out", "chart.gif"], "no format 'gif'"),
         (["regret", "M", "--out", "there.svg"], "is there already"),
         (["regret", "none.parquet"], "no file matches"),

@@ -97,8 +97,8 @@ def test_evaluate_without_keys_and_with_weights(tmp_path):
     table = TABLE.filter(model="A").with_columns(weight=pl.lit(2.5))
     table.write_csv(tmp_path / "one.csv")
     result = polaroc(
-        "evaluate", tmp_path / "one.csv", *BASE, "--no-model", "--weight", "weight", "--no-charts",
-        "--out", tmp_path / "out",
+        "evaluate", tmp_path / "one.csv", *BASE, "--no-model", "--no-fold", "--weight", "weight",
+        "--no-charts", "--out", tmp_path / "out",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     measures = pl.read_parquet(tmp_path / "out" / "measures.parquet")
@@ -260,30 +260,6 @@ def test_the_command_is_installed(module):
     assert run.returncode == 2
     assert run.stderr.startswith("Error: no file matches 'none.csv'.")
     assert run.stdout == ""
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch):
-    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 5)
-    folder = tmp_path / "predictions"
-    for (model, fold), part in table.partition_by("model", "fold", as_dict=True).items():
-        inner = folder / f"model={model}" / f"fold={fold}"
-        inner.mkdir(parents=True)
-        part.drop("model", "fold").write_parquet(inner / "0.parquet")
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("scratch space was asked for")
-
-    monkeypatch.setattr("polaroc.files.memory.LEAST", 0)
-    monkeypatch.setattr("polaroc.evaluation.out_of_core.BASE", 0)
-    monkeypatch.setattr("polaroc.evaluation.out_of_core.scratch_folder", refuse)
-    options = ["--memory", 200_000, "--no-charts", "--out", tmp_path / "out"]
-    found = polaroc("evaluate", folder, *BASE, *KEYS, *options)
-    assert found.exit_code == 0, found.output
-    written = pl.read_parquet(tmp_path / "out" / "measures.parquet")
-    expected = table.pipe(pr.evaluate, truth="truth", score="score", by=["model", "fold"])
-    assert_frame_equal(written, expected, rel_tol=1e-12)
 
 
 @pytest.mark.long

@@ -98,8 +98,8 @@ def test_rows_that_cannot_be_ranked_are_refused(engine: Engine, tmp_path):
     asked = ["evaluate", address, "--table", name, *BASE, "--no-fold"]
     result = polaroc(*asked)
     assert result.exit_code == 2
-    first, second = "1 null score in 1 key(s): model='a'", "1 null truth in 1 key(s): model='b'"
-    assert f"Error: {first}; {second}." in result.output
+    found = "1 null score, 1 null truth in 2 key(s): model='a'; model='b'"
+    assert f"Error: {found}." in result.output
     assert "--nulls drop" in result.output
     assert polaroc(*asked, "--nulls", "drop").exit_code == 0
 

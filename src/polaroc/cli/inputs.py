@@ -225,8 +225,9 @@ def notes_of(source: Source, cases: Cases[Any], used: Collection[str]) -> list[s
     """What was found by the names of columns, and which of them and which labels have no role."""
     sentences = []
     if told := found_in_words(cases, used):
-        none = ", ".join(f"--no-{role}" for role in FOUND if role in cases.found and role in used)
-        sentences.append(f"{told[:-1]} ({none}: not so).")
+        flags = [f"--no-{role}" for role in FOUND if role in cases.found and role in used]
+        aside = "leaves it aside" if len(flags) == 1 else "leave them aside"
+        sentences.append(f"{told[:-1]} ({', '.join(flags)} {aside}).")
     # All columns of measures have a meaning.
     names = [] if cases.truth is None else source.schema()
     unused = [name for name in names if name not in cases.used]

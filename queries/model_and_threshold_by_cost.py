@@ -25,8 +25,6 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
         measure="expected_cost",
         truth="truth",
         score="score",
-        by="model",
-        case="case",
         over=OVER,
         cost_fn=COST_FN,
         cost_fp=COST_FP,

@@ -137,7 +137,7 @@ CALLS = {
     ),
     "choose on cases": (
         lambda **a: pr.choose(ONE_TEST_SET, over=(0.1, 0.2), **a),
-        COLUMN | {"by": ["model"], "case": "case"},
+        COLUMN | {"model": "model", "case": "case"},
     ),
     "gate": (
         lambda **a: pr.gate(
@@ -150,7 +150,7 @@ CALLS = {
         NAMES | {"model": "model", "case": "case"},
     ),
     "choose": (
-        lambda **a: pr.choose(measures(), **a), {"between": "model", "block": ["fold"]},
+        lambda **a: pr.choose(measures(), **a), {"model": "model", "fold": ["fold"]},
     ),
     "anova": (
         lambda **a: pr.anova(measures(), "iauprec", **a), {"factors": ["model", "fold"]},
@@ -405,8 +405,8 @@ MISTAKEN = {
         lambda: pr.choose(TABLE, over=(0.1, 0.2), case="typo", **NAMES), "no column 'typo'",
     ),
     "a key twice": (
-        lambda: pr.choose(TABLE, over=(0.1, 0.2), by=["model", "fold", "fold"], **NAMES),
-        "by names a column twice: 'model', 'fold', 'fold'",
+        lambda: pr.choose(TABLE, over=(0.1, 0.2), fold=["fold", "fold"], **NAMES),
+        "fold names a column twice: 'fold', 'fold'",
     ),
     "a fold twice": (
         lambda: pr.cases(TABLE, fold=["fold", "fold"], **NAMES),

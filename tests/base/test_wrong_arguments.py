@@ -81,9 +81,9 @@ CALLS = {
         {"cases": FOLDS, "measure": "auc", "target": "dataset", **NAMES},
     ],
     "choose": [
-        {"measures": MEASURES}, {"measures": FOLDS, **NAMES, **OVER, "case": "case"},
-        {"measures": TEST, **NAMES, **OVER, "case": "case"},
-        {"measures": TEST, **NAMES, **OVER, "measure": "expected_cost", "tuning": OTHERS},
+        {"cases": MEASURES}, {"cases": FOLDS, **NAMES, **OVER, "case": "case"},
+        {"cases": TEST, **NAMES, **OVER, "case": "case"},
+        {"cases": TEST, **NAMES, **OVER, "measure": "expected_cost", "tuning": OTHERS},
     ],
     "anova": [{"table": MEASURES, "response": "iauprec", "factors": ["model", "fold"]}],
     "delong": [{"cases": TEST, **NAMES, "case": "case"}],

@@ -674,9 +674,8 @@ def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
         if over["lower"].null_count():
             continue
         for measure, more in (("auprec", {}), ("expected_cost", {"tuning": tuning})):
-            models = pr.choose(
-                test, **names, by="model", case="case", over=over, measure=measure, **more
-            ).models.drop_nulls("lower")
+            choice = pr.choose(test, **names, over=over, measure=measure, **more)
+            models = choice.models.drop_nulls("lower")
             true = np.full(models.height, _true_auprec(prior))
             if measure == "expected_cost":
                 t, f = _true_rates(models["threshold"].to_numpy(), sizes)

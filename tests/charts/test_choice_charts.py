@@ -60,7 +60,7 @@ def test_models_that_tie_share_the_strip(table):
 
 def test_without_folds_there_is_no_share_of_wins():
     once = measures(predictions(), by="model")
-    spec = pr.charts.winner_map(pr.choose(once, block=None)).to_dict()
+    spec = pr.charts.winner_map(pr.choose(once)).to_dict()
     assert len(spec["vconcat"]) == 1
 
 

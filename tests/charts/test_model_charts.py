@@ -132,7 +132,7 @@ def test_keys_of_any_name_are_drawn(table, key):
     for draw in (pr.charts.auprec_by_prior, pr.charts.accsens_plane, pr.charts.interaction):
         assert values(draw(renamed).to_dict()) == values(draw(table).to_dict())
     for draw in (pr.charts.winner_map, pr.charts.regret):
-        chosen, plain = pr.choose(renamed, key), pr.choose(table)
+        chosen, plain = pr.choose(renamed, model=key), pr.choose(table)
         assert values(draw(chosen).to_dict()) == values(draw(plain).to_dict())
 
 

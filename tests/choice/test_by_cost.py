@@ -142,12 +142,12 @@ def test_regret_is_that_of_the_costs_at_each_prior():
 
 def test_one_row_per_model_and_case_is_the_same():
     wide = choose().models
-    again = choose(long(TEST), truth="truth", score="score", tuning=long(TUNING), by="model",
+    again = choose(long(TEST), truth="truth", score="score", tuning=long(TUNING),
                    case="id").models  # fmt: skip
     assert again["model"].to_list() == wide["model"].to_list()
     for name in ("mean", *SURE):
         assert again[name].to_list() == pytest.approx(wide[name].to_list())
-    unpaired = choose(long(TEST), score="score", tuning=long(TUNING))
+    unpaired = choose(long(TEST), score="score", tuning=long(TUNING), case=None)
     assert unpaired.is_bound
     assert "case='id'" in " ".join(unpaired.warnings)
     a, b = (one.filter(model="A").row(0, named=True) for one in (unpaired.models, wide))
@@ -230,7 +230,7 @@ def test_the_cases_are_others_than_those_of_the_thresholds():
     [
         ({"tuning": None}, "give tuning="),
         ({"over": None}, "give over=(0.05, 0.20)"),
-        ({"truth": None, "score": None}, "give truth="),
+        ({"truth": None, "score": None}, "holds no measures"),
         ({"test_train_ratio": 0.25}, "test_train_ratio is for folds"),
         ({"halves": TUNING}, "halves is for folds"),
         ({"cost_fn": 0}, "cost_fn is 0"),
@@ -243,7 +243,7 @@ def test_the_cases_are_others_than_those_of_the_thresholds():
     ],
 )
 def test_bad_arguments_are_refused(changed, said):
-    with pytest.raises(InvalidArgument) as error:
+    with pytest.raises((InvalidArgument, InvalidTable)) as error:
         choose(**changed)
     assert said in str(error.value)
     assert "Hint:" in str(error.value)
@@ -277,7 +277,7 @@ def test_tuning_cases_among_the_others_are_refused(with_case, is_long):
     test = TEST.with_columns(pl.col("A", "B", "C") + noise)
     within = test.filter(pl.col("id") % 3 == 0)
     shape = long if is_long else lambda table: table
-    named = {"case": "id"} if with_case else {}
+    named = {"case": "id" if with_case else None}
     named |= {"score": "score"} if is_long else {}
     for table, tuning, said in (
         (test, within, "all cases of tuning are among the predictions"),
@@ -320,11 +320,32 @@ def test_exact_limits_of_costs_are_widened_by_what_picking_corrects():
     assert costs.upper == pytest.approx([0.54, 0.6])
 
 
-@pytest.mark.xfail(
-    strict=True, raises=pytest.fail.Exception,
-    reason="Nothing sees that an argument is accepted and ignored (roles once).",
-)  # fmt: skip
-@pytest.mark.parametrize("ignored", [{"alpha": 0.3}, {"incomplete": "drop"}], ids=str)
+@pytest.mark.parametrize(
+    "ignored", [{"alpha": 0.3}, {"incomplete": "drop"}, {"guarded": True}], ids=str
+)
 def test_what_is_for_tests_of_folds_is_refused(ignored):
     with pytest.raises(InvalidArgument):
         choose(**ignored)
+
+
+def test_tuning_has_roles_of_its_own_or_the_same():
+    expected = choose(long(TEST), score="score", tuning=long(TUNING)).models
+    other = long(TUNING).select(label="truth", p="score", which="model", key="id")
+    own = pr.cases(other, truth="label", score="p", model="which", case="key")
+    assert_same_numbers(choose(long(TEST), score="score", tuning=own).models, expected)
+    # The same cases are seen whatever the columns are named.
+    among = long(TEST).filter(pl.col("id") % 3 == 0)
+    among = among.select(label="truth", p="score", which="model", key="id")
+    for table in (among, among.head(30)):
+        same = pr.cases(table, truth="label", score="p", model="which", case="key")
+        with pytest.raises(InvalidTable, match="all cases of tuning are among the predictions"):
+            choose(long(TEST), score="score", tuning=same)
+    with pytest.raises(InvalidArgument, match="choose does not honour 'cluster'"):
+        choose(long(TEST), score="score", tuning=pr.cases(other, truth="label", score="p",
+                                                          cluster="key"))  # fmt: skip
+
+
+def test_measures_have_no_thresholds():
+    measures = pr.evaluate(TEST, **COLUMNS, priors=0.1)
+    with pytest.raises(InvalidArgument, match=r"is taken of predictions(.|\n)*give truth="):
+        pr.choose(measures, measure="expected_cost", over=OVER, tuning=TUNING)

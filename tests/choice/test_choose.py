@@ -137,7 +137,7 @@ def test_the_best_comes_first_where_models_differ_by_rounding_only():
 
 def test_satellite():
     measures = evaluated(priors=GRID, over=(0.05, 0.20))
-    choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25, alpha=0.2)
+    choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25, level=0.8)
     assert (choice.bayes, choice.minimax, choice.steadiest) == ("A", "A", "A")
     tested = pr.compare(measures, test_train_ratio=0.25, level=0.8)
     expected = choice.comparison.pairs["p_adjusted"].to_list()
@@ -164,10 +164,10 @@ def test_the_summary_says_from_which_models_the_best_differs(leads, told):
 
 
 @pytest.mark.parametrize("one", ["none", "single"])
-def test_without_blocks_nothing_is_sure(one):
+def test_without_folds_nothing_is_sure(one):
     table = at_priors({p: v[:1] for p, v in crossing().items()})
-    block = None if one == "none" else "fold"
-    choice = pr.choose(table, block=block, test_train_ratio=0.25)
+    fold = None if one == "none" else "fold"
+    choice = pr.choose(table, fold=fold, test_train_ratio=0.25)
     assert choice.answer.startswith("Take B, though nothing says how sure that is: the area")
     assert "To know how sure the choice is, give predictions" in " ".join(choice.warnings)
     for column in ("expected", "lower", "upper", "probability_best", "expected_loss"):
@@ -177,9 +177,9 @@ def test_without_blocks_nothing_is_sure(one):
     assert choice.priors["share"].null_count() == 9
 
 
-def test_without_blocks_several_folds_are_refused():
+def test_several_folds_that_are_said_to_be_none_are_refused():
     with pytest.raises(InvalidTable, match="the key 'fold' varies"):
-        pr.choose(at_priors(crossing()), block=None)
+        pr.choose(at_priors(crossing()), fold=None)
 
 
 def test_without_a_ratio_no_test_is_made():
@@ -256,10 +256,10 @@ def test_priors_that_are_each_keys_own_are_not_used():
         ({"over": pr.beta(2, 18)}, "leaves the priors"),
         ({"over": (0.3, 0.2)}, "allowed is lo < hi"),
         ({"over": 0.3}, "allowed are a pair"),
-        ({"block": "nope"}, "no key 'nope'"),
+        ({"fold": "nope"}, "no column 'nope'"),
         ({"measure": "auc"}, "does not depend on the share of positives"),
         ({"test_train_ratio": -1}, "test_train_ratio is -1"),
-        ({"test_train_ratio": 0.25, "alpha": 2}, "alpha is 2"),
+        ({"level": 2}, "level is 2"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, said):
@@ -398,7 +398,7 @@ def test_interpolation_is_exact_at_the_grid():
 def test_summary_fits_a_terminal_and_names_are_text():
     name = "[bold]<script>x</script>\x1b[31m" + "y" * 90
     table = at_priors(crossing(), models=[name, "B", None]).rename({"model": "<b>"})
-    choice = pr.choose(table, between="<b>", test_train_ratio=0.25)
+    choice = pr.choose(table, model="<b>", test_train_ratio=0.25)
     text = choice.summary()
     assert max(map(len, text.splitlines())) <= 80
     assert "\x1b" not in text
@@ -468,9 +468,8 @@ def in_halves(seed=0):
 
 def test_halves_say_how_sure_a_choice_is():
     whole, halves = in_halves()
-    blocks = ["repeat", "fold"]
-    choice = pr.choose(whole, block=blocks, over=(0.05, 0.2), halves=halves)
-    compared = pr.compare(whole, "iauprec", halves=halves, level=0.995)
+    choice = pr.choose(whole, over=(0.05, 0.2), halves=halves)
+    compared = pr.compare(whole, "iauprec", halves=halves)
     assert_frame_equal(choice.comparison.pairs, compared.pairs)
     # Of two models the probability depends on the lead in standard errors, and is less than that
     # of a flat prior.
@@ -511,13 +510,11 @@ def test_the_first_words_are_as_bold_as_the_probability(lead, words):
 
 def test_halves_of_predictions_or_of_one_test_set_are_refused():
     whole, halves = in_halves()
-    with pytest.raises(InvalidTable, match=r"no column 'measure'(.|\n)*evaluate"):
-        pr.choose(
-            whole, block=["repeat", "fold"], over=(0.05, 0.2), halves=pl.DataFrame({"a": [1]})
-        )
+    with pytest.raises(InvalidTable, match=r"holds no measures(.|\n)*evaluate"):
+        pr.choose(whole, over=(0.05, 0.2), halves=pl.DataFrame({"a": [1]}))
     with pytest.raises(InvalidArgument, match="there is 1 fold"):
         pr.choose(
-            whole.filter(repeat=1, fold=1).drop("repeat", "fold"), block=None, over=(0.05, 0.2),
+            whole.filter(repeat=1, fold=1).drop("repeat", "fold"), over=(0.05, 0.2),
             halves=halves,
         )  # fmt: skip
 
@@ -528,14 +525,13 @@ def test_the_ends_of_a_range_are_compared_once():
     assert priors_to_evaluate((0.1, 0.3), belief, grid) == (0.1, 0.2, 0.3)
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError,
-    reason="What is a fold is not said: every further key is taken for one (roles once).",
-)  # fmt: skip
 @pytest.mark.parametrize("column", ["hospital", "month"])
 def test_a_group_or_a_month_is_no_fold(column):
     table = PREDICTIONS.filter(fold=1).with_columns((pl.col("case") % 3).alias(column))
-    choice = pr.choose(
-        table, truth="truth", score="score", by=["model", column], over=(0.05, 0.2), case="case"
-    )
+    asked = {"truth": "truth", "score": "score", "over": (0.05, 0.2)}
+    choice = pr.choose(table, **asked)
+    assert choice.folds == ()
     assert "fold" not in choice.summary()
+    assert_same_numbers(choice.models, pr.choose(table.drop(column), **asked).models)
+    with pytest.raises(InvalidArgument, match="choose does not honour 'by'"):
+        pr.choose(table, **asked, by=column)

@@ -100,13 +100,14 @@ def test_a_measure_without_a_prior_is_no_choice_over_priors():
 
 def test_the_models_alone_can_be_named():
     named = {"truth": "truth", "score": "p", "over": OVER}
-    alone = pr.choose(LONG, between="which", **named)
-    assert_same_numbers(alone.models, pr.choose(LONG, by="which", **named).models)
+    alone = pr.choose(LONG, model="which", **named)
+    usual = pr.choose(LONG.rename({"which": "model"}), **named)
+    assert_same_numbers(alone.models, usual.models.rename({"model": "which"}))
     folds = pl.concat(LONG.with_columns(pl.lit(i).alias("cvSplit")) for i in (1, 2))
-    found = pr.choose(folds, between="which", **named)
-    assert found.block == ("cvSplit",)
+    found = pr.choose(folds, model="which", **named)
+    assert found.folds == ("cvSplit",)
     measures = pr.evaluate(WIDE, over=OVER, **COLUMNS)
-    assert pr.choose(measures, over=OVER).block == ()
+    assert pr.choose(measures, over=OVER).folds == ()
 
 
 @pytest.mark.parametrize(("ratio", "is_said"), [(0.25, False), (4, True)])

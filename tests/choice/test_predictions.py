@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,11 +10,10 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polaroc as pr
-from polaroc.choice.certainty import of_cases
+from polaroc.choice.certainty import of_test_set
 from polaroc.choice.posterior import posterior
-from polaroc.choice.predictions import paired, ratio_of
+from polaroc.comparison.layout import ratio_of
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
-from polaroc.measures.catalog import select_measures
 
 TABLE = pr.datasets.satellite_predictions()
 ONE = TABLE.filter(fold=1)
@@ -38,7 +38,7 @@ def by_model(choice):
 @pytest.mark.parametrize("folds", [True, False])
 def test_of_predictions_is_of_their_measures(over, folds):
     table, by = (TABLE, ["model", "fold"]) if folds else (ONE, ["model"])
-    choice = pr.choose(table, **COLUMNS, over=over, by=by)
+    choice = pr.choose(table, **COLUMNS, over=over, case=None)
     one = isinstance(over, tuple) and over[0] == over[1]
     grid = pr.prior_grid(*OVER, 25)
     priors = [0.1] if one else grid if isinstance(over, tuple) else over.priors
@@ -46,7 +46,7 @@ def test_of_predictions_is_of_their_measures(over, folds):
         table, **COLUMNS, by=by, priors=priors, over=None if one else over,
         intervals=None if folds else "wald",
     )  # fmt: skip
-    of_measures = pr.choose(measures, "model", by[1:] or None, over=over)
+    of_measures = pr.choose(measures, over=over)
     assert choice.models["mean"].to_list() == pytest.approx(of_measures.models["mean"].to_list())
     assert_frame_equal(choice.models.select(SURE), of_measures.models.select(SURE), abs_tol=1e-3)
     assert choice.models.select(SURE).drop_nulls().height == 3
@@ -59,10 +59,9 @@ def test_of_predictions_is_of_their_measures(over, folds):
 
 @pytest.mark.slow
 def test_one_test_set_is_judged_case_by_case():
-    choice = pr.choose(ONE, **COLUMNS, by="model", over=OVER, case="case")
+    choice = pr.choose(ONE, **COLUMNS, over=OVER)
     # Pairs of the covariance are those of the paired test.
-    measure = select_measures("iauprec", "observed", OVER, "exact").measures[0]
-    known = of_cases(ONE, measure, "model", "case", **COLUMNS, positive=None)
+    known = of_test_set(pr.cases(ONE, **COLUMNS, fold=None), "auprec", OVER)
     pairs = paired_test(ONE, **COLUMNS, case="case", measure="iauprec", over=OVER)
     c = known.covariance
     errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
@@ -78,18 +77,18 @@ def test_one_test_set_is_judged_case_by_case():
     assert "at least" not in choice.answer
     assert "other cases like these" in " ".join(choice.warnings)
     # Errors that models share do not part them.
-    unpaired = pr.choose(ONE, **COLUMNS, by="model", over=OVER)
+    unpaired = pr.choose(ONE, **COLUMNS, over=OVER, case=None)
     assert unpaired.models["expected_loss"][0] > choice.models["expected_loss"][0]
     assert "at least" in unpaired.answer
-    assert "give predictions with case='case'" in " ".join(unpaired.warnings)
+    assert "give predictions with case='id'" in " ".join(unpaired.warnings)
 
 
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("score", [["A", "B", "C"], {"A": "A", "B": "B", "C": pl.col("C")}])
 def test_with_a_column_of_scores_per_model_each_row_is_a_case(score):
-    long = pr.choose(ONE, **COLUMNS, by="model", over=OVER, case="case")
-    for arguments in ({}, {"case": "case"}):
+    long = pr.choose(ONE, **COLUMNS, over=OVER)
+    for arguments in ({}, {"case": None}):
         found = pr.choose(wide(), truth="truth", score=score, over=OVER, **arguments)
         assert found.models["model"].to_list() == long.models["model"].to_list()
         for name in ["mean", *SURE]:
@@ -100,12 +99,12 @@ def test_with_a_column_of_scores_per_model_each_row_is_a_case(score):
 
 @pytest.mark.slow
 def test_usual_names_are_found_and_others_named():
-    named = pr.choose(TABLE, **COLUMNS, over=OVER, by=["model", "fold"])
+    named = pr.choose(TABLE, **COLUMNS, over=OVER, model="model", fold="fold")
     assert_frame_equal(pr.choose(TABLE, **COLUMNS, over=OVER).models, named.models, abs_tol=1e-3)
     others = TABLE.rename({"model": "clf", "fold": "week"})
-    assert pr.choose(others, "clf", "week", **COLUMNS, over=OVER).bayes == "A"
-    assert named.block == ("fold",)
-    assert pr.choose(ONE, **COLUMNS, over=OVER, by=["model", "fold"]).block == ()
+    assert pr.choose(others, fold="week", **COLUMNS, over=OVER).bayes == "A"
+    assert named.folds == ("fold",)
+    assert pr.choose(ONE, **COLUMNS, over=OVER).folds == ()
     labelled = TABLE.with_columns(pl.when("truth").then(pl.lit("yes")).otherwise(pl.lit("no")))
     labelled = labelled.with_columns(truth=pl.col("literal"))
     again = pr.choose(labelled, **COLUMNS, over=OVER, positive="yes")
@@ -129,11 +128,11 @@ def test_the_ratio_of_folds_is_worked_out_from_cases():
 
 def test_weights_or_rows_left_out_have_no_pairs():
     weighted = ONE.with_columns(w=pl.lit(2.0))
-    choice = pr.choose(weighted, **COLUMNS, over=OVER, by="model", weight="w", case="case")
+    choice = pr.choose(weighted, **COLUMNS, over=OVER, weight="w")
     assert choice.models["probability_best"].null_count() == 3
     assert "nothing says how sure" in choice.answer
     assert "not known for weighted cases" in " ".join(choice.warnings)
-    plain = pr.choose(ONE, **COLUMNS, over=OVER, by="model")
+    plain = pr.choose(ONE, **COLUMNS, over=OVER)
     assert choice.models["mean"].to_list() == pytest.approx(plain.models["mean"].to_list())
 
 
@@ -143,32 +142,36 @@ def test_weights_or_rows_left_out_have_no_pairs():
         ({"over": None}, InvalidArgument, "without a range of priors"),
         ({"over": (0.1, 0.05)}, InvalidArgument, "allowed is lo < hi"),
         ({"over": (1.0, 1.0)}, InvalidArgument, "prior is 1.0"),
-        ({"score": None}, InvalidArgument, "only one of truth and score"),
-        ({"truth": None, "score": None}, InvalidArgument, "case is given without truth and score"),
-        ({"truth": None, "score": None, "case": None}, InvalidTable, "measure"),
-        ({"case": "nope"}, None, "nope"),
-        ({"by": ["clf"]}, None, "clf"),
+        ({"score": None}, InvalidArgument, "score is not given"),
+        ({"truth": None, "score": None}, InvalidTable, "holds no measures"),
+        ({"case": "nope"}, InvalidArgument, "no column 'nope'"),
+        ({"model": "clf"}, InvalidArgument, "no column 'clf'"),
+        ({"by": "model"}, InvalidArgument, "does not honour 'by'"),
+        ({"cluster": "case"}, InvalidArgument, "does not honour 'cluster'"),
+        ({"incomplete": "drop"}, InvalidArgument, "incomplete is for folds"),
         ({"level": 2}, InvalidArgument, "level is 2"),
         ({"measure": "auc"}, InvalidArgument, "does not depend on the share of positives"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, error, said):
-    call = {**COLUMNS, "by": ["model"], "over": OVER, "case": "case"} | arguments
-    with pytest.raises(error or Exception, match=said.replace("(", r"\(")):
+    call = {**COLUMNS, "over": OVER} | arguments
+    with pytest.raises(error, match=said.replace("(", r"\(")):
         pr.choose(ONE, **call)
 
 
 def test_measures_take_no_weights():
     measures = pr.evaluate(ONE, **COLUMNS, by="model", priors=0.1)
     with pytest.raises(InvalidArgument, match="for predictions"):
-        pr.choose(measures, block=None, weight="w")
+        pr.choose(measures, weight="w")
+    with pytest.raises(InvalidArgument, match="'case' is for predictions"):
+        pr.choose(measures, case="case")
     with pytest.raises(InvalidArgument, match="has it at"):
-        pr.choose(measures, block=None, over=(0.2, 0.2))
+        pr.choose(measures, over=(0.2, 0.2))
 
 
 def test_cases_that_a_model_lacks_are_refused():
     with pytest.raises(InvalidPredictions, match="lack a score by some model"):
-        pr.choose(ONE.slice(1), **COLUMNS, by="model", over=OVER, case="case")
+        pr.choose(ONE.slice(1), **COLUMNS, over=OVER)
 
 
 def test_perfect_models_leave_nothing_to_judge_by():
@@ -181,8 +184,9 @@ def test_perfect_models_leave_nothing_to_judge_by():
 def test_paired_covariance_of_many_models_is_a_covariance():
     rng = np.random.default_rng(0)
     table = {"y": rng.random(300) < 0.3} | {f"m{i}": rng.normal(size=300) for i in range(30)}
-    known = paired(
-        pl.DataFrame(table), OVER, "model", "id", "y", [name for name in table if name != "y"], None
+    scores = [name for name in table if name != "y"]
+    known = of_test_set(
+        pr.cases(pl.DataFrame(table).with_row_index("id"), truth="y", score=scores), "auprec", OVER
     )
     assert known.covariance.shape == (30, 30)
     assert np.linalg.eigvalsh(known.covariance).min() > -1e-12
@@ -227,7 +231,7 @@ def test_of_losses_less_is_better(measure):
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
 @pytest.mark.parametrize("measure", ["brier", "log_loss"])
 def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):
-    choice = pr.choose(ONE, **PROBABLE, by="model", over=over, case="case", measure=measure)
+    choice = pr.choose(ONE, **PROBABLE, over=over, measure=measure)
     one = over == (0.1, 0.1)
     at = {"prior": 0.1} if one else {"over": over}
     name = measure if one else f"{measure}_range"
@@ -236,19 +240,19 @@ def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):
     )  # fmt: skip
     assert choice.models["mean"].to_list() == pytest.approx(mean["estimate"].sort().to_list())
     pairs = paired_test(ONE, **PROBABLE, case="case", measure=name, **at)
-    covariance = paired(ONE, over, "model", "case", *PROBABLE.values(), None, measure).covariance
+    covariance = of_test_set(pr.cases(ONE, **PROBABLE, fold=None), measure, over).covariance
     c = covariance
     errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
     assert pairs["std_error"].to_list() == pytest.approx(errors)
     # The mean over priors is named as well.
-    again = pr.choose(ONE, **PROBABLE, by="model", over=over, case="case", measure=name)
+    again = pr.choose(ONE, **PROBABLE, over=over, measure=name)
     assert again.answer == choice.answer
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
 def test_scores_are_right_at_the_prior_given(over):
-    asked = {"truth": "truth", "by": "model", "over": over, "case": "case", "measure": "brier"}
+    asked = {"truth": "truth", "over": over, "measure": "brier"}
     moved = pr.expr.at_prior(PROBABLE["score"], prior=0.5, to=ONE["truth"].mean())
     expected = pr.choose(ONE, score=moved, **asked)
     found = pr.choose(ONE, score=PROBABLE["score"], score_prior=0.5, **asked)
@@ -259,7 +263,7 @@ def test_scores_are_right_at_the_prior_given(over):
 def test_a_prior_of_scores_is_for_predictions_and_losses():
     losses = pr.evaluate(ONE, **PROBABLE, by="model", priors=0.1, measures="brier")
     for given, words in (
-        (lambda: pr.choose(losses, block=None, measure="brier", score_prior=0.5), "no predictions"),
+        (lambda: pr.choose(losses, measure="brier", score_prior=0.5), "is for predictions"),
         (
             lambda: pr.choose(ONE, **PROBABLE, measure="expected_cost", score_prior=0.5),
             "score_prior is for measures of probabilities",
@@ -274,8 +278,7 @@ def test_a_prior_of_scores_is_for_predictions_and_losses():
 
 
 def test_limits_are_those_of_the_measure():
-    choice = pr.choose(ONE, **PROBABLE, by="model", over=(0.1, 0.1), case="case",
-                       measure="brier_skill")  # fmt: skip
+    choice = pr.choose(ONE, **PROBABLE, over=(0.1, 0.1), measure="brier_skill")
     skill = by_model(choice)
     # B and C are worse than no score at all.
     assert skill["upper"].to_list()[1:] < [0, 0]
@@ -291,7 +294,7 @@ def test_limits_are_those_of_the_measure():
     ],
 )
 def test_measures_without_errors_say_so(measure, over, why):
-    choice = pr.choose(ONE, **PROBABLE, by="model", over=over, case="case", measure=measure)
+    choice = pr.choose(ONE, **PROBABLE, over=over, measure=measure)
     assert choice.models["probability_best"].null_count() == 3
     assert "nothing says how sure that is" in choice.answer
     assert why in " ".join(choice.warnings)
@@ -344,22 +347,70 @@ def test_one_model_is_no_comparison(call):
 
 
 @pytest.mark.long
-def test_a_column_named_id_beside_several_scores_is_no_case_unless_named():
+def test_rows_of_a_wide_table_are_cases_where_no_column_tells_them_apart():
     rng = np.random.default_rng(9)
     truth = np.arange(80) < 20
     table = pl.DataFrame({"truth": truth, "a": rng.normal(size=80) + truth, "b": truth + 0.0})
     asked = {"truth": "truth", "score": ["a", "b"], "over": (0.05, 0.2)}
     patients = table.with_columns(id=pl.int_range(80) // 2)
-    assert_same_numbers(pr.choose(patients, **asked).models, pr.choose(table, **asked).models)
-    with pytest.raises(InvalidPredictions, match="twice"):
-        pr.choose(patients, case="id", **asked)
+    for named in ({}, {"case": "id"}):
+        with pytest.raises(InvalidPredictions, match="twice"):
+            pr.choose(patients, **named, **asked)
+    rows = pr.choose(patients, **asked, case=None)
+    assert_same_numbers(rows.models, pr.choose(table, **asked).models)
 
 
 def test_standard_errors_of_other_measures_at_the_prior_do_not_matter():
     asked = {"by": "model", "priors": [0.1], "intervals": "wald"}
     found, alone = (
-        pr.choose(pr.evaluate(ONE, **PROBABLE, **asked, measures=measures), block=None).models
+        pr.choose(pr.evaluate(ONE, **PROBABLE, **asked, measures=measures)).models
         for measures in (["auprec", "brier"], ["auprec"])
     )
     assert alone["probability_best"].sum() == pytest.approx(1)
     assert_same_numbers(found.select("model", *SURE), alone.select("model", *SURE))
+
+
+def test_folds_are_found_and_repeats_too():
+    few = TABLE.filter(pl.col("fold") <= 2)
+    twice = pl.concat(few.with_columns(pl.lit(i).alias("repeat")) for i in (1, 2))
+    assert pr.choose(twice, **COLUMNS, over=OVER).folds == ("fold", "repeat")
+    one = few.filter(model="A").drop("model").with_columns(other=-pl.col("score"))
+    scores = {"truth": "truth", "score": ["score", "other"]}
+    assert pr.choose(one, **scores, over=OVER).fold_count == 2
+
+
+def test_folds_are_pooled_on_purpose():
+    few = TABLE.filter(pl.col("fold") <= 2)
+    # Each row of a model is a case of its own, as in cross-validation.
+    few = few.with_columns(case=pl.int_range(pl.len()).over("model"))
+    pooled = pr.choose(few, **COLUMNS, over=OVER, fold=None)
+    assert pooled.folds == ()
+    assert_same_numbers(pooled.models, pr.choose(few.drop("fold"), **COLUMNS, over=OVER).models)
+
+
+def test_halves_may_be_predictions():
+    rng = np.random.default_rng(5)
+    cases = pl.DataFrame({"case": np.arange(240), "truth": np.arange(240) < 80}).with_columns(
+        A=pl.Series(rng.normal(size=240)) + 1.5 * pl.col("truth"),
+        B=pl.Series(rng.normal(size=240)) + pl.col("truth"),
+    )
+    whole = pl.concat(
+        cases.with_columns(repeat=pl.lit(i), fold=pl.Series(rng.permutation(240) // 2 % 4))
+        for i in (1, 2)
+    )
+    # Two splits: in each both halves have half of either class.
+    halves = pl.concat(
+        cases.with_columns(split=pl.lit(i), half=(pl.col("case") + order) // i % 2)
+        for i, order in ((1, 0), (2, 0))
+    )
+    asked = {"truth": "truth", "score": ["A", "B"], "over": (0.2, 0.2)}
+    found = pr.choose(whole, **asked, halves=halves)
+    assert "disjoint halves" in found.summary()
+    own = pr.cases(halves.rename({"A": "a", "B": "b"}), truth="truth", score={"A": "a", "B": "b"})
+    measures = pr.evaluate(
+        halves, **{**asked, "over": None}, priors=0.2, measures=["auprec", "auc"]
+    )
+    for again in (own, measures):
+        assert_same_numbers(pr.choose(whole, **asked, halves=again).models, found.models)
+    with pytest.raises(InvalidArgument, match="choose does not honour 'cluster'"):
+        pr.choose(whole, **asked, halves=replace(own, cluster="case"))

@@ -50,7 +50,7 @@ def test_mean_difference_and_probability(tmp_path, folds):
     )
     assert dict(alone.iter_rows()) == pytest.approx(means, abs=1e-12)
 
-    choice = pr.choose(table, **COLUMNS, by=by, over=OVER, **design)
+    choice = pr.choose(table, **COLUMNS, over=OVER, **design)
     assert dict(choice.models.select("model", "mean").iter_rows()) == pytest.approx(means)
     said = answered("choose", raw, *WORDS, *RANGE, *words)
     assert {row["model"]: row["mean"] for row in said["models"]} == pytest.approx(means)

@@ -149,9 +149,7 @@ def test_the_call_that_makes_what_a_folder_lacks_is_named(results, tmp_path):
     assert "--over 0.01 0.02 --grid 16 --out" in refused("choose", results, "--over", 0.01, 0.02)
     asked = ["--target", "trained"]
     assert "give predictions" in refused("compare", results, *asked)
-    for command in (["choose"], ["chart", "winner_map"], ["report"]):
-        out = [] if command == ["choose"] else ["--out", tmp_path / "x.html"]
-        assert "--grid is 9" in refused(*command, results, "--grid", 9, *out)
+    assert "--grid is 9" in refused("report", results, "--grid", 9, "--out", tmp_path / "x.html")
 
 
 @pytest.mark.alike
@@ -341,12 +339,6 @@ def test_labels_mean_the_same_in_all_commands(tmp_path):
         result = polaroc(*command, *asked)
         assert result.exit_code == 0, result.output
         assert "count as negative: 'maybe', 'no'" in result.output
-
-
-@pytest.mark.parametrize("count", [8, 20])
-def test_the_grid_is_that_of_the_priors(places, count):
-    chosen = as_json("choose", *places["file"], *PREDICTIONS, *OVER, "--grid", count)
-    assert len({row["prior"] for row in chosen["priors"]}) == count
 
 
 def test_a_gate_reads_all_of_it(places, results):

@@ -160,7 +160,7 @@ def test_each_key_has_the_expected_cost_under_its_own_estimate():
 @pytest.mark.parametrize("lower", [0.05, 0.0])
 def test_a_choice_has_the_widest_limits_over_the_interval(lower):
     def limits(over):
-        found = pr.choose(TEST, **NAMES, case="case", over=over)
+        found = pr.choose(TEST, **COLUMNS, case="case", over=over)
         return found, found.models.sort("model").select("lower", "upper").to_numpy()
 
     choice, found = limits(ONE.with_columns(lower=lower))
@@ -175,7 +175,7 @@ def test_a_choice_has_the_widest_limits_over_the_interval(lower):
 def test_a_choice_by_cost_has_the_limits_of_applied_thresholds():
     costs = {"cost_fn": 5, "cost_fp": 1}
     choice = pr.choose(
-        TEST, **NAMES, case="case", over=ONE, measure="expected_cost", tuning=TUNING, **costs
+        TEST, **COLUMNS, case="case", over=ONE, measure="expected_cost", tuning=TUNING, **costs
     )
     points = pr.operating_points(CURVES, "cost", over=ONE, **costs)
     applied = pr.apply_thresholds(TEST, points, **NAMES, priors=ONE, intervals="exact", **costs)
@@ -200,15 +200,17 @@ def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
     ("call", "match"),
     [
         (lambda: pr.auprec(CURVES, estimates()), "priors are 2 estimates, each of a key"),
-        (lambda: pr.choose(TEST, **NAMES, over=estimates()), "there are 2 estimated priors"),
-        (lambda: pr.choose(TEST, **NAMES, over=ONE.with_columns(lower=None)), "has no interval"),
+        (lambda: pr.choose(TEST, **COLUMNS, over=estimates()), "there are 2 estimated priors"),
+        (lambda: pr.choose(TEST, **COLUMNS, over=ONE.with_columns(lower=None)), "has no interval"),
         (
-            lambda: pr.choose(TEST, **NAMES, over=ONE.with_columns(lower=None, note=pl.lit("why"))),
+            lambda: pr.choose(
+                TEST, **COLUMNS, over=ONE.with_columns(lower=None, note=pl.lit("why"))
+            ),
             "has no interval: why",
         ),
-        (lambda: pr.choose(TEST, **NAMES, over=ONE.with_columns(prior=None)), "not estimated"),
+        (lambda: pr.choose(TEST, **COLUMNS, over=ONE.with_columns(prior=None)), "not estimated"),
         (lambda: pr.choose(pr.evaluate(TEST, **NAMES), over=ONE), "there are no predictions"),
-        (lambda: pr.choose(TEST, **NAMES, over=pr.prior_grid(0.1, 0.2, 2)), "no column 'lower'"),
+        (lambda: pr.choose(TEST, **COLUMNS, over=pr.prior_grid(0.1, 0.2, 2)), "no column 'lower'"),
         (lambda: pr.expected_cost(CURVES, over=pr.prior_grid(0.1, 0.2, 2)), "no column 'lower'"),
         (lambda: pr.expected_cost(CURVES, over=pl.concat([ONE, ONE])), "several estimated priors"),
         (lambda: pr.operating_points(CURVES, priors=pl.concat([ONE, ONE])), "several estimated"),

@@ -68,6 +68,7 @@ FUNCTIONS = {
     "delong": (pr.delong, BASE | {"model": "m", "case": None}, {}),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
+    "choose": (pr.choose, PAIRED, {"measure": "brier", "over": (0.1, 0.1)}),
     "gate": (
         pr.gate,
         PAIRED,
@@ -75,7 +76,9 @@ FUNCTIONS = {
     ),
 }
 # Where the role has a bearing on some tables only.
-BASE_OF = {(name, "test_train_ratio"): PAIRED | {"fold": "f"} for name in ("compare", "gate")}
+BASE_OF = {
+    (name, "test_train_ratio"): PAIRED | {"fold": "f"} for name in ("compare", "choose", "gate")
+}
 # Another value of each role, which has to change what is made of it.
 OTHER = {
     "truth": "other y", "score": "q", "positive": 0, "nulls": "drop", "model": "m", "fold": "f",
@@ -86,6 +89,7 @@ OTHER_OF = {
     ("bin_edges", "positive"): [0, 1], ("delong", "model"): "f", ("delong", "case"): "number",
     ("report", "model"): "place", ("report", "fold"): "place", ("report", "case"): "number",
     ("compare", "model"): "f",
+    ("choose", "model"): "f",
     ("gate", "model"): None,
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
@@ -103,6 +107,8 @@ def table_of(result):
     """The numbers of a result that is no table."""
     if hasattr(result, "pairs"):
         return result.pairs
+    if hasattr(result, "models"):
+        return result.models
     if hasattr(result, "verdict"):
         return pl.DataFrame([vars(result) | {"cases": None, "warnings": None}])
     return result

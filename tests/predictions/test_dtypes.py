@@ -137,12 +137,11 @@ BESIDE = {
         pr.evaluate(frame, **NAMES, by="key"), "auc", model="key", test_train_ratio=0.5
     ).pairs,
     "choice": lambda frame: pr.choose(
-        frame.drop("fold"), "key", None, "iauprec", **NAMES, by="key", over=(0.05, 0.2),
-        case="case",
+        frame.drop("fold"), "iauprec", **NAMES, model="key", over=(0.05, 0.2), case="case",
     ).models,
     "choice over folds": lambda frame: pr.choose(
-        pr.evaluate(frame, **NAMES, by=["key", "fold"], over=(0.05, 0.2)), "key",
-        measure="iauprec", over=(0.05, 0.2),
+        pr.evaluate(frame, **NAMES, by=["key", "fold"], over=(0.05, 0.2)),
+        measure="iauprec", model="key", over=(0.05, 0.2),
     ).models,
 }  # fmt: skip
 

@@ -104,7 +104,7 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     ),
     "winner_map": lambda table: pr.charts.winner_map(choice(table)),
     "winner_map, no folds": lambda table: pr.charts.winner_map(
-        pr.choose(measures(table, by="model"), block=None)
+        pr.choose(measures(table, by="model"))
     ),
     "regret": lambda table: pr.charts.regret(choice(table)),
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),

@@ -59,7 +59,7 @@ def test_evaluate_at_an_address_prints_what_it_prints_of_files(engine: Engine, t
 
 @pytest.mark.parametrize(
     "command",
-    [["check", *KEYS], ["choose", "--over", 0.05, 0.2, "--grid", 8]],
+    [["check", *KEYS], ["choose", "--over", 0.05, 0.2]],
     ids=["check", "choose"],
 )
 def test_other_commands_at_an_address_print_what_they_print_of_files(

@@ -228,7 +228,7 @@ def winner_map(
         labels=False, ticks=False, domain=False, grid=False, titleAngle=0, titleAlign="right",
         titleBaseline="middle",
     )  # fmt: skip
-    folds = folds_name(choice.block)
+    folds = folds_name(choice.folds)
     many = table["share"].null_count() == 0
     strip = {
         "scale": alt.Scale(domain=[0, 1], nice=False),

@@ -218,12 +218,12 @@ def _lead(models: pl.DataFrame, higher: bool) -> str:
     return f", and the lead over {other} is {left} in place of {measured}"
 
 
-def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", blocks: int) -> str:
+def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", folds: int) -> str:
     """A sentence on the tests between the first model and others, and the folds that it wins."""
     sentences, first = [], models[models.columns[0]]
-    if blocks > 1:
-        wins = round(models["share"][0] * blocks, 2)
-        sentences.append(f"{one_name(first[0])} is the best in {wins:g} of the {blocks} folds.")
+    if folds > 1:
+        wins = round(models["share"][0] * folds, 2)
+        sentences.append(f"{one_name(first[0])} is the best in {wins:g} of the {folds} folds.")
     if comparison is not None:
         sentences.append(describe_separation(first, comparison))
     return " ".join(sentences)
@@ -248,9 +248,9 @@ def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
 
 def changes(priors: pl.DataFrame) -> list[str]:
     """Where the best model changes with the prior."""
-    between = priors.columns[1]
+    model = priors.columns[1]
     best = priors.filter("best").unique("prior", keep="first", maintain_order=True)
-    models, at = best[between].to_list(), best["prior"].to_list()
+    models, at = best[model].to_list(), best["prior"].to_list()
     starts = [i for i in range(len(models)) if i == 0 or models[i] != models[i - 1]]
     if len(starts) < 2:
         return []

@@ -1,13 +1,14 @@
 """Model and threshold together, by expected cost on cases that took no part in choosing them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import as_lazy
+from polaroc.base.columns import single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
@@ -24,20 +25,21 @@ from polaroc.choice.answer import (
     first_words,
     how_sure,
 )
-from polaroc.choice.certainty import Certainty
+from polaroc.choice.certainty import WEIGHTED, Certainty
 from polaroc.choice.posterior import Posterior, posterior
-from polaroc.choice.predictions import GRID, WEIGHTED, one_prior
+from polaroc.choice.predictions import GRID, one_prior
 from polaroc.choice.regret import priors_to_evaluate, table_of_priors
 from polaroc.choice.result import Choice
-from polaroc.comparison.checks import keys_of
+from polaroc.comparison.compared import compared
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.paired_cases import check_has_models, common_cases, read_paired
+from polaroc.comparison.paired_cases import model_column, read_cases
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.cases import Cases, keyed
+from polaroc.predictions.cases import Cases, alike
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.wide import MODEL, score_columns, with_row_cases
+from polaroc.predictions.usual_keys import column_names_of
+from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import prior_grid
 from polaroc.priors.in_use import ESTIMATE
@@ -45,8 +47,7 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
-from polaroc.typing import Array, IntoExpr, Label, Nulls, Table
-from polaroc.typing import Score as Scores
+from polaroc.typing import Array, Table
 
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
@@ -132,21 +133,10 @@ def costs_of(
 
 
 def choose_by_cost(
-    predictions: Table,
-    tuning: Table | None,
-    by: Sequence[str] | None,
-    costs: Costs,
-    *,
-    truth: IntoExpr | None,
-    score: Scores | None,
-    case: str | None,
-    weight: IntoExpr | None,
-    positive: Label | Sequence[Label] | None,
-    nulls: Nulls,
-    level: float,
+    cases: Cases[Any], tuning: Table | Cases[Any] | None, costs: Costs, *, level: float
 ) -> Choice:
     """The model that costs least at the threshold chosen for it on `tuning`."""
-    if truth is None or score is None:
+    if cases.truth is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
             "not given.",
@@ -159,46 +149,34 @@ def choose_by_cost(
                 "give {tuning}: predictions on cases that take no part otherwise.", tuning=...
             ),
         )
-    table, tuned = as_lazy(predictions).collect(), as_lazy(tuning).collect()
-    wide = bool(score_columns(score))
-    between = _between(table, tuned, by, [truth, score, weight, case], wide=wide)
-    check_has_models(table.columns, between, score)
-    check_result_name(between, (*Posterior._fields, *COLUMNS, "mean", "prior", "regret", "best"))
-    left_out = None
-    if nulls == "drop" and weight is None:
-        table, left_out = common_cases(table, truth=truth, score=score, between=between, case=case)
-    columns: dict[str, Any] = {"truth": truth, "score": score, "positive": positive}
-    roles: dict[str, Any] = {
-        **columns,
-        "by": [] if wide else [between],
-        "weight": weight,
-        "nulls": nulls,
-    }
-    cases: Cases[pl.DataFrame] = keyed(table, **roles)
-    for_thresholds: Cases[pl.DataFrame] = keyed(tuned, **roles)
-    curves, own = curve(for_thresholds), curve(cases)
-    models = own[between].n_unique()
+    given, tuned = compared(cases), alike(cases, tuning).collect()
+    own, model = given.cases, given.model
+    for one in (own, tuned):
+        _refuse_folds(one)
+    check_result_name(model, (*Posterior._fields, *COLUMNS, "mean", "prior", "regret", "best"))
+    curves = curve(replace(tuned, fold=())).rename({model_column(tuned): model})
+    own_curves = curve(own)
+    models = own_curves[model].n_unique()
     if models < 2:
         raise InvalidArgument(
-            f"{between!r} has {models} value(s), a choice needs two.",
+            f"{model!r} has {models} value(s), a choice needs two.",
             hint="operating_points(...) chooses the threshold of one model.",
         )
-    refuse_tuning_cases(own, curves, [between])
-    if case is not None:
-        parts = [truth, *(score_columns(score).values() or [between, score])]
-        refuse_tuning_rows(table.lazy(), tuned.lazy(), case, parts)
+    refuse_tuning_cases(own_curves, curves, [model])
+    # Rows of a wide table that were numbered are no cases of another table.
+    in_both = _in_both(replace(own, case=cases.case), tuned)
     # Refused above; equal rates of other cases are chance.
     thresholds = costs.thresholds(curves, models)
-    judged = apply_thresholds(cases, thresholds, same_table=True).with_columns(
+    judged = apply_thresholds(own, thresholds, same_table=True).with_columns(
         (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN)
     )
     # Why there is no point, the points say.
-    why = thresholds.select(pl.col(between).cast(judged.schema[between]), pl.col("note").alias(WHY))
-    judged = join_on(judged, why, [between], "left", order="left").with_columns(
+    why = thresholds.select(pl.col(model).cast(judged.schema[model]), pl.col("note").alias(WHY))
+    judged = join_on(judged, why, [model], "left", order="left").with_columns(
         pl.coalesce(WHY, "note").alias("note")
     )
     exact = apply_thresholds(
-        cases, thresholds, same_table=True, intervals="exact", level=level,
+        own, thresholds, same_table=True, intervals="exact", level=level,
         priors=costs.belief.mean
         if costs.estimate is None
         else costs.estimate.select(name for name in ESTIMATE if name in costs.estimate.columns),
@@ -206,54 +184,29 @@ def choose_by_cost(
     )  # fmt: skip
     judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
-    certainty = _certainty(table, rated, between, case, costs, weight, columns)
-    doubt = dependence(cases, of_measures=False)
+    certainty = _certainty(own, rated, costs)
+    doubt = dependence(own, of_measures=False)
     warnings = [
-        *([] if left_out is None else [left_out]),
-        *_shared(table, tuned, case),
+        *([] if given.left_out is None else [given.left_out]),
+        *in_both,
         *([] if doubt is None else [f"{capitalised(doubt)}."]),
     ]
-    return _choice(judged, rated, between, costs, certainty, level, warnings, (own, curves))
+    return _choice(judged, rated, model, costs, certainty, level, warnings, (own_curves, curves))
 
 
-def _between(
-    table: pl.DataFrame,
-    tuned: pl.DataFrame,
-    by: Sequence[str] | None,
-    parts: Sequence[object],
-    *,
-    wide: bool,
-) -> str:
-    """The column of the models; folds are refused."""
-    taken = [part for part in parts if isinstance(part, str)]
-    if wide and by is not None:
-        by = [MODEL, *(name for name in by if name != MODEL)]
-    between, *blocks = keys_of(table, by, taken, on_cases=True)
-    several = [
-        name
-        for name in blocks
-        if any(name in one.columns and one[name].n_unique() > 1 for one in (table, tuned))
-    ]
+def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
+    several = [fold for fold in column_names_of(cases.fold) if cases.table[fold].n_unique() > 1]
     if several:
         raise InvalidArgument(
             f"{quoted(several)} has several values: models of folds are fitted anew, and a "
             "threshold belongs to one fitted model.",
             hint="keep one of the values, or drop the column if its values are not those of folds.",
         )
-    return MODEL if wide else between
 
 
-def _certainty(
-    table: pl.DataFrame,
-    rated: pl.DataFrame,
-    between: str,
-    case: str | None,
-    costs: Costs,
-    weight: IntoExpr | None,
-    columns: Mapping[str, Any],
-) -> Certainty:
+def _certainty(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) -> Certainty:
     """The covariance of the costs of models with fixed thresholds, over cases of one test set."""
-    if weight is not None:
+    if cases.weight is not None:
         return WEIGHTED
     counts = rated.select(pl.min_horizontal("positives", "negatives").min()).item()
     if counts is None or counts < 2:
@@ -261,18 +214,15 @@ def _certainty(
     prior = costs.belief.mean
     worth = {True: prior * costs.fn, False: (1 - prior) * costs.fp}
     covariance = np.zeros((rated.height, rated.height))
-    if case is None and score_columns(columns["score"]):
-        numbered, case = with_row_cases(table)
-        table = numbered.lazy().collect()
-    # Cases that not all models scored are left out.
-    is_paired = case is not None
+    is_paired = cases.case is not None
     if is_paired:
-        cases = read_paired(table, between=between, case=case, **columns)
+        paired = read_cases(cases)
+        on = [paired.between]
         placed = rated.select(
-            pl.col(between).cast(cases.rows.schema[between]), pl.col("threshold").alias(AT)
+            pl.col(on).cast(paired.rows.schema[paired.between]), pl.col("threshold").alias(AT)
         )
         at_least = pl.col(SCORE) >= pl.col(AT)
-        rows = join_on(cases.rows, placed, [between], order="left")
+        rows = join_on(paired.rows, placed, on, order="left")
         # Without a threshold nothing is called positive.
         wrong = rows.with_columns((at_least.fill_null(False) != pl.col(TRUTH)).alias(WRONG))
         for label, cost in worth.items():
@@ -306,32 +256,46 @@ def _certainty(
     )
 
 
-def _shared(table: pl.DataFrame, tuned: pl.DataFrame, case: str | None) -> list[str]:
-    """Warning of cases that look as if they were in both tables."""
-    if case is None or not (case in table.columns and case in tuned.columns):
+def _in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str]:
+    """Warning of cases that look as if they were in both tables; raise where all of one are."""
+    if cases.case is None or tuned.case is None:
         return []
-    if table.schema[case] != tuned.schema[case]:
+    judged, of_tuning = _by_case(cases), _by_case(tuned)
+    if judged.columns == of_tuning.columns:
+        refuse_tuning_rows(judged.lazy(), of_tuning.lazy(), AT, judged.columns[1:])
+    if judged.schema[AT] != of_tuning.schema[AT]:
         return []
-    ids = table.select(case).unique()
-    both = ids.join(tuned.select(case), on=case, how="semi").height
+    ids = judged.select(AT).unique()
+    both = join_on(ids, of_tuning, [AT], "semi").height
     if not both:
         return []
+    (case,) = column_names_of([cases.case])
     return [
         f"{both:,} of the {ids.height:,} values of {case!r} are in tuning, too: where they are the "
         "same cases, thresholds were judged on cases that they were chosen on."
     ]
 
 
+def _by_case(cases: Cases[pl.DataFrame]) -> pl.DataFrame:
+    """Each row's case, truth and scores, under names that do not depend on the roles."""
+    scores: Mapping[str, Any] = cases.scores or {MODEL: cases.model, SCORE: cases.score}
+    parts: dict[str, Any] = {AT: cases.case, TRUTH: cases.truth, **scores}
+    table = cases.table.lazy()
+    return cases.table.select(
+        single_column(column, "score", table).alias(name) for name, column in parts.items()
+    )
+
+
 def _tables(
     judged: pl.DataFrame,
     rated: pl.DataFrame,
-    between: str,
+    model: str,
     costs: Costs,
     certainty: Certainty,
     level: float,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The models, the one that costs least first, and their costs and regrets at each prior."""
-    belief, names = costs.belief, rated[between]
+    belief, names = costs.belief, rated[model]
     fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
     means = costs.at(belief.mean, fnr, fpr)
     at_priors = np.array([costs.at(prior, fnr, fpr) for prior in costs.priors])
@@ -359,7 +323,7 @@ def _tables(
         ]
     ).with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("share", "sens"))
     models = (
-        join_on(judged.select(between), of_rated, [between], "left", order="left")
+        join_on(judged.select(model), of_rated, [model], "left", order="left")
         .with_columns(judged.select(COLUMNS))
         .sort("mean", nulls_last=True, maintain_order=True)
     )
@@ -369,27 +333,27 @@ def _tables(
 def _choice(
     judged: pl.DataFrame,
     rated: pl.DataFrame,
-    between: str,
+    model: str,
     costs: Costs,
     certainty: Certainty,
     level: float,
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
-    models, priors = _tables(judged, rated, between, costs, certainty, level)
+    models, priors = _tables(judged, rated, model, costs, certainty, level)
     ranked = models.filter(pl.col("mean").is_not_null())
     is_any = not ranked.is_empty()
-    lacking = judged.filter(~pl.col(KNOWN)).select(between, "note").rows()
+    lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
     close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING * pl.col("mean").max()
     threshold = ranked["threshold"][0] if is_any else None
     return Choice(
-        bayes=ranked[between][0] if is_any else None,
-        minimax=ranked.filter(close)[between][0] if is_any else None,
+        bayes=ranked[model][0] if is_any else None,
+        minimax=ranked.filter(close)[model][0] if is_any else None,
         steadiest=None,
         answer=_sentence(ranked, costs, curves, is_bound=certainty.is_bound)
-        + _without_threshold(judged, between)
+        + _without_threshold(judged, model)
         if is_any
-        else _why_none(judged, between),
+        else _why_none(judged, model),
         models=models,
         priors=priors,
         warnings=(
@@ -403,7 +367,7 @@ def _choice(
         comparison=None,
         over=costs.belief,
         measure=EXPECTED_COST,
-        block=(),
+        folds=(),
         level=level,
         is_bound=certainty.is_bound,
         threshold=threshold,
@@ -425,9 +389,9 @@ def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -
     )
 
 
-def _why_none(judged: pl.DataFrame, between: str) -> str:
+def _why_none(judged: pl.DataFrame, model: str) -> str:
     """Why no model has a threshold."""
-    notes = judged.filter(pl.col("note").is_not_null()).select(between, "note")
+    notes = judged.filter(pl.col("note").is_not_null()).select(model, "note")
     is_promise = notes["note"].str.starts_with(NOT_PROMISED).all()
     start = NOT_PROMISED if is_promise else "no model has a threshold that may be used: "
     start = capitalised(start)
@@ -461,9 +425,9 @@ def _sentence(
     return f"{take_first(ranked)}, and {act}. {cost_in_words(ranked, costs)} {sure}".rstrip()
 
 
-def _without_threshold(judged: pl.DataFrame, between: str) -> str:
+def _without_threshold(judged: pl.DataFrame, model: str) -> str:
     """The models of which no threshold keeps to the constraints: they are not compared."""
-    models = judged.filter(pl.col("note").str.starts_with(NOT_PROMISED))[between].to_list()
+    models = judged.filter(pl.col("note").str.starts_with(NOT_PROMISED))[model].to_list()
     if not models:
         return ""
     have = "has" if len(models) == 1 else "have"

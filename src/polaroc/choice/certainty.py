@@ -2,32 +2,24 @@
 
 from collections.abc import Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from polaroc.base.checks import check_ratio
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
+from polaroc.choice.predictions import one_prior
 from polaroc.comparison.half_splits import ModelMeans
 from polaroc.comparison.measure_rows import SAME, range_rows
-from polaroc.comparison.paired_cases import (
-    NO_VARIANCE,
-    Block,
-    PairedCases,
-    blocks_of,
-    read_paired,
-)
+from polaroc.comparison.paired_cases import NO_VARIANCE, Block, PairedCases, blocks_of, read_cases
 from polaroc.errors import Hint
-from polaroc.measures.catalog import mean_name
-from polaroc.measures.spec import Measure
+from polaroc.measures.catalog import label, mean_name, select_measures
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.usual_keys import usual_case
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array
 
-# A column of cases, where none is known.
-ANY_CASE = "id"
 # Test sets as large as training sets: the most that is usual.
 MAX_RATIO = 1.0
 
@@ -39,6 +31,11 @@ class Certainty(NamedTuple):
     basis: str  # in a sentence
     freedom: float = inf
     is_bound: bool = False  # larger than it need be, for want of something
+
+
+WEIGHTED = Certainty(
+    None, "Nothing says how sure this is: that of one test set is not known for weighted cases."
+)
 
 
 def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
@@ -80,12 +77,38 @@ def of_halves(means: ModelMeans) -> Certainty:
     )
 
 
-def of_cases(
-    predictions: pl.DataFrame, measure: Measure, between: str, case: str, **columns: Any
-) -> Certainty:
-    """Of fitted models on one test set, paired by case."""
-    cases = read_paired(predictions, between=between, case=case, **columns)
-    return of_block(cases, next(blocks_of(cases, measure)))
+def of_test_set(
+    cases: Cases[pl.DataFrame], measure: str, over: tuple[float, float] | Belief | None
+) -> Certainty | None:
+    """Of fitted models on one test set, paired by case: a measure over a range, or at one prior.
+
+    None where no column tells the cases apart.
+    """
+    if cases.weight is not None:
+        return WEIGHTED
+    if cases.case is None:
+        return None
+    at, mean = one_prior(over), mean_name(measure)
+    if at is None and mean is None:
+        return Certainty(
+            None,
+            f"Nothing says how sure this is: of the {label(measure)} averaged over priors it is "
+            "known at a single prior, or from several folds.",
+        )
+    chosen = (
+        select_measures(mean, "observed", over, "exact", score_prior=cases.score_prior)
+        if at is None
+        else select_measures(measure, [at], None, "exact", score_prior=cases.score_prior)
+    )
+    (one,) = chosen.measures
+    if not (one.gradient_terms or one.case_loss):
+        return Certainty(
+            None,
+            f"Nothing says how sure this is: the cases of one test set do not tell by how much the "
+            f"{label(measure)} varies, several folds do.",
+        )
+    paired = read_cases(cases)
+    return of_block(paired, next(blocks_of(paired, one)))
 
 
 def of_block(cases: PairedCases, block: Block) -> Certainty:
@@ -139,7 +162,7 @@ def of_errors(
                     "The probability refers to these fitted models on other cases like these. "
                     "Their errors were taken for unrelated, which understates it where they were "
                     "tested on the same cases: give predictions with {case}.",
-                    case=ANY_CASE,
+                    case="id",
                 ),
                 is_bound=True,
             )
@@ -148,23 +171,6 @@ def of_errors(
         Hint(
             "To know how sure the choice is, give predictions with {case}, which names the cases "
             "of one test set, or measures of several folds: each model was measured once.",
-            case=ANY_CASE,
+            case="id",
         ),
-    )
-
-
-def name_case(warnings: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Warnings whose hint to name the cases names a column of the table, where one looks like it.
-
-    Examples
-    --------
-    >>> name_case([Hint("give {case}.", case=ANY_CASE)], ["model", "case", "score"])
-    ("give case='case'.",)
-    """
-    case = usual_case(names)
-    return tuple(
-        Hint(one.template, command_line=one.command_line, **{**one.arguments, "case": case})
-        if case is not None and isinstance(one, Hint) and one.arguments.get("case") == ANY_CASE
-        else one
-        for one in warnings
     )

@@ -2,20 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share, check_text, pair_of
-from polaroc.base.columns import RESERVED, as_lazy, column_name, column_names, require
+from polaroc.base.checks import check_share, check_text, pair_of
+from polaroc.base.columns import as_lazy
 from polaroc.base.joins import join_on
 from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import changes, corrected, describe_belief, full_answer
 from polaroc.choice.by_cost import EXPECTED_COST, choose_by_cost, costs_of
-from polaroc.choice.certainty import Certainty, name_case, of_errors, of_folds, of_halves
+from polaroc.choice.certainty import Certainty, of_errors, of_folds, of_halves, of_test_set
 from polaroc.choice.posterior import Posterior, at_least_own, posterior
-from polaroc.choice.predictions import measured, one_prior
+from polaroc.choice.predictions import measures_of, one_prior
 from polaroc.choice.regret import (
     ExpectedMeasures,
     best_shares,
@@ -23,12 +22,9 @@ from polaroc.choice.regret import (
     table_of_priors,
 )
 from polaroc.choice.result import Choice
-from polaroc.comparison.checks import (
-    check_scores,
-    refuse_one_class,
-    refuse_prediction_options,
-)
+from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.compare import of_design
+from polaroc.comparison.compared import compared, measured_halves
 from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_halves
 from polaroc.comparison.layout import Layout, layout_of
@@ -45,14 +41,19 @@ from polaroc.measures.catalog import (
     mean_name,
 )
 from polaroc.measures.scoring import check_score_prior
-from polaroc.predictions.row_checks import check_nulls
-from polaroc.predictions.usual_keys import column_names_of, usual_keys, usual_names
-from polaroc.predictions.wide import score_columns
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns, RoleName
+from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import widest
-from polaroc.typing import IntoExpr, Label, Nulls, Prior, Score, Table
+from polaroc.typing import Table
 
+USED: tuple[RoleName, ...] = (
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "weight", "score_prior",
+    "test_train_ratio",
+)  # fmt: skip
+NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time")
 COLUMNS = (
     "mean", "expected", "lower", "upper", "probability_best", "expected_loss", "regret", "best",
     "mean_regret", "worst_regret", "share", "sens",
@@ -61,48 +62,34 @@ COLUMNS = (
 OFF = 0.002
 
 
+@takes_cases(USED, no_bearing=NO_BEARING, or_measures=True)
 def choose(
-    measures: Table,
-    between: str = "model",
-    block: str | Sequence[str] | None = "fold",
+    cases: Cases[Any],
     measure: str = "auprec",
     *,
     over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
-    test_train_ratio: float | None = None,
-    alpha: float = 0.005,
     incomplete: Incomplete = "raise",
     level: float = 0.95,
-    truth: IntoExpr | None = None,
-    score: Score | None = None,
-    by: str | Sequence[str] | None = None,
-    case: str | None = None,
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
-    halves: Table | None = None,
-    tuning: Table | None = None,
+    halves: Table | Cases[Any] | None = None,
+    tuning: Table | Cases[Any] | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
-    score_prior: Prior = "observed",
+    **columns: Unpack[Columns],
 ) -> Choice:
     """Which model to take over a range of priors, and how sure that is.
 
     Parameters
     ----------
-    measures
-        Predictions, with `truth`, `score` and `over`: one row per model and case, or per
-        case with one column of scores per model. Or tidy measures of every model and
-        fold, as `evaluate` gives them with
-        ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``. A lazy frame is
-        collected.
-    between
-        The key column that tells the models apart.
-    block
-        The key column, or columns, of the folds; None where each model was measured
-        once. Where there is no "fold", and `by` is not given, columns with usual names of
-        folds are found, if any; of predictions also those of models, without `between`.
+    cases
+        Predictions, one row per model and case, or per case with one column of scores per
+        model: the result of `cases`, or any table that it takes. Models of one test set are
+        compared case by case; with one column of scores per model each row is a case. Or,
+        without `truth` and `score`, tidy measures of every model and fold, as `evaluate` gives
+        them with ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; of these there are
+        only `model`, `fold` and `test_train_ratio`. A lazy frame is collected.
+    **columns
     measure
         A measure taken at priors, such as "auprec", or "brier" and "log_loss", of which
         less is better, for scores that are probabilities; or ``"expected_cost"``, to
@@ -112,45 +99,27 @@ def choose(
         predictions also one row of `estimate_prior`, whose uncertainty is then in
         `lower` and `upper`; of measures by default the range of the table's IAUPREC, or of
         the mean of another measure, else the priors of the table, equally likely.
-    test_train_ratio
-        Test over training cases of a fold, as in `compare`: 0.25 for 80/20 hold-outs,
-        1/(k−1) for k folds. Of predictions with `case` it is worked out. Without it
-        probabilities are understated, and no test is made.
-    alpha
-        As in `compare`.
     incomplete
-        As in `compare`.
+        Of folds, as in `compare`.
     level
-        Probability that `lower` and `upper` of a model hold its true measure, in (0, 1).
-    truth, score, weight, positive, nulls
-        Of predictions, as in `evaluate`. With ``nulls="drop"`` fitted models that can be
-        paired are compared on the cases that all of them scored; a warning says which were
-        left out.
-    by
-        The columns of the models and of the folds in one: in place of `between` and
-        `block`. With one score column per model only those of the folds.
-    case
-        The column that tells cases apart: the models of one test set are compared case
-        by case. With one score column per model it is not needed, since each row is a
-        case.
+        Probability that `lower` and `upper` of a model hold its true measure, in (0, 1); the
+        tests of the `comparison` are made at 1 − `level`.
     halves
-        Of folds: the tidy measures of the same models in disjoint halves of the same
-        cases, as in `compare`, at the same priors and over the same range. They say how
-        sure the choice is, for unstable learners too; `test_train_ratio` is then not
-        needed.
+        Of folds: the same models in disjoint halves of the same cases, as in `compare`:
+        predictions with the same roles, a `Cases` of their own, or measures at the same priors
+        and over the same range. They say how sure the choice is, for unstable learners too;
+        `test_train_ratio` is then not needed.
     tuning
         For "expected_cost": predictions of the same models on other cases, on which the
-        thresholds are chosen. Models fitted anew for each fold have none. The same cases,
-        or some of them, are refused where that can be seen.
+        thresholds are chosen, with the same roles or as a `Cases` of their own. Models fitted
+        anew for each fold have none. The same cases, or some of them, are refused where that
+        can be seen.
     cost_fn, cost_fp
         For "expected_cost": costs > 0 of a missed positive and of a false alarm.
     constraints, confidence
         For "expected_cost": what thresholds have to keep, as in `operating_points`. The
         promises of all models hold at once with the probability `confidence`, so that
         that of the model that is picked does, too.
-    score_prior
-        Of predictions, for measures of probabilities such as "brier": the prior at which
-        scores are right, as in `evaluate`.
 
     Returns
     -------
@@ -214,7 +183,7 @@ def choose(
     >>> import polaroc as pr
     >>> choice = pr.choose(
     ...     pr.datasets.satellite_predictions(), truth="truth", score="score",
-    ...     by=["model", "fold"], over=(0.05, 0.20), test_train_ratio=0.25,
+    ...     over=(0.05, 0.20), test_train_ratio=0.25,
     ... )
     >>> print(choice.answer)
     Take A: the area (AUPREC) over 5 to 20 % positives is 0.779, 0.043 more than that of C. A is the
@@ -223,70 +192,48 @@ def choose(
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
-    check_nulls(nulls)
-    check_score_prior(score_prior)
-    if case is not None:
-        column_name(case, "case")
-    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        check_factor(name, cost)
+    check_score_prior(cases.score_prior)
     over, estimate = _checked_priors(over)
-    keys = [] if by is None else column_names(by, "by")
-    if by is not None:
-        between, block = (keys[0], keys[1:]) if keys else (between, ())
-    elif isinstance(block, str) and block == "fold":
-        measures = as_lazy(measures)
-        block = _folds(measures, column_name(between, "between"), [truth, score, weight, case])
-    check_options(
-        measure, test_train_ratio=test_train_ratio, halves=halves, tuning=tuning, cost_fn=cost_fn,
-        cost_fp=cost_fp, constraints=constraints, confidence=confidence,
-        score_prior=None if score_prior == OBSERVED else score_prior,
+    _check_options(
+        measure, test_train_ratio=cases.test_train_ratio, halves=halves, tuning=tuning,
+        cost_fn=cost_fn, cost_fp=cost_fp, constraints=constraints, confidence=confidence,
+        incomplete=None if incomplete == "raise" else incomplete,
+        score_prior=None if cases.score_prior == OBSERVED else cases.score_prior,
     )  # fmt: skip
     check_share("level", level)
-    given = [column_name(between, "between"), *column_names(block, "block")]
-    usual = by is None and isinstance(block, str) and given == ["model", "fold"]
-    named = None if usual else given
+    for other in (halves, tuning):
+        if isinstance(other, Cases):
+            refuse_roles(other, "choose", (*USED, *NO_BEARING))
     if measure == EXPECTED_COST:
         costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        return choose_by_cost(
-            measures, tuning, named, costs, truth=truth, score=score, case=case, weight=weight,
-            positive=positive, nulls=nulls, level=level,
-        )  # fmt: skip
-    measure = at_one_prior(measure)
-    check_scores(truth, score, on_cases=case is not None)
-    choose_of = partial(
-        choose_measured, measure=measure, alpha=alpha, incomplete=incomplete, level=level,
-        halves=None if halves is None else _read_measures(halves),
-    )  # fmt: skip
-    if truth is None or score is None:
-        if estimate is not None:
-            raise InvalidArgument(
-                "over is an estimated prior, and there are no predictions: measures at one prior "
-                "do not say what they are at others.",
-                hint="give predictions, with truth and score, or a range of priors.",
-            )
-        refuse_prediction_options(weight, positive, nulls, score_prior)
-        return choose_of(
-            _read_measures(measures), between, block, over=over, test_train_ratio=test_train_ratio
+        return choose_by_cost(cases, tuning, costs, level=level)
+    measure, given = at_one_prior(measure), compared(cases)
+    if not given.folds:
+        _refuse("for folds", "each model was measured once",
+                incomplete=None if incomplete == "raise" else incomplete)  # fmt: skip
+    if estimate is not None:
+        _refuse("for ranges and beliefs", "over is an estimate", halves=halves)
+    if given.are_measures and estimate is not None:
+        raise InvalidArgument(
+            "over is an estimated prior, and there are no predictions: measures at one prior "
+            "do not say what they are at others.",
+            hint="give predictions, with truth and score, or a range of priors.",
         )
-    table = as_lazy(measures).collect()
 
-    def of_predictions(over: tuple[float, float] | Belief | None) -> Choice:
-        known = measured(
-            table, named if by is None else keys, measure, over, truth=truth, score=score,
-            case=case, weight=weight, positive=positive, nulls=nulls, score_prior=score_prior,
+    def choice_over(over: tuple[float, float] | Belief | None) -> Choice:
+        choice = choose_measured(
+            given.table if given.are_measures else measures_of(given.cases, over, measure),
+            given.model, given.folds, measure, over=over, test_train_ratio=given.test_train_ratio,
+            incomplete=incomplete, level=level,
+            certainty=of_test_set(given.cases, measure, over) if given.on_cases else None,
+            halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
-        ratio = known.test_train_ratio if test_train_ratio is None else test_train_ratio
-        choice = choose_of(
-            known.measures, known.between, known.blocks, over=over, test_train_ratio=ratio,
-            certainty=known.certainty,
-        )  # fmt: skip
-        left_out = [] if known.left_out is None else [known.left_out]
-        return replace(choice, warnings=(*left_out, *name_case(choice.warnings, table.columns)))
+        left_out = [] if given.left_out is None else [given.left_out]
+        return replace(choice, warnings=(*left_out, *choice.warnings))
 
     if estimate is None:
-        return of_predictions(over)
-    _refuse("for ranges and beliefs", "over is an estimate", halves=halves)
-    return _at_estimate(of_predictions, belief_of_estimate(estimate))
+        return choice_over(over)
+    return _at_estimate(choice_over, belief_of_estimate(estimate))
 
 
 def _checked_priors(
@@ -305,20 +252,6 @@ def _checked_priors(
     elif isinstance(over, tuple):
         check_range(*over)
     return over, estimate
-
-
-def _folds(table: pl.LazyFrame, between: str, taken: Sequence[object]) -> str | list[str] | None:
-    """The columns of folds where none is named: "fold", others with usual names, or none."""
-    names = table.collect_schema().names()
-    truth, score, *_ = taken
-    if "fold" in names or (truth is not None and between == "model"):
-        return "fold"
-    if truth is None:
-        keys = [name for name in names if name != between and name not in RESERVED]
-        return usual_names(keys).blocks or None
-    columns: list[object] = [*score_columns(score).values()] or [score]  # type: ignore[arg-type]
-    used = column_names_of([*taken, *columns])
-    return usual_keys(table, [*used, between]).blocks or None
 
 
 def _at_estimate(
@@ -342,9 +275,9 @@ def _at_estimate(
     )
 
 
-def check_options(
-    measure: str, *, test_train_ratio: object, halves: object, cost_fn: object, cost_fp: object,
-    score_prior: object = None, **of_costs: object,
+def _check_options(
+    measure: str, *, test_train_ratio: object, halves: object, incomplete: object,
+    score_prior: object, cost_fn: object, cost_fp: object, **of_costs: object,
 ) -> None:  # fmt: skip
     """Refuse arguments that are for another measure."""
     check_text("measure", measure, "auprec")
@@ -361,8 +294,10 @@ def check_options(
             ),
         )
     if measure == EXPECTED_COST:
-        _refuse("for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test "
-                "set", test_train_ratio=test_train_ratio, halves=halves)  # fmt: skip
+        _refuse(
+            "for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set",
+            test_train_ratio=test_train_ratio, halves=halves, incomplete=incomplete,
+        )  # fmt: skip
         _refuse("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
                 score_prior=score_prior)  # fmt: skip
         return
@@ -386,39 +321,37 @@ def _refuse(purpose: str, why: str, *, hint: Hint | None = None, **arguments: ob
 
 def choose_measured(
     frame: pl.DataFrame,
-    between: str,
-    block: str | Sequence[str] | None,
+    model: str,
+    folds: Sequence[str],
     measure: str = "auprec",
     *,
     over: tuple[float, float] | Belief | None,
     test_train_ratio: float | None,
-    alpha: float,
     incomplete: Incomplete,
     level: float = 0.95,
     certainty: Certainty | None = None,
     halves: pl.DataFrame | None = None,
 ) -> Choice:
     """The choice from tidy measures; `certainty` where it does not follow from these."""
-    check_result_name(between, COLUMNS)
+    check_result_name(model, COLUMNS)
     refuse_one_class(frame)
     if (prior := one_prior(over)) is not None:
         frame, over = _at_prior(frame, measure, prior), None
         halves = None if halves is None else _at_prior(halves, measure, prior)
     under_belief = measure_under_belief(frame, measure, over)
-    blocks = column_names(block, "block")
     design = balanced(
-        under_belief.rows, under_belief.columns, between, blocks, incomplete,
+        under_belief.rows, under_belief.columns, model, folds, incomplete,
         noted=under_belief.noted,
     )  # fmt: skip
     measured = under_belief.expected_measures(design.values)
     over, ends, belief = under_belief.over, under_belief.ends, under_belief.belief
-    sens = _sens(frame, between, over)
-    named = design.models.alias(between)
+    sens = _sens(frame, model, over)
+    named = design.models.alias(model)
     means = layout = None
     if halves is not None:
         check_blocks(design)
-        layout = layout_of(under_belief.rows, design, between)
-        means = _half_split_means(halves, measure, over, between, design, layout, measured)
+        layout = layout_of(under_belief.rows, design, model)
+        means = _half_split_means(halves, measure, over, model, design, layout, measured)
         certainty = of_halves(means)
     if certainty is None:
         certainty = (
@@ -432,8 +365,8 @@ def choose_measured(
     if len(design.values) > 1 and (test_train_ratio is not None or means is not None):
         comparison = of_design(
             Design(design.models, design.blocks, measured.expected[:, :, None]),
-            f"expected {measure}", between, blocks,
-            Plan(test_train_ratio=test_train_ratio, level=1 - alpha, halves=means is not None),
+            f"expected {measure}", model, folds,
+            Plan(test_train_ratio=test_train_ratio, level=level, halves=means is not None),
             means=means, layout=layout, descending=higher_is_better(measure),
         )  # fmt: skip
     name = in_words(measure)
@@ -446,9 +379,9 @@ def choose_measured(
         is_area=is_area(measure),
     )
     return Choice(
-        bayes=models[between][0],
-        minimax=_least(models, between, "worst_regret"),
-        steadiest=_least(models, between, "sens"),
+        bayes=models[model][0],
+        minimax=_least(models, model, "worst_regret"),
+        steadiest=_least(models, model, "sens"),
         answer="".join(f"{warning} " for warning in doubted) + answer,
         models=models,
         priors=priors,
@@ -457,7 +390,7 @@ def choose_measured(
             certainty.basis,
             corrected(models, name, higher=higher_is_better(measure)),
             *changes(priors),
-            *([] if under_belief.is_exact else _other_range(frame, models, between, measure, over)),
+            *([] if under_belief.is_exact else _other_range(frame, models, model, measure, over)),
             *([] if comparison is None else comparison.warnings),
             *design.warnings,
             *doubted,
@@ -465,31 +398,25 @@ def choose_measured(
         comparison=comparison,
         over=belief,
         measure=measure,
-        block=tuple(blocks),
-        blocks=len(design.values),
+        folds=tuple(folds),
+        fold_count=len(design.values),
         level=level,
         is_bound=certainty.is_bound,
     )
-
-
-def _read_measures(measures: Table) -> pl.DataFrame:
-    lazy = as_lazy(measures)
-    require(lazy, ("measure", "estimate"), source="evaluate(...)")
-    return lazy.collect()
 
 
 def _half_split_means(
     halves: pl.DataFrame,
     measure: str,
     over: tuple[float, float] | Belief | None,
-    between: str,
+    model: str,
     design: Design,
     layout: Layout,
     measured: ExpectedMeasures,
 ) -> ModelMeans:
     """The models' expected measures with the covariance that the halves give them."""
     own = measure_under_belief(halves, measure, over)
-    read = read_halves(own.rows, own.columns, between, design.models, own.noted)
+    read = read_halves(own.rows, own.columns, model, design.models, own.noted)
     in_halves = own.expected_measures(read.design.values).expected
     return half_split_means(design, layout, read, measured.expected, in_halves)
 
@@ -510,7 +437,7 @@ def _models(
     level: float,
     limits: tuple[float | None, float | None],
 ) -> pl.DataFrame:
-    blocks = len(measured.values)
+    folds = len(measured.values)
     shares = best_shares(measured.gain).mean(axis=0)
     unknown: Any = [None] * len(models)
     mean = worst = unknown
@@ -537,7 +464,7 @@ def _models(
             ),
             pl.Series("mean_regret", mean, pl.Float64),
             pl.Series("worst_regret", worst, pl.Float64),
-            pl.Series("share", shares if blocks > 1 else unknown, pl.Float64),
+            pl.Series("share", shares if folds > 1 else unknown, pl.Float64),
         ]
     ).with_columns(pl.col("lower", "upper").clip(*limits))
     if sens is None:
@@ -560,7 +487,7 @@ def _priors(measured: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:
 
 
 def _sens(
-    frame: pl.DataFrame, between: str, over: tuple[float, float] | Belief | None
+    frame: pl.DataFrame, model: str, over: tuple[float, float] | Belief | None
 ) -> pl.DataFrame | None:
     """The mean Sens per model over the range, where the table has it for all."""
     labels = over_labels(frame, "sens")
@@ -570,22 +497,22 @@ def _sens(
         rows = rows_of(frame, "sens") if "sens" in frame["measure"] and len(labels) < 2 else None
     if rows is None:
         return None
-    sens = rows.frame.group_by(between).agg(pl.col("estimate").mean().alias("sens"))
+    sens = rows.frame.group_by(model).agg(pl.col("estimate").mean().alias("sens"))
     return None if sens["sens"].null_count() else sens
 
 
-def _least(models: pl.DataFrame, between: str, column: str) -> Any:
+def _least(models: pl.DataFrame, model: str, column: str) -> Any:
     """The model with the least value, the better one where two tie."""
     if models[column].null_count():
         return None
     close = pl.col(column) <= pl.col(column).min() + ROUNDING
-    return models.filter(close)[between][0]
+    return models.filter(close)[model][0]
 
 
 def _other_range(
     frame: pl.DataFrame,
     models: pl.DataFrame,
-    between: str,
+    model: str,
     measure: str,
     over: tuple[float, float] | Belief | None,
 ) -> list[str]:
@@ -599,8 +526,8 @@ def _other_range(
             "expected AUPREC is worked out from the priors of the table."
         ]
     rows = rows_of(frame, "iauprec").frame
-    means = rows.group_by(between).agg(pl.col("estimate").mean())
-    both = join_on(models, means, [between])
+    means = rows.group_by(model).agg(pl.col("estimate").mean())
+    both = join_on(models, means, [model])
     difference = max((both["mean"] - both["estimate"]).abs().drop_nulls().to_list(), default=0.0)
     if difference <= OFF:
         return []

@@ -54,11 +54,11 @@ class Choice:
     warnings
         What the numbers rest on, in sentences.
     comparison
-        The corrected tests on the expected measure; None without blocks or
+        The corrected tests on the expected measure; None without folds or
         without `test_train_ratio`.
     over
         The belief about the prior.
-    measure, block, blocks
+    measure, folds, fold_count
         What the models are judged by, the columns of the folds, and how many folds there
         are.
     level
@@ -89,8 +89,8 @@ class Choice:
     comparison: Comparison | None
     over: Belief
     measure: str
-    block: tuple[str, ...]
-    blocks: int = 1
+    folds: tuple[str, ...]
+    fold_count: int = 1
     level: float = 0.95
     is_bound: bool = False
     threshold: float | None = None
@@ -122,7 +122,7 @@ class Choice:
 def choice_parts(choice: Choice) -> "list[RenderableType]":
     """The summary of a choice as sentences and rich tables."""
     warnings = ["Note: " + line for line in choice.warnings]
-    tests = describe_tests(choice.models, choice.comparison, choice.blocks)
+    tests = describe_tests(choice.models, choice.comparison, choice.fold_count)
     promised = [] if choice.promise is None else [choice.promise]
     return [
         choice.answer, *promised, "", *block_tables(_choice_blocks(choice)), _choices(choice),
@@ -149,7 +149,7 @@ def _choices(choice: Choice) -> str:
 
 
 def _choice_blocks(choice: Choice) -> Iterator[Block]:
-    between = choice.models.columns[0]
+    column = choice.models.columns[0]
     models = choice.models
     less = "" if choice.higher_is_better else " (less is better)"
     sure = models.filter(pl.col("probability_best").is_not_null())
@@ -157,11 +157,11 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
         interval = f"{100 * choice.level:g} % from"
         yield (
             f"How good, and how sure{less}; expected: corrected for having been picked",
-            [between, "mean", "expected", interval, "to", "best", "loss"],
+            [column, "mean", "expected", interval, "to", "best", "loss"],
             [
                 [str(model), *map(number, numbers), probability(chance), number(loss)]
                 for model, *numbers, chance, loss in sure.select(
-                    between, "mean", "expected", "lower", "upper", "probability_best",
+                    column, "mean", "expected", "lower", "upper", "probability_best",
                     "expected_loss",
                 ).iter_rows()
             ],
@@ -170,27 +170,32 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     if choice.is_by_cost:
         yield (
             "Cost per case, and the threshold that it is the cost of",
-            [between, "cost", "mean regret", "worst regret", "threshold", "recall", "FPr"],
+            [column, "cost", "mean regret", "worst regret", "threshold", "recall", "FPr"],
             [
                 [str(model), *map(number, numbers)]
                 for model, *numbers in models.select(
-                    between, "mean", "mean_regret", "worst_regret", "threshold", "tpr", "fpr"
+                    column, "mean", "mean_regret", "worst_regret", "threshold", "tpr", "fpr"
                 ).iter_rows()
             ],
             1,
         )  # fmt: skip
         return
+    # Of one test set there are no folds to win.
+    won = ["folds won"] if choice.fold_count > 1 else []
     yield (
         f"Over the range{less}",
-        [between, "mean", "mean regret", "worst regret", "folds won", "Sens"],
+        [column, "mean", "mean regret", "worst regret", *won, "Sens"],
         [
-            [str(model), number(m), number(mean), number(worst), _percent(share), number(sens)]
-            for model, m, mean, worst, share, sens in models.select(
-                between, "mean", "mean_regret", "worst_regret", "share", "sens"
+            [
+                str(model), *map(number, numbers), *([_percent(share)] if won else []),
+                number(sens),
+            ]
+            for model, *numbers, share, sens in models.select(
+                column, "mean", "mean_regret", "worst_regret", "share", "sens"
             ).iter_rows()
         ],
         1,
-    )
+    )  # fmt: skip
     best = choice.priors.filter("best").unique("prior", keep="first", maintain_order=True)
     if best.is_empty():
         return
@@ -200,11 +205,11 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     which = "each prior" if rows == best.height else f"{rows} of the {best.height} priors"
     yield (
         f"The best model at {which}",
-        ["prior", "best", "mean", "folds won"],
+        ["prior", "best", "mean", *won],
         [
-            [f"{prior:.4g}", str(model), number(mean), _percent(share)]
+            [f"{prior:.4g}", str(model), number(mean), *([_percent(share)] if won else [])]
             for prior, model, mean, share in best[shown]
-            .select("prior", between, "mean", "share")
+            .select("prior", column, "mean", "share")
             .iter_rows()
         ],
         2,

@@ -6,53 +6,19 @@ from math import inf
 import polars as pl
 
 from polaroc.base.checks import check_text, is_number
-from polaroc.base.columns import OVER, RESERVED, column_names
+from polaroc.base.columns import OVER
 from polaroc.comparison.measure_rows import over_labels
 from polaroc.errors import (
     Hint,
     InvalidArgument,
     InvalidPredictions,
-    InvalidTable,
     quoted,
 )
 from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
 from polaroc.measures.scoring import check_score_prior
-from polaroc.predictions.row_checks import check_nulls
-from polaroc.predictions.usual_keys import column_names_of, pooled_folds, usual_keys, usual_names
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
-
-
-def check_scores(truth: object, score: object, *, on_cases: bool) -> bool:
-    """Whether there are predictions; else there are measures."""
-    if (truth is None) != (score is None):
-        raise InvalidArgument(
-            "only one of truth and score is given, needed are both or none.",
-            hint="give both for predictions, none for measures.",
-        )
-    if truth is None and on_cases:
-        raise InvalidArgument(
-            "case is given without truth and score: one test set is compared by its predictions.",
-            hint=Hint(
-                "name their columns; for measures of folds take {test_train_ratio}.",
-                test_train_ratio=0.25,
-            ),
-        )
-    return truth is not None
-
-
-def refuse_prediction_options(
-    weight: object, positive: object, nulls: object, score_prior: object
-) -> None:
-    """Refuse arguments that are for predictions where measures are given."""
-    check_nulls(nulls)
-    if weight is not None or positive is not None or nulls != "raise":
-        raise InvalidArgument(
-            "weight, positive or nulls is given without truth and score: they are for predictions.",
-            hint="leave it out, or name the columns of predictions.",
-        )
-    refuse_score_prior(score_prior)
 
 
 def refuse_score_prior(score_prior: object) -> None:
@@ -126,20 +92,6 @@ def check_margin(measure: str, margin: object) -> None:
         )
 
 
-def check_measures(table: pl.DataFrame) -> None:
-    """Refuse a table that is not one of measures."""
-    if not {"measure", "estimate"} <= set(table.columns):
-        raise InvalidTable(
-            f"the table holds no measures; it has {quoted(table.columns)}.",
-            hint=Hint(
-                "pass the result of evaluate(...), or name the columns of predictions with "
-                "{truth} and {score}.",
-                truth=None,
-                score=None,
-            ),
-        )
-
-
 def refuse_empty(table: pl.DataFrame) -> None:
     """Refuse predictions without rows."""
     if table.is_empty():
@@ -156,57 +108,6 @@ def refuse_one_class(measures: pl.DataFrame) -> None:
                 f"no row is {kind}, so that there is nothing to choose by.",
                 hint=Hint("check {truth} and {positive}.", truth=None, positive=None),
             )
-
-
-def keys_of(
-    table: pl.DataFrame,
-    by: str | Sequence[str] | None,
-    taken: Sequence[str] | None,
-    *,
-    on_cases: bool,
-) -> list[str]:
-    """The column of the models, then those of the folds.
-
-    Parameters
-    ----------
-    table, by
-        As given.
-    taken
-        The columns of predictions that have another part, None for measures.
-    on_cases
-        Whether cases are compared, so that no folds are needed.
-    """
-    keys = _usual_keys(table, taken) if by is None else column_names(by, "by")
-    if len(keys) < (1 if on_cases else 2):
-        needed = "the column of the models" if on_cases else "columns of the models and the folds"
-        raise InvalidArgument(
-            f"keys are {quoted(keys) or 'none'}, needed are {needed}.",
-            hint=Hint(
-                "for example {by}.",
-                command_line="name the columns of the folds with {block}.",
-                by="model" if on_cases else ["model", "fold"],
-                block="fold",
-            ),
-        )
-    if by is not None and taken is not None:
-        refuse_pooled_folds(table.lazy(), keys, taken)
-    return keys
-
-
-def refuse_pooled_folds(
-    table: pl.LazyFrame,
-    keys: Sequence[str],
-    taken: Sequence[object],
-    *,
-    on_cases: bool = False,
-) -> None:
-    """Refuse scores of several fitted models that would pass for those of one."""
-    if not all(one is None or isinstance(one, str | pl.Expr) for one in taken):
-        # What is no column is refused where it is read.
-        return
-    refuse_folds_left_out(
-        pooled_folds(table, keys, column_names_of(taken)), keys, on_cases=on_cases
-    )
 
 
 def refuse_folds_left_out(
@@ -253,13 +154,3 @@ def of_one_range(
             hint=Hint("evaluate again with the range, or name one of these as {over}.", over=None),
         )
     return measures, None
-
-
-def _usual_keys(table: pl.DataFrame, taken: Sequence[str] | None) -> list[str]:
-    """The column of the models, then those of the folds; of measures, where none are taken, all."""
-    if taken is None:
-        keys = [name for name in table.columns if name not in RESERVED]
-        between = next(iter(usual_names(keys).models), "model")
-        return [between, *(key for key in keys if key != between)]
-    usual = usual_keys(table.lazy(), taken)
-    return [next(iter(usual.models), "model"), *usual.blocks]

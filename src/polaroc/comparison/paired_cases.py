@@ -11,16 +11,15 @@ from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import PLACE, SIZE, TRUTH
-from polaroc.comparison.checks import refuse_pooled_folds
 from polaroc.curves.curve import curve
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure
-from polaroc.predictions.cases import Cases, columns_of, keyed
+from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.row_checks import SCORE, without_nulls
 from polaroc.predictions.table import read
-from polaroc.predictions.wide import MODEL, score_columns, with_cases, with_row_cases
-from polaroc.typing import Array, IntoExpr, Label, Score
+from polaroc.predictions.wide import MODEL, with_row_cases
+from polaroc.typing import Array, IntoExpr
 from polaroc.uncertainty.influence import influence, influence_column
 
 PAIR = (
@@ -74,24 +73,6 @@ class Block:
                 return total * float("nan")
             total += np.cov(np.stack(among)).reshape(total.shape) / among[0].size
         return total
-
-
-def read_paired(
-    frame: pl.LazyFrame | pl.DataFrame,
-    *,
-    truth: IntoExpr,
-    score: Score,
-    between: str,
-    case: str | None,
-    positive: Label | Sequence[Label] | None,
-) -> PairedCases:
-    """Cases of one test set; refuse those of several folds."""
-    lazy = with_cases(frame.lazy(), score, case)
-    refuse_pooled_folds(lazy, [between], [truth, *columns_of(score), case], on_cases=True)
-    model = None if score_columns(score) else between
-    return read_cases(
-        keyed(lazy, truth=truth, score=score, model=model, case=case, positive=positive)
-    )
 
 
 def read_cases(cases: Cases[Any]) -> PairedCases:
@@ -181,65 +162,6 @@ def _refuse_roles_among(by: Sequence[IntoExpr], between: str, of_case: Sequence[
                 by=[key for key in named if key not in taken],
             ),
         )
-
-
-def check_has_models(columns: Sequence[str], between: str, score: Score | None) -> None:
-    """Refuse a table with one column of scores and none that tells the models apart."""
-    if between in columns or score_columns(score):
-        return
-    raise InvalidArgument(
-        f"there is no column {between!r}, and one column of scores: a comparison needs two models "
-        f"or more; the table has {quoted(columns)}.",
-        hint=spelling(
-            [between],
-            columns,
-            Hint(
-                "give one column of scores per model, {score}, or with a row per model and case "
-                "the column that tells the models apart, {between}.",
-                score=TWO_SCORES,
-                between="model",
-            ),
-        ),
-    )
-
-
-def common_cases(
-    table: pl.DataFrame, *, truth: IntoExpr, score: Score, between: str, case: str | None
-) -> tuple[pl.DataFrame, str | None]:
-    """The cases that all models of a test set scored, and what is to be said of the others.
-
-    Without `case` rows of one column of scores cannot be paired: the table is returned as it is.
-    """
-    wide = score_columns(score)
-    missing = {model: _is_missing(table, column, "score") for model, column in wide.items()}
-    if isinstance(score, str | pl.Expr):
-        if case is None or case not in table.columns:
-            return table, None
-        unscored = _is_missing(table, score, "score")
-    else:
-        unscored = pl.any_horizontal(missing.values())
-    out = table.select(out=unscored | _is_missing(table, truth, "truth"))["out"]
-    if not out.any():
-        return table, None
-    if case is None or wide:
-        lost = table.select(**{model: is_so.sum() for model, is_so in missing.items()})
-        by_model = [(model, count) for model, count in lost.row(0, named=True).items() if count]
-        kept = table.filter(~out)
-        cases, left = table.height, table.height - kept.height
-    else:
-        without = table.filter(unscored)
-        by_model = list(without.group_by(between).len().sort(between).iter_rows())
-        ids = table.filter(out).select(case).unique()
-        kept = join_on(table, ids, [case], "anti", order="left")
-        cases, left = table[case].n_unique(), ids.height
-    names = ", ".join(f"{count:,} of {quoted([model])}" for model, count in by_model[:MAX_NAMED])
-    if len(by_model) > MAX_NAMED:
-        names += f" and some of {len(by_model) - MAX_NAMED} more"
-    why = f"scores are missing: {names}" if by_model else "their truth is missing"
-    return kept, (
-        f"{left:,} of {cases:,} cases {'was' if left == 1 else 'were'} left out of all models, "
-        f"which are compared on the same {cases - left:,}: {why}."
-    )
 
 
 def common_cases_of(

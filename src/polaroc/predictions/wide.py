@@ -7,15 +7,13 @@ import polars as pl
 
 from polaroc.base.columns import single_column, type_name
 from polaroc.base.private_columns import private
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.row_checks import (
     INEXACT,
-    ROW_ERROR_HINTS,
-    ROW_ERRORS,
     SCORE,
     score_column,
 )
-from polaroc.typing import Frame, IntoExpr, Score
+from polaroc.typing import IntoExpr, Score
 
 MODEL = "model"
 CASE = "id"
@@ -150,18 +148,6 @@ def refuse_model_column(columns: Collection[str], keys: Sequence[str] = ()) -> N
         )
 
 
-def with_cases(frame: Frame, score: Score | None, case: str | None) -> Frame:
-    """A wide table with a column of cases, each row being one, where none is named.
-
-    `CASE` is the name by default: any other is looked for, and missed where it is not there.
-    """
-    # Something other than a name, which is refused later, may have no answer to `!=`.
-    unnamed = isinstance(case, str) and case == CASE and score_columns(score)
-    if not unnamed or CASE in frame.lazy().collect_schema():
-        return frame
-    return frame.with_row_index(CASE)
-
-
 def with_row_cases(
     frame: pl.LazyFrame | pl.DataFrame,
 ) -> tuple[pl.LazyFrame | pl.DataFrame, str]:
@@ -176,22 +162,6 @@ def with_row_cases(
     names = (CASE, *(f"{CASE}_{i}" for i in range(1, len(present) + 1)))
     name = next(name for name in names if name not in present)
     return frame.with_row_index(name), name
-
-
-def models_as_rows(
-    table: pl.DataFrame, scores: Mapping[str, IntoExpr]
-) -> tuple[pl.DataFrame, pl.Expr]:
-    """A wide table with one row per case and model, and its column of scores."""
-    refuse_model_column(table.columns)
-    rows, errors = rows_by_model(table, scores, [pl.col(name) for name in table.columns])
-    long = rows.collect()
-    inexact = sum(long.select(is_inexact.sum()).item() for _, is_inexact in errors)
-    if inexact:
-        raise InvalidPredictions(
-            f"{inexact} {ROW_ERRORS[INEXACT]}s.", hint=ROW_ERROR_HINTS[INEXACT]
-        )
-    column = private("score")
-    return long.rename({SCORE: column}), pl.col(column)
 
 
 def _name(column: object) -> object:

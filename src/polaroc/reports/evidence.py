@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.columns import MEASURE_COLUMNS, RESERVED, column_name, require
+from polaroc.base.columns import MEASURE_COLUMNS, RESERVED, require
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import LACKING, TRUTH, private
+from polaroc.base.private_columns import LACKING, private
 from polaroc.base.text import capitalised
 from polaroc.choice.answer import changes
 from polaroc.choice.by_cost import Costs, choose_by_cost, costs_of
@@ -31,7 +31,6 @@ from polaroc.measures.catalog import CATALOG
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import prior_grid, skew
 from polaroc.reports.inputs import Question, of_keys, pooled, within
@@ -376,9 +375,9 @@ def _choice(
     if question.by_cost:
         return _choice_by_cost(question)
     return choose_measured(
-        measures, question.model, question.folds or None, over=question.over,
-        test_train_ratio=question.test_train_ratio,
-        alpha=1 - question.level, incomplete=question.incomplete, level=question.level,
+        measures, question.model, question.folds, over=question.over,
+        test_train_ratio=question.test_train_ratio, incomplete=question.incomplete,
+        level=question.level,
         certainty=None if tested is None else of_block(tested.cases, tested.block),
     )  # fmt: skip
 
@@ -391,13 +390,9 @@ def costs(question: Question) -> Costs:
 def _choice_by_cost(question: Question) -> Choice:
     """The choice by what models cost at thresholds that are set on cases of their own."""
     assert question.tuning is not None
-    cases = question.compared.cases
-    case = None if cases.case is None else column_name(cases.case, "case")
     return choose_by_cost(
-        cases.table, question.tuning.table, [question.model], costs(question),
-        truth=TRUTH, score=SCORE, weight=cases.weight, case=case, positive=None, nulls="raise",
-        level=question.level,
-    )  # fmt: skip
+        question.compared.cases, question.tuning, costs(question), level=question.level
+    )
 
 
 def _judged_folds(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:

@@ -249,11 +249,11 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["winner_map", "P", *PREDICTIONS], "without a range of priors"),
         (
             ["winner_map", "P", *PREDICTIONS[:4], "--no-model", "--no-fold", *OVER],
-            "no column tells the models apart",
+            "nothing tells the models apart",
         ),
         (
             ["dominance", "P", *PREDICTIONS[:4], "--no-model", "--no-fold"],
-            "no column tells the models apart",
+            "nothing tells the models apart",
         ),
         (["accsens_plane", "P", *PREDICTIONS], "over is None"),
         (["accsens_plane", "M", *OVER], "--over is for predictions"),

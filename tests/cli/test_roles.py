@@ -176,7 +176,7 @@ def test_models_without_a_usual_name_are_asked_for(tmp_path):
     TABLE.rename({"model": "variant"}).write_parquet(tmp_path / "predictions.parquet")
     result = polaroc("choose", tmp_path / "predictions.parquet", *BASE, *OVER)
     assert result.exit_code == 2
-    assert "no column tells the models apart" in result.stderr
+    assert "nothing tells the models apart" in result.stderr
     assert "'variant'" in result.stderr
     assert "--model" in result.stderr
 

@@ -22,10 +22,9 @@ def query(stream: pl.LazyFrame) -> pl.LazyFrame:
         .select("truth", "score")
         .pipe(
             pr.estimate_prior,
-            stream.filter(pl.col("day") >= FIRST).select("day", "score"),
+            pr.cases(stream.filter(pl.col("day") >= FIRST), score="score", by="day"),
             truth="truth",
             score="score",
-            deployed_by="day",
             method="confusion",
         )
         .select("day", "prior", "lower", "upper", "shift_p", "note")

@@ -109,14 +109,15 @@ CALLS = {
     ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
-        COLUMN | {"by": ["model"], "deployed_by": ["fold"]},
+        COLUMN | {"by": [], "model": "model", "fold": ["fold"]},
     ),
     "monitor": (
-        lambda **a: pr.monitor(TABLE, TABLE, points=0.5, **{"time": "fold"} | a),
-        NAMES | {"by": ["model"]},
+        lambda **a: pr.monitor(TABLE, TABLE, points=0.5, **{"time": "case"} | a),
+        NAMES | {"by": [], "model": "model", "fold": ["fold"], "time": "case"},
     ),
     "label_budget": (
-        lambda **a: pr.label_budget(TABLE, TABLE, points=0.5, **a), NAMES | {"by": ["model"]},
+        lambda **a: pr.label_budget(TABLE, TABLE, points=0.5, **a),
+        NAMES | {"by": [], "model": "model", "fold": ["fold"]},
     ),
     "one_vs_rest": (
         lambda **a: pr.one_vs_rest(WIDE, **a),
@@ -221,13 +222,13 @@ WRONG = {
 }
 # Arguments that may be left out, and those that may be of a further kind.
 OPTIONAL = {
-    "weight", "case", "cluster", "by", "deployed_by", "block", "between", "factors",
+    "weight", "case", "cluster", "by", "block", "between", "factors",
     "scores", "across", "model", "fold", "subgroup", "time", "count",
 }  # fmt: skip
 FURTHER = {("scores", "mapping")}
 # Without truth or score these are asked for something else.
 ALSO_OF_MEASURES = {
-    "bootstrap", "compare trained", "compare on folds", "choose on cases", "gate on cases",
+    "cases", "bootstrap", "compare trained", "compare on folds", "choose on cases", "gate on cases",
     "report",
 }  # fmt: skip
 
@@ -244,7 +245,7 @@ def test_what_is_no_column_is_said_in_one_message(function):
             with pytest.raises(InvalidArgument) as refused:
                 call(**right | {argument: WRONG[wrong]})
             found, hint = str(refused.value).split("\nHint: ")
-            assert found.removeprefix("reference: ").startswith(f"{argument} ")
+            assert found.removeprefix("deployed: ").startswith(f"{argument} ")
             assert "allowed" in found
             assert "column names" in found
             assert hint.endswith(".")

@@ -669,8 +669,9 @@ def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
         used = _tables(rng, 1, 1_000, prior, sizes)
         names = {"truth": "truth", "score": "score"}
         over = pr.estimate_prior(
-            reference.filter(model="A"), used.drop("truth"), **names, method="confusion"
-        )
+            reference.filter(model="A"), used.drop("truth"), **names, model=None, fold=None,
+            method="confusion",
+        )  # fmt: skip
         if over["lower"].null_count():
             continue
         for measure, more in (("auprec", {}), ("expected_cost", {"tuning": tuning})):

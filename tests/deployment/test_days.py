@@ -8,7 +8,9 @@ import polaroc as pr
 from polaroc.deployment.days import Days
 from polaroc.errors import InvalidArgument, InvalidPredictions
 
-NAMES = {"truth": "truth", "score": "score", "time": "day", "points": 1.5, "over": (0.05, 0.2)}
+ROLES = {"truth": "truth", "score": "score"}
+PLAN = {"points": 1.5, "over": (0.05, 0.2)}
+NAMES = ROLES | PLAN | {"time": "day"}
 
 
 def days(seed, number, size, prior, sd):
@@ -23,9 +25,16 @@ REFERENCE = days(0, 30, 330, 0.1, 0.15)
 USED = days(1, 40, 2_000, 0.1, 0.15).drop("truth")
 
 
+def told_days(reference, used, day="day", **plan):
+    return pr.monitor(
+        pr.cases(reference, **ROLES, time=day), pr.cases(used, score="score", time="day"),
+        **PLAN | plan,
+    )  # fmt: skip
+
+
 def test_the_days_of_the_reference_tell_how_much_days_differ():
     alike = pr.monitor(REFERENCE, USED, **NAMES)
-    told = pr.monitor(REFERENCE, USED, **NAMES, reference_time="day")
+    told = told_days(REFERENCE, USED)
     assert alike.alarms.height > 0
     assert told.alarms.is_empty()
     keys = ["day", "quantity"]
@@ -43,16 +52,15 @@ def test_the_days_of_the_reference_tell_how_much_days_differ():
 def test_a_state_goes_on_where_the_days_are_named_later():
     before = pr.monitor(REFERENCE, USED.filter(pl.col("day") <= 20), **NAMES)
     later = USED.filter(pl.col("day") > 20)
-    asked = NAMES | {"reference_time": "day"}
-    whole = pr.monitor(REFERENCE, USED, **asked)
-    told = pr.monitor(REFERENCE, later, **asked, state=before.state)
+    whole = told_days(REFERENCE, USED)
+    told = told_days(REFERENCE, later, state=before.state)
     assert_frame_equal(told.table, whole.table.filter(pl.col("day") > 20))
 
 
 def test_what_is_far_beyond_how_days_differ_raises_alarms():
     reference = days(2, 30, 1_000, 0.3, 0.05).with_columns(batch="day").drop("day")
-    asked = NAMES | {"over": (0.2, 0.4), "points": 2.5, "cost_fn": 5}
-    grown = pr.monitor(reference, days(3, 40, 5_000, 0.8, 0.05), **asked, reference_time="batch")
+    asked = {"day": "batch", "over": (0.2, 0.4), "points": 2.5, "cost_fn": 5}
+    grown = told_days(reference, days(3, 40, 5_000, 0.8, 0.05), **asked)
     alarms = grown.alarms["alarm"].str.split(":").list.first()
     assert set(alarms) == {
         "the prior left the range 20 % to 40 %",
@@ -60,7 +68,7 @@ def test_what_is_far_beyond_how_days_differ_raises_alarms():
     }
     other = days(4, 40, 5_000, 0.3, 0.05).with_columns(pl.col("score") * 3)
     (kind,) = set(
-        pr.monitor(reference, other, **asked, reference_time="batch")
+        told_days(reference, other, **asked)
         .alarms.filter(quantity="prior")["alarm"]
         .str.split(":").list.first()
     )  # fmt: skip
@@ -75,8 +83,8 @@ def test_models_are_compared_with_the_days_that_each_has():
         pl.concat(table.with_columns(model=pl.lit(name)) for name, table in named.items())
         for named in (models, {"A": used, "B": used.with_columns(pl.col("score") * 0.1)})
     ]
-    asked = NAMES | {"points": {"A": 1.0, "B": 0.28}, "over": (0.01, 0.02), "by": "model"}
-    found = pr.monitor(*tables, **asked, cost_fn=9, reference_time="day").alarms
+    points = {"A": 1.0, "B": 0.28}
+    found = told_days(*tables, points=points, over=(0.01, 0.02), cost_fn=9).alarms
     better = found.filter(pl.col("alarm").str.contains("another model is now better: A"))
     assert set(better["model"]) == {"B"}
 
@@ -87,21 +95,19 @@ def test_models_are_compared_with_the_days_that_each_has():
         (InvalidPredictions, "reference: all rows are of 3: one day does not", {"day": pl.lit(3)}),
         (InvalidPredictions, "reference: 9,900 rows have no 'day'", {"day": pl.lit(None, pl.Int8)}),
         (InvalidPredictions, "reference: the time 'day' is Struct", {"day": pl.struct("day")}),
-        (InvalidArgument, "no column 'week'", {}),
     ],
 )
 def test_days_of_a_reference_that_tell_nothing_are_refused(kind, match, change):
-    reference, name = REFERENCE.with_columns(**change), "day" if change else "week"
     with pytest.raises(kind, match=match) as caught:
-        pr.monitor(reference, USED, **NAMES, reference_time=name)
+        told_days(REFERENCE.with_columns(**change), USED)
     assert "\nHint: " in str(caught.value)
 
 
 def test_few_days_of_a_reference_are_said():
     few = REFERENCE.filter(pl.col("day") <= 5)
-    told = pr.monitor(few, USED, **NAMES, reference_time="day")
+    told = told_days(few, USED)
     assert any("has 5 values of 'day'. So few do not tell" in one for one in told.warnings)
-    enough = pr.monitor(REFERENCE, USED, **NAMES, reference_time="day")
+    enough = told_days(REFERENCE, USED)
     assert not any("So few" in one for one in enough.warnings)
 
 
@@ -115,13 +121,35 @@ def test_days_as_text_that_do_not_sort_are_refused(day):
 
 
 def test_days_of_a_reference_are_no_keys():
-    with pytest.raises(InvalidArgument, match="reference_time is 'day', which is among by"):
-        pr.monitor(REFERENCE, USED, **NAMES, by="day", reference_time="day")
+    reference = pr.cases(REFERENCE, **ROLES, by="day", time="day")
+    with pytest.raises(InvalidArgument, match="reference: the time 'day' is among by"):
+        pr.monitor(reference, USED, **PLAN)
+
+
+def test_the_days_of_a_reference_are_used_where_it_has_them_as_their_role():
+    reference = pr.cases(REFERENCE, **ROLES, time="day")
+    expected = told_days(REFERENCE, USED)
+    assert_frame_equal(pr.monitor(reference, USED, **PLAN).table, expected.table)
+    renamed = USED.rename({"day": "date"})
+    found = pr.monitor(reference, renamed, **PLAN, time="date")
+    assert_frame_equal(found.table, expected.table.rename({"day": "date"}))
+    hours = USED.select("score", hour=pl.col("day") * 24 + 7)
+    told = pr.monitor(reference, hours, **PLAN, time=(pl.col("hour") // 24).alias("day"))
+    assert_frame_equal(told.table, expected.table)
+    # A column of days in a plain table is that of the scores in use alone.
+    without = pr.cases(REFERENCE, **ROLES)
+    for known in (without, pr.cases(REFERENCE.drop("day"), **ROLES)):
+        plain = pr.monitor(known, USED, **PLAN, time="day")
+        assert_frame_equal(plain.table, pr.monitor(REFERENCE, USED, **NAMES).table)
+    with pytest.raises(InvalidArgument, match="deployed: time is not given"):
+        pr.monitor(without, USED, **PLAN)
+    with pytest.raises(InvalidArgument, match="deployed: time is given beside cases"):
+        pr.monitor(without, pr.cases(USED, score="score", time="day"), **PLAN, time="day")
 
 
 def test_a_day_for_each_row_tells_nothing_and_is_said():
     reference = REFERENCE.with_columns(day=pl.int_range(pl.len()))
-    told = pr.monitor(reference, USED, **NAMES, reference_time="day")
+    told = told_days(reference, USED)
     assert any(one.startswith("'day' has 9,900 times for 9,900 cases") for one in told.warnings)
     precision = told.table.filter(quantity="precision")
     assert (precision["upper"] - precision["lower"]).min() > 0.9

@@ -201,16 +201,16 @@ def test_empty_tables_have_the_same_schema(method, by, weight):
 def test_every_key_of_either_table_has_a_row(method):
     reference = of_models(["A", "B", None], 0, 300, 0.3)
     deployed = of_models([None, "A", "C"], 3, 900, 0.1)
-    found = pr.estimate_prior(reference, deployed, **NAMES, by="model", method=method)
+    found = pr.estimate_prior(reference, deployed, **NAMES, fold=None, method=method)
     assert found["model"].to_list() == ["A", "B", "C", None]
     assert found["note"].to_list() == [None, "no deployed scores", "not in the reference", None]
     assert found["deployed"].to_list() == [900, 0, 900, 900]
     for model in ("A", None):
         same = pl.col("model").eq_missing(pl.lit(model))
         alone = pr.estimate_prior(
-            reference.filter(same), deployed.filter(same), **NAMES, method=method
+            reference.filter(same), deployed.filter(same), **NAMES, fold=None, method=method
         )
-        assert_frame_equal(found.filter(same).drop("model"), alone)
+        assert_frame_equal(found.filter(same), alone)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -218,13 +218,28 @@ def test_deployed_scores_may_have_further_keys(method):
     reference = cases(1, 500, 0.3).with_columns(model=pl.lit("A"))
     days = [cases(10 + day, 800, 0.1 * day).with_columns(day=day) for day in (1, 2, 3)]
     deployed = pl.concat(days).with_columns(model=pl.lit("A"))
-    found = pr.estimate_prior(
-        reference, deployed, **NAMES, by="model", deployed_by="day", method=method
-    )
+    in_use = pr.cases(deployed, score="score", by="day", fold=None)
+    found = pr.estimate_prior(reference, in_use, **NAMES, fold=None, method=method)
+    assert found.columns[:2] == ["day", "model"]
     assert found["day"].to_list() == [1, 2, 3]
     for i, day in enumerate(days):
-        alone = pr.estimate_prior(reference, day, **NAMES, method=method)
-        assert_frame_equal(found[i : i + 1].drop("model", "day"), alone)
+        day = day.with_columns(model=pl.lit("A"))
+        alone = pr.estimate_prior(reference, day, **NAMES, fold=None, method=method)
+        assert_frame_equal(found[i : i + 1].drop("day"), alone)
+
+
+def test_a_key_of_the_reference_that_lacks_in_use_is_said():
+    reference = of_models(["A", "B"], 0, 300, 0.3)
+    for lacking in ("model", "run"):
+        with pytest.raises(InvalidArgument, match=rf"deployed: there is no key '{lacking}'"):
+            pr.estimate_prior(reference, reference.drop(lacking), **NAMES)
+    in_use = pr.cases(reference.drop("model"), score="score", fold=None)
+    with pytest.raises(InvalidArgument, match="deployed: there is no key 'model', 'run'"):
+        pr.estimate_prior(reference, in_use, **NAMES)
+    with pytest.raises(InvalidArgument, match="deployed: estimate_prior does not honour 'cluster'"):
+        pr.estimate_prior(reference, pr.cases(reference, score="score", cluster="run"), **NAMES)
+    with pytest.raises(InvalidArgument, match="deployed: score is not given"):
+        pr.estimate_prior(reference, pr.cases(reference, truth="truth"), **NAMES)
 
 
 @pytest.mark.product
@@ -295,8 +310,8 @@ def test_an_estimate_can_be_given_as_priors():
 
 def test_estimates_of_keys_meet_the_measures_of_their_key():
     reference, deployed = of_models("AB", 0, 400, 0.3), of_models("AB", 2, 400, 0.1)
-    found = pr.estimate_prior(reference, deployed, **NAMES, by="model")
-    measures = pr.evaluate(reference, **NAMES, by="model", priors=found, measures="auprec")
+    found = pr.estimate_prior(reference, deployed, **NAMES, model="model")
+    measures = pr.evaluate(reference, **NAMES, model="model", priors=found, measures="auprec")
     own = measures.join(found, on=["model", "prior"], how="semi")
     assert own.select("model", "prior").sort("model").rows() == (
         found.select("model", "prior").rows()
@@ -321,10 +336,9 @@ def test_what_is_no_prior_is_not_taken_for_one(method):
     [
         ({"method": "acc"}, "method is 'acc'"), ({"level": 1}, "level is 1"),
         ({"level": "high"}, "level is 'high'"), ({"level": 0.0}, "level is 0"),
-        ({"score": "p"}, "reference: there is no column 'p'"), ({"by": "day"}, "no column 'day'"),
+        ({"score": "p"}, "there is no column 'p'"), ({"by": "day"}, "no column 'day'"),
         ({"by": pl.col("truth").alias("method")}, "'method'"),
-        ({"deployed_by": pl.col("truth").alias("deployed")}, "deployed: by has 'deployed'"),
-        ({"by": ["score"], "deployed_by": "score"}, "score and by"),
+        ({"by": pl.col("truth").alias("deployed")}, "deployed: by has 'deployed'"),
         ({"nulls": "keep"}, "nulls is"),
     ],
 )  # fmt: skip

@@ -312,10 +312,10 @@ def test_a_budget_gives_the_width_that_was_asked_for(quantity):
 def test_budgets_of_several_keys_and_wrong_arguments():
     both = [REFERENCE.with_columns(model=pl.lit(m)) for m in "AB"]
     used = [cases(i, 900, 0.2).with_columns(model=pl.lit(m)) for i, m in enumerate("AB")]
-    budget = pr.label_budget(pl.concat(both), pl.concat(used), by="model", **NAMES)
+    budget = pr.label_budget(pl.concat(both), pl.concat(used), model="model", **NAMES)
     for place, model in enumerate("AB"):
         alone = pr.label_budget(both[place], used[place], **NAMES)
-        assert_same_numbers(budget.filter(model=model).drop("model"), alone)
+        assert_same_numbers(budget.filter(model=model), alone)
     with pytest.raises(InvalidArgument, match="quantity is 'recall', allowed are"):
         pr.label_budget(REFERENCE, REFERENCE, **NAMES, quantity="recall")
     with pytest.raises(InvalidArgument, match="width is 5, allowed is 0 < width < 1"):

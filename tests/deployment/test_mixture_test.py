@@ -98,7 +98,7 @@ def test_each_key_has_the_p_value_that_it_has_alone():
             for model, (score, truth) in cases.items()
         ]
         tables.append(pl.concat(rows))
-    both = pr.estimate_prior(*tables, **NAMES, by="model")
+    both = pr.estimate_prior(*tables, **NAMES, model="model")
     for model in ("A", "B"):
         alone = pr.estimate_prior(*(t.filter(model=model) for t in tables), **NAMES)
         of_both = both.filter(model=model)["shift_p"].item()

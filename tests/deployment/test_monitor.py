@@ -125,7 +125,7 @@ def test_another_model_that_is_better_now_is_named():
     models = [cases(1, 20_000, 0.1, model=name) for name in ("few", "many")]
     points = pl.DataFrame({"model": ["few", "many"], "threshold": [2.5, 0.0], "prior": [0.1, 0.1]})
     used = pl.concat(days([0.1, 0.8], size=10_000, model=name) for name in ("few", "many"))
-    result = monitored(used, pl.concat(models), by="model", points=points, over=None)
+    result = monitored(used, pl.concat(models), model="model", points=points, over=None)
     told = result.alarms.filter(pl.col("alarm").str.contains("another model"))
     assert told.select("model", "day").rows() == [("few", 2)]
     assert "another model is now better: many would cost at least " in told["alarm"].item()
@@ -177,14 +177,14 @@ def test_a_late_time_and_a_time_given_again():
         ({"reference": cases(77, 10_000, 0.1)}, "state is of another reference, threshold"),
         ({"points": 0.3}, "state is of another reference, threshold"),
         ({"level": 0.9}, "state is of another reference, threshold, level or model"),
-        ({"by": "model"}, "the state has the columns 'day', 'look'"),
+        ({"by": "place"}, "the state has the columns 'day', 'look'"),
     ],
 )
 def test_a_state_of_something_else_is_refused(change, match):
     state = monitored(days(STEADY)).state
     arguments = {"reference": REFERENCE} | change
     tables = [
-        table.with_columns(model=pl.lit("A")) for table in (arguments.pop("reference"), days([0.1]))
+        table.with_columns(place=pl.lit("A")) for table in (arguments.pop("reference"), days([0.1]))
     ]
     with pytest.raises(InvalidTable, match=match):
         monitored(tables[1], tables[0], state=state, **arguments)
@@ -261,11 +261,11 @@ def test_a_model_that_is_given_no_longer_has_no_alarm_now():
     named = {name: {"model": pl.lit(name)} for name in "AB"}
     first = monitored(
         pl.concat([days([0.1]).with_columns(**named["A"]), days([0.6]).with_columns(**named["B"])]),
-        reference, by="model", points=1.4,
+        reference, model="model", points=1.4,
     )  # fmt: skip
     assert "alarm" in first.answer.split(":")[0]
     later = days([0.1]).with_columns(pl.col("day") + 1, **named["A"])
-    second = monitored(later, reference, by="model", points=1.4, state=first.state)
+    second = monitored(later, reference, model="model", points=1.4, state=first.state)
     assert second.answer.startswith("No alarm now.")
     assert second.history["model"].unique().sort().to_list() == ["A", "B"]
 
@@ -319,7 +319,7 @@ def test_times_without_an_order_are_refused(time, match):
 
 
 MODELS = pl.concat(cases(i, 500, 0.2, model=m) for i, m in enumerate("AB"))
-TWO = {"by": "model", "points": 1.0}
+TWO = {"model": "model", "points": 1.0}
 
 
 def of_points(**columns):
@@ -345,7 +345,7 @@ def of_points(**columns):
         (InvalidArgument, "level is 95", TWO | {"level": 95}),
         (InvalidArgument, "cost_fn is 0", TWO | {"cost_fn": 0}),
         (InvalidArgument, "there is no column 'date'", TWO | {"time": "date"}),
-        (InvalidArgument, "by names a column twice", TWO | {"by": ["model", "day"]}),
+        (InvalidArgument, "the time 'day' is among by", TWO | {"by": ["model", "day"]}),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_refused_with_a_hint(kind, match, arguments):
@@ -362,6 +362,19 @@ def test_a_reference_of_one_class_and_rows_without_a_time_are_refused():
         monitored(pl.concat([days([0.1]), days([0.1]).head(1).with_columns(day=None)]))
     with pytest.raises(InvalidPredictions, match="deployed: 1 NaN score"):
         monitored(days([0.1]).with_columns(score=pl.lit(float("nan"))).head(1))
+
+
+def test_further_tables_may_be_files(tmp_path):
+    used = pl.concat(days([0.1, 0.3], model=model) for model in ("A", "B"))
+    used.drop("truth").write_parquet(tmp_path / "used.parquet")
+    used.head(300).write_csv(tmp_path / "labelled.csv")
+    usual = {"points": 1.0, "labelled_at_random": True}
+    found = monitored(
+        tmp_path / "used.parquet", MODELS, labelled=tmp_path / "labelled.csv", **usual
+    )
+    assert found.table["model"].unique().sort().to_list() == ["A", "B"]
+    assert "prior_labelled" in found.table["quantity"]
+    assert_frame_equal(found.table, monitored(used, MODELS, labelled=used.head(300), **usual).table)
 
 
 def test_tables_without_rows_keep_their_columns():

@@ -40,7 +40,7 @@ USED = pl.concat(
 def told(models, share_of_error):
     own = pl.col("model").is_in(models)
     result = pr.monitor(
-        REFERENCE.filter(own), USED.filter(own), **NAMES, by="model", cost_fn=3,
+        REFERENCE.filter(own), USED.filter(own), **NAMES, model="model", cost_fn=3,
         points=POINTS.filter(own), level=1 - 0.05 * share_of_error,
     )  # fmt: skip
     return {
@@ -82,7 +82,7 @@ def test_the_work_grows_with_the_models_and_not_with_their_pairs(thresholds):
 
         sys.setprofile(count)
         try:
-            pr.monitor(*tables, **NAMES, by="model", points=points)
+            pr.monitor(*tables, **NAMES, model="model", points=points)
         finally:
             sys.setprofile(None)
         return counted

@@ -10,6 +10,7 @@ from pages import Page
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
+from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import InvalidArgument, PolarocError
 from polaroc.predictions.roles import ROLES
 
@@ -66,6 +67,10 @@ FUNCTIONS = {
         {"measures": ["auc", "brier"], "priors": [0.1], "draws": 100},
     ),
     "delong": (pr.delong, BASE | {"model": "m", "case": None}, {}),
+    "estimate_prior": (pr.estimate_prior, BASE, {"deployed": TABLE, "method": "confusion"}),
+    "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5}),
+    "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
+    "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
     "choose": (pr.choose, PAIRED, {"measure": "brier", "over": (0.1, 0.1)}),
@@ -105,6 +110,8 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
+    if isinstance(result, Monitor):
+        return result.table
     if hasattr(result, "pairs"):
         return result.pairs
     if hasattr(result, "models"):
@@ -112,6 +119,16 @@ def table_of(result):
     if hasattr(result, "verdict"):
         return pl.DataFrame([vars(result) | {"cases": None, "warnings": None}])
     return result
+
+
+def described(name, table):
+    _, base, others = FUNCTIONS[name]
+    if "time" in base:
+        # Said beside a plain table in use, it is the time of that table alone.
+        used = {role: one for role, one in base.items() if role != "truth"}
+        others = others | {"deployed": pr.cases(others["deployed"], **used)}
+        base = {role: one for role, one in base.items() if role != "time"}
+    return pr.cases(table, **{"truth": "y"} | base), others
 
 
 def of_cases():
@@ -151,13 +168,12 @@ def test_a_role_is_used_or_has_no_bearing_or_is_refused(name, role):
 def test_cases_give_what_a_table_with_the_same_roles_gives(name, lazy):
     function, base, others = FUNCTIONS[name]
     table = TABLE.lazy() if lazy else TABLE
-    found = function(pr.cases(table, **{"truth": "y"} | base), **others)
+    cases, beside = described(name, table)
+    found, piped = function(cases, **beside), cases.pipe(function, **beside)
     expected = function(table, **base, **others)
-    assert type(found) is type(expected)
+    assert type(found) is type(expected) is type(piped)
     found, expected = table_of(found), table_of(expected)
     assert_frame_equal(found.lazy().collect(), expected.lazy().collect(), rel_tol=1e-12)
-    piped = pr.cases(table, **{"truth": "y"} | base).pipe(function, **others)
-    assert type(table_of(piped)) is type(expected)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -172,9 +188,14 @@ def test_what_is_misspelt_or_lacks_is_said(name):
         function(TABLE, **base, clustre="m", **others)
     with pytest.raises(InvalidArgument, match=r"(?s)no column 'numbers'.*did you mean 'number'"):
         function(TABLE, **base | {"score": "numbers"}, **others)
-    cases = pr.cases(TABLE, **{"truth": "y"} | base)
+    cases, beside = described(name, TABLE)
     with pytest.raises(InvalidArgument, match="by is given beside cases"):
-        function(cases, by="m", **others)
+        function(cases, by="m", **beside)
+    for needed in ("truth", "score"):
+        if needed in base:
+            other = {"truth": "score", "score": "truth"}[needed]
+            with pytest.raises(InvalidArgument, match=rf"(?s)^{needed} is not given.*Hint: name"):
+                function(pr.cases(TABLE, **{other: "y"}), **beside)
 
 
 NAMED = TABLE.rename({"m": "clf", "f": "cv fold", "number": "case id"})
@@ -279,6 +300,13 @@ def test_a_model_or_a_fold_is_found_though_its_column_has_another_role(role):
     plain = pr.evaluate(NAMED, **BASE, measures="auc")
     for column in ("clf", "cv fold"):
         assert_frame_equal(pr.evaluate(NAMED, **BASE, **{role: column}, measures="auc"), plain)
+
+
+def test_cases_may_lack_their_truth_or_their_score_but_not_both():
+    assert pr.cases(TABLE, score="p").truth is None
+    assert pr.cases(TABLE, truth="y").score is None
+    with pytest.raises(InvalidArgument, match="truth is not given"):
+        pr.cases(TABLE, by="m")
 
 
 def test_roles_are_named():

@@ -193,5 +193,30 @@ def test_other_columns_stay():
     assert found.columns == ["fold", "class", "truth", "score", "patient", "weight", "other"]
     assert found.filter(pl.col("class") == "ill")["weight"].equals(SICK["weight"])
     assert found["score"].max() == 0.9
+    clustered = pr.cases(table, truth="dx", cluster="patient")
+    assert pr.one_vs_rest(clustered, scores=KINDS).columns == found.columns
     weighted = pr.one_vs_rest(table, truth="dx", scores=KINDS, weight=pl.col("patient") * 2)
     assert weighted["weight"].to_list() == [2, 4, 4, 6, 6] * 3
+
+
+def test_the_classes_may_be_an_expression():
+    loud = SICK.with_columns(pl.col("dx").str.to_uppercase())
+    truth = pl.col("dx").str.to_lowercase()
+    found, expected = (pr.one_vs_rest(one, truth=how, scores=KINDS)
+                       for one, how in ((loud, truth), (SICK, "dx")))  # fmt: skip
+    assert_frame_equal(found.drop("dx"), expected)
+
+
+def test_models_and_folds_come_first_and_are_found_again():
+    table = SICK.with_columns(clf=pl.lit("tree"), fold=1)
+    long = pr.one_vs_rest(table, truth="dx", scores=KINDS)
+    assert long.columns[:3] == ["clf", "fold", "class"]
+    measures = pr.evaluate(long, **NAMES, by="class", measures="auc", nulls="drop")
+    assert measures.columns[:3] == ["class", "clf", "fold"]
+
+
+@pytest.mark.parametrize("role", ["case", "cluster", "time", "count"])
+def test_a_role_whose_column_would_be_lost_is_refused(role):
+    table = SICK.rename({"patient": "score"})
+    with pytest.raises(InvalidArgument, match="the column 'score' is also a column of the result"):
+        pr.one_vs_rest(table, truth="dx", scores=KINDS, **{role: "score"})

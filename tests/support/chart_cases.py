@@ -43,7 +43,7 @@ def watched(table: pl.DataFrame) -> pl.DataFrame:
     days = table.select("model", "score", day=pl.int_range(pl.len()) % 3 + 1)
     raised = pl.when(pl.col("day") == 3).then(pl.col("score") + 9).otherwise("score")
     days = days.with_columns(raised)
-    names = {"truth": "truth", "score": "score", "by": "model", "time": "day"}
+    names = {"truth": "truth", "score": "score", "fold": None, "time": "day"}
     return pr.monitor(table, days, points=table["score"].median(), **names).table
 
 

@@ -39,7 +39,7 @@ ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
     "truth": "truth", "score": "score", "weight": "weight", "by": "model", "model": "model",
     "fold": "fold", "case": "case", "cluster": "patient",
-    "deployed_by": "day", "time": "day",
+    "time": "day",
 }  # fmt: skip
 
 # Of so few rows the streaming engine takes longer to begin than the other to end.
@@ -279,13 +279,13 @@ def refuse_repeated(names: Sequence[str], argument: str) -> None:
         )
 
 
-def refuse_clash(keys: Sequence[str], added: Iterable[str]) -> None:
-    """Refuse keys with the name of a column that the result adds."""
-    clash = [key for key in keys if key in added]
+def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
+    """Refuse keys and other columns with the name of one that the result adds."""
+    clash = [name for name in names if name in added]
     if clash:
         raise InvalidArgument(
-            f"the key {', '.join(map(repr, clash))} is also a column of the result.",
-            hint="rename the key first.",
+            f"the column {quoted(clash)} is also a column of the result.",
+            hint="rename it first: frame.rename({...}).",
         )
 
 

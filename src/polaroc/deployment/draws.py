@@ -1,24 +1,23 @@
 """How labelled cases in use were drawn: what is known of it, and what the scores contradict."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.deployment.history import History, instants
 from polaroc.deployment.labelled import Bins, Labels
 from polaroc.deployment.limits import Reference
-from polaroc.deployment.tables import INCLUSION, Key, by_key, errors_named, named
-from polaroc.errors import Hint, InvalidPredictions
-from polaroc.predictions.cases import keyed
+from polaroc.deployment.tables import INCLUSION, Key, by_key, named, read_with_time
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions, read
-from polaroc.typing import Array, Label, Table
+from polaroc.predictions.table import Predictions
+from polaroc.typing import Array
 
 LABELLED = "labelled"
 # A draw as is stated is taken for another at most this often.
@@ -153,15 +152,18 @@ def _weights_p_value(weight: "Array", at_or_above: "Array", above: "Array", case
     return p_value
 
 
-def read_labels(
-    labelled: Table, *, positive: Label | Sequence[Label] | None, **columns: Any
-) -> Predictions:
+def read_labels(labelled: Cases[Any], at_random: bool) -> Predictions:
     """Labelled cases in use, with their chance of inclusion as the weight where it is given."""
-    table = as_lazy(labelled)
-    chance = INCLUSION if INCLUSION in table.collect_schema().names() else None
-    with errors_named(LABELLED):
-        labels = read(keyed(labelled, **columns, positive=positive, weight=chance), collected=True)
-    if chance is not None:
+    has_chance = INCLUSION in labelled.table.lazy().collect_schema().names()
+    if at_random and has_chance:
+        raise InvalidArgument(
+            f"labelled_at_random is True, and the labelled cases have {INCLUSION!r}, the chances "
+            "with which they were drawn.",
+            hint="say one of them: drop the column, or leave labelled_at_random out.",
+        )
+    weighted = replace(labelled, weight=INCLUSION if has_chance else None)
+    labels = read_with_time(weighted, LABELLED)
+    if has_chance:
         lowest, highest = labels.rows.select(
             pl.col(WEIGHT).min().alias("lowest"), pl.col(WEIGHT).max().alias("highest")
         ).collect().row(0)  # fmt: skip
@@ -177,13 +179,12 @@ def read_labels(
 def draws(
     labels: Predictions,
     keys: Sequence[str],
-    time: str,
     references: Mapping[Key, Reference],
     histories: Mapping[Key, History],
     at_random: bool,
 ) -> dict[tuple[Key, Any], Draw]:
     """The labelled cases of each key and time."""
-    rows = labels.valid_rows.collect()
+    rows, time = labels.valid_rows.collect(), labels.keys[-1]
     rows = rows.with_columns(instants(rows[time]))
     found = {}
     for (*own, at), frame in by_key(rows, [*keys, time]).items():

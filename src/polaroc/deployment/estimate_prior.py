@@ -2,33 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import (
-    check_keys,
-    collect_like,
-    key_columns,
-    takes_table,
-    text_keys_of_different_types,
-)
+from polaroc.base.columns import check_keys, text_keys_of_different_types
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
 from polaroc.calibration.score_test import miscalibration_note
-from polaroc.curves.curve import curve_tables
+from polaroc.curves.curve import COUNTED_BY, curve_tables
 from polaroc.curves.keys import build_key_index
 from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
 from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.mixture_test import SHIFTED, mixture_p_value, shift_note
-from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named
+from polaroc.deployment.tables import (
+    DEPLOYED,
+    REFERENCE,
+    errors_named,
+    refuse_other_keys,
+    with_roles_of,
+)
 from polaroc.errors import Hint, InvalidPredictions, check_choice
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import with_note
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
-from polaroc.typing import By, Frame, IntoExpr, Label, Nulls, Score, Table
+from polaroc.predictions.takes_cases import frame_of_cases
+from polaroc.typing import Paths, Table
 from polaroc.uncertainty.intervals import check_counts
 
 Method: TypeAlias = Literal["em", "confusion"]
@@ -41,21 +43,16 @@ COLUMNS = {
 }  # fmt: skip
 
 
-@takes_table
+# The prior that posteriors stand for is that of the reference: no `score_prior` is honoured.
+@frame_of_cases(COUNTED_BY, no_bearing=["case", "subgroup", "time", "test_train_ratio"])
 def estimate_prior(
-    reference: Frame,
-    deployed: Table,
+    reference: Cases[Any],
+    deployed: Table | Paths | Cases[Any],
     *,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    deployed_by: By = (),
-    weight: IntoExpr | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
     method: Method = "em",
     level: float = 0.95,
-) -> Frame:
+    **columns: Unpack[Columns],
+) -> pl.LazyFrame:
     """The share of positives among deployed scores, which have no labels, per key.
 
     The assumption is prior shift: within positives, and within negatives, scores
@@ -64,18 +61,13 @@ def estimate_prior(
     Parameters
     ----------
     reference
-        Predictions with their truth, one row per case, not chosen by their score: any table
-        that `curve` takes.
+        Predictions with their truth, one row per case, not chosen by their score: the result of
+        `cases`, or any table that it takes. Weights are numbers of cases.
     deployed
-        Scores of the same model in use, one row per case, in any such table.
-    truth, positive
-        Of the reference, as in `curve`.
-    score, weight, nulls
-        Of both tables, as in `curve`; weights are numbers of cases.
-    by
-        Key columns of both tables, such as the model.
-    deployed_by
-        Further keys of the deployed scores alone, such as the day.
+        Scores of the same models in use, one row per case: a table with the same roles but for
+        the truth, or cases with roles of their own, such as further keys:
+        ``pr.cases(scores, score="score", by="day")``.
+    **columns
     method
         ``"em"``, for scores that are posteriors, probabilities that come true on
         the reference: the prior of greatest likelihood, which the EM steps of
@@ -88,7 +80,8 @@ def estimate_prior(
     Returns
     -------
     Frame of the kind of `reference`
-        One row per key of either table, sorted: the keys; `method` String;
+        One row per key of either table, sorted: the keys (`by`, model and fold, those of
+        `deployed`); `method` String;
         `prior` Float64 from 0 to 1, its interval `lower`, `upper` and its
         `std_error` (null at 0 and 1, where it has no meaning), all null where the
         scores do not tell the prior; `reference_prior` Float64, the share of
@@ -104,7 +97,7 @@ def estimate_prior(
     InvalidPredictions, InvalidArgument
         As in `curve`, for both tables, lazy ones too: the estimates are computed
         at once. For weights that are not whole numbers, and for scores outside 0
-        to 1 where the method is "em".
+        to 1 where the method is "em". For deployed scores without a key of the reference.
 
     See Also
     --------
@@ -159,24 +152,15 @@ def estimate_prior(
     """
     check_choice("method", method, tuple(ESTIMATORS))
     check_share("level", level)
-    own: list[IntoExpr] = key_columns(by)
-    extra_notes: list[IntoExpr] = key_columns(deployed_by, "deployed_by")
     with errors_named(REFERENCE):
-        of_reference = keyed(
-            reference, truth=truth, score=score, by=own, weight=weight, positive=positive,
-            nulls=nulls,
-        )  # fmt: skip
-        labelled = read(of_reference, collected=True)
+        labelled = read(reference, collected=True)
         check_counts(labelled, UNCOUNTED)
+    used = with_roles_of(reference, deployed, DEPLOYED, estimate_prior)
     with errors_named(DEPLOYED):
-        # Unlabelled scores are read as one class.
-        in_use = keyed(
-            deployed, truth=pl.lit(True), score=score, by=[*own, *extra_notes], weight=weight,
-            nulls=nulls,
-        )  # fmt: skip
-        unlabelled = read(in_use, collected=True)
+        unlabelled = read(used, collected=True)
         check_counts(unlabelled, UNCOUNTED)
         check_keys(unlabelled.keys, also=list(COLUMNS))
+    refuse_other_keys(labelled.keys, unlabelled.keys, DEPLOYED, may_have_more=True)
     known, scores = _ranked(labelled, REFERENCE), _ranked(unlabelled, DEPLOYED)
     if method == "em":
         for table in (known, scores):
@@ -187,9 +171,9 @@ def estimate_prior(
     counted = pl.Float64 if unlabelled.weighted else pl.Int64
     estimates = pl.DataFrame(records, schema=COLUMNS | {DEPLOYED: counted})
     result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal").lazy()
-    for doubt in dependent_rows(of_reference, in_use):
+    for doubt in dependent_rows(reference, used):
         result = with_note(result, doubt, pl.col("lower").is_not_null())
-    return collect_like(reference, result.sort(unlabelled.keys or [DEPLOYED], nulls_last=True))
+    return result.sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
 
 
 @dataclass(frozen=True)

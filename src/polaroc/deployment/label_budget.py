@@ -1,24 +1,35 @@
 """Which cases in use to label, and how many, for an estimate to within a width."""
 
-from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import check_keys, key_columns
+from polaroc.base.columns import check_keys
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import normal
 from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.labelled import Bins
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
-from polaroc.deployment.tables import DEPLOYED, REFERENCE, errors_named, references_of, rows_by_key
+from polaroc.deployment.tables import (
+    COUNTED_BY,
+    DEPLOYED,
+    REFERENCE,
+    errors_named,
+    references_of,
+    refuse_other_keys,
+    rows_by_key,
+    with_roles_of,
+)
 from polaroc.errors import check_choice
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
-from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
+from polaroc.predictions.takes_cases import takes_cases
+from polaroc.thresholds.fixed import Numbers
+from polaroc.typing import Array, Paths, Table
 
 Quantity: TypeAlias = Literal["precision", "prior"]
 COLUMNS: dict[str, Any] = {
@@ -32,19 +43,16 @@ MIN_LABELS = 2
 MIN_HALF = 1e-9
 
 
+@takes_cases(COUNTED_BY, no_bearing=["case", "time", "score_prior", "test_train_ratio"])
 def label_budget(
-    reference: Table,
-    deployed: Table,
+    reference: Cases[Any],
+    deployed: Table | Paths | Cases[Any],
     *,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    points: Table | float,
+    points: Table | Numbers,
     quantity: Quantity = "precision",
     width: float = 0.05,
     level: float = 0.95,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
+    **columns: Unpack[Columns],
 ) -> pl.DataFrame:
     """How many cases in use to label, and with which scores, to know a quantity to ± a width.
 
@@ -54,10 +62,12 @@ def label_budget(
 
     Parameters
     ----------
-    reference, truth, positive, score, by, nulls
-        As in `monitor`.
+    reference
+        As in `monitor`; its `time` has no bearing.
     deployed
-        Scores in use, one row per case, of the cases to choose from.
+        Scores in use, one row per case, of the cases to choose from: a table with the same roles
+        but for the truth, or cases with roles of their own.
+    **columns
     points
         The thresholds in use, as in `monitor`.
     quantity
@@ -118,16 +128,13 @@ def label_budget(
     check_choice("quantity", quantity, ("precision", "prior"))
     check_share("width", width)
     check_share("level", level)
-    own: list[IntoExpr] = key_columns(by)
     with errors_named(REFERENCE):
-        labelled = keyed(
-            reference, truth=truth, score=score, by=own, positive=positive, nulls=nulls
-        )
-        known = read(labelled, collected=True)
+        known = read(reference, collected=True)
         check_keys(known.keys, also=[*COLUMNS])
+    unlabelled = with_roles_of(reference, deployed, DEPLOYED, label_budget)
     with errors_named(DEPLOYED):
-        unlabelled = keyed(deployed, truth=pl.lit(True), score=score, by=own, nulls=nulls)
         used = read(unlabelled, collected=True)
+    refuse_other_keys(known.keys, used.keys, DEPLOYED)
     references = references_of(known, points, level)
     half = max(width / normal(level), MIN_HALF)
     frames = [
@@ -137,7 +144,7 @@ def label_budget(
         )
         for key, frame in rows_by_key(used, known.keys, references).items()
     ]
-    doubts = dependent_rows(labelled, unlabelled)
+    doubts = dependent_rows(reference, unlabelled)
     note = pl.lit("; ".join(doubts) or None, pl.String).alias("note")
     types = used.rows.collect_schema()
     schema = pl.Schema({key: types[key] for key in known.keys} | COLUMNS)

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_flag, check_share
-from polaroc.base.columns import as_lazy, check_keys, column_name, key_columns
+from polaroc.base.columns import check_keys, key_columns
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import Band
 from polaroc.deployment.alarms import Assessment, Plan
-from polaroc.deployment.draws import Draw, draw_warnings, draws, read_labels
+from polaroc.deployment.draws import LABELLED, Draw, draw_warnings, draws, read_labels
 from polaroc.deployment.history import (
     RESULT,
     STATE,
@@ -33,22 +33,26 @@ from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
 from polaroc.deployment.rivals import Assessed, model_alarms
 from polaroc.deployment.tables import (
+    COUNTED_BY,
     DEPLOYED,
-    INCLUSION,
     REFERENCE,
     Key,
-    check_times,
     errors_named,
+    model_key,
+    read_with_time,
     references_of,
+    refuse_other_keys,
     rows_by_key,
+    with_roles_of,
 )
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.cases import Cases, refuse_beside
+from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import read
+from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
-from polaroc.typing import Array, By, IntoExpr, Label, Nulls, Score, Table
+from polaroc.typing import Array, Paths, Table
 
 QUANTITIES = (
     "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
@@ -56,25 +60,23 @@ QUANTITIES = (
 )  # fmt: skip
 
 
+@takes_cases(
+    [*COUNTED_BY, "time"], no_bearing=["case", "score_prior", "test_train_ratio"],
+    of_another=["time"],
+)  # fmt: skip
 def monitor(
-    reference: Table,
-    deployed: Table,
+    reference: Cases[Any],
+    deployed: Table | Paths | Cases[Any],
     *,
-    truth: IntoExpr,
-    score: Score,
-    by: By = (),
-    time: str,
     points: Table | Numbers,
-    reference_time: str | None = None,
     over: Sequence[float] | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
     level: float = 0.95,
-    labelled: Table | None = None,
+    labelled: Table | Paths | Cases[Any] | None = None,
     labelled_at_random: bool = False,
     state: Table | None = None,
-    positive: Label | Sequence[Label] | None = None,
-    nulls: Nulls = "raise",
+    **columns: Unpack[Columns],
 ) -> Monitor:
     """What deployed thresholds do at each time, and whether they should change.
 
@@ -86,30 +88,24 @@ def monitor(
     reference
         Predictions with their truth, one row per case, on which neither the model
         was fitted nor the threshold chosen, and not chosen by their score, such as alarms
-        alone: any table that `curve` takes.
+        alone: the result of `cases`, or any table that it takes. Models are compared where the
+        other keys are equal: they score the same cases.
+
+        Days are taken to differ by chance alone, unless the reference is the result of `cases`
+        with a `time` of its own, a day or another batch. It should have twenty of them or more,
+        which show how much the scores of a class differ from day to day. Limits are then much
+        wider: "no alarm" says less, and the answer does not say how much less.
     deployed
         Scores of the same models in use with their time, one row per case, of new
-        times: all that are not in `state`.
-    truth, positive
-        Of the reference, as in `curve`.
-    score, nulls
-        Of both tables, as in `curve`.
-    by
-        Key columns of both tables, such as the model. Models, told apart by a key with
-        a usual name such as "model", are compared where the other keys are equal: they
-        score the same cases.
-    time
-        The column of the deployed scores with the day, or another time: what is
-        judged at once. Its values have an order, and may have gaps.
+        times: all that are not in `state`. A table with the same roles but for the truth, or
+        cases with roles of their own. Their `time`, the day or what else is judged at once, has
+        an order, and may have gaps. As a keyword, `time` names their column, and none of the
+        reference.
+    **columns
     points
         The thresholds in use, one per key: the result of `operating_points` at one
         prior, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the
-        keys among `by` that it depends on, one number, or a mapping from model to number.
-    reference_time
-        The column of the day, or another batch, in the reference, which should have twenty
-        days or more. They show how much the scores of a class differ from day to day. Without
-        this column, days are taken to differ by chance alone. With it limits are much wider:
-        "no alarm" then says less, and the answer does not say how much less.
+        keys that it depends on, one number, or a mapping from model to number.
     over
         The range of priors that the thresholds were chosen for: (low, high).
     cost_fn, cost_fp
@@ -119,9 +115,10 @@ def monitor(
         that each does.
     labelled
         Some of the cases in use with their truth, of times that are given or in
-        `state`: the same columns, and `inclusion`, the chance in (0, 1] with which each
-        was drawn among those of its time. Unless all are labelled, labels without it tell
-        nothing of the others.
+        `state`: a table with the roles of `deployed` and the truth of the reference, or cases
+        with roles of their own. A column `inclusion` has the chance in (0, 1] with which each was
+        drawn among those of its time. Unless all are labelled, labels without it tell nothing of
+        the others.
     labelled_at_random
         Whether the labelled cases, without `inclusion`, were drawn at random among those of
         their key and time: not because their scores were high, nor because their truth
@@ -138,8 +135,8 @@ def monitor(
     Raises
     ------
     InvalidPredictions, InvalidArgument
-        As in `curve`, for both tables; for keys that the reference has not, or has
-        with one class only.
+        As in `curve`, for both tables; for keys that only one of them has, and values of keys
+        that the reference has not, or has with one class only.
     InvalidTable
         Where `points` has no threshold for a key, or several; where `state` is of another
         reference, threshold or level, or has a time that is given again with
@@ -157,12 +154,12 @@ def monitor(
     mixture of the two classes gives raise an alarm, and have no limits for what
     depends on the prior. Drift that looks like such a mixture only labels can show.
 
-    With `reference_time` the scores of a class may differ from day to day as they do on the
-    days of the reference: independently, normally on the scale of normal quantiles. Limits
+    With the days of the reference the scores of a class may differ from day to day as they do
+    on these days: independently, normally on the scale of normal quantiles. Limits
     have room for the difference of a day, and of a mean of last days; so have those of a
     better threshold. What has changed is then found later or never: with thirty days of 200
     positives in all, a prior that grew from 10 to 30 %, beyond a range of 5 to 20 %, was not
-    found within a year, and without `reference_time` mostly within 15 days. Limits of several
+    found within a year, and without these days mostly within 15 days. Limits of several
     days take it that the share of positives differs between these days by a factor of four at
     most.
 
@@ -215,65 +212,57 @@ def monitor(
         check_factor(name, cost)
     ends = None if over is None else range_of(over)
     plan = Plan(ends, cost_fn, cost_fp)
-    own: list[IntoExpr] = key_columns(by)
-    days = [] if reference_time is None else [column_name(reference_time, "reference_time")]
-    _refuse_contradictions(own, days, labelled, labelled_at_random)
-    with errors_named(REFERENCE):
-        of_reference = keyed(
-            reference, truth=truth, score=score, positive=positive, nulls=nulls,
-            by=[*own, *days],
-        )  # fmt: skip
-        known = read(of_reference, collected=True)
-    if reference_time is not None:
-        check_times(known, reference_time, REFERENCE)
+    if isinstance(deployed, Cases):
+        with errors_named(DEPLOYED):
+            refuse_beside(columns)
+    like = replace(reference, time=columns.get("time", reference.time))
+    of_use = with_roles_of(like, deployed, DEPLOYED, monitor)
+    known, used = read_with_time(reference, REFERENCE), read_with_time(of_use, DEPLOYED)
     labels = None
     if labelled is not None:
-        labels = read_labels(
-            labelled, truth=truth, score=score, by=[*own, column_name(time, "time")],
-            positive=positive, nulls=nulls,
-        )  # fmt: skip
+        like = replace(of_use, truth=reference.truth, positive=reference.positive)
+        of_labels = with_roles_of(like, labelled, LABELLED, monitor)
+        labels = read_labels(of_labels, labelled_at_random)
+    elif labelled_at_random:
+        raise InvalidArgument(
+            "labelled_at_random is True, and no labelled cases are given.",
+            hint=Hint("give {labelled}, or leave it out.", labelled=...),
+        )
     with errors_named(DEPLOYED):
-        # Unlabelled scores are read as one class.
-        in_use = keyed(
-            deployed, truth=pl.lit(True), score=score, nulls=nulls,
-            by=[*own, column_name(time, "time")],
-        )  # fmt: skip
-        used = read(in_use, collected=True)
         check_keys(used.keys, also=[*RESULT, *STATE])
-    keys = used.keys[:-1]
-    references = references_of(known, points, level, reference_time)
-    check_times(used, time, DEPLOYED)
+    time, day = used.keys[-1], None if reference.time is None else known.keys[-1]
+    keys = known.keys if day is None else known.keys[:-1]
+    refuse_other_keys(keys, used.keys[:-1], DEPLOYED)
+    references = references_of(known, points, level, day)
     schema = used.rows.collect_schema()
     if labels is not None:
-        check_same_time(
-            time, labels.rows.collect_schema()[time], schema[time], "the labelled cases"
-        )
-    histories = read_histories(state, keys, time, references, schema[used.keys[-1]])
+        *own, of_label = labels.keys
+        refuse_other_keys(keys, own, LABELLED)
+        kind = labels.rows.collect_schema()[of_label]
+        check_same_time(of_label, kind, schema[time], "the labelled cases")
+    histories = read_histories(state, keys, time, references, schema[time])
     rows = rows_by_key(used, keys, references)
     assessed = {
         key: _assessed(references[key], histories.setdefault(key, History()), frame, time, plan)
         for key, frame in rows.items()
     }
-    types = {key: schema[key] for key in used.keys}
-    drawn = (
-        {}
-        if labels is None
-        else draws(labels, keys, time, references, histories, labelled_at_random)
-    )
-    blocks = _blocks(assessed, keys, plan) + _labelled_blocks(drawn, plan, level)
+    types = {key: schema[key] for key in (*keys, time)}
+    drawn = {} if labels is None else draws(labels, keys, references, histories, labelled_at_random)
+    blocks = _blocks(assessed, keys, model_key(reference), plan)
+    blocks += _labelled_blocks(drawn, plan, level)
     for block in blocks:
         block.keep(histories[block.key])
     table = _table(blocks, types)
-    # A patient may come on several days of the reference.
-    doubts = dependent_rows(replace(of_reference, by=tuple(own)), in_use)
+    # In use a patient may come on several days.
+    doubts = dependent_rows(reference, replace(of_use, by=(*of_use.by, *key_columns(of_use.time))))
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
         *dropped_rows(known, used),
         *(f"{note}." for note in doubts),
         *moments(rows, time),
-        *(reference_days(known.valid_rows.collect(), reference_time) if reference_time else []),
+        *(reference_days(known.valid_rows.collect(), day) if day is not None else []),
         *draw_warnings(drawn),
-        *([SAME_DAYS] if reference_time is None and table["alarm"].count() else []),
+        *([SAME_DAYS] if day is None and table["alarm"].count() else []),
     ]
     return Monitor(table, history_table(histories, references, keys, types), ends, tuple(warnings))
 
@@ -311,35 +300,10 @@ class _Block:
             history.say(time, self.quantity, *said)
 
 
-def _refuse_contradictions(
-    keys: Sequence[IntoExpr],
-    days: Sequence[str],
-    labelled: Table | None,
-    labelled_at_random: bool,
-) -> None:
-    """Refuse days of the reference that are keys, and what is said of labels that are not so."""
-    if set(days) & {key for key in keys if isinstance(key, str)}:
-        raise InvalidArgument(
-            f"reference_time is {days[0]!r}, which is among by, too.",
-            hint=Hint("leave it out of {by}: days of one model are not judged apart.", by=None),
-        )
-    if not labelled_at_random:
-        return
-    if labelled is None:
-        raise InvalidArgument(
-            "labelled_at_random is True, and no labelled cases are given.",
-            hint=Hint("give {labelled}, or leave it out.", labelled=...),
-        )
-    if INCLUSION in as_lazy(labelled).collect_schema().names():
-        raise InvalidArgument(
-            f"labelled_at_random is True, and the labelled cases have {INCLUSION!r}, the chances "
-            "with which they were drawn.",
-            hint="say one of them: drop the column, or leave labelled_at_random out.",
-        )
-
-
-def _blocks(assessed: Assessed, keys: Sequence[str], plan: Plan) -> list[_Block]:
-    models = model_alarms(assessed, keys, plan)
+def _blocks(
+    assessed: Assessed, keys: Sequence[str], of_models: str | None, plan: Plan
+) -> list[_Block]:
+    models = model_alarms(assessed, keys, of_models, plan)
     blocks = []
     for key, (times, assessment) in assessed.items():
         costs = [

@@ -25,11 +25,13 @@ NO_RANGE = Hint(
     "No range of priors was given ({over}), so no shift of the share of positives raises an alarm.",
     over=None,
 )
-SAME_DAYS = Hint(
+SAME_DAYS = (
     "Alarms take it for granted that, but for the share of positives, days differ by chance alone. "
     "If scores shift a little from day to day, name the days of the reference "
-    "({reference_time}): how much they do is learnt from them.",
-    reference_time=None,
+) + Hint(
+    "(pr.cases(reference, {time}, ...)): how much they do is learnt from them.",
+    command_line="(--reference-time): how much they do is learnt from them.",
+    time="day",
 )
 TUNED_HERE = (
     "The threshold does on the reference exactly what it did where it was chosen: on the cases it "

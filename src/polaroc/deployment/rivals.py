@@ -9,7 +9,6 @@ from polaroc.base.statistics import ROUNDING, Band
 from polaroc.deployment.alarms import Assessment, Plan, better_model
 from polaroc.deployment.limits import WINDOWS
 from polaroc.deployment.tables import Key
-from polaroc.predictions.usual_keys import usual_names
 from polaroc.typing import Array
 
 Assessed = Mapping[Key, tuple[list[Any], Assessment]]
@@ -17,12 +16,13 @@ Assessed = Mapping[Key, tuple[list[Any], Assessment]]
 Alarms = dict[tuple[Key, int], tuple[float, str]]
 
 
-def model_alarms(assessed: Assessed, keys: Sequence[str], plan: Plan) -> Alarms:
+def model_alarms(
+    assessed: Assessed, keys: Sequence[str], model_key: str | None, plan: Plan
+) -> Alarms:
     """The other model with the greatest lower limit of savings, by key and place of its time."""
-    names = usual_names(keys).models[:1]
-    if not names:
+    if model_key is None:
         return {}
-    place = keys.index(names[0])
+    place = keys.index(model_key)
     groups: dict[Key, list[Key]] = {}
     for key in assessed:
         groups.setdefault((*key[:place], *key[place + 1 :]), []).append(key)

@@ -2,30 +2,46 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, check_shared_keys, require
+from polaroc.base.columns import (
+    as_lazy,
+    check_shared_keys,
+    key_expressions,
+    key_names,
+    require,
+)
 from polaroc.base.joins import as_key
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.files.read import given_paths
+from polaroc.predictions.cases import Cases, opened, require_roles, resolved
+from polaroc.predictions.roles import RoleName
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions
+from polaroc.predictions.table import Predictions, read
+from polaroc.predictions.takes_cases import refuse_roles
+from polaroc.predictions.usual_keys import column_names_of
+from polaroc.predictions.wide import MODEL
 from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
-from polaroc.typing import Array, Table
+from polaroc.typing import Array, Paths, Table
 
 Key: TypeAlias = tuple[Any, ...]
 
 TUNED = ("tpr", "fpr", "positives", "negatives")
 REFERENCE, DEPLOYED = "reference", "deployed"
-# The column of labelled cases with the chance that each was drawn.
 # Days or months before the year, as text.
 DAY_FIRST = r"^\s*\d{1,2}[./ -]\d{1,2}[./ -]\d{2,4}\b"
+# The column of labelled cases with the chance that each was drawn.
 INCLUSION = "inclusion"
+# Weights stand for no cases in use.
+COUNTED_BY: tuple[RoleName, ...] = (
+    "truth", "score", "positive", "nulls", "model", "fold", "by",
+)  # fmt: skip
 
 
 @contextmanager
@@ -35,6 +51,74 @@ def errors_named(table: str) -> Iterator[None]:
         yield
     except (InvalidPredictions, InvalidArgument) as error:
         raise type(error)(f"{table}: {error.found}", hint=error.hint) from None
+
+
+def with_roles_of(
+    cases: Cases[Any], other: Table | Paths | Cases[Any], table: str, function: Any
+) -> Cases[Any]:
+    """A further table of a function of cases: with roles of its own, or else with the same.
+
+    Scores in use have no truth.
+    """
+    bearings: dict[str, str] = function.bearings
+    if table == DEPLOYED:
+        cases = replace(cases, truth=None, positive=None)
+    with errors_named(table):
+        rows = opened(other.table if isinstance(other, Cases) else other)
+        names = rows.lazy().collect_schema().names()
+        if isinstance(other, Cases):
+            found = replace(other, table=rows)
+        else:
+            said = {role: one for role, one in cases.said.items() if bearings.get(role) == "used"}
+            for role in ("model", "fold"):
+                # Where keys are compared, more is said of one that lacks.
+                if not set(column_names_of(cases.columns.get(role, ()))) <= {*names}:
+                    del said[role]
+            # Files are read once their keys are known, and some tables only once.
+            source = rows if given_paths(other) is None else other
+            found = resolved(source, said, needed=(), find=())
+        refuse_roles(found, function.__name__, [*bearings])
+        needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
+        require_roles(found.said, [role for role, is_so in needed.items() if is_so], names)
+    return replace(found, truth=None, positive=None) if table == DEPLOYED else found
+
+
+def read_with_time(cases: Cases[Any], table: str) -> Predictions:
+    """Cases with their time, where they have one, as the last key."""
+    with errors_named(table):
+        if cases.time is None:
+            return read(cases, collected=True)
+        *keys, time = key_names(key_expressions([*cases.keys, cases.time]), cases.table.lazy())
+        if time in keys:
+            raise InvalidArgument(
+                f"the time {time!r} is among by, model and fold, too.",
+                hint="leave it out there, with fold=None where it was found by its name.",
+            )
+        rows = read(cases, also=[cases.time], collected=True)
+    check_times(rows, time, table)
+    return rows
+
+
+def refuse_other_keys(
+    keys: Sequence[str], given: Sequence[str], table: str, *, may_have_more: bool = False
+) -> None:
+    """Refuse a table whose keys are not those of the reference."""
+    lacking = [key for key in keys if key not in given]
+    more = [] if may_have_more else [key for key in given if key not in keys]
+    if lacking or more:
+        raise InvalidArgument(
+            f"{table}: there is no key {quoted(lacking)}, which the reference has."
+            if lacking
+            else f"reference: there is no key {quoted(more)}, which the {table} cases have.",
+            hint="say fold=None or model=None where the rows are of one model, or keep in the "
+            "reference the model in use alone.",
+        )
+
+
+def model_key(cases: Cases[Any]) -> str | None:
+    """The name of the key that tells models apart, None where there is none."""
+    names = key_names(key_expressions(cases.model, "model"), cases.table.lazy())
+    return MODEL if cases.scores else next(iter(names), None)
 
 
 def references_of(
@@ -183,7 +267,9 @@ def by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:
 
 
 def rows_by_key(
-    used: Predictions, keys: Sequence[str], references: Mapping[Key, Reference]
+    used: Predictions,
+    keys: Sequence[str],
+    references: Mapping[Key, Reference],
 ) -> dict[Key, pl.DataFrame]:
     """The rows of the scores in use of each key, all of which have a reference."""
     frames = by_key(used.valid_rows.collect(), keys)

@@ -196,7 +196,8 @@ def cases(
     """What the columns of a table of predictions mean, said once for all functions.
 
     Every function that takes predictions takes the result in place of a table and its roles.
-    Nothing is computed: the table stays as it is, and a lazy one is not collected.
+    Scores in use need no truth. Nothing is computed: the table stays as it is, and a lazy one is
+    not collected.
 
     Parameters
     ----------
@@ -218,8 +219,9 @@ def cases(
     ------
     InvalidArgument
         For columns that are not there, or with two roles that exclude each other: truth, score,
-        count and weight have no other, and a model is neither fold nor case; for files that are
-        not there or cannot be read.
+        count and weight have no other, and a model is neither fold nor case. Where neither truth
+        nor score is given; what a function needs it asks for. For files that are not there or
+        cannot be read.
 
     See Also
     --------
@@ -248,14 +250,17 @@ def cases(
 
 def _of_table(table: Any, said: Mapping[str, Any]) -> Cases[Any]:
     engine = engine_of(table)
-    described: Cases[Any] = (resolved if engine is None else engine.describe)(table, said)
+    # Scores in use have no truth, and several classes no single score.
+    needed = () if any(said.get(role) is not None for role in NEEDED) else NEEDED
+    describe = resolved if engine is None else engine.describe
+    described: Cases[Any] = describe(table, said, needed=needed)
     return described
 
 
 cast(Any, cases).__signature__ = signature(cases).replace(
     parameters=[
         next(iter(signature(cases).parameters.values())).replace(annotation=Table | Cases),
-        *parameters(ROLES),
+        *parameters(ROLES, needed=()),
     ]
 )
 cases.__doc__ = documented(cases.__doc__ or "", ROLES)
@@ -275,7 +280,7 @@ def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]: ...
 
 def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]:
     """Cases of which nothing is found by name: for callers that know what they hold."""
-    return resolved(frame, columns, find=())
+    return resolved(frame, columns, needed=(), find=())
 
 
 def opened(frame: object, words: Sequence[str] = ()) -> pl.DataFrame | pl.LazyFrame:
@@ -296,9 +301,7 @@ def resolved(
     schema = table.lazy().collect_schema()
     refuse_unknown_names(said)
     said = {role: one for role, one in said.items() if one is not ...}
-    for role in needed:
-        if said.get(role) is None:
-            raise _missing(role, schema)
+    require_roles(said, needed, schema)
     roles = dict(said)
     for role in SEVERAL:
         if role in roles:
@@ -475,17 +478,20 @@ def _refuse_second_model(described: Cases[Any], names: Sequence[str]) -> None:
     refuse_model_column(names, keys)
 
 
-def _missing(role: str, names: Collection[str]) -> InvalidArgument:
-    """The error of a role that is not said."""
-    found: dict[str, str] = dict(zip(NEEDED, usual_columns(names) or (), strict=False))
-    return InvalidArgument(
-        f"{role} is not given, allowed are column names and Polars expressions; the table has "
-        f"{quoted([*names]) or 'no columns'}.",
-        hint=Hint(
-            f"name its column, for example {{{role}}}.",
-            **{role: found.get(role) or ROLES[role].example},
-        ),
-    )
+def require_roles(said: Mapping[str, Any], needed: Collection[str], names: Collection[str]) -> None:
+    """Refuse to go on without a role that is needed, of a table with these columns."""
+    for role in needed:
+        if said.get(role) is not None:
+            continue
+        found: dict[str, str] = dict(zip(NEEDED, usual_columns(names) or (), strict=False))
+        raise InvalidArgument(
+            f"{role} is not given, allowed are column names and Polars expressions; the table has "
+            f"{quoted([*names]) or 'no columns'}.",
+            hint=Hint(
+                f"name its column, for example {{{role}}}.",
+                **{role: found.get(role) or ROLES[role].example},
+            ),
+        )
 
 
 def _refuse_shared(described: Cases[Any]) -> None:

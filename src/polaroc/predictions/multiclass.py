@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -13,17 +13,20 @@ from polaroc.base.columns import (
     check_keys,
     column_name,
     column_names,
-    key_columns,
     key_expressions,
+    key_names,
     lazily,
+    refuse_clash,
     require,
     single_column,
     within,
 )
 from polaroc.base.private_columns import HAVE, LABEL, PLACE, VALUE, WEIGHT, private
 from polaroc.errors import Hint, InvalidArgument, nearest, quoted
-from polaroc.predictions.cases import check_columns
-from polaroc.typing import By, IntoExpr, Label
+from polaroc.predictions.cases import Cases, check_columns
+from polaroc.predictions.roles import Columns
+from polaroc.predictions.takes_cases import frame_of_cases
+from polaroc.typing import Label
 
 ADDED = ("class", "truth", "score")
 WORDS = {"true": True, "false": False}
@@ -31,45 +34,47 @@ WORDS = {"true": True, "false": False}
 MAX_LABELS = 5
 
 
-@lazily
+@frame_of_cases(
+    ["truth", "model", "fold", "weight", "by"],
+    no_bearing=[
+        "nulls", "case", "cluster", "subgroup", "time", "count", "score_prior", "test_train_ratio",
+    ],
+    needed=["truth"],
+    whole=True,
+)  # fmt: skip
 def one_vs_rest(
-    frame: pl.LazyFrame,
+    cases: Cases[Any],
     *,
-    truth: str,
     scores: Sequence[str] | Mapping[Label, str],
-    by: By = (),
-    weight: IntoExpr | None = None,
+    **columns: Unpack[Columns],
 ) -> pl.LazyFrame:
     """One score column per class, as predictions with the class as a further key.
 
     Parameters
     ----------
-    frame
-        One row per case, with a score for each class: any table that `curve` takes.
-    truth
-        Column of the class of a case.
+    cases
+        One row per case, with its class as the truth and a score for each class: the result of
+        `cases`, or any table that it takes.
+    **columns
     scores
         The score columns, named as their classes, with or without a beginning or an end
         that all of them share, such as "p_healthy" and "p_ill"; or a mapping from class
         to score column.
-    by
-        Key columns, which come first.
-    weight
-        Case weights, as the column `weight`.
 
     Returns
     -------
     Frame of the kind given
-        Predictions for `curve` and `evaluate`: the keys; `class`, of the type of
-        `truth`; `truth` Boolean, whether the case is of that class, null where
-        its class is null or has no score; `score`; `weight` if given; the other columns,
-        save those of these names.
+        Predictions for `curve` and `evaluate`: the keys (`by`, model and fold); `class`, of the
+        type of the truth; `truth` Boolean, whether the case is of that class, null where
+        its class is null or has no score; `score`; `weight` if given; the other columns, such
+        as the case and the cluster, save those of these names.
 
     Raises
     ------
     InvalidArgument
-        Where columns are missing, there are fewer than two classes, or a name is
-        no class while a label has no column (of a lazy frame when it is collected).
+        Where columns are missing, there are fewer than two classes, a role has a column with
+        the name of one that is made here, or a name is no class while a label has no column (of
+        a lazy frame when it is collected).
 
     See Also
     --------
@@ -86,34 +91,38 @@ def one_vs_rest(
     """
     column_by_class = scores.values() if isinstance(scores, Mapping) else scores
     named = column_names(column_by_class, "scores")
-    columns = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
-    present = frame.collect_schema()
-    missing = [name for name in (column_name(truth, "truth"), *named) if name not in present]
-    if missing or len(columns) < 2:
+    by_class = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
+    frame: pl.LazyFrame = cases.table.lazy()
+    truth, weight = cases.truth, cases.weight
+    check_columns(frame, named)
+    if len(by_class) < 2:
         raise InvalidArgument(
-            f"scores is {scores!r} and truth is {truth!r}; the table has {quoted(list(present))}.",
-            hint="give one column per class, at least two, and the column of the classes.",
+            f"scores is {scores!r}, needed are two classes or more.",
+            hint="give one column per class.",
         )
-    check_columns(frame, [*key_columns(by), weight])
-    keys = key_expressions(by)
-    names = frame.select(keys).collect_schema().names()
+    keys, own = key_expressions(cases.keys), single_column(truth, "truth", frame)
+    names = key_names(keys, frame)
     check_keys(names, also=[*ADDED, "weight"])
-    kept = [*keys, pl.col(truth).alias(LABEL)]
+    kept = [*keys, own.alias(LABEL)]
+    made = [*ADDED]
     if weight is not None:
         kept.append(single_column(weight, "weight", frame).alias(WEIGHT))
-    wanted = {private(str(i)): name for i, name in enumerate(columns.values())}
-    used = {*names, *ADDED, truth, *named, *([] if weight is None else ["weight", str(weight)])}
-    others = [name for name in present if name not in used]
+        made.append("weight")
+    refuse_clash(cases.used_but("truth", "weight", "by", "model", "fold"), made)
+    wanted = {private(str(i)): name for i, name in enumerate(by_class.values())}
+    used = {*names, *made, str(truth), str(weight), *named}
+    others = [name for name in frame.collect_schema() if name not in used]
 
     def of_labels(labels: pl.DataFrame) -> pl.DataFrame:
-        classes = _classes(columns, labels[truth], may_strip=not isinstance(scores, Mapping))
+        known = labels[LABEL].alias(str(truth))
+        classes = _classes(by_class, known, may_strip=not isinstance(scores, Mapping))
         return pl.DataFrame({VALUE: list(wanted), "class": classes})
 
     # The rows are read once, also where the source is not the same twice.
-    rows = frame.cache()
-    schema = {VALUE: pl.String(), "class": present[truth]}
-    classes = rows.select(pl.col(truth).unique()).map_batches(of_labels, schema=schema)
-    label = pl.col(LABEL)
+    rows, label = frame.cache(), pl.col(LABEL)
+    labels = rows.select(own.alias(LABEL).unique())
+    schema = {VALUE: pl.String(), "class": labels.collect_schema()[LABEL]}
+    classes = labels.map_batches(of_labels, schema=schema)
     has_score = classes.select(pl.col("class").alias(LABEL), pl.lit(True).alias(HAVE))
     long = (
         rows.select(*kept, *others, *(pl.col(name).alias(at) for at, name in wanted.items()))

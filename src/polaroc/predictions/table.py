@@ -192,8 +192,8 @@ def unaudited(
     table = cases.table
     lazy = table.lazy()
     scores, weight, positive = cases.scores, cases.weight, cases.positive
-    # Who has no labels reads them from an expression.
-    truth: Any = cases.truth
+    # Scores in use, which have no labels, are read as one class.
+    truth: Any = pl.lit(True) if cases.truth is None else cases.truth
     score: Any = cases.score
     check_columns(lazy, also)
     by_keys = key_expressions([*cases.keys, *also])

@@ -17,6 +17,7 @@ from polaroc.predictions.cases import (
     of_measures,
     refuse_beside,
     refuse_unknown_names,
+    require_roles,
     resolved,
 )
 from polaroc.predictions.engines import engine_of
@@ -88,22 +89,24 @@ def takes_cases(
     *,
     no_bearing: Sequence[RoleName] = (),
     needed: Sequence[str] = NEEDED,
+    of_another: Sequence[RoleName] = (),
     describe: Callable[..., Cases[Any]] | None = None,
     or_measures: bool = False,
 ) -> Callable[[Callable[Concatenate[Cases[Any], _P], _R]], OfCases[_P, _R]]:
     """Let a function of cases take any table with the roles of its columns as keywords.
 
     Roles that it neither `uses` nor declares to have `no_bearing` on the result are refused.
-    Tables that are no frames `describe` makes cases of; without it the counterpart of the function
-    runs where they are. With `or_measures` a table of which neither truth nor score is said holds
-    measures, whose models and folds are said or found by name; the function then gets cases
-    without them.
+    Keywords that name columns `of_another` table it finds in its own `columns`. Tables that are
+    no frames `describe` makes cases of; without it the counterpart of the function runs where
+    they are. With `or_measures` a table of which neither truth nor score is said holds measures,
+    whose models and folds are said or found by name; the function then gets cases without them.
     """
 
     def decorate(function: Callable[Concatenate[Cases[Any], _P], _R]) -> OfCases[_P, _R]:
         wrapped = _wrapped(
-            function, uses, no_bearing, needed, describe=describe, or_measures=or_measures
-        )
+            function, uses, no_bearing, needed, of_another=of_another, describe=describe,
+            or_measures=or_measures,
+        )  # fmt: skip
         return cast(OfCases[_P, _R], wrapped)
 
     return decorate
@@ -154,9 +157,10 @@ def _wrapped(
     *,
     collects: bool = False,
     or_table: bool = False,
+    whole: bool = False,
     or_measures: bool = False,
     or_kind: type[Any] | None = None,
-    whole: bool = False,
+    of_another: Sequence[str] = (),
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
@@ -193,7 +197,8 @@ def _wrapped(
         has_measures = or_measures and not isinstance(frame, Cases) and not is_said
         if engine is not None and not (is_table or has_measures):
             return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
-        said = {name: kwargs.pop(name) for name in [*kwargs] if name in ROLES}
+        its = [name for name in kwargs if name in ROLES and name not in of_another]
+        said = {name: kwargs.pop(name) for name in its}
         refuse_unknown_names(kwargs, names)
         if is_table and given_paths(frame) is None:
             return collect_like(given, function(as_polars(given), *rest, **kwargs))
@@ -229,6 +234,9 @@ def _described(
     """The cases; files and datasets are read for them where not `lazily`, the columns in use."""
     if isinstance(frame, Cases):
         refuse_beside(said)
+        # Measures have neither truth nor score.
+        if frame.truth is not None or frame.score is not None:
+            require_roles(frame.said, needed, frame.table.lazy().collect_schema())
         return frame
     described = resolved(frame, said, needed=needed)
     table = described.table

@@ -22,7 +22,13 @@ from polaroc.errors import (
     InvalidTable,
     quoted,
 )
-from polaroc.predictions.cases import Cases, columns_of, refuse_beside, resolved
+from polaroc.predictions.cases import (
+    Cases,
+    columns_of,
+    refuse_beside,
+    require_roles,
+    resolved,
+)
 from polaroc.predictions.roles import COLUMN_ROLES, FOUND, NEEDED
 from polaroc.predictions.row_checks import (
     BAD_WEIGHT,
@@ -93,6 +99,7 @@ def described(
     """The roles of the columns of a table, which expressions cannot have."""
     if isinstance(table, Cases):
         refuse_beside(said)
+        require_roles(table.said, needed, table.table.columns)
         check_table(table.table)
         return table
     check_table(table)

@@ -85,7 +85,9 @@ def choose(
     cases
         Predictions, one row per model and case, or per case with one column of scores per
         model: the result of `cases`, or any table that it takes. Models of one test set are
-        compared case by case; with one column of scores per model each row is a case. Or,
+        compared case by case; with one column of scores per model each row is a case where no
+        column tells cases apart. With ``nulls="drop"`` they are compared on the cases that all of
+        them scored; a warning says which were left out. Or,
         without `truth` and `score`, tidy measures of every model and fold, as `evaluate` gives
         them with ``over=(0.05, 0.20), priors=prior_grid(0.05, 0.20, 16)``; of these there are
         only `model`, `fold` and `test_train_ratio`. A lazy frame is collected.

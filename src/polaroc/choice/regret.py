@@ -30,17 +30,17 @@ WHOLE = -1.0
 class ExpectedMeasures:
     """The values of a measure at some priors, and their expectation under a belief."""
 
-    values: "Array"  # blocks × models × priors of the grid
+    values: "Array"  # folds × models × priors of the grid
     grid: tuple[float, ...]  # ascending
     belief: Belief
     evaluated_priors: tuple[float, ...]  # where models are compared one by one
-    overall: "Array | None" = None  # blocks × models, where known without the grid
+    overall: "Array | None" = None  # folds × models, where known without the grid
     covers: bool = True  # enough to interpolate
     higher: bool = True  # is better
 
     @property
     def expected(self) -> "Array":
-        """The expected measure, blocks × models."""
+        """The expected measure, folds × models."""
         if self.overall is not None:
             return self.overall
         return self._expectation(self._at(self.belief.priors))
@@ -53,7 +53,7 @@ class ExpectedMeasures:
 
     @property
     def means(self) -> "Array":
-        """The mean over the blocks, models × evaluated priors."""
+        """The mean over the folds, models × evaluated priors."""
         means: Array = self._at(self.evaluated_priors).mean(axis=0)
         return means
 
@@ -73,7 +73,7 @@ class ExpectedMeasures:
 
     @property
     def shares(self) -> "Array":
-        """The share of blocks in which each model is the best, models × evaluated priors."""
+        """The share of folds in which each model is the best, models × evaluated priors."""
         at_priors = self._at(self.evaluated_priors) * self._sign
         shares: Array = best_shares(at_priors).mean(axis=0)
         return shares
@@ -128,7 +128,7 @@ class MeasureUnderBelief:
         return [WHOLE] if self.is_exact else []
 
     def expected_measures(self, values: "Array") -> "ExpectedMeasures":
-        """Expected measures from the values at `columns`, blocks × models × priors."""
+        """Expected measures from the values at `columns`, folds × models × priors."""
         at = len(self.grid)
         overall = values[:, :, at] if self.is_exact else None
         return ExpectedMeasures(
@@ -230,7 +230,7 @@ def table_of_priors(
     regrets: "Array | tuple[()]",
     shares: "Array | None" = None,
 ) -> pl.DataFrame:
-    """Mean and regret of all models at one prior after the other; `shares` of several blocks."""
+    """Mean and regret of all models at one prior after the other; `shares` of several folds."""
     unknown = [None] * len(means)
     return pl.DataFrame(
         [

@@ -103,7 +103,7 @@ def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
     rows.write_parquet(file)
     rows.with_columns(pl.col("score") * 2).write_parquet(other)
     keys = [*BASE, "--by", column]
-    several = ["--champion", NAMES[0], "--challenger", NAMES[1], "--between", column]
+    several = ["--champion", NAMES[0], "--challenger", NAMES[1], "--model", column]
     for words in (
         ["threshold", file, *keys, "--rule", "youden", "--out", saved],
         ["threshold", other, *keys, "--apply", saved],

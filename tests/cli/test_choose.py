@@ -72,9 +72,8 @@ def test_columns_with_obvious_names_are_suggested(tmp_path):
     file = tmp_path / "predictions.parquet"
     pr.datasets.satellite_predictions().filter(fold=1).drop("fold").write_parquet(file)
     refused = choose(file, "--over", 0.05, 0.2)
-    assert (
-        "Hint: name the columns of predictions, --truth truth and --score score" in refused.output
-    )
+    said = "name the columns of predictions, --truth truth and --score score"
+    assert said in refused.output
     words = [str(word) for word in (file, *WORDS, "--over", 0.05, 0.2)]
     for command, more in (("choose", []), ("report", ["--out", str(tmp_path / "page.html")])):
         result = CliRunner().invoke(app, [command, *words, *more])

@@ -102,13 +102,7 @@ def test_models_are_told_apart_by_numbers_too(files):
     ("file", "arguments", "message"),
     [
         ("cases.csv", [*ON_CASES], "give --over 0.05 0.20, or --prior 0.1"),
-        (
-            "cases.csv",
-            [*PREDICTIONS, *OVER, "--no-case"],
-            "Hint: --case id for fitted models on one test set",
-        ),
-        ("cases.csv", [*PREDICTIONS, *OVER, *ON_FOLDS], "with --block fold"),
-        ("folds.parquet", [*ON_CASES, *OVER], "take --test-train-ratio 0.25 in place of --case"),
+        ("cases.csv", [*PREDICTIONS, *OVER, "--no-case"], "name the column of the cases, --case"),
         ("cases.csv", [*ON_CASES, *OVER, "--margin", -1], "for example --margin 0.01"),
         ("cases.csv", [*ON_CASES, *OVER, "--model", "clf"], "'clf'"),
         ("cases.csv", [*OVER], "--truth truth and --score score"),

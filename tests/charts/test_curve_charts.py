@@ -57,7 +57,7 @@ def test_single_curves_have_no_band():
 def test_bands_over_what_is_not_shared_are_refused():
     with pytest.raises(pr.errors.InvalidArgument, match=r"same priors(?s:.*)Hint:"):
         pr.charts.pr(folded().pipe(pr.surface, "observed"), band="fold")
-    with pytest.raises(pr.errors.InvalidArgument, match=r"across is 'day'(?s:.*)Hint:"):
+    with pytest.raises(pr.errors.InvalidArgument, match=r"fold is 'day'(?s:.*)Hint:"):
         pr.charts.roc(folded(), band="day")
 
 

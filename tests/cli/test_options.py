@@ -291,7 +291,7 @@ def test_settings_of_predictions_are_not_for_measures(here):
     measures.write_parquet("m.parquet")
     result = polaroc("compare", "m.parquet", "--json")
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["between"] == "model"
+    assert json.loads(result.stdout)["model"] == "model"
     assert "sets --model model --fold fold --test-train-ratio 0.25 (" in result.stderr
     assert "--truth" not in result.stderr
 

@@ -81,7 +81,7 @@ def test_compare_as_json(tmp_path):
         assert_frame_equal(pl.DataFrame(told[name], schema=table.schema), table)
     spelled = [one.replace("test_train_ratio=", "--test-train-ratio ") for one in expected.warnings]
     assert told["warnings"] == spelled
-    assert told["blocks"] == 3
+    assert told["size"] == 3
 
 
 def test_choose_as_json(tmp_path):

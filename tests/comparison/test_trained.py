@@ -237,7 +237,7 @@ def test_groups_of_cases_of_their_own_are_compared_as_the_hint_says():
     assert pair["difference"] == pytest.approx(difference)
     assert pair["std_error"] == pytest.approx(error)
     assert pair["p_value"] == pytest.approx(2 * norm.sf(abs(difference) / error))
-    assert found.blocks == groups.height
+    assert found.size == groups.height
     assert "of each model its own" in found.summary()
     assert any(
         "was not measured for models with test sets of their own" in w for w in found.warnings

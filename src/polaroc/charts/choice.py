@@ -84,9 +84,9 @@ def regret(
     >>> len(chart.to_dict()["hconcat"])
     2
     """
-    table, between = table_of_choice(choice)
+    table, model = table_of_choice(choice)
     decimals = _decimals(choice)
-    drawn = lines_by_prior(table, [between], "regret", decimals)
+    drawn = lines_by_prior(table, [model], "regret", decimals)
     regrets = choice.models.select(pl.max_horizontal("mean_regret", "worst_regret").max())
     top = HEADROOM * round(regrets.to_series()[0], decimals) or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
@@ -98,12 +98,12 @@ def regret(
         alt.Y("y:Q", scale=scale, title=label, axis=alt.Axis(format="~g", tickCount=TICKS)),
     ]
     worst = table.sort("regret", descending=True, maintain_order=True).unique(
-        between, keep="first", maintain_order=True
+        model, keep="first", maintain_order=True
     )
-    worst = worst.sort(between, nulls_last=True)
+    worst = worst.sort(model, nulls_last=True)
     marks = [
         {"series": str(model), "line": str(model), "x": prior, "y": value}
-        for model, prior, value in worst.select(between, "prior", "regret").rows()
+        for model, prior, value in worst.select(model, "prior", "regret").rows()
     ]
     diamonds = _diamonds(marks, [*encoding, tint[0]])
     main = alt.layer(prior_lines(drawn, [*encoding, *tint], "regret", points=False), diamonds)
@@ -138,9 +138,9 @@ def _mean_and_worst(
     scale: "alt.Scale",
     colours: Mapping[str, str] | None,
 ) -> "alt.LayerChart | alt.FacetChart":
-    between = choice.models.columns[0]
+    model = choice.models.columns[0]
     regrets = pl.col("mean_regret", "worst_regret").round(_decimals(choice))
-    table = judged_models(choice).select(between, regrets).sort(between, nulls_last=True)
+    table = judged_models(choice).select(model, regrets).sort(model, nulls_last=True)
     records = [
         {"series": str(model), "y": mean, "top": worst} for model, mean, worst in table.rows()
     ]
@@ -154,7 +154,7 @@ def _mean_and_worst(
     no_axis = alt.Axis(labels=False, ticks=False, domain=False, tickCount=TICKS)
     vertical = alt.Y("y:Q", scale=scale, axis=no_axis, title=None)
     tooltip = [
-        alt.Tooltip("series:N", title=between),
+        alt.Tooltip("series:N", title=model),
         alt.Tooltip("y:Q", title="mean regret", format=TIP),
         alt.Tooltip("top:Q", title="worst regret", format=TIP),
     ]
@@ -219,11 +219,11 @@ def winner_map(
     >>> [panel["encoding"]["y"]["title"] for panel in chart.to_dict()["vconcat"]]
     ['best mean', 'share of folds won']
     """
-    table, between = table_of_choice(choice)
+    table, model = table_of_choice(choice)
     tied_share = pl.lit(1.0) / pl.col("best").sum().over("prior")
     best = _stacked(table, pl.when("best").then(tied_share).otherwise(0.0))
-    series = [str(model) for model in table[between].unique(maintain_order=True)]
-    tint = filled(series, between, "square", colours)
+    series = [str(model) for model in table[model].unique(maintain_order=True)]
+    tint = filled(series, model, "square", colours)
     no_axis = alt.Axis(
         labels=False, ticks=False, domain=False, grid=False, titleAngle=0, titleAlign="right",
         titleBaseline="middle",
@@ -236,17 +236,17 @@ def winner_map(
         "title": "best mean" if many else "best",
     }
     names_needed = shares_colours(series, colours)
-    cells = _cells(best, between, strip, tint, alone=not many)
+    cells = _cells(best, model, strip, tint, alone=not many)
     panels = [
-        _with_names(cells, best, between, names_needed).properties(width=WIDTH, height=STRIP_HEIGHT)
+        _with_names(cells, best, model, names_needed).properties(width=WIDTH, height=STRIP_HEIGHT)
     ]
     if many:
         won = _stacked(table, pl.col("share"))
         vertical = share_axis(f"share of {folds} won")
         panels.append(
-            _with_names(
-                _cells(won, between, vertical, tint), won, between, names_needed
-            ).properties(width=WIDTH, height=0.75 * SIZE)
+            _with_names(_cells(won, model, vertical, tint), won, model, names_needed).properties(
+                width=WIDTH, height=0.75 * SIZE
+            )
         )
     label = _measured(choice)
     subtitle = f"above: best mean {label}; below: share of {folds} that each wins"
@@ -272,31 +272,31 @@ def _stacked(table: pl.DataFrame, share: pl.Expr) -> pl.DataFrame:
 
 
 def _with_names(
-    cells: "alt.Chart", table: pl.DataFrame, between: str, names_needed: bool
+    cells: "alt.Chart", table: pl.DataFrame, model: str, names_needed: bool
 ) -> "alt.Chart | alt.LayerChart | alt.FacetChart":
     """The cells; if `names_needed`, each model's name is in the middle of its largest cells."""
     if not names_needed:
         return cells
     records = []
-    for (model,), part in table.filter(pl.col(SHARE) > 0).group_by(between, maintain_order=True):
+    for (one,), part in table.filter(pl.col(SHARE) > 0).group_by(model, maintain_order=True):
         widest = part.filter(pl.col(SHARE) == pl.col(SHARE).max())
         low, high, prior = widest.select(LOW, HIGH, "prior").row(widest.height // 2)
-        records.append({"series": str(model), "x": prior, "y": (low + high) / 2})
+        records.append({"series": str(one), "x": prior, "y": (low + high) / 2})
     text = data(records).encode(alt.X("x:Q"), alt.Y("y:Q"), alt.Text("series:N"))
     halo = text.mark_text(fontSize=12, stroke="white", strokeWidth=4, strokeJoin="round")
     return alt.layer(cells, halo, text.mark_text(fontSize=12, color=INK))
 
 
 def _cells(
-    table: pl.DataFrame, between: str, vertical: dict[str, Any], tint: Any, *, alone: bool = True
+    table: pl.DataFrame, model: str, vertical: dict[str, Any], tint: Any, *, alone: bool = True
 ) -> "alt.Chart":
     """Cells in the colours of the models; with an axis of priors only if `alone`."""
     names = {LEFT: "x", RIGHT: "right", LOW: "y", HIGH: "top"}
     values = ["prior", "mean", "regret", "share"]
     records = [
-        {"series": str(model), **{name: part[column].to_list() for column, name in names.items()},
+        {"series": str(one), **{name: part[column].to_list() for column, name in names.items()},
          **part.select(values).to_dict(as_series=False)}
-        for (model,), part in table.filter(pl.col(SHARE) > 0).group_by(between, maintain_order=True)
+        for (one,), part in table.filter(pl.col(SHARE) > 0).group_by(model, maintain_order=True)
     ]  # fmt: skip
     across = prior_axis(table["prior"].to_list())
     across["axis"].grid = False
@@ -315,7 +315,7 @@ def _cells(
             tint,
             alt.Stroke("series:N", scale=tint["scale"], legend=tint["legend"]),
             [
-                alt.Tooltip("series:N", title=between),
+                alt.Tooltip("series:N", title=model),
                 alt.Tooltip("prior:Q", format=".3~%"),
                 alt.Tooltip("mean:Q", title="mean", format=TIP),
                 alt.Tooltip("regret:Q", title="regret", format=TIP),
@@ -336,7 +336,7 @@ def table_of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
             f"got a {kind.__module__}.{kind.__qualname__}, allowed is a Choice.",
             hint="pass the result of choose(...).",
         )
-    between = choice.models.columns[0]
+    model = choice.models.columns[0]
     if judged_models(choice)["worst_regret"].null_count() or choice.priors["prior"].n_unique() < 2:
         raise InvalidTable(
             f"the choice has {choice.priors['prior'].n_unique()} prior(s) of the range, too few to "
@@ -349,7 +349,7 @@ def table_of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
         )
     rounded = same_prior(), pl.col("mean", "regret").round(_decimals(choice))
     table = choice.priors.with_columns(rounded)
-    return table.sort(between, "prior", nulls_last=True), between
+    return table.sort(model, "prior", nulls_last=True), model
 
 
 def _measured(choice: Choice) -> str:

@@ -59,12 +59,12 @@ def dominance(
     >>> chart.to_dict()["title"]["subtitle"]
     'in how many folds the row dominates the column'
     """
-    table, between, blocks = _pairs_of_models(as_lazy(relations).collect())
+    table, model, blocks = _pairs_of_models(as_lazy(relations).collect())
     models = pl.concat([table[:, -3], table[:, -2].alias(table.columns[-3])]).unique()
     names = [str(model) for model in models.sort(nulls_last=True)]
     records = _cells(table, single=not blocks)
     across: dict[str, Any] = {"scale": alt.Scale(domain=names)}
-    row = alt.Y("row:N", **across, axis=_axis(), title=between)
+    row = alt.Y("row:N", **across, axis=_axis(), title=model)
     angle = -30 if max(map(len, names), default=0) > SHORT else 0
     column = alt.X("column:N", **across, axis=_axis(orient="top", labelAngle=angle), title=None)
     shade = alt.Color(

@@ -86,7 +86,7 @@ def pairs(
 def _spread(comparison: Comparison) -> str:
     if comparison.plan.target == "trained":
         return "estimate ± SE"
-    return f"mean ± SD over {folds_name(comparison.block)}"
+    return f"mean ± SD over {folds_name(comparison.fold)}"
 
 
 def _models(
@@ -100,12 +100,12 @@ def _models(
         for model, mean, sd, text in letters
     ]  # fmt: skip
     names = [str(model) for model, *_ in letters]
-    series = [str(model) for model in comparison.letters[comparison.between].sort(nulls_last=True)]
-    tint = filled(series, comparison.between, "circle", colours)
+    series = [str(model) for model in comparison.letters[comparison.model].sort(nulls_last=True)]
+    tint = filled(series, comparison.model, "circle", colours)
     tint["legend"] = None
     about = ("estimate", "SE") if comparison.plan.target == "trained" else ("mean", "SD")
     tooltip = [
-        alt.Tooltip("series:N", title=comparison.between),
+        alt.Tooltip("series:N", title=comparison.model),
         alt.Tooltip("x:Q", title=about[0], format=".4f"),
         alt.Tooltip("sd:Q", title=about[1], format=".4f"),
         alt.Tooltip("letters:N"),

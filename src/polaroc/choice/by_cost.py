@@ -217,9 +217,9 @@ def _certainty(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) ->
     is_paired = cases.case is not None
     if is_paired:
         paired = read_cases(cases)
-        on = [paired.between]
+        on = [paired.model]
         placed = rated.select(
-            pl.col(on).cast(paired.rows.schema[paired.between]), pl.col("threshold").alias(AT)
+            pl.col(on).cast(paired.rows.schema[paired.model]), pl.col("threshold").alias(AT)
         )
         at_least = pl.col(SCORE) >= pl.col(AT)
         rows = join_on(paired.rows, placed, on, order="left")

@@ -117,7 +117,7 @@ def of_block(cases: PairedCases, block: Block) -> Certainty:
     if np.isnan(covariance).any():
         return Certainty(None, "Nothing says how sure this is: a class has fewer than two cases.")
     if covariance.diagonal().max() < NO_VARIANCE:
-        scores = cases.rows.group_by(cases.between).agg(pl.col(SCORE).n_unique())[SCORE]
+        scores = cases.rows.group_by(cases.model).agg(pl.col(SCORE).n_unique())[SCORE]
         if scores.max() == 1:
             return Certainty(
                 None,

@@ -240,8 +240,8 @@ def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
     sizes = np.maximum(sizes, 0.0)[:, None]
     seen, ones = (basis.T @ means)[:, None], basis.sum(axis=0)[:, None]
     spreads = np.geomspace(*SPREADS, NODES)
-    between = error * spreads**2
-    total = sizes + between
+    model = error * spreads**2
+    total = sizes + model
     information = (ones**2 / total).sum(axis=0)
     level = (ones * seen / total).sum(axis=0) / information
     rest = seen - ones * level
@@ -261,8 +261,8 @@ def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
     return _Fit(
         basis,
         weights / weights.sum(),
-        basis @ (ones * level + between / total * rest),
-        np.sqrt(between * sizes / total),
+        basis @ (ones * level + model / total * rest),
+        np.sqrt(model * sizes / total),
         sizes / total * ones / np.sqrt(information),
         pooled,
     )

@@ -14,7 +14,7 @@ from polaroc.comparison.compare import compare as function
 from polaroc.comparison.result import comparison_parts
 
 TABLES = ("omnibus", "pairs", "letters")
-SHOWN = ("measure", "between", "block", "blocks", *TABLES)
+SHOWN = ("measure", "model", "fold", "size", *TABLES)
 
 
 @command(function)

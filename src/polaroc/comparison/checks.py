@@ -15,37 +15,20 @@ from polaroc.errors import (
     quoted,
 )
 from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
-from polaroc.measures.scoring import check_score_prior
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
 
 
-def refuse_score_prior(score_prior: object) -> None:
-    """Refuse a prior of scores where measures are given, which are taken at it or are not."""
-    check_score_prior(score_prior)
-    if score_prior != OBSERVED:
-        raise InvalidArgument(
-            f"score_prior is {score_prior!r}, and there are no predictions: measures are already "
-            "taken at the prior that their scores were right at.",
-            hint=Hint(
-                "give {score_prior} to evaluate(...), or predictions with {truth} and {score}.",
-                command_line="give {score_prior} to `polaroc evaluate`, or predictions with "
-                "{truth} and {score}.",
-                score_prior=score_prior, truth=None, score=None,
-            ),
-        )  # fmt: skip
-
-
-def check_estimates(estimates: pl.DataFrame, between: str, measure: str) -> None:
+def check_estimates(estimates: pl.DataFrame, model: str, measure: str) -> None:
     """Refuse a model whose measure is null although it has cases of both classes."""
     lacking = estimates.filter(
         pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
     )
     if lacking.height:
-        model, note = lacking.select(between, "note").row(0)
+        first, note = lacking.select(model, "note").row(0)
         raise InvalidPredictions(
-            f"the {label(measure)} of {model!r} is null: {note}.",
+            f"the {label(measure)} of {first!r} is null: {note}.",
             hint="leave the model out, or take another measure.",
         )
 

@@ -303,8 +303,8 @@ def _label(
 def of_design(
     design: Design,
     label: str,
-    between: str,
-    block: Sequence[str],
+    model: str,
+    folds: Sequence[str],
     plan: Plan,
     *,
     descending: bool = True,
@@ -312,7 +312,7 @@ def of_design(
     layout: Layout | None = None,
 ) -> Comparison:
     """The comparison of a balanced table, by the covariance of its means where that is known."""
-    check_result_name(between)
+    check_result_name(model)
     check_blocks(design)
     values = design.table
     if plan.adjust == "tukey":
@@ -328,7 +328,7 @@ def of_design(
         )  # fmt: skip
         tests = [largest_t_outcome(pairs, means.df, plan)]
     letters = letter_frame(
-        design.models.alias(between),
+        design.models.alias(model),
         values.mean(axis=0),
         values.std(axis=0, ddof=1),
         pairs.significant_pairs(plan.level),
@@ -336,13 +336,13 @@ def of_design(
     )
     return Comparison(
         omnibus=omnibus.frame(tests),
-        pairs=pair_frame(pairs, design.models.alias(between)),
+        pairs=pair_frame(pairs, design.models.alias(model)),
         letters=letters,
         warnings=(*caveats.of_design(design, pairs, plan, layout, means), *design.warnings),
         measure=label,
-        between=between,
-        block=tuple(block),
-        blocks=len(values),
+        model=model,
+        fold=tuple(folds),
+        size=len(values),
         plan=plan,
         higher_is_better=descending,
     )

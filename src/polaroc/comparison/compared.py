@@ -145,4 +145,5 @@ def measured_halves(
         if cases.truth is None or {"measure", "estimate"} <= set(table.columns):
             return of_measures(table, {}).collect().table
         halves = table
-    return measured(alike(cases, halves).collect())
+    # They have folds of their own.
+    return measured(alike(cases, halves, but=("fold",)).collect())

@@ -123,7 +123,7 @@ def pairs_of(cases: PairedCases, blocks: Iterable[Block], level: float = 0.95) -
     given = cases.rows.schema
     schema = (
         {key: given[key] for key in cases.blocks}
-        | {f"{cases.between}_{side}": given[cases.between] for side in ("a", "b")}
+        | {f"{cases.model}_{side}": given[cases.model] for side in ("a", "b")}
         | dict.fromkeys(PAIR, pl.Float64())
     )
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -43,21 +43,21 @@ class Design:
 def balanced(
     rows: Rows,
     priors: Sequence[Prior | None],
-    between: str,
+    model: str,
     blocks: Sequence[str],
     incomplete: Incomplete = "raise",
     noted: Sequence[float] | None = None,
 ) -> Design:
     """The numbers of one measure per block, model and prior; raise where any is missing."""
     check_choice("incomplete", incomplete, get_args(Incomplete))
-    _check_columns(rows.keys, between, blocks)
+    _check_columns(rows.keys, model, blocks)
     wide = rows.at(priors, noted)
-    _refuse_repeated(wide, rows.keys, between, blocks)
-    wide, warnings = _complete(wide, between, blocks, len(priors), incomplete)
-    models = wide.select(between).unique().sort(between, nulls_last=True)
+    _refuse_repeated(wide, rows.keys, model, blocks)
+    wide, warnings = _complete(wide, model, blocks, len(priors), incomplete)
+    models = wide.select(model).unique().sort(model, nulls_last=True)
     if models.height < 2:
         raise InvalidArgument(
-            f"{between!r} has {models.height} value(s), allowed are two or more.",
+            f"{model!r} has {models.height} value(s), allowed are two or more.",
             hint="compare at least two models on the same folds.",
         )
     _refuse_mixed_priors(wide, blocks)
@@ -65,8 +65,8 @@ def balanced(
     axes = [folds, models] if blocks else [models]
     values = filled_array(wide, axes, value_columns(len(priors)))
     values = values if blocks else values[None]
-    doubts = [*warnings, *_warnings(wide, between, blocks)]
-    return Design(models[between], folds, values, tuple(doubts))
+    doubts = [*warnings, *_warnings(wide, model, blocks)]
+    return Design(models[model], folds, values, tuple(doubts))
 
 
 def contrast(design: Design) -> Design:
@@ -107,8 +107,8 @@ def check_blocks(design: Design) -> None:
         )
 
 
-def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> None:
-    unknown = [name for name in (column_name(between, "between"), *blocks) if name not in keys]
+def _check_columns(keys: Sequence[str], model: str, blocks: Sequence[str]) -> None:
+    unknown = [name for name in (column_name(model, "model"), *blocks) if name not in keys]
     if unknown:
         raise InvalidArgument(
             f"the table has no key {quoted(unknown)}; its keys are {quoted(keys) or 'none'}.",
@@ -122,7 +122,7 @@ def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> 
                 ),
             ),
         )
-    named = [between, *blocks]
+    named = [model, *blocks]
     if len(set(named)) < len(named):
         raise InvalidArgument(
             f"model and fold name a column twice: {quoted(named)}.",
@@ -131,14 +131,14 @@ def _check_columns(keys: Sequence[str], between: str, blocks: Sequence[str]) -> 
 
 
 def _refuse_repeated(
-    wide: pl.DataFrame, keys: Sequence[str], between: str, blocks: Sequence[str]
+    wide: pl.DataFrame, keys: Sequence[str], model: str, blocks: Sequence[str]
 ) -> None:
-    others = [key for key in keys if key not in (between, *blocks)]
-    cells = wide.group_by(between, *blocks).agg(pl.col(others).n_unique())
+    others = [key for key in keys if key not in (model, *blocks)]
+    cells = wide.group_by(model, *blocks).agg(pl.col(others).n_unique())
     varying = [key for key in others if cells.select((pl.col(key) > 1).any()).item()]
     if varying:
         raise InvalidTable(
-            f"cells are repeated: within one {quoted((between, *blocks))} the key "
+            f"cells are repeated: within one {quoted((model, *blocks))} the key "
             f"{quoted(varying)} varies.",
             hint=Hint(
                 "keep one value of it, or, where models were fitted anew for each, name it as a "
@@ -149,11 +149,11 @@ def _refuse_repeated(
 
 
 def _complete(
-    wide: pl.DataFrame, between: str, blocks: Sequence[str], priors: int, incomplete: Incomplete
+    wide: pl.DataFrame, model: str, blocks: Sequence[str], priors: int, incomplete: Incomplete
 ) -> tuple[pl.DataFrame, list[str]]:
     """The rows of the blocks in which every model has every number."""
-    named = [between, *blocks]
-    models = wide.select(between).unique()
+    named = [model, *blocks]
+    models = wide.select(model).unique()
     full = models.join(wide.select(blocks).unique(), how="cross") if blocks else models
     lacking = pl.any_horizontal(pl.col(value_columns(priors)).is_null())
     missing = join_on(full, wide, named, "anti").sort(named, nulls_last=True)
@@ -206,7 +206,7 @@ def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
         )
 
 
-def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[str]:
+def _warnings(wide: pl.DataFrame, model: str, blocks: Sequence[str]) -> list[str]:
     """Warnings on test sets that differ, and the notes of measures."""
     warnings = []
     uneven = wide.filter(differs(blocks))
@@ -216,7 +216,7 @@ def _warnings(wide: pl.DataFrame, between: str, blocks: Sequence[str]) -> list[s
             f"{where} models were tested on different numbers of cases: pairs need the same "
             "test set."
         )
-    odd = wide.select(*blocks, unusual(between).alias("found")).drop_nulls("found").unique()
+    odd = wide.select(*blocks, unusual(model).alias("found")).drop_nulls("found").unique()
     if odd.height:
         first = listed_rows(odd.sort(blocks or "found", nulls_last=True), 3)
         warnings.append(

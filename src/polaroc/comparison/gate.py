@@ -269,7 +269,7 @@ def _on_cases(
         given.cases, measures=sorted({measure, "auc"}), over=over, priors=at, intervals="wald"
     )
     own = estimates.filter(measure=measure)
-    check_estimates(own, cases.between, measure)
+    check_estimates(own, cases.model, measure)
     (block,) = blocks_of(cases, taken)
     places = [block.models.index(model) for model in models]
     variance = block.variance(*places)
@@ -292,7 +292,7 @@ def _on_cases(
     noted = (
         own.drop_nulls("note")
         .group_by(humanize_note(pl.col("note")), maintain_order=True)
-        .agg(key_text(cases.between))
+        .agg(key_text(cases.model))
     )
     warnings = (
         *([] if given.left_out is None else [given.left_out]),
@@ -302,7 +302,7 @@ def _on_cases(
         *below_chance(estimates, measure),
     )
     return Lead(
-        difference, lower, upper, dict(own.select(cases.between, "estimate").iter_rows()),
+        difference, lower, upper, dict(own.select(cases.model, "estimate").iter_rows()),
         f"{cases.rows.height // len(block.models):,} cases", warnings,
         paired.positives if lower is not None and note != RANK_ALIKE else None,
     )  # fmt: skip
@@ -333,8 +333,8 @@ def _on_folds(compared: Comparison, champion: object) -> Lead:
             lower = upper = None
     return Lead(
         difference, lower, upper,
-        dict(compared.letters.select(compared.between, "mean").iter_rows()),
-        f"{compared.blocks} folds", (*notes, *compared.warnings),
+        dict(compared.letters.select(compared.model, "mean").iter_rows()),
+        f"{compared.size} folds", (*notes, *compared.warnings),
     )  # fmt: skip
 
 
@@ -350,6 +350,6 @@ def _limits(pairs: pl.DataFrame, champion: object) -> tuple[float, float | None,
 
 def _rank_alike(cases: PairedCases) -> bool:
     """Whether the models put the cases in the same order, with the same ties."""
-    rank = pl.col(SCORE).rank("dense").over(cases.between).alias(VALUE)
+    rank = pl.col(SCORE).rank("dense").over(cases.model).alias(VALUE)
     ranks = cases.rows.select(cases.case, rank).group_by(cases.case).agg(pl.col(VALUE).n_unique())
     return ranks[VALUE].max() == 1

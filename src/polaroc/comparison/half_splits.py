@@ -90,32 +90,32 @@ def halves_of(halves: pl.DataFrame, rows: Rows, measures: pl.DataFrame, measure:
 def read_halves(
     rows: Rows,
     priors: Sequence[Prior | None],
-    between: str,
+    model: str,
     models: pl.Series,
     noted: Sequence[float] | None = None,
 ) -> Halves:
     """The numbers of one measure in the halves, of these models; raise where any is missing."""
     keys = [name for name in KEYS if name in rows.keys]
-    lacking = [name for name in (between, SPLIT, HALF) if name not in rows.keys]
+    lacking = [name for name in (model, SPLIT, HALF) if name not in rows.keys]
     if lacking:
         raise InvalidTable(
             f"the halves have no key {quoted(lacking)}; their keys are "
             f"{quoted(rows.keys) or 'none'}.",
             hint=Hint(
                 "evaluate the result of sklearn.half_split_predictions(...) with {by}.",
-                by=[between, *KEYS],
+                by=[model, *KEYS],
             ),
         )
-    present = set(rows.frame[between].unique().to_list())
+    present = set(rows.frame[model].unique().to_list())
     missing = [model for model in models.to_list() if model not in present]
     if missing:
         raise InvalidTable(
-            f"the halves have no {between} {quoted(missing)}.",
+            f"the halves have no {model} {quoted(missing)}.",
             hint="fit every model that is compared in the halves too.",
         )
-    kept = rows.frame.filter(pl.col(between).is_in(models.unique().implode()))
+    kept = rows.frame.filter(pl.col(model).is_in(models.unique().implode()))
     own = Rows(kept, rows.keys, rows.measure)
-    design = balanced(own, priors, between, keys, noted=noted)
+    design = balanced(own, priors, model, keys, noted=noted)
     return Halves(design, _cases(kept, keys))
 
 

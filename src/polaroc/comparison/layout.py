@@ -60,11 +60,11 @@ class Layout:
         return means
 
 
-def layout_of(rows: Rows, design: Design, between: str) -> Layout:
+def layout_of(rows: Rows, design: Design, model: str) -> Layout:
     """The layout of the folds that a design has, from the key `repeat` and the numbers of cases."""
     blocks = len(design.values)
     names = design.blocks.columns
-    if REPEAT not in rows.keys or between == REPEAT:
+    if REPEAT not in rows.keys or model == REPEAT:
         return Layout(blocks)
     lacking = [name for name in (REPEAT, "positives", "negatives") if name not in names]
     sizes = rows.frame.group_by(names).agg(pl.col(lacking).max())

@@ -32,11 +32,11 @@ def letter_frame(
     return pl.DataFrame([models[order], *columns, pl.Series("letters", letters)])
 
 
-def check_result_name(between: str, columns: Sequence[str] = COLUMNS) -> None:
+def check_result_name(model: str, columns: Sequence[str] = COLUMNS) -> None:
     """Raise if the column of models has the name of a column of the result."""
-    if column_name(between, "between") in columns:
+    if column_name(model, "model") in columns:
         raise InvalidArgument(
-            f"between is {between!r}, also a column of the result.", hint="rename the key first."
+            f"model is {model!r}, also a column of the result.", hint="rename the key first."
         )
 
 

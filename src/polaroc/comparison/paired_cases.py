@@ -38,7 +38,7 @@ class PairedCases:
 
     rows: pl.DataFrame  # blocks, between, case, score and truth, sorted
     blocks: list[str]
-    between: str
+    model: str
     case: str | None
 
 
@@ -81,7 +81,7 @@ def read_cases(cases: Cases[Any]) -> PairedCases:
     Test sets are the values of `by` and folds. In a wide table each row is a case where no column
     tells them apart.
     """
-    between, case = model_column(cases), cases.case
+    model, case = model_column(cases), cases.case
     if cases.weight is not None:
         raise InvalidArgument(
             "weight is given, and models are compared case by case on one test set, where each "
@@ -104,22 +104,22 @@ def read_cases(cases: Cases[Any]) -> PairedCases:
         cases = replace(cases, table=cast(Any, table), case=case)
     of_case = None if case is None else column_name(case, "case")
     also = [] if of_case is None else [of_case]
-    _refuse_roles_among(cases.by, between, also)
+    _refuse_roles_among(cases.by, model, also)
     # Rows cannot be dropped one by one: a case is compared as scored by all models.
     with without_nulls(WHOLE_CASES):
         predictions = read(cases, also=also, collected=True)
-    blocks = [key for key in predictions.keys if key not in (between, *also)]
-    check_keys(blocks, also=[f"{between}_a", f"{between}_b", *PAIR])
-    sorted_by = [*blocks, between, *also]
+    blocks = [key for key in predictions.keys if key not in (model, *also)]
+    check_keys(blocks, also=[f"{model}_a", f"{model}_b", *PAIR])
+    sorted_by = [*blocks, model, *also]
     rows = predictions.valid_rows.sort(sorted_by, nulls_last=True).collect()
-    if rows[between].n_unique() < 2:
+    if rows[model].n_unique() < 2:
         raise InvalidArgument(
-            f"{between!r} has {rows[between].n_unique()} value(s), a comparison needs two.",
+            f"{model!r} has {rows[model].n_unique()} value(s), a comparison needs two.",
             hint=Hint("give a column of scores for each model: {score}.", score=TWO_SCORES)
             if cases.scores
             else "is this the column that tells the models apart?",
         )
-    paired = PairedCases(rows, blocks, between, of_case)
+    paired = PairedCases(rows, blocks, model, of_case)
     if of_case is not None:
         _refuse_unpaired(paired, of_case)
     return paired
@@ -149,12 +149,12 @@ def model_column(cases: Cases[Any]) -> str:
     )
 
 
-def _refuse_roles_among(by: Sequence[IntoExpr], between: str, of_case: Sequence[str]) -> None:
+def _refuse_roles_among(by: Sequence[IntoExpr], model: str, of_case: Sequence[str]) -> None:
     """Refuse the column of the models, and that of the cases, among those of the blocks."""
     named = [key for key in by if isinstance(key, str)]
-    taken = [key for key in named if key in (between, *of_case)]
+    taken = [key for key in named if key in (model, *of_case)]
     if taken:
-        role = "models apart, as model" if taken[0] == between else "cases apart, as case"
+        role = "models apart, as model" if taken[0] == model else "cases apart, as case"
         raise InvalidArgument(
             f"by has {quoted(taken[:1])}, which tells the {role} says.",
             hint=Hint(
@@ -219,7 +219,7 @@ def blocks_of(
 
     `curves` are those of the cases, where they are known.
     """
-    keys = [*cases.blocks, cases.between]
+    keys = [*cases.blocks, cases.model]
     if curves is None:
         curves = curve(keyed(cases.rows, truth=TRUTH, score=SCORE, by=keys))
     numbered = curves.lazy().filter(pl.col(SCORE).is_not_null()).with_row_index(PLACE)
@@ -252,7 +252,7 @@ def blocks_of(
             start += rows
         yield Block(
             block.select(cases.blocks).row(0) if cases.blocks else (),
-            block[cases.between].to_list(), block["estimate"].to_numpy().astype(float), among,
+            block[cases.model].to_list(), block["estimate"].to_numpy().astype(float), among,
             cases.case is not None,
         )  # fmt: skip
 
@@ -265,13 +265,13 @@ def _refuse_unpaired(cases: PairedCases, case: str) -> None:
         )
     if _is_paired(cases, case):
         return
-    twice = rows.group_by(*key, cases.between).len().filter(pl.col("len") > 1)
-    _refuse(twice, [*key, cases.between], "cases are there twice for a model",
+    twice = rows.group_by(*key, cases.model).len().filter(pl.col("len") > 1)
+    _refuse(twice, [*key, cases.model], "cases are there twice for a model",
             Hint("keep one row per case and model; number the cases of several folds throughout. "
                  "Where several rows belong to one patient, customer or the like, "
                  f"pr.bootstrap(cluster={case!r}) gives measures limits that hold."),
             )  # fmt: skip
-    per_block = [pl.col(cases.between).n_unique().alias("models")]
+    per_block = [pl.col(cases.model).n_unique().alias("models")]
     wanted = rows.group_by(cases.blocks).agg(per_block) if cases.blocks else rows.select(per_block)
     counts = rows.group_by(key).agg(
         pl.len().alias("found"), pl.col(TRUTH).n_unique().alias("kinds")
@@ -291,10 +291,10 @@ def _refuse_unpaired(cases: PairedCases, case: str) -> None:
 
 def _is_paired(cases: PairedCases, case: str) -> bool:
     """Whether all models of a block have the same rows of a case and its truth, each once."""
-    rows = cases.rows.select(*cases.blocks, cases.between, case, TRUTH)
+    rows = cases.rows.select(*cases.blocks, cases.model, case, TRUTH)
     blocks = rows.partition_by(cases.blocks, include_key=False) if cases.blocks else [rows]
     for block in blocks:
-        first, *others = block.partition_by(cases.between, include_key=False, maintain_order=True)
+        first, *others = block.partition_by(cases.model, include_key=False, maintain_order=True)
         if first[case].n_unique() < first.height or not all(map(first.equals, others)):
             return False
     return True

@@ -27,21 +27,24 @@ class Comparison:
         Tests of all models at once, the primary one first: `test` String,
         `statistic`, `df1`, `df2`, `p_value` Float64.
     pairs
-        One row per pair: the two models (named after `between`, such as
+        One row per pair: the two models (named after the column of the models, such as
         `model_a`, `model_b`); `difference` of their means, first minus second,
         `std_error`, `lower`, `upper` (limits that leave out 0 where `p_adjusted` is
         below 1 − `level`, and nowhere else), `statistic`, `p_value`, `p_adjusted`
         Float64.
     letters
         One row per model, the best mean first: the model; `mean`, `sd` (over
-        the blocks) Float64; `letters` String: models that share a letter are
+        the folds) Float64; `letters` String: models that share a letter are
         not told apart at `level`.
     warnings
         What the tests assume and how often they err, in sentences.
-    measure, between, block
+    measure
         What was compared.
-    blocks
-        How many blocks there are.
+    model, fold
+        The column that tells the models apart, and those of the folds; of fitted models on one
+        test set, in place of folds, that of the cases.
+    size
+        How many folds, or cases of one test set, the answer rests on.
     plan
         How it was compared: `target`, `test_train_ratio`, `level` …
     higher_is_better
@@ -58,9 +61,9 @@ class Comparison:
     letters: pl.DataFrame
     warnings: tuple[str, ...]
     measure: str
-    between: str
-    block: tuple[str, ...]
-    blocks: int
+    model: str
+    fold: tuple[str, ...]
+    size: int
     plan: Plan = field(default_factory=Plan)
     higher_is_better: bool = True
 
@@ -75,7 +78,7 @@ class Comparison:
     def __repr__(self) -> str:
         p = self.omnibus["p_value"][0]
         return (
-            f"Comparison({self.measure}: {self.letters.height} models, {self.blocks} "
+            f"Comparison({self.measure}: {self.letters.height} models, {self.size} "
             f"{self._units}, "
             f"target={self.plan.target!r}, p={p:.2g}; print its summary())"
         )
@@ -100,9 +103,9 @@ def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":
 
 def _heading(comparison: "Comparison") -> str:
     return (
-        f"{comparison.measure}: {comparison.letters.height} models ({comparison.between}) on "
-        f"{comparison.blocks} {comparison._units} "
-        f"({', '.join(comparison.block) or 'of each model its own'}), "
+        f"{comparison.measure}: {comparison.letters.height} models ({comparison.model}) on "
+        f"{comparison.size} {comparison._units} "
+        f"({', '.join(comparison.fold) or 'of each model its own'}), "
         f"target {comparison.plan.target}"
     )
 
@@ -142,7 +145,7 @@ def first_pairs(comparison: "Comparison", most: int = MAX_PAIRS) -> "tuple[pl.Da
     """
     if comparison.pairs.height <= most:
         return comparison.pairs, ""
-    best = pl.lit(comparison.letters[comparison.between][:1]).first()
+    best = pl.lit(comparison.letters[comparison.model][:1]).first()
     a, b = (pl.col(name) for name in comparison.pairs.columns[:2])
     of_best = a.eq_missing(best) | b.eq_missing(best)
     shown = comparison.pairs.sort(
@@ -172,7 +175,7 @@ def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
     )
     yield (
         f"{caption}; models that share a letter are not told apart",
-        [comparison.between, *numbers, "letters"],
+        [comparison.model, *numbers, "letters"],
         [
             [str(model), number(mean), number(sd), shortened(letters)]
             for model, mean, sd, letters in comparison.letters.iter_rows()

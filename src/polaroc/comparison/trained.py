@@ -71,10 +71,10 @@ def of_cases(
     descending: bool = True,
 ) -> Comparison:
     """The comparison from the influence of the cases, and the measures with their errors."""
-    between = cases.between
+    model = cases.model
     estimates = measured.filter(measure=measure)
-    check_estimates(estimates, between, measure)
-    models = estimates[between]
+    check_estimates(estimates, model, measure)
+    models = estimates[model]
     pairs = pairs_of(cases, [block])
     if pairs["p_adjusted"].null_count():
         raise InvalidPredictions(
@@ -96,13 +96,13 @@ def of_cases(
         warnings=(
             caveats.TRAINED,
             UNMEASURED if cases.case is None else trained_rates(measure),
-            *noted_by_kind(estimates.drop_nulls("note").select(between, "note").rows()),
+            *noted_by_kind(estimates.drop_nulls("note").select(model, "note").rows()),
             *below_chance(measured, measure),
         ),
         measure=label,
-        between=between,
-        block=() if cases.case is None else (cases.case,),
-        blocks=cases.rows.height // (1 if cases.case is None else len(block.models)),
+        model=model,
+        fold=() if cases.case is None else (cases.case,),
+        size=cases.rows.height // (1 if cases.case is None else len(block.models)),
         plan=plan,
         higher_is_better=descending,
     )  # fmt: skip

@@ -75,22 +75,22 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
     ('A', 'B', 'dominates')
     """
     keys = curve_keys(curve)
-    (between,) = keys_named("model", model, keys)
-    blocks = [key for key in keys if key != between]
-    names = [f"{between}_a", f"{between}_b"]
+    (model,) = keys_named("model", model, keys)
+    blocks = [key for key in keys if key != model]
+    names = [f"{model}_a", f"{model}_b"]
     refuse_clash(blocks, (*names, "relation", "crossings"))
     input_schema = curve.collect_schema()
     schema = (
         {key: input_schema[key] for key in blocks}
-        | dict.fromkeys(names, input_schema[between])
+        | dict.fromkeys(names, input_schema[model])
         | {"relation": pl.String(), "crossings": CROSSINGS}
     )
-    pairs = partial(_pairs, blocks=blocks, between=between, schema=schema)
-    return in_order(curve, [*blocks, between]).map_batches(pairs, schema=schema)
+    pairs = partial(_pairs, blocks=blocks, model=model, schema=schema)
+    return in_order(curve, [*blocks, model]).map_batches(pairs, schema=schema)
 
 
 def _pairs(
-    curves: pl.DataFrame, blocks: Sequence[str], between: str, schema: dict[str, pl.DataType]
+    curves: pl.DataFrame, blocks: Sequence[str], model: str, schema: dict[str, pl.DataType]
 ) -> pl.DataFrame:
     rows, first_rows = [], []
     placed = curves.with_row_index(PLACE)
@@ -98,17 +98,17 @@ def _pairs(
     for block in parts:
         if block.is_empty():
             continue
-        for a, b in combinations(block.partition_by(between, maintain_order=True), 2):
+        for a, b in combinations(block.partition_by(model, maintain_order=True), 2):
             rows.append(_relation(a.select("fpr", "tpr"), b.select("fpr", "tpr")))
             first_rows.append((a[PLACE][0], b[PLACE][0]))
-    names = [f"{between}_a", f"{between}_b"]
+    names = [f"{model}_a", f"{model}_b"]
     rows_a, rows_b = ([pair[side] for pair in first_rows] for side in (0, 1))
     # Gather keys by row: as Python objects, times would lose their nanoseconds.
     relations = {name: schema[name] for name in ("relation", "crossings")}
     return pl.concat(
         [
-            curves.select(*blocks, pl.col(between).alias(names[0]))[rows_a],
-            curves.select(pl.col(between).alias(names[1]))[rows_b],
+            curves.select(*blocks, pl.col(model).alias(names[0]))[rows_a],
+            curves.select(pl.col(model).alias(names[1]))[rows_b],
             pl.DataFrame(rows, schema=relations, orient="row"),
         ],
         how="horizontal",

@@ -18,7 +18,7 @@ def model_key(keys: Sequence[str]) -> str:
     return "model" if "model" in keys else keys[0]
 
 
-def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
+def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
     """A note on how the test set of each key differs from others of the same block or model.
 
     The rows are one per key, with `positives` and `negatives`. Null where no block has two
@@ -35,7 +35,7 @@ def balance_note(keys: Sequence[str], between: str | None = None) -> pl.Expr:
     """
     if len(keys) < 2:
         return pl.lit(None, pl.String)
-    models = model_key(keys) if between is None else between
+    models = model_key(keys) if model is None else model
     blocks = [key for key in keys if key != models]
     models_in_block = pl.col(models).n_unique().over(blocks)
     lacking = pl.col(models).n_unique() - models_in_block

@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import polars as pl
 import typer
@@ -194,6 +194,11 @@ class Call:
         predictions = read(self.in_memory)
         print_notes(label_notes(totals(predictions), predictions.keys))
         return curve(self.in_memory)
+
+    @property
+    def score(self) -> str | dict[str, str]:
+        """The column of the scores, or that of each model."""
+        return cast("str | dict[str, str]", self.cases.score)
 
     def refuse_unranked(self, results: pl.DataFrame) -> None:
         """Refuse predictions without rows, or with rows that cannot be ranked."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 
@@ -78,7 +78,7 @@ class ChartInputs:
 
     def relations(self) -> pl.DataFrame:
         """Which curve dominates which."""
-        return self.curves().pipe(dominance, model=self.call.cases.model)
+        return dominance(self.curves(), cast(Any, self.call.cases.model))
 
     def achievable(self) -> pl.DataFrame:
         """The achievable precision of each curve on a grid of recalls and priors."""
@@ -122,7 +122,8 @@ class ChartInputs:
 
     def choice(self) -> Choice:
         """Which model to take over the range of priors."""
-        return self._answer(choose)
+        choice: Choice = self.call(self.call.in_memory, choose)
+        return choice
 
     def comparison(self) -> Comparison:
         """Which models differ on one measure."""
@@ -130,11 +131,9 @@ class ChartInputs:
             raise InvalidArgument(
                 f"--prior is given {len(self.priors)} times.", hint="models are compared at one."
             )
-        return self._answer(compare, **({"prior": self.priors[0]} if self.priors else {}))
-
-    def _answer(self, function: Callable[..., Any], **more: Any) -> Any:
-        self._refuse_grid()
-        return self.call(self.call.in_memory, function, **more)
+        at = {"prior": self.priors[0]} if self.priors else {}
+        comparison: Comparison = self.call(self.call.in_memory, compare, **at)
+        return comparison
 
     def _measures(self, **options: Any) -> pl.DataFrame:
         """The measures of predictions, or those that are given."""

@@ -103,7 +103,7 @@ def evaluate(
             )  # fmt: skip
         measures = result.measures.collect()
         call.refuse_unranked(measures)
-        call.source.check_unchanged()
+        call.check_unchanged()
         warnings = [] if output is None else _written(output, result, measures, priors, say)
     show(measures, priors, output, warnings, as_json, call.options.get("measures"))
 

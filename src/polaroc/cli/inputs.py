@@ -163,8 +163,8 @@ def roles_of(words: Mapping[str, Any], schema: Mapping[str, pl.DataType]) -> dic
     if roles.get("score"):
         roles["score"] = score_columns(roles["score"], schema)
     if roles.get("positive"):
-        truth = roles.get("truth")
-        roles["positive"] = labels(roles["positive"], schema.get(truth), f"{truth!r}", "--positive")
+        truth = str(roles.get("truth"))
+        roles["positive"] = labels(roles["positive"], schema.get(truth), repr(truth), "--positive")
     return roles
 
 

@@ -12,6 +12,7 @@ from polaroc.cli.inputs import Source, in_memory, notes_of, opened, roles_of
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import exit_with, option, print_json, print_notes, progress, show_results
+from polaroc.cli.threshold import keys_of
 from polaroc.curves.curve import curve
 from polaroc.deployment.monitor import monitor as function
 from polaroc.deployment.monitor_result import Monitor, alarms_now, monitor_parts
@@ -146,9 +147,7 @@ def _points(
         if points.suffix == ".json":
             saved = SavedThresholds.read(points)
             curves = curve(call.in_memory)
-            saved.check(
-                curves, curves.columns[: curves.columns.index("threshold")], call.cases.score
-            )
+            saved.check(curves, keys_of(curves), call.score)
             table = saved.table(call.in_memory.table.schema)
             over = None if saved.over is None else (saved.over[0], saved.over[1])
             return table.select(*saved.keys, "prior", "threshold", "share"), over

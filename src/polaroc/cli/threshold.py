@@ -79,9 +79,9 @@ def threshold(
         kept = resolve_constraints(
             call.value("constraints"), points["rule"][0], call.value("target"), over
         )
-        keys = curve_keys(call.curves)
+        keys = keys_of(call.curves)
         SavedThresholds(
-            keys, call.cases.score, over, call.value("confidence"), dict(kept.limits),
+            keys, call.score, over, call.value("confidence"), dict(kept.limits),
             fingerprint(call.curves, keys), plain_rows(points),
         ).write(out, force)  # fmt: skip
     _show(points, over, out if has_point else None, as_json)
@@ -124,7 +124,7 @@ def _judged(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] |
             hint="give the file that `polaroc threshold --out` wrote, or a number.",
         )
     saved = SavedThresholds.read(Path(apply))
-    saved.check(call.curves, curve_keys(call.curves), call.cases.score)
+    saved.check(call.curves, keys_of(call.curves), call.score)
     points = saved.table(call.in_memory.table.schema)
     # The tuning table was told by its fingerprint.
     judged: pl.DataFrame = call(call.in_memory, apply_thresholds, points=points, same_table=True)
@@ -134,6 +134,11 @@ def _judged(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] |
     if not saved.keys:
         return judged.join(promises, how="cross"), saved.over
     return join_on(judged, promises, saved.keys, "left"), saved.over
+
+
+def keys_of(curves: pl.DataFrame) -> list[str]:
+    """The keys of curves."""
+    return curve_keys(curves.lazy())
 
 
 def _number(word: str) -> float | None:

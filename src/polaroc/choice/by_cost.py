@@ -149,7 +149,7 @@ def choose_by_cost(
                 "give {tuning}: predictions on cases that take no part otherwise.", tuning=...
             ),
         )
-    given, tuned = compared(cases), alike(cases, tuning).collect()
+    given, tuned = compared(cases), alike(cases, tuning, find=("fold",)).collect()
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)

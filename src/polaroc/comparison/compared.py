@@ -146,4 +146,4 @@ def measured_halves(
             return of_measures(table, {}).collect().table
         halves = table
     # They have folds of their own.
-    return measured(alike(cases, halves, but=("fold",)).collect())
+    return measured(alike(cases, halves, find=("fold",)).collect())

@@ -18,13 +18,11 @@ from polaroc.base.joins import as_key
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.files.read import given_paths
-from polaroc.predictions.cases import Cases, opened, require_roles, resolved
+from polaroc.predictions.cases import Cases, alike, opened, require_roles
 from polaroc.predictions.roles import RoleName
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import refuse_roles
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
 from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
@@ -64,19 +62,10 @@ def with_roles_of(
     if table == DEPLOYED:
         cases = replace(cases, truth=None, positive=None)
     with errors_named(table):
-        rows = opened(other.table if isinstance(other, Cases) else other)
-        names = rows.lazy().collect_schema().names()
-        if isinstance(other, Cases):
-            found = replace(other, table=rows)
-        else:
-            said = {role: one for role, one in cases.said.items() if bearings.get(role) == "used"}
-            for role in ("model", "fold"):
-                # Where keys are compared, more is said of one that lacks.
-                if not set(column_names_of(cases.columns.get(role, ()))) <= {*names}:
-                    del said[role]
-            # Files are read once their keys are known, and some tables only once.
-            source = rows if given_paths(other) is None else other
-            found = resolved(source, said, needed=(), find=())
+        unused = [role for role in cases.said if bearings.get(role) != "used"]
+        found = alike(cases, other, but=unused)
+        found = replace(found, table=opened(found.table))
+        names = found.table.lazy().collect_schema().names()
         refuse_roles(found, function.__name__, [*bearings])
         needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
         require_roles(found.said, [role for role, is_so in needed.items() if is_so], names)

@@ -381,23 +381,30 @@ def of_measures(frame: Table | Paths, said: Mapping[str, Any]) -> Cases[Any]:
 
 
 def alike(
-    cases: Cases[Any], other: Table | Paths | Cases[Any], *, but: Collection[str] = ()
+    cases: Cases[Any],
+    other: Table | Paths | Cases[Any],
+    *,
+    but: Collection[str] = (),
+    find: Collection[str] = (),
 ) -> Cases[Any]:
-    """Another table of the same models as cases: with roles of its own, or else with the same.
+    """A further table of a function of cases: with roles of its own, or else with the same.
 
-    What was found by names is found again. Roles in `but` it has not, and it may lack the columns
-    of folds and cases.
+    It has none of the roles in `but`, less those to `find` by their names, and may lack the columns
+    of models, folds and cases: where these are needed, more is said.
     """
     if isinstance(other, Cases):
         return other
-    present = opened(other).lazy().collect_schema().names()
-    said = {role: one for role, one in cases.said.items() if role not in (*cases.found, *but)}
-    said |= dict.fromkeys(cases.absent)
-    for role in ("fold", "case"):
-        if any(name not in present for name in column_names_of(cases.columns.get(role, ()))):
+    rows = opened(other)
+    names = {*rows.lazy().collect_schema().names()}
+    said = {role: one for role, one in cases.said.items() if role not in (*but, *find)}
+    for role in FOUND:
+        if not names.issuperset(column_names_of(cases.columns.get(role, ()))):
             said.pop(role, None)
-    needed = [role for role in NEEDED if role not in but]
-    return resolved(other, said, needed=needed)
+    # Files are read once their keys are known, and some tables only once.
+    source = rows if given_paths(other) is None else other
+    return resolved(
+        source, said, needed=(), find=[role for role in find if role not in cases.absent]
+    )
 
 
 def found_in_words(cases: Cases[Any], roles: Collection[str] = FOUND) -> str:

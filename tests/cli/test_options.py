@@ -305,6 +305,15 @@ def test_models_and_folds_of_settings(here):
     assert {row["who"] for row in json.loads(result.stdout)["models"]} == set("ABC")
 
 
+def test_a_role_that_a_command_does_not_have_is_said(here):
+    configured(here, SETTINGS + "cluster = 'case'\nsubgroup = 'fold'\n")
+    result = polaroc("compare", "p.parquet")
+    assert result.exit_code == 0, result.output
+    assert "polaroc.toml says cluster, which is not used here." in result.stderr
+    # It has no bearing on areas.
+    assert "not used here" not in polaroc("evaluate", "p.parquet").stderr
+
+
 def test_a_chart_takes_the_settings_that_it_knows(here):
     configured(here, SETTINGS)
     result = polaroc("chart", "cost_curves", "p.parquet", "--out", "x.json")

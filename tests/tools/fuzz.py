@@ -34,7 +34,7 @@ COMMANDS = (
     ["check", "FILE", *BASE],
     ["evaluate", "FILE", *BASE[:4], "--weight", "w", "--nulls", "drop", "--positive", "1"],
     ["compare", "FILE", "--measure", "auc", "--test-train-ratio", "0.25"],
-    ["choose", "FILE", "--no-blocks"],
+    ["choose", "FILE", "--no-fold"],
     ["gate", "FILE", "--champion", "a", "--challenger", "b", *BASE[:4], *RANGE],
     ["threshold", "FILE", *BASE, *RANGE, "--rule", "recall", "--target", "0.5", "--out", "OUT"],
     ["threshold", "WHOLE", *BASE, "--apply", "FILE"],

@@ -272,11 +272,10 @@ def _called(made: Made, context: Any, words: dict[str, Any]) -> Iterator[Call]:
 
 def _heed(settings: Settings, made: Made, source: Source | None, words: dict[str, Any]) -> None:
     """Take back settings that are not for what is read, and say which are used."""
-    used = dict(settings.values)
+    used, aside = dict(settings.values), settings.aside
     takes_measures = not is_needed(made.roles, "truth")
     if takes_measures and source is not None and {"measure", "estimate"} <= {*source.schema()}:
-        used = {name: value for name, value in used.items() if name in OF_MEASURES}
+        used, aside = {name: one for name, one in used.items() if name in OF_MEASURES}, ()
     for name in settings.values.keys() - used.keys():
         words[name] = None
-    if used:
-        say_settings(Settings(settings.file, used))
+    say_settings(Settings(settings.file, used, aside))

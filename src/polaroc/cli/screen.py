@@ -158,9 +158,10 @@ def _write_nowhere(stream: TextIO) -> None:
 def say_settings(settings: Settings) -> None:
     """Say which options a file sets."""
     words = " ".join(option(name, value) for name, value in settings.values.items())
-    stderr_console().print(
-        escape_control(f"Note: {settings.file} sets {words} (--no-config leaves it aside).")
-    )
+    said = [f"{settings.file} sets {words} (--no-config leaves it aside)."] if words else []
+    if settings.aside:
+        said.append(f"{settings.file} says {', '.join(settings.aside)}, which is not used here.")
+    print_notes([f"Note: {line}" for line in said])
 
 
 def _hint_of_reader(message: str) -> str:

@@ -33,10 +33,11 @@ WITHOUT = {"demo", "experiment"}
 
 @dataclass(frozen=True)
 class Settings:
-    """A file, and the options that it sets, by argument."""
+    """A file, the options that it sets, by argument, and roles that a command does not have."""
 
     file: Path
     values: dict[str, Any]
+    aside: tuple[str, ...] = ()
 
 
 def read_settings(folder: Path) -> Settings | None:
@@ -156,7 +157,8 @@ def defaults(
         elif key != "prior" and len(words) == 1:
             # A command that takes one prior is about that prior, which is not the project's.
             taken[name] = words[0]
-    return Settings(settings.file, taken) if taken else None
+    aside = tuple(role for role in ROLES if role in values and role not in named)
+    return Settings(settings.file, taken, aside) if taken or aside else None
 
 
 def _excluded(command: str, given: Mapping[str, Any], values: Mapping[str, Any]) -> set[str]:

@@ -121,6 +121,7 @@ def test_thresholds_of_folds_promise_nothing(files):
         (["--constraint", "fpr=.1", "--constraint", "fpr=.2"], "is given twice"),
         (["--constraint", "ppv=.8"], "did you mean 'precision'"),
         (["--rule", "best"], "rule is 'best'"),
+        (["--cost-fn", "0"], "cost_fn is 0"),
         (["--over", "0.1", "0.2", "--prior", "0.1"], "one of the two"),
         (["--apply", "missing.json"], "there is no such file"),
         (["--apply", "tuning.csv"], "has no digest"),

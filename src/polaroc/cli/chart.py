@@ -11,7 +11,7 @@ from polaroc.cli.commands import Call, command
 from polaroc.cli.drawings import DRAWINGS, ChartInputs, notes_of
 from polaroc.cli.evaluate import GRID
 from polaroc.cli.outputs import Force
-from polaroc.cli.parameters import beginnings, option_name, prior_of
+from polaroc.cli.parameters import beginnings, is_given, option_name, prior_of
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import notes_console, progress, show
 from polaroc.comparison.compare import compare
@@ -80,7 +80,7 @@ def chart(
     check_choice("NAME", name, tuple(DRAWINGS))
     drawing = DRAWINGS[name]
     own: dict[str, Any] = {"priors": priors, "grid": grid, "band": band, "brier": brier}
-    own = {key: value for key, value in own.items() if value not in (None, False, [])}
+    own = {key: value for key, value in own.items() if is_given(value)}
     if unused := [key for key in (*own, *call.given) if key not in drawing.options]:
         taken = ", ".join(option_name(one) for one in drawing.options if one not in ROLES)
         raise InvalidArgument(

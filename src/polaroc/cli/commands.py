@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, cast, get_args
@@ -26,6 +26,7 @@ from polaroc.cli.inputs import (
     text_format,
 )
 from polaroc.cli.parameters import (
+    is_given,
     is_needed,
     kind_of,
     option_name,
@@ -164,9 +165,8 @@ class Call:
         if said or is_needed(self.made.roles, NEEDED[0]):
             cases = self.source.described(self.roles)
         else:
-            cases = of_measures(self.source.written(()), self.roles)
-            names = [one for one in self.source.schema() if one not in RESERVED]
-            cases = replace(cases, table=self.source.written(names))
+            keys = [name for name in self.source.schema() if name not in RESERVED]
+            cases = of_measures(self.source.written(keys), self.roles)
         used = {
             role
             for function in self.made.roles
@@ -266,7 +266,7 @@ def _called(made: Made, context: Any, words: dict[str, Any]) -> Iterator[Call]:
         if settings is not None:
             _heed(settings, made, source, words)
         roles = {name: words.pop(name) for name in [*words] if name.removeprefix("no_") in ROLES}
-        given = {name: value for name, value in words.items() if value not in (None, False)}
+        given = {name: value for name, value in words.items() if is_given(value)}
         yield Call(made, source, roles, given, text, table)
 
 

@@ -45,10 +45,14 @@ Separator = Annotated[
         "--sep",
         help="Separator of CSV and TSV files, such as ';' or tab. [default: a comma, in .tsv a "
         "tab]",
+        metavar="MARK",
     ),
 ]
 Decimal = Annotated[
-    str, typer.Option("--decimal", help="Decimal mark of CSV and TSV files: a point or a comma.")
+    str,
+    typer.Option(
+        "--decimal", help="Decimal mark of CSV and TSV files: a point or a comma.", metavar="MARK"
+    ),
 ]
 # Roles whose words are what they mean, once the types of columns are known.
 ROLES_OF_WORDS = {*COLUMN_ROLES, "positive"}

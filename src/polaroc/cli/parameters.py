@@ -24,8 +24,8 @@ RENAMED = {"constraints": "constraint", "measures": "measure", "priors": "prior"
 # Words for values that the type does not tell.
 METAVARS = {
     "confidence": "SHARE", "contrast": "PRIOR PRIOR", "cost_fn": "COST", "cost_fp": "COST",
-    "level": "SHARE", "memory": "SIZE", "positive": "LABEL", "score": "[MODEL=]COLUMN",
-    "test_train_ratio": "RATIO",
+    "level": "SHARE", "memory": "SIZE", "positive": "LABEL", "priors": "PRIOR",
+    "score": "[MODEL=]COLUMN", "test_train_ratio": "RATIO",
 }  # fmt: skip
 # Choices that take more room are not shown in the place of a value.
 WIDTH = 60
@@ -216,6 +216,11 @@ def role_options(functions: Sequence[Callable[..., Any]]) -> list[Parameter]:
             none = f"There is no column of {name}s."
             options.append(_option(f"no_{name}", Kind(bool), none, hidden))
     return options
+
+
+def is_given(value: Any) -> bool:
+    """Whether an option was given; 0 is a value."""
+    return value is not None and value is not False and value != []
 
 
 def is_needed(functions: Sequence[Callable[..., Any]], name: str) -> bool:

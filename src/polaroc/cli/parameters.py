@@ -23,9 +23,9 @@ from polaroc.typing import Prior
 RENAMED = {"constraints": "constraint", "measures": "measure", "priors": "prior"}
 # Words for values that the type does not tell.
 METAVARS = {
-    "confidence": "SHARE", "contrast": "PRIOR PRIOR", "cost_fn": "COST", "cost_fp": "COST",
-    "level": "SHARE", "memory": "SIZE", "positive": "LABEL", "priors": "PRIOR",
-    "score": "[MODEL=]COLUMN", "test_train_ratio": "RATIO",
+    "challenger": "MODEL", "champion": "MODEL", "confidence": "SHARE", "contrast": "PRIOR PRIOR",
+    "cost_fn": "COST", "cost_fp": "COST", "level": "SHARE", "memory": "SIZE", "positive": "LABEL",
+    "priors": "PRIOR", "score": "[MODEL=]COLUMN", "test_train_ratio": "RATIO",
 }  # fmt: skip
 # Choices that take more room are not shown in the place of a value.
 WIDTH = 60
@@ -133,7 +133,7 @@ def kind_of(name: str, annotation: Any) -> Kind:
     if any(origin is PathLike for origin in origins) or Path in kinds:
         return Kind(Path, "PATH")
     number = next((kind for kind in (float, int) if kind in kinds and str not in kinds), None)
-    return Kind(str) if number is None else Kind(number, "N" if number is int else "NUMBER")
+    return Kind(str, "TEXT") if number is None else Kind(number, "N" if number is int else "NUMBER")
 
 
 def option_name(parameter: str) -> str:
@@ -179,7 +179,7 @@ def documentation(function: Callable[..., Any]) -> dict[str, str]:
 
 def in_words(text: str, names: Iterable[str], *, whole: bool = False) -> str:
     """Documentation as the command line says it: its first sentence, or the `whole`."""
-    text = OF_NONE.sub("", text)
+    text = OF_NONE.sub("", text).replace("..", ".")
     first = SENTENCE.match(text)
     text = text if whole or first is None else first[0]
     for name in names:
@@ -231,18 +231,18 @@ def is_needed(functions: Sequence[Callable[..., Any]], name: str) -> bool:
 
 def own_options(function: Callable[..., Any], left_out: Collection[str]) -> dict[str, Parameter]:
     """The parameters of a function, after the first, that are no roles, as options."""
-    taken = signature(function).parameters
+    _, *taken = signature(function).parameters.values()
     texts = documentation(function)
-    return {
-        name: _option(
-            name,
-            kind_of(name, one.annotation),
-            # Its own name there is that of a function.
-            in_words(texts[name], [other for other in taken if other != name]) + _default(one),
-        )
-        for name, one in list(taken.items())[1:]
-        if name not in (*ROLES, *left_out)
-    }  # fmt: skip
+    options = {}
+    for one in taken:
+        if one.name in (*ROLES, *left_out):
+            continue
+        kind = kind_of(one.name, one.annotation)
+        # Its own name there is that of a function.
+        others = [other.name for other in taken if other is not one]
+        text = in_words(texts[one.name], others, whole=bool(kind.choices))
+        options[one.name] = _option(one.name, kind, text + _default(one))
+    return options
 
 
 def _default(parameter: Parameter) -> str:

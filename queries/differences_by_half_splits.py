@@ -24,7 +24,7 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
             (predictions.filter(of_halves), WITHIN),
         )
     )
-    compared = pr.compare(whole, "auc", block=["repeat", "fold"], halves=halves)
+    compared = pr.compare(whole, "auc", fold=["repeat", "fold"], halves=halves)
     return compared.pairs.lazy()
 
 

@@ -16,7 +16,7 @@ ROUNDING = 1e-12
 
 def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
     curves = predictions.pipe(pr.curve, truth="truth", score="score", by=["model", "fold"])
-    in_roc = curves.pipe(pr.dominance, between="model").drop("crossings")
+    in_roc = curves.pipe(pr.dominance).drop("crossings")
     pair = ["fold", "model_a", "model_b"]
     return (
         in_roc.join(in_pr(curves), on=pair)

@@ -82,17 +82,6 @@ def test_evaluate_prints_mean_and_sd_over_folds(file):
     assert f"{auc.mean():.3f} ({auc.std():.3f})" in result.output
 
 
-@pytest.mark.parametrize("interpolation", ["linear", "step", "hull"])
-def test_evaluate_takes_every_interpolation(file, interpolation):
-    by_model = ["--no-fold", "--interpolation", interpolation]
-    result = polaroc("evaluate", file, *BASE, *by_model)
-    expected = pr.evaluate(
-        TABLE, truth="truth", score="score", fold=None, interpolation=interpolation, priors=0.1
-    )
-    for value in expected.filter(measure="auprec")["estimate"]:
-        assert f"{value:.3f}" in result.output
-
-
 def test_evaluate_without_keys_and_with_weights(tmp_path):
     table = TABLE.filter(model="A").with_columns(weight=pl.lit(2.5))
     table.write_csv(tmp_path / "one.csv")

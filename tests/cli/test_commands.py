@@ -126,6 +126,7 @@ tables = pytest.mark.parametrize("name", TABLES)
     [
         ([], {}),
         ([*RANGE, "--prior", 0.1], {**OVER, "priors": [0.1]}),
+        (["--interpolation", "hull", "--prior", 0.1], {"interpolation": "hull", "priors": [0.1]}),
         (["--measure", "brier"], {"measures": ["brier"]}),
         (["--measure", "auc", "--intervals", "logit", "--level", 0.9],
          {"measures": ["auc"], "intervals": "logit", "level": 0.9}),
@@ -175,6 +176,8 @@ def test_a_number_in_use(tmp_path, name):
     [
         (RANGE, OVER),
         (["--measure", "auc", "--level", 0.9], {"measure": "auc", "level": 0.9}),
+        (["--measure", "auprec", "--contrast", 0.1, 0.5],
+         {"measure": "auprec", "contrast": (0.1, 0.5)}),
         (["--measure", "auprec", "--prior", 0.1, "--target", "dataset"],
          {"measure": "auprec", "prior": 0.1, "target": "dataset"}),
     ],
@@ -189,7 +192,7 @@ def test_compare(tmp_path, name, options, arguments):
 @tables
 @pytest.mark.parametrize(
     ("options", "arguments"),
-    [(RANGE, OVER), ([*RANGE, "--measure", "sens"], {**OVER, "measure": "sens"})],
+    [(RANGE, OVER), ([*RANGE, "--measure", "log_loss"], {**OVER, "measure": "log_loss"})],
 )
 def test_choose(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
@@ -198,20 +201,18 @@ def test_choose(tmp_path, name, options, arguments):
     assert_as_in_python(result, lambda: pr.choose(table, **roles, **arguments), names)
 
 
-def test_choose_with_thresholds(tmp_path):
-    test, tuning = (TABLE.filter(pl.col("case") % 2 == half, fold=1) for half in (1, 0))
+@pytest.mark.parametrize("name", ["one test set", "wide", "lost, one test set"])
+def test_choose_with_thresholds(tmp_path, name):
+    table, roles = TABLES[name]
+    test, tuning = (table.filter(pl.col("case") % 2 == half) for half in (1, 0))
     tuning.write_parquet(tmp_path / "tuning.parquet")
-    options = [
-        "--measure",
-        "expected_cost",
-        "--cost-fn",
-        5,
-        "--tuning",
-        tmp_path / "tuning.parquet",
-    ]
-    result = run("choose", test, SCORES, tmp_path, *RANGE, *options)
+    limits = ["--constraint", "precision=0.25", "--constraint", "recall=0.5", "--confidence", 0.95]
+    options = ["--measure", "expected_cost", "--cost-fn", 5, *limits]
+    options += ["--tuning", tmp_path / "tuning.parquet"]
+    result = run("choose", test, roles, tmp_path, *RANGE, *options)
     names = ["answer", "models", "priors", "threshold", "promise", "warnings"]
-    asked = {**SCORES, **OVER, "measure": "expected_cost", "cost_fn": 5, "tuning": tuning}
+    asked = {**roles, **OVER, "measure": "expected_cost", "cost_fn": 5, "tuning": tuning,
+             "constraints": {"precision": 0.25, "recall": 0.5}, "confidence": 0.95}  # fmt: skip
     assert_as_in_python(result, lambda: pr.choose(test, **asked), names)
 
 
@@ -264,3 +265,38 @@ def test_every_role_of_a_function_is_an_option():
         for name in ROLES:
             takers = [of for of in made.roles if name in signature(of).parameters]
             assert (name in options) == (bool(takers) and name not in made.left_out), command
+
+
+@pytest.mark.parametrize("name", ["one test set", "wide", "labels", "named"])
+def test_monitor(tmp_path, name):
+    table, roles = TABLES[name]
+    if name in ("labels", "named"):
+        table = table.filter(pl.col(roles.get("fold", ["fold"])[0]) == 1)
+        roles = {role: value for role, value in roles.items() if role != "fold"} | {"fold": None}
+    case = roles.get("case", "case")
+    reference = table.filter(pl.col(case) % 3 > 0)
+    used = table.filter(pl.col(case) % 3 == 0).with_columns(day=pl.col(case) % 2)
+    reference.write_parquet(tmp_path / "reference.parquet")
+    used.write_parquet(tmp_path / "used.parquet")
+    files = [tmp_path / "reference.parquet", tmp_path / "used.parquet"]
+    options = ["--time", "day", "--threshold", 0.5, *RANGE, "--level", 0.9, "--json"]
+    arguments = ["monitor", *files, *words(roles), *options]
+    result = CliRunner().invoke(app, [*map(str, arguments)])
+    asked = {**roles, **OVER, "time": "day", "points": 0.5, "level": 0.9}
+    names = ["answer", "alarms", "table"]
+    assert_as_in_python(result, lambda: pr.monitor(reference, used, **asked), names)
+
+
+@pytest.mark.usefixtures("words_only")
+@pytest.mark.parametrize("name", ["found by name", "one test set", "wide"])
+def test_report(tmp_path, name):
+    table, roles = TABLES[name]
+    table.write_parquet(tmp_path / "table.parquet")
+    pages, told = [tmp_path / "command.html", tmp_path / "function.html"], []
+    options = [*words(roles), *RANGE, "--grid", 5, "--out", pages[0]]
+    arguments = map(str, ["report", tmp_path / "table.parquet", *options])
+    result = CliRunner().invoke(app, [*arguments])
+    assert result.exit_code == 0, result.output
+    pr.report(table, path=pages[1], **roles, **OVER, grid=5, tell=told.append)
+    assert pages[0].read_text() == pages[1].read_text()
+    assert all(with_options(line) in result.output for line in told[0].splitlines())

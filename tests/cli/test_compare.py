@@ -104,18 +104,6 @@ def test_a_grid_is_written_and_not_printed(tmp_path, files):
     assert sorted(written["prior"].unique()) == pytest.approx(sorted({0.1, *grid}))
 
 
-@pytest.mark.parametrize("option", ["--prior", "--contrast"])
-def test_compare_evaluates_predictions_first(files, option):
-    asked = [option, 0.1] if option == "--prior" else [option, 0.1, 0.5]
-    asked = [*PREDICTIONS, *RATIO, "--measure", "auprec", *asked]
-    result = polaroc("compare", files / "predictions.parquet", *asked)
-    assert result.exit_code == 0, result.output
-    arguments = {"prior": 0.1} if option == "--prior" else {"contrast": (0.1, 0.5)}
-    found = pr.compare(measured(priors=[0.1, 0.5]), "auprec", test_train_ratio=0.25, **arguments)
-    for mean in found.letters["mean"]:
-        assert f"{mean:.3f}" in result.output
-
-
 def test_compare_takes_every_option(files):
     result = polaroc(
         "compare", files / "measures.parquet", "--target", "dataset", "--adjust", "tukey",
@@ -133,19 +121,6 @@ def test_compare_takes_every_option(files):
     assert omnibus["p_value"].to_list() == pytest.approx(found.omnibus["p_value"].to_list())
     assert (files / "out" / "summary.txt").read_text() == found.summary() + "\n"
     assert pl.read_csv(files / "out" / "letters.csv").height == 4
-
-
-@pytest.mark.parametrize("kind", ["measures", "predictions"])
-def test_choose(files, kind):
-    asked = PREDICTIONS if kind == "predictions" else []
-    result = polaroc("choose", files / f"{kind}.parquet", *asked, *OVER, *RATIO)
-    assert result.exit_code == 0, result.output
-    priors = pr.prior_grid(0.05, 0.2, 25 if asked else 4)
-    measures = measured(priors=priors, over=(0.05, 0.2))
-    expected = pr.choose(measures, over=(0.05, 0.2), test_train_ratio=0.25)
-    assert result.stdout.startswith(expected.answer)
-    for sens in expected.models["sens"]:
-        assert f"{sens:.3f}" in result.output
 
 
 def test_choose_without_blocks(files):
@@ -213,20 +188,6 @@ def test_a_foreign_folder_is_not_touched(files):
     result = polaroc("compare", files / "measures.parquet", *RATIO, "--out", files)
     assert result.exit_code == 2
     assert "did not write" in result.output
-
-
-def test_fitted_models_are_compared_by_case(tmp_path):
-    one = TABLE.filter(pl.col("fold") == 1)
-    file = tmp_path / "one.csv"
-    one.write_csv(file)
-    asked = ["--measure", "auc", "--target", "trained"]
-    result = polaroc("compare", file, *PREDICTIONS, *asked, "--case", "case", "--json")
-    assert result.exit_code == 0, result.output
-    expected = pr.compare(one, "auc", target="trained", truth="truth", score="score", case="case")
-    found = json.loads(result.stdout)["pairs"]
-    assert [row["p_adjusted"] for row in found] == pytest.approx(
-        expected.pairs["p_adjusted"].to_list()
-    )
 
 
 @pytest.mark.parametrize(

@@ -68,18 +68,6 @@ def test_the_verdict_does_not_depend_on_who_reads_it(files, form):
     assert result.returncode == 1, result.stderr
 
 
-def test_json_has_what_the_function_gives(files):
-    result = gate(files / "cases.csv", *ON_CASES, *of("A", "C"), "--prior", 0.1, "--json")
-    expected = pr.gate(
-        TABLE.filter(fold=1), champion="A", challenger="C", truth="truth", score="score",
-        case="case", prior=0.1,
-    )  # fmt: skip
-    found = json.loads(result.stdout)
-    assert (found["verdict"], found["answer"]) == ("fail", expected.answer)
-    for name in ("difference", "lower", "upper", "champion_estimate"):
-        assert found[name] == pytest.approx(getattr(expected, name))
-
-
 def test_folds_of_predictions_and_of_measures_are_read(files):
     arguments = [*of("A", "C"), *OVER, *ON_FOLDS, "--margin", 0.01]
     stored = gate(files / "measures.parquet", *arguments)

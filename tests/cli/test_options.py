@@ -157,16 +157,6 @@ def test_quiet_choice_has_no_notes(here):
     assert loud.stdout.startswith(quiet.stdout)
 
 
-def test_models_are_chosen_by_a_loss(here):
-    table = TABLE.with_columns(p=1 / (1 + (-pl.col("p")).exp()))
-    table.write_parquet("q.parquet")
-    call = ["choose", "q.parquet", *COLUMNS, "--over", 0.05, 0.2, "--measure", "brier_range"]
-    found = json.loads(polaroc(*call, "--json").stdout)
-    expected = pr.choose(table, truth="label", score="p", over=(0.05, 0.2), measure="brier")
-    assert (found["measure"], found["answer"]) == ("brier", expected.answer)
-    assert "less than that of" in expected.answer
-
-
 def test_quiet_says_errors(here):
     result = polaroc("check", "none.parquet", *COLUMNS, "--quiet")
     assert result.exit_code == 2
@@ -378,20 +368,3 @@ def test_did_you_mean(here, arguments, said):
     result = polaroc(*arguments)
     assert result.exit_code == 2
     assert said in result.stderr
-
-
-def test_measures_are_named_and_scores_right_at_a_prior(here):
-    asked = ["evaluate", "p.parquet", *COLUMNS, "--model", "model", "--fold", "fold", "--json"]
-    asked += ["--measure", "brier", "--measure", "refinement_loss", "--prior", 0.1]
-    found = pl.DataFrame(json.loads(polaroc(*asked, "--score-prior", 0.3).stdout))
-    expected = pr.evaluate(
-        TABLE, truth="label", score="p", by=["model", "fold"], priors=0.1, score_prior=0.3,
-        measures=["brier", "refinement_loss"],
-    )  # fmt: skip
-    assert found["measure"].to_list() == expected["measure"].to_list()
-    assert found["estimate"].to_list() == pytest.approx(expected["estimate"].to_list())
-    shown = polaroc(*(one for one in asked if one != "--json"), "--score-prior", 0.3)
-    assert "refinement loss 0.1" in shown.output
-    wrong = polaroc(*asked, "--score-prior", "half")
-    assert wrong.exit_code != 0
-    assert "--score-prior is 'half'" in wrong.output

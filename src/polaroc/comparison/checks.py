@@ -1,6 +1,5 @@
 """What `compare`, `choose`, `gate` and `report` refuse, and the keys and rows that they compare."""
 
-from collections.abc import Sequence
 from math import inf
 
 import polars as pl
@@ -91,31 +90,6 @@ def refuse_one_class(measures: pl.DataFrame) -> None:
                 f"no row is {kind}, so that there is nothing to choose by.",
                 hint=Hint("check {truth} and {positive}.", truth=None, positive=None),
             )
-
-
-def refuse_folds_left_out(
-    folds: Sequence[str], keys: Sequence[str], *, on_cases: bool = False
-) -> None:
-    """Refuse the columns of folds that are no keys, where there are any.
-
-    A comparison by cases, `on_cases`, takes no folds.
-    """
-    if not folds:
-        return
-    raise InvalidArgument(
-        f"{quoted(folds)} {'has' if len(folds) == 1 else 'have'} several values and "
-        f"{'is no key' if len(folds) == 1 else 'are no keys'}: scores of models fitted anew for "
-        "each fold would be taken for those of one fitted model, and the result for surer than "
-        "it is.",
-        hint="keep one of the values, or drop the column if its values are not those of folds."
-        if on_cases
-        else Hint(
-            "name the folds, {by}, or drop the column if its values are not those of folds.",
-            command_line=f"name the folds with --block {folds[0]}, of a report with --by "
-            f"{folds[0]}, or leave the column out if its values are not those of folds.",
-            by=[*keys, *folds],
-        ),
-    )
 
 
 def of_one_range(

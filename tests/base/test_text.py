@@ -103,7 +103,7 @@ def test_names_are_text_for_thresholds_monitors_and_gates(tmp_path, column):
     rows.write_parquet(file)
     rows.with_columns(pl.col("score") * 2).write_parquet(other)
     keys = [*BASE, "--by", column]
-    several = ["--champion", NAMES[0], "--challenger", NAMES[1], "--between", column]
+    several = ["--champion", NAMES[0], "--challenger", NAMES[1], "--model", column]
     for words in (
         ["threshold", file, *keys, "--rule", "youden", "--out", saved],
         ["threshold", other, *keys, "--apply", saved],
@@ -186,7 +186,7 @@ for words in ARGUMENTS:
 def test_no_network_no_pickle_and_no_other_program(tmp_path):
     file, out = str(tmp_path / "p.parquet"), str(tmp_path / "out")
     pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3).write_parquet(file)
-    keys = ["--by", "model", "--by", "fold"]
+    keys = ["--model", "model", "--fold", "fold"]
     over, ratio = ["--over", "0.05", "0.2"], ["--test-train-ratio", "0.25"]
     arguments = [
         ["evaluate", file, *BASE, *keys, *over, "--out", out],

@@ -20,7 +20,7 @@ from PIL import Image
 import polaroc as pr
 from polaroc import rates
 from polaroc.errors import OutputRefused
-from polaroc.evaluation.pipeline import run_all
+from polaroc.evaluation.pipeline import run
 from polaroc.evaluation.request import Request
 
 ROW_LIMIT = 5000
@@ -59,7 +59,7 @@ def test_of_many_roc_curves_no_point_is_a_pixel_from_its_line():
 def test_lines_of_curves_that_evaluate_has_thinned_are_as_near(rows, keys, in_roc, in_pr):
     table = predictions(rows, keys=keys)
     cases = pr.cases(table.lazy(), truth="truth", score="score")
-    thinned = run_all([cases], Request(priors=0.1, curve_priors=[0.1])).curves
+    thinned = run(cases, Request(priors=0.1, curve_priors=[0.1], memory="auto")).curves
     exact = curves(table).pipe(pr.surface, 0.1)
     assert thinned.collect().height < exact.height
     charts = {

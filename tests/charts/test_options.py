@@ -125,7 +125,7 @@ def test_the_audit_is_of_the_blocks_used(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "No test was made: it needs the ratio"),
+        (["--no-case"], "No test was made: it needs the ratio"),
         (["--test-train-ratio", "0.25"], "as 2.0 independent ones"),
     ],
 )
@@ -145,7 +145,7 @@ def test_near_names_are_hinted_at(tmp_path):
     measures = pr.evaluate(satellite(), **ASKED, over=OVER)
     file = tmp_path / "measures.parquet"
     measures.write_parquet(file)
-    found = CliRunner().invoke(app, ["choose", str(file), "--between", "modle"])
+    found = CliRunner().invoke(app, ["choose", str(file), "--model", "modle"])
     assert found.exit_code == 2
     assert "did you mean 'model'?" in found.stderr
 

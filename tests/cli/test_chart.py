@@ -12,7 +12,7 @@ from polaroc.cli.drawings import DRAWINGS
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
 PROBABLE = TABLE.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
-PREDICTIONS = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
+PREDICTIONS = ["--truth", "truth", "--score", "score", "--model", "model", "--fold", "fold"]
 OVER = ["--over", 0.05, 0.2]
 # What each chart cannot do without.
 NEEDS = {
@@ -115,7 +115,7 @@ def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
 def test_what_is_drawn_over_a_chart_is_asked_for(folder, tmp_path, name, options, draw):
     one = pl.col("fold") == 1
     PROBABLE.filter(one).write_parquet(tmp_path / "one.parquet")
-    asked = [*PREDICTIONS[:4], "--by", "model"]
+    asked = [*PREDICTIONS[:4], "--no-fold"]
     curves = pr.curve(PROBABLE.filter(one), truth="truth", score="score", fold=None)
     found = spec(tmp_path / "one.parquet", tmp_path, name, *asked, *options)
     assert_same_document(found, draw(curves).to_dict())
@@ -123,7 +123,7 @@ def test_what_is_drawn_over_a_chart_is_asked_for(folder, tmp_path, name, options
 
 def test_rates_by_skew_are_those_of_the_point_of_least_error(folder, tmp_path):
     table = pr.curve(TABLE, truth="truth", score="score", fold=None)
-    options = ["--truth", "truth", "--score", "score", "--by", "model", "--over", 0.01, 0.5]
+    options = ["--truth", "truth", "--score", "score", "--no-fold", "--over", 0.01, 0.5]
     said = spec(folder / "predictions.parquet", tmp_path, "skew_effect", *options)
     lines = said["data"]["values"]
     assert len(lines) == 3 * 3
@@ -209,13 +209,11 @@ def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide)
     assert "case=" not in chart("winner_map", *usual, "-o", tmp_path / "other.json").output
 
 
-def test_the_first_key_named_has_the_colours(folder, tmp_path):
-    turned = ["--truth", "truth", "--score", "score", "--by", "fold", "--by", "model"]
-    for file in ("predictions", "measures"):
-        options = turned if file == "predictions" else turned[4:]
-        found = spec(folder / f"{file}.parquet", tmp_path, "auprec_by_prior", *options)
-        assert found["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["1", "2", "3"]
-        (tmp_path / "chart.json").unlink()
+def test_models_have_the_colours(folder, tmp_path):
+    roles = ["--model", "fold", "--fold", "model"]
+    options = [*PREDICTIONS[:4], *roles]
+    found = spec(folder / "predictions.parquet", tmp_path, "auprec_by_prior", *options)
+    assert found["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["1", "2", "3"]
 
 
 @pytest.mark.alike(2)
@@ -244,23 +242,25 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["roc", "P", *PREDICTIONS, *OVER], "--over does not change the chart 'roc'"),
         (["roc", "P", *PREDICTIONS, "--brier"], "--brier does not change the chart 'roc'"),
         (["roc", "P", *PREDICTIONS, "--band", 2], "level is 2"),
-        (["roc", "P", *PREDICTIONS[:2]], "only one of --truth and --score"),
+        (["roc", "P", *PREDICTIONS[:2]], "score is not given"),
         (["roc", "M"], "curves are drawn from predictions"),
         (["pr", "P", *PREDICTIONS, "--prior", "2"], "prior is 2.0"),
         (["interaction", "P", *PREDICTIONS, "--over", 0.3, 0.2], "lo < hi"),
         (["winner_map", "P", *PREDICTIONS], "without a range of priors"),
         (
-            ["winner_map", "P", *PREDICTIONS[:4], "--no-by", *OVER],
-            "no column tells the models apart",
+            ["winner_map", "P", *PREDICTIONS[:4], "--no-model", "--no-fold", *OVER],
+            "nothing tells the models apart",
         ),
-        (["dominance", "P", *PREDICTIONS[:4], "--no-by"], "no column tells the models apart"),
+        (
+            ["dominance", "P", *PREDICTIONS[:4], "--no-model", "--no-fold"],
+            "nothing tells the models apart",
+        ),
         (["accsens_plane", "P", *PREDICTIONS], "over is None"),
         (["accsens_plane", "M", *OVER], "--over is for predictions"),
         (["pairs", "M"], "test_train_ratio"),
-        (["pairs", "M", "--case", "case"], "--case is for predictions"),
-        (["pairs", "M", *OVER], "--over is for predictions"),
+        (["pairs", "M", "--case", "case"], "'case' is for predictions"),
         (["pairs", "M", "--prior", 0.1, "--prior", 0.2], "--prior is given 2 times"),
-        (["pairs", "P"], "the files hold no measures"),
+        (["pairs", "P"], "the table holds no measures"),
         (["regret", "M", "--out", "chart.gif"], "no format 'gif'"),
         (["regret", "M", "--out", "there.svg"], "is there already"),
         (["regret", "none.parquet"], "no file matches"),

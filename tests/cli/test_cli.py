@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import polaroc as pr
 import polaroc_command
 from polaroc.cli import app
-from polaroc.cli import gate as cli_gate
+from polaroc.cli.commands import Call
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
 CHARTS = {
@@ -25,7 +25,7 @@ CHARTS = {
     for kind in ("json", "html", "svg", "png")
 }
 BASE = ["--truth", "truth", "--score", "score"]
-KEYS = ["--by", "model", "--by", "fold"]
+KEYS = ["--model", "model", "--fold", "fold"]
 
 
 def polaroc(*arguments: object):
@@ -82,23 +82,12 @@ def test_evaluate_prints_mean_and_sd_over_folds(file):
     assert f"{auc.mean():.3f} ({auc.std():.3f})" in result.output
 
 
-@pytest.mark.parametrize("interpolation", ["linear", "step", "hull"])
-def test_evaluate_takes_every_interpolation(file, interpolation):
-    by_model = ["--by", "model", "--interpolation", interpolation]
-    result = polaroc("evaluate", file, *BASE, *by_model)
-    expected = pr.evaluate(
-        TABLE, truth="truth", score="score", fold=None, interpolation=interpolation, priors=0.1
-    )
-    for value in expected.filter(measure="auprec")["estimate"]:
-        assert f"{value:.3f}" in result.output
-
-
 def test_evaluate_without_keys_and_with_weights(tmp_path):
     table = TABLE.filter(model="A").with_columns(weight=pl.lit(2.5))
     table.write_csv(tmp_path / "one.csv")
     result = polaroc(
-        "evaluate", tmp_path / "one.csv", *BASE, "--no-by", "--weight", "weight", "--no-charts",
-        "--out", tmp_path / "out",
+        "evaluate", tmp_path / "one.csv", *BASE, "--no-model", "--no-fold", "--weight", "weight",
+        "--no-charts", "--out", tmp_path / "out",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     measures = pl.read_parquet(tmp_path / "out" / "measures.parquet")
@@ -124,7 +113,15 @@ def test_nulls_may_be_dropped_and_are_said(tmp_path):
     table = TABLE.with_columns(pl.when(pl.col("case") > 50).then("score").alias("score"))
     table.write_parquet(tmp_path / "table.parquet")
     count = table["score"].null_count()
-    arguments = ["evaluate", tmp_path / "table.parquet", *BASE, "--no-by", "--prior", "0.5"]
+    arguments = [
+        "evaluate",
+        tmp_path / "table.parquet",
+        *BASE,
+        "--no-model",
+        "--no-fold",
+        "--prior",
+        "0.5",
+    ]
     refused = polaroc(*arguments)
     assert refused.exit_code == 2
     assert f"{count} null scores" in refused.output
@@ -134,7 +131,7 @@ def test_nulls_may_be_dropped_and_are_said(tmp_path):
 
 
 def test_check_shows_every_key(file):
-    result = polaroc("check", file, *BASE, "--by", "model")
+    result = polaroc("check", file, *BASE, "--no-fold")
     assert result.exit_code == 0, result.output
     assert all(re.search(rf"^ *{model} +2574 ", result.output, re.MULTILINE) for model in "ABC")
 
@@ -209,7 +206,7 @@ def test_many_keys_leave_a_chart_out_and_say_so(tmp_path):
     table = pl.DataFrame({"model": list(range(310)) * 2, "truth": [1] * 310 + [0] * 310})
     table.with_columns(score=pl.col("truth") * 1.0).write_parquet(tmp_path / "table.parquet")
     result = polaroc(
-        "evaluate", tmp_path / "table.parquet", *BASE, "--by", "model", "--out", tmp_path / "out"
+        "evaluate", tmp_path / "table.parquet", *BASE, "--no-fold", "--out", tmp_path / "out"
     )
     assert result.exit_code == 0, result.output
     assert "Chart roc left out: there are 310 curves" in result.output
@@ -252,30 +249,6 @@ def test_the_command_is_installed(module):
     assert run.returncode == 2
     assert run.stderr.startswith("Error: no file matches 'none.csv'.")
     assert run.stdout == ""
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_hive_folders_that_follow_the_keys_need_no_scratch(tmp_path, monkeypatch):
-    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 5)
-    folder = tmp_path / "predictions"
-    for (model, fold), part in table.partition_by("model", "fold", as_dict=True).items():
-        inner = folder / f"model={model}" / f"fold={fold}"
-        inner.mkdir(parents=True)
-        part.drop("model", "fold").write_parquet(inner / "0.parquet")
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("scratch space was asked for")
-
-    monkeypatch.setattr("polaroc.files.memory.LEAST", 0)
-    monkeypatch.setattr("polaroc.evaluation.out_of_core.BASE", 0)
-    monkeypatch.setattr("polaroc.evaluation.out_of_core.scratch_folder", refuse)
-    options = ["--memory", 200_000, "--no-charts", "--out", tmp_path / "out"]
-    found = polaroc("evaluate", folder, *BASE, *KEYS, *options)
-    assert found.exit_code == 0, found.output
-    written = pl.read_parquet(tmp_path / "out" / "measures.parquet")
-    expected = table.pipe(pr.evaluate, truth="truth", score="score", by=["model", "fold"])
-    assert_frame_equal(written, expected, rel_tol=1e-12)
 
 
 @pytest.mark.long
@@ -357,7 +330,18 @@ def test_an_option_with_one_value_is_not_given_twice(file, command, twice):
 
 
 def test_options_with_several_values_and_flags_may_be_repeated(file):
-    repeated = ["--prior", 0.1, "--prior", 0.2, "--by", "model", "--by", "fold", "--json", "--json"]
+    repeated = [
+        "--prior",
+        0.1,
+        "--prior",
+        0.2,
+        "--model",
+        "model",
+        "--fold",
+        "fold",
+        "--json",
+        "--json",
+    ]
     assert polaroc("evaluate", file, *BASE, *repeated).exit_code == 0
 
 
@@ -487,7 +471,7 @@ def test_an_unexpected_error_has_an_exit_code_of_its_own(file, command, monkeypa
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(cli_gate, "gated", fail)
+    monkeypatch.setattr(Call, "__call__", fail)
     words = ["gate", file, *BASE, "--champion", "A", "--challenger", "B"]
     assert command(*words) == 70
     said = capsys.readouterr().err

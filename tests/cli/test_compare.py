@@ -39,10 +39,8 @@ def in_one_line(text: str) -> str:
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_compare_reads_what_evaluate_writes(tmp_path, files, suffix):
-    arguments = ["--by", "model", "--by", "fold", *OVER, "--no-charts", "--out", tmp_path / "out"]
-    assert (
-        polaroc("evaluate", files / "predictions.parquet", *PREDICTIONS, *arguments).exit_code == 0
-    )
+    asked = [*PREDICTIONS, *OVER, "--no-charts", "--out", tmp_path / "out"]
+    assert polaroc("evaluate", files / "predictions.parquet", *asked).exit_code == 0
     result = polaroc("compare", tmp_path / "out" / f"measures.{suffix}", *RATIO)
     assert result.exit_code == 0, result.output
     expected = pr.compare(measured(over=(0.05, 0.2)), test_train_ratio=0.25)
@@ -57,9 +55,8 @@ def test_compare_reads_what_evaluate_writes(tmp_path, files, suffix):
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize("grid", [[], ["--grid", 16]])
 def test_every_command_has_one_expected_auprec(tmp_path, files, suffix, grid):
-    by = ["--by", "model", "--by", "fold"]
     raw = [files / "predictions.parquet", *PREDICTIONS]
-    asked = [*by, "--over", 0.02, 0.1, *grid, "--no-charts", "--out", tmp_path / "out"]
+    asked = ["--over", 0.02, 0.1, *grid, "--no-charts", "--out", tmp_path / "out"]
     assert polaroc("evaluate", *raw, *asked).exit_code == 0
     stored = tmp_path / "out" / f"measures.{suffix}"
     means = measured(over=(0.02, 0.1)).filter(measure="iauprec").group_by("model")
@@ -98,7 +95,7 @@ def test_the_call_that_makes_what_lacks_is_one_of_the_command_line(tmp_path, fil
 
 
 def test_a_grid_is_written_and_not_printed(tmp_path, files):
-    asked = ["--by", "model", *OVER, "--grid", 9, "--prior", 0.1, "--out", tmp_path / "out"]
+    asked = ["--no-fold", *OVER, "--grid", 9, "--prior", 0.1, "--out", tmp_path / "out"]
     result = polaroc("evaluate", files / "predictions.parquet", *PREDICTIONS, *asked, "--no-charts")
     assert result.exit_code == 0, result.output
     assert result.output.count("AUPREC 0.") == 1
@@ -107,35 +104,16 @@ def test_a_grid_is_written_and_not_printed(tmp_path, files):
     assert sorted(written["prior"].unique()) == pytest.approx(sorted({0.1, *grid}))
 
 
-@pytest.mark.parametrize("option", ["--prior", "--contrast"])
-def test_compare_evaluates_predictions_first(files, option):
-    asked = [option, 0.1] if option == "--prior" else [option, 0.1, 0.5]
-    result = polaroc(
-        "compare",
-        files / "predictions.parquet",
-        *PREDICTIONS,
-        *RATIO,
-        "--measure",
-        "auprec",
-        *asked,
-    )
-    assert result.exit_code == 0, result.output
-    arguments = {"prior": 0.1} if option == "--prior" else {"contrast": (0.1, 0.5)}
-    found = pr.compare(measured(priors=[0.1, 0.5]), "auprec", test_train_ratio=0.25, **arguments)
-    for mean in found.letters["mean"]:
-        assert f"{mean:.3f}" in result.output
-
-
 def test_compare_takes_every_option(files):
     result = polaroc(
         "compare", files / "measures.parquet", "--target", "dataset", "--adjust", "tukey",
         "--level", 0.9, "--incomplete", "drop", "--seed", 3, "--measure", "auc",
-        "--between", "fold", "--block", "model", "--out", files / "out",
+        "--model", "fold", "--fold", "model", "--out", files / "out",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     found = pr.compare(
-        pl.read_parquet(files / "measures.parquet"), "auc", "fold", "model", target="dataset",
-        adjust="tukey", level=0.9, seed=3,
+        pl.read_parquet(files / "measures.parquet"), "auc", model="fold", fold="model",
+        target="dataset", adjust="tukey", level=0.9, seed=3,
     )  # fmt: skip
     pairs = pl.read_csv(files / "out" / "pairs.csv")
     assert pairs["lower"].to_list() == pytest.approx(found.pairs["lower"].to_list())
@@ -145,23 +123,10 @@ def test_compare_takes_every_option(files):
     assert pl.read_csv(files / "out" / "letters.csv").height == 4
 
 
-@pytest.mark.parametrize("kind", ["measures", "predictions"])
-def test_choose(files, kind):
-    asked = PREDICTIONS if kind == "predictions" else []
-    result = polaroc("choose", files / f"{kind}.parquet", *asked, *OVER, *RATIO)
-    assert result.exit_code == 0, result.output
-    priors = pr.prior_grid(0.05, 0.2, 25 if asked else 4)
-    measures = measured(priors=priors, over=(0.05, 0.2))
-    expected = pr.choose(measures, over=(0.05, 0.2), test_train_ratio=0.25)
-    assert result.stdout.startswith(expected.answer)
-    for sens in expected.models["sens"]:
-        assert f"{sens:.3f}" in result.output
-
-
 def test_choose_without_blocks(files):
     one = pl.read_parquet(files / "measures.parquet").filter(fold=1)
     one.write_csv(files / "one.csv")
-    result = polaroc("choose", files / "one.csv", "--no-blocks")
+    result = polaroc("choose", files / "one.csv", "--no-fold")
     assert result.exit_code == 0, result.output
     assert "measured once" in in_one_line(result.output)
 
@@ -172,19 +137,19 @@ def test_choose_without_blocks(files):
     ("arguments", "said"),
     [
         (["compare", "MEASURES"], "--test-train-ratio 0.25"),
-        (["compare", "PREDICTIONS"], "the files hold no measures"),
+        (["compare", "PREDICTIONS"], "the table holds no measures"),
         (["compare", "PREDICTIONS", *PREDICTIONS, *RATIO], "for example --over 0.05 0.20"),
-        (["compare", "PREDICTIONS", "--truth", "truth"], "only one of --truth and --score"),
+        (["compare", "PREDICTIONS", "--truth", "truth"], "score is not given"),
         (["compare", "MEASURES", *RATIO, *OVER], "--over is for predictions"),
-        (["compare", "MEASURES", *RATIO, "--weight", "w"], "--weight is for predictions"),
+        (["compare", "MEASURES", *RATIO, "--weight", "w"], "'weight' is for predictions"),
         (["compare", "MEASURES", *RATIO, "--measure", "nope"], "no measure 'nope'"),
         (["compare", "MEASURES", *RATIO, "--measure", "auprec"], "--prior 0.1"),
         (["compare", "MEASURES", *RATIO, "--prior", "5%"], "--prior is '5%'"),
-        (["compare", "MEASURES", *RATIO, "--block", "nope"], "no column 'nope'"),
+        (["compare", "MEASURES", *RATIO, "--fold", "nope"], "no column 'nope'"),
         (["compare", "HOLES", *RATIO], "--incomplete drop"),
         (["choose", "PREDICTIONS", *PREDICTIONS], "give --over 0.05 0.20"),
         (["choose", "MEASURES", "--over", "0.01", "0.2"], "leaves the priors"),
-        (["choose", "MEASURES", "--no-blocks", "--block", "fold"], "leave one of them out"),
+        (["choose", "MEASURES", "--no-fold", "--fold", "fold"], "leave one of them out"),
         (["choose", "none.csv"], "no file matches"),
     ],
 )
@@ -225,24 +190,10 @@ def test_a_foreign_folder_is_not_touched(files):
     assert "did not write" in result.output
 
 
-def test_fitted_models_are_compared_by_case(tmp_path):
-    one = TABLE.filter(pl.col("fold") == 1)
-    file = tmp_path / "one.csv"
-    one.write_csv(file)
-    asked = ["--measure", "auc", "--target", "trained"]
-    result = polaroc("compare", file, *PREDICTIONS, *asked, "--case", "case", "--json")
-    assert result.exit_code == 0, result.output
-    expected = pr.compare(one, "auc", target="trained", truth="truth", score="score", case="case")
-    found = json.loads(result.stdout)["pairs"]
-    assert [row["p_adjusted"] for row in found] == pytest.approx(
-        expected.pairs["p_adjusted"].to_list()
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "the files hold no measures"),
+        ([], "the table holds no measures"),
         ([*PREDICTIONS, "--weight", "truth"], "'truth' is truth and weight"),
         (PREDICTIONS, "there are several folds, 'fold'"),
     ],

@@ -68,18 +68,6 @@ def test_the_verdict_does_not_depend_on_who_reads_it(files, form):
     assert result.returncode == 1, result.stderr
 
 
-def test_json_has_what_the_function_gives(files):
-    result = gate(files / "cases.csv", *ON_CASES, *of("A", "C"), "--prior", 0.1, "--json")
-    expected = pr.gate(
-        TABLE.filter(fold=1), champion="A", challenger="C", truth="truth", score="score",
-        case="case", prior=0.1,
-    )  # fmt: skip
-    found = json.loads(result.stdout)
-    assert (found["verdict"], found["answer"]) == ("fail", expected.answer)
-    for name in ("difference", "lower", "upper", "champion_estimate"):
-        assert found[name] == pytest.approx(getattr(expected, name))
-
-
 def test_folds_of_predictions_and_of_measures_are_read(files):
     arguments = [*of("A", "C"), *OVER, *ON_FOLDS, "--margin", 0.01]
     stored = gate(files / "measures.parquet", *arguments)
@@ -102,12 +90,10 @@ def test_models_are_told_apart_by_numbers_too(files):
     ("file", "arguments", "message"),
     [
         ("cases.csv", [*ON_CASES], "give --over 0.05 0.20, or --prior 0.1"),
-        ("cases.csv", [*PREDICTIONS, *OVER], "Hint: --case id for fitted models on one test set"),
-        ("cases.csv", [*PREDICTIONS, *OVER, *ON_FOLDS], "with --block fold"),
-        ("folds.parquet", [*ON_CASES, *OVER], "take --test-train-ratio 0.25 in place of --case"),
+        ("cases.csv", [*PREDICTIONS, *OVER, "--no-case"], "name the column of the cases, --case"),
         ("cases.csv", [*ON_CASES, *OVER, "--margin", -1], "for example --margin 0.01"),
-        ("cases.csv", [*ON_CASES, *OVER, "--between", "clf"], "'clf'"),
-        ("cases.csv", [*OVER], "give --truth truth --score score"),
+        ("cases.csv", [*ON_CASES, *OVER, "--model", "clf"], "'clf'"),
+        ("cases.csv", [*OVER], "--truth truth and --score score"),
         ("measures.parquet", [*ON_FOLDS, "--over", 0.1, 0.3], "name one of these as --over"),
     ],
 )

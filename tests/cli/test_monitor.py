@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
-from polaroc.cli import monitor as cli_monitor
+from polaroc.cli.commands import Call
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.saved import SavedThresholds
 
@@ -151,16 +151,16 @@ def test_a_link_to_a_state_is_followed(files):
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_state_that_changed_meanwhile_is_left_as_it_is(files, monkeypatch, first):
-    state, monitored = files / "state.parquet", cli_monitor.monitored
+    state, called = files / "state.parquet", Call.__call__
     if not first:
         polaroc(files, 1, more=[*SET, "--state", str(state)])
 
     def meanwhile(*arguments, **options):
         # As on a system without locks.
         state.write_bytes(b"of another process")
-        return monitored(*arguments, **options)
+        return called(*arguments, **options)
 
-    monkeypatch.setattr(cli_monitor, "monitored", meanwhile)
+    monkeypatch.setattr(Call, "__call__", meanwhile)
     result = polaroc(files, 2, more=[*SET, "--state", str(state)])
     assert result.exit_code == 2
     assert "was changed by another process" in result.output

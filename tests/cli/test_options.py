@@ -57,7 +57,7 @@ def test_help_of_the_whole_fits_80_columns(monkeypatch):
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "ndjson"])
 def test_evaluate_writes_one_table(here, kind):
     file = here / f"zz.{kind}"
-    result = polaroc("evaluate", "p.parquet", *COLUMNS, "--by", "model", "-o", file)
+    result = polaroc("evaluate", "p.parquet", *COLUMNS, "--no-fold", "-o", file)
     assert result.exit_code == 0, result.output
     assert file.is_file()
     expected = pr.evaluate(TABLE, truth="label", score="p", fold=None)
@@ -81,7 +81,7 @@ def test_names_of_tables_that_are_not_written_are_refused(here):
 
 def test_force_replaces_a_file(here):
     (here / "zz.csv").write_text("mine")
-    call = ["evaluate", "p.parquet", *COLUMNS, "--no-by", "--out", "zz.csv"]
+    call = ["evaluate", "p.parquet", *COLUMNS, "--no-model", "--no-fold", "--out", "zz.csv"]
     refused = polaroc(*call)
     assert refused.exit_code == 2
     assert "--force" in refused.output
@@ -111,7 +111,16 @@ def test_force_leaves_other_files_of_a_folder(here):
     out.mkdir()
     (out / "mine.txt").write_text("mine")
     (out / "measures.csv").write_text("mine")
-    call = ["evaluate", "p.parquet", *COLUMNS, "--no-by", "--no-charts", "--out", out]
+    call = [
+        "evaluate",
+        "p.parquet",
+        *COLUMNS,
+        "--no-model",
+        "--no-fold",
+        "--no-charts",
+        "--out",
+        out,
+    ]
     refused = polaroc(*call)
     assert refused.exit_code == 2
     assert "--force" in refused.output
@@ -148,16 +157,6 @@ def test_quiet_choice_has_no_notes(here):
     assert loud.stdout.startswith(quiet.stdout)
 
 
-def test_models_are_chosen_by_a_loss(here):
-    table = TABLE.with_columns(p=1 / (1 + (-pl.col("p")).exp()))
-    table.write_parquet("q.parquet")
-    call = ["choose", "q.parquet", *COLUMNS, "--over", 0.05, 0.2, "--measure", "brier_range"]
-    found = json.loads(polaroc(*call, "--json").stdout)
-    expected = pr.choose(table, truth="label", score="p", over=(0.05, 0.2), measure="brier")
-    assert (found["measure"], found["answer"]) == ("brier", expected.answer)
-    assert "less than that of" in expected.answer
-
-
 def test_quiet_says_errors(here):
     result = polaroc("check", "none.parquet", *COLUMNS, "--quiet")
     assert result.exit_code == 2
@@ -168,7 +167,8 @@ def test_quiet_says_errors(here):
 SETTINGS = """
 truth = "label"
 score = "p"
-by = ["model", "fold"]
+model = "model"
+fold = ["fold"]
 over = [0.05, 0.2]
 priors = [0.1, "observed"]
 test-train-ratio = 0.25
@@ -178,14 +178,14 @@ cost_fn = 5
 
 def test_settings_stand_for_options(here):
     configured(here, SETTINGS)
-    options = ["--by", "model", "--by", "fold", "--over", 0.05, 0.2]
+    options = ["--model", "model", "--fold", "fold", "--over", 0.05, 0.2]
     priors = ["--prior", 0.1, "--prior", "observed"]
     explicit = polaroc("evaluate", "p.parquet", "--no-config", *COLUMNS, *options, *priors)
     result = polaroc("evaluate", "p.parquet")
     assert result.exit_code == 0, result.output
     assert result.stdout == explicit.stdout
     (line,) = result.stderr.splitlines()
-    assert f"{here / 'polaroc.toml'} sets --truth label --score p --by model --by fold" in line
+    assert f"{here / 'polaroc.toml'} sets --truth label --score p --model model --fold fold" in line
     assert "--over 0.05 0.20" in line
     assert "polaroc.toml" not in explicit.output
     assert polaroc("evaluate", "p.parquet", "--quiet").stderr == ""
@@ -201,7 +201,7 @@ def test_settings_may_name_a_column_of_scores_per_model(here):
     one = pl.read_parquet("p.parquet").select("label", "p", q=1 - pl.col("p"))
     one.write_parquet("wide.parquet")
     configured(here, "truth = 'label'\n[score]\nup = 'p'\ndown = 'q'")
-    result = polaroc("evaluate", "wide.parquet", "--no-by", "--json")
+    result = polaroc("evaluate", "wide.parquet", "--no-model", "--no-fold", "--json")
     assert result.exit_code == 0, result.output
     rows = json.loads(result.stdout)
     areas = {row["model"]: row["estimate"] for row in rows if row["measure"] == "auc"}
@@ -218,7 +218,7 @@ def test_other_files_than_tables_are_not_written(here, name):
 
 def test_options_win_over_settings(here):
     configured(here, SETTINGS)
-    result = polaroc("evaluate", "p.parquet", "--no-by", "--prior", 0.5, "--json")
+    result = polaroc("evaluate", "p.parquet", "--no-model", "--no-fold", "--prior", 0.5, "--json")
     rows = json.loads(result.stdout)
     assert [row["prior"] for row in rows if row["measure"] == "auprec"] == [0.5]
     assert "model" not in rows[0]
@@ -254,11 +254,11 @@ def test_settings_of_the_nearest_folder(here, monkeypatch, name, text):
         ("prevalence = 0.1", "--no-config"),
         ("over = 0.1", "for example over = [0.05, 0.2]"),
         ("over = [0.1]", "for example over = [0.05, 0.2]"),
-        ("by = [1]", 'for example by = ["model", "fold"]'),
-        ("by = []", 'for example by = ["model", "fold"]'),
-        ("truth = ['label']", 'for example truth = "label"'),
+        ("by = [1]", 'for example by = ["hospital"]'),
+        ("fold = []", 'for example fold = ["fold"]'),
+        ("truth = ['label']", 'for example truth = "truth"'),
         ("prior = [true]", 'for example prior = ["observed", 0.1]'),
-        ("truth = 3", 'for example truth = "label"'),
+        ("truth = 3", 'for example truth = "truth"'),
         ("cost_fn = true", "for example cost_fn = 5"),
         ("truth = ", "--no-config"),
     ],
@@ -281,17 +281,27 @@ def test_settings_of_predictions_are_not_for_measures(here):
     measures.write_parquet("m.parquet")
     result = polaroc("compare", "m.parquet", "--json")
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["between"] == "model"
-    assert "sets --between model --block fold --test-train-ratio 0.25 (" in result.stderr
+    assert json.loads(result.stdout)["model"] == "model"
+    assert "sets --model model --fold fold --test-train-ratio 0.25 (" in result.stderr
     assert "--truth" not in result.stderr
 
 
-def test_keys_of_settings_are_models_and_folds(here):
+def test_models_and_folds_of_settings(here):
     TABLE.rename({"model": "who", "fold": "part"}).write_parquet("p.parquet")
-    configured(here, SETTINGS.replace('"model", "fold"', '"who", "part"'))
+    named = SETTINGS.replace('"model"', '"who"').replace('"fold"', '"part"')
+    configured(here, named)
     result = polaroc("choose", "p.parquet", "--json")
     assert result.exit_code == 0, result.output
     assert {row["who"] for row in json.loads(result.stdout)["models"]} == set("ABC")
+
+
+def test_a_role_that_a_command_does_not_have_is_said(here):
+    configured(here, SETTINGS + "cluster = 'case'\nsubgroup = 'fold'\n")
+    result = polaroc("compare", "p.parquet")
+    assert result.exit_code == 0, result.output
+    assert "polaroc.toml says cluster, which is not used here." in result.stderr
+    # It has no bearing on areas.
+    assert "not used here" not in polaroc("evaluate", "p.parquet").stderr
 
 
 def test_a_chart_takes_the_settings_that_it_knows(here):
@@ -314,7 +324,7 @@ def test_a_chart_takes_the_settings_that_it_knows(here):
     ],
 )
 def test_a_gate_takes_one_of_two_settings(here, more, call, used):
-    configured(here, SETTINGS.replace('by = ["model", "fold"]', more))
+    configured(here, SETTINGS.replace('model = "model"\nfold = ["fold"]', more))
     TABLE.filter(fold=1).drop("fold").write_parquet("one.parquet")
     result = polaroc("gate", *call, "--champion", "A", "--challenger", "B")
     assert result.exit_code in (0, 1, 3), result.output
@@ -336,10 +346,10 @@ def test_settings_are_not_for_other_data(here):
         (["check", "p.parquet", "--trut", "label"], "--truth"),
         (["check", "p.parquet", "--y-true", "label"], "did you mean --truth?"),
         (["evaluate", "p.parquet", *COLUMNS, "--overwrite"], "did you mean --force?"),
-        (["choose", "p.parquet", *COLUMNS, "--by", "model"], "did you mean --between?"),
-        (["compare", "p.parquet", *COLUMNS, "--fold", "fold"], "did you mean --block?"),
+        (["choose", "p.parquet", *COLUMNS, "--models", "model"], "did you mean --model?"),
+        (["compare", "p.parquet", *COLUMNS, "--sample-weight", "w"], "did you mean --weight?"),
         (
-            ["choose", "p.parquet", *COLUMNS, "--over", 0.1, 0.2, "--between", "modle"],
+            ["choose", "p.parquet", *COLUMNS, "--over", 0.1, 0.2, "--model", "modle"],
             "did you mean 'model'?",
         ),
         (["chart", "roc_curve", "p.parquet", *COLUMNS], "did you mean roc?"),
@@ -358,20 +368,3 @@ def test_did_you_mean(here, arguments, said):
     result = polaroc(*arguments)
     assert result.exit_code == 2
     assert said in result.stderr
-
-
-def test_measures_are_named_and_scores_right_at_a_prior(here):
-    asked = ["evaluate", "p.parquet", *COLUMNS, "--by", "model", "--by", "fold", "--json"]
-    asked += ["--measure", "brier", "--measure", "refinement_loss", "--prior", 0.1]
-    found = pl.DataFrame(json.loads(polaroc(*asked, "--score-prior", 0.3).stdout))
-    expected = pr.evaluate(
-        TABLE, truth="label", score="p", by=["model", "fold"], priors=0.1, score_prior=0.3,
-        measures=["brier", "refinement_loss"],
-    )  # fmt: skip
-    assert found["measure"].to_list() == expected["measure"].to_list()
-    assert found["estimate"].to_list() == pytest.approx(expected["estimate"].to_list())
-    shown = polaroc(*(one for one in asked if one != "--json"), "--score-prior", 0.3)
-    assert "refinement loss 0.1" in shown.output
-    wrong = polaroc(*asked, "--score-prior", "half")
-    assert wrong.exit_code != 0
-    assert "--score-prior is 'half'" in wrong.output

@@ -14,7 +14,7 @@ import polaroc as pr
 from polaroc.cli import app
 
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
-BASE = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
+BASE = ["--truth", "truth", "--score", "score", "--model", "model", "--fold", "fold"]
 
 
 def polaroc(*arguments: object, stdin: bytes | None = None):
@@ -102,7 +102,7 @@ FEW = pl.DataFrame(
         + [i * 5 % 13 + 7.0 * (i % 3 == 1) for i in range(60)],
     }
 )  # fmt: skip
-FROM_FEW = ["--truth", "truth", "--score", "score", "--by", "model"]
+FROM_FEW = ["--truth", "truth", "--score", "score", "--no-fold"]
 COMPARED = [*FROM_FEW[:4], "--case", "id", "--over", 0.05, 0.2]
 
 

@@ -149,7 +149,6 @@ def test_the_call_that_makes_what_a_folder_lacks_is_named(results, tmp_path):
     assert "--over 0.01 0.02 --grid 16 --out" in refused("choose", results, "--over", 0.01, 0.02)
     asked = ["--target", "trained"]
     assert "give predictions" in refused("compare", results, *asked)
-    assert "--grid is 9" in refused("report", results, "--grid", 9, "--out", tmp_path / "x.html")
 
 
 @pytest.mark.alike
@@ -348,7 +347,7 @@ def test_a_gate_reads_all_of_it(places, results):
     verdict = json.loads(stored.stdout)["verdict"]
     there = polaroc("gate", *places["table"], *PREDICTIONS, *OVER, *asked, "--json")
     assert json.loads(there.stdout)["verdict"] == verdict
-    wide = ["--truth", "truth", "--score", "A", "--score", "C", "--case", "id", *OVER]
+    wide = ["--truth", "truth", "--score", "A", "--score", "C", *OVER]
     answers = [
         json.loads(polaroc("gate", *places[of], *wide, *models, "--json").stdout)["difference"]
         for of in ("wide file", "wide table")

@@ -74,16 +74,18 @@ def test_a_threshold_is_not_used_for_another_model(files):
     saved = files / "threshold.json"
     one = pl.read_parquet(files / "tuning.parquet").filter(model="A")
     one.write_parquet(files / "one.parquet")
-    by_model = ["--by", "model", "--rule", "youden"]
+    by_model = ["--no-fold", "--rule", "youden"]
     assert threshold(files / "one.parquet", *COLUMNS, *by_model, "--out", saved).exit_code == 0
-    result = threshold(files / "test.parquet", *COLUMNS, "--by", "model", "--apply", saved)
+    result = threshold(files / "test.parquet", *COLUMNS, "--no-fold", "--apply", saved)
     assert result.exit_code == 2
     assert "there is no threshold for model" in result.output
-    result = threshold(files / "test.parquet", *COLUMNS, "--no-by", "--apply", saved)
+    result = threshold(
+        files / "test.parquet", *COLUMNS, "--no-model", "--no-fold", "--apply", saved
+    )
     assert "have the key 'model'" in result.output
     own = pl.read_parquet(files / "test.parquet").filter(model="A")
     own.with_columns(model=pl.col("model").cast(pl.Categorical)).write_parquet(files / "a.parquet")
-    result = threshold(files / "a.parquet", *COLUMNS, "--by", "model", "--apply", saved)
+    result = threshold(files / "a.parquet", *COLUMNS, "--no-fold", "--apply", saved)
     assert result.exit_code == 0, result.output
     # Without keys the column of the scores tells the model.
     threshold(files / "tuning.csv", *COLUMNS, "--rule", "youden", "--out", saved, "--force")
@@ -119,11 +121,12 @@ def test_thresholds_of_folds_promise_nothing(files):
         (["--constraint", "fpr=.1", "--constraint", "fpr=.2"], "is given twice"),
         (["--constraint", "ppv=.8"], "did you mean 'precision'"),
         (["--rule", "best"], "rule is 'best'"),
+        (["--cost-fn", "0"], "cost_fn is 0"),
         (["--over", "0.1", "0.2", "--prior", "0.1"], "one of the two"),
         (["--apply", "missing.json"], "there is no such file"),
         (["--apply", "tuning.csv"], "has no digest"),
-        (["--apply", "tuning.csv", "--rule", "recall", "--cost-fn", "2"],
-         "--rule, --cost-fn is for choosing"),
+        (["--apply", "tuning.csv", "--rule", "recall", "--target", "0.9"],
+         "--rule, --target is for choosing"),
         (["--out", "tuning.csv"], "is there already"),
     ],
 )  # fmt: skip
@@ -154,7 +157,8 @@ def test_the_rule_that_is_used_where_none_is_named_is_said(files):
         assert "no --rule" not in threshold(*tuning, *more, "--rule", rule).output
     asked = threshold(*tuning, "--over", 0.05, 0.2)
     assert asked.exit_code == 2
-    assert "no --rule is given, nor what errors cost" in asked.output
+    assert "the rule 'balanced' needs one prior" in asked.output
+    assert "the costs of errors, such as --cost-fn 5" in asked.output
 
 
 def test_over_a_range_the_precision_is_shown_at_both_ends(files):

@@ -22,7 +22,7 @@ ONE_CLASS = SOUND.with_columns(
 )
 UNCLEAR = SOUND.with_columns(truth=pl.when("truth").then(pl.lit("yes")).otherwise(pl.lit("no")))
 LOW = ["--over", "0.001", "0.002"]
-KEYS = ["--by", "model", "--by", "fold"]
+KEYS = ["--model", "model", "--fold", "fold"]
 # λ/N is 999 / 23 here at the least.
 COMMANDS = {
     "evaluate": [*LOW, *KEYS],

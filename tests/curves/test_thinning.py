@@ -5,7 +5,7 @@ from drawing import distance_to_line
 
 import polaroc as pr
 from polaroc.curves.thinning import CELLS, CELLS_OF_MANY, visible
-from polaroc.evaluation.pipeline import run_all
+from polaroc.evaluation.pipeline import run
 from polaroc.evaluation.request import Request
 
 NAMES = {"truth": "truth", "score": "score"}
@@ -24,8 +24,8 @@ def table(rows: int, keys: int, decimals: int, positives: float, spread: float =
 
 
 def thinned(frame: pl.DataFrame) -> pl.DataFrame:
-    request = Request(priors=0.1, curve_priors=[0.1])
-    return run_all([pr.cases(frame.lazy(), **NAMES)], request).curves.collect()
+    request = Request(priors=0.1, curve_priors=[0.1], memory="auto")
+    return run(pr.cases(frame.lazy(), **NAMES), request).curves.collect()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from polaroc.files.read import Stamps
 pytestmark = pytest.mark.faults
 # `just faults` injects more of them.
 KILLS = int(os.environ.get("POLAROC_KILLS", "2"))
-BASE = ["--truth", "truth", "--score", "score", "--by", "model", "--by", "fold"]
+BASE = ["--truth", "truth", "--score", "score", "--model", "model", "--fold", "fold"]
 TABLE = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
 RANGE = ["--over", "0.05", "0.2"]
 RECALL = [*RANGE, "--rule", "recall", "--target", "0.9"]

@@ -6,8 +6,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from polaroc.errors import InvalidArgument
-from polaroc.files import read
-from polaroc.files.read import batches, scan
+from polaroc.files.read import scan
 from polaroc.files.text_files import TextFormat
 
 TABLE = pl.DataFrame({"truth": [1, 0, 1], "score": [0.9, 0.5, 0.25]})
@@ -182,41 +181,6 @@ def hive(folder, keys):
         inner = folder / f"model={model}" / f"fold={fold}"
         inner.mkdir(parents=True, exist_ok=True)
         TABLE.with_columns(case=pl.lit(i)).write_parquet(inner / f"{i}.parquet")
-
-
-@pytest.mark.parametrize(
-    ("keys", "most", "count"),
-    [
-        (["model"], 0, 2),
-        (["fold"], 0, 3),
-        (["model", "fold"], 0, 6),
-        (["fold", "model"], 0, 6),
-        (["model", "fold"], 10**9, 1),
-    ],
-)
-def test_batches_share_no_key_and_lose_no_row(keys, most, count, tmp_path):
-    hive(tmp_path, [(model, fold) for model in "ab" for fold in (1, 2, 2, 3)])
-    found = [frame.collect() for frame in batches([str(tmp_path)], keys, most)]
-    assert len(found) == count
-    levels = [set(frame.select(keys).rows()) for frame in found]
-    assert sum(map(len, levels)) == len(set.union(*levels))
-    everything = scan([str(tmp_path)]).collect()
-    assert_frame_equal(pl.concat(found), everything, check_row_order=False)
-
-
-def test_batches_open_each_folder_of_files_once(tmp_path, monkeypatch):
-    hive(tmp_path, [("a", 1), ("b", 1)])
-    opened = []
-    scan_files = read._scan
-    monkeypatch.setattr(read, "_scan", lambda *given: opened.append(given) or scan_files(*given))
-    assert len(batches([str(tmp_path)], ["model"], most=0)) == len(opened) == 2
-
-
-@pytest.mark.parametrize("keys", [[], ["case"], ["model", "case"]])
-def test_keys_that_folders_do_not_keep_apart_stay_together(keys, tmp_path):
-    hive(tmp_path, [("a", 1), ("b", 1)])
-    (found,) = batches([str(tmp_path)], keys, most=0)
-    assert_frame_equal(found.collect(), scan([str(tmp_path)]).collect())
 
 
 # Keys as they are written, and as they are read.

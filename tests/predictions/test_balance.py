@@ -40,7 +40,7 @@ SAID = {
 }
 every_table = pytest.mark.parametrize(("table", "said", "where"), SAID.values(), ids=SAID)
 ASKED = ["--truth", "truth", "--score", "score"]
-BY = ["--by", "model", "--by", "fold"]
+BY = ["--model", "model", "--fold", "fold"]
 OVER = ["--over", "0.3", "0.5"]
 RATIO = ["--test-train-ratio", "0.5"]
 
@@ -123,7 +123,7 @@ def test_check_says_which_cases_come_twice(saved):
     twice = pl.concat([CASES, CASES.filter(pl.col("case") == 105)])
     told = polaroc("check", saved(twice), *BY, "--case", "case")
     assert told.count("1 rows repeat a case") == 2
-    assert "rows repeat" not in polaroc("check", saved(twice), *BY)
+    assert "rows repeat" not in polaroc("check", saved(twice), *BY, "--no-case")
     other = twice.with_columns(truth=pl.when(pl.col("case") != 105).then("truth").otherwise(
         pl.col("model") == "A"
     ))  # fmt: skip

@@ -653,8 +653,8 @@ def test_the_command_takes_measures(tmp_path):
     ("options", "said"),
     [
         (["--truth", "truth", "--score", "score"], "--over 0.05 0.20"),
-        (["--truth", "truth"], "only one of --truth and --score"),
-        ([], "hold no measures"),
+        (["--truth", "truth"], "score is not given"),
+        ([], "holds no measures"),
         (["--truth", "truth", "--score", "skore", "--over", *OVER], "did you mean 'score'"),
     ],
 )

@@ -36,6 +36,22 @@ def corners(table: pl.DataFrame) -> list[tuple[float | None, float, float]]:
     return found
 
 
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({}, "balanced"),
+        ({"cost_fn": 5}, "cost"),
+        ({"cost_fp": 5, "constraints": {"fpr": 0.3}}, "cost"),
+        ({"constraints": {"fpr": 0.3}}, "max_recall"),
+    ],
+)
+def test_what_is_given_tells_the_rule(options, rule):
+    curves = curve(TWENTY)
+    assert_same_numbers(
+        pr.operating_points(curves, **options), pr.operating_points(curves, rule, **options)
+    )
+
+
 def loss(point, prior, fn=1.0, fp=1.0):
     _, t, f = point
     return fn * prior * (1 - t) + fp * (1 - prior) * f

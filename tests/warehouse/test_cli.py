@@ -13,7 +13,7 @@ import polaroc as pr
 from polaroc.cli import app
 
 BASE = ["--truth", "truth", "--score", "score"]
-KEYS = ["--by", "model", "--by", "fold"]
+KEYS = ["--model", "model", "--fold", "fold"]
 COLUMNS = {"truth": "truth", "score": "score"}
 TABLE = predictions(21)
 
@@ -95,11 +95,11 @@ def test_ranges_are_for_addresses(tmp_path):
 def test_rows_that_cannot_be_ranked_are_refused(engine: Engine, tmp_path):
     rows = {"model": ["a", "a", "b"], "truth": [True, False, None], "score": [None, 0.1, 0.2]}
     address, name = place(engine, pl.DataFrame(rows), tmp_path)
-    asked = ["evaluate", address, "--table", name, *BASE, "--by", "model"]
+    asked = ["evaluate", address, "--table", name, *BASE, "--no-fold"]
     result = polaroc(*asked)
     assert result.exit_code == 2
-    first, second = "1 null score in 1 key(s): model='a'", "1 null truth in 1 key(s): model='b'"
-    assert f"Error: {first}; {second}." in result.output
+    found = "1 null score, 1 null truth in 2 key(s): model='a'; model='b'"
+    assert f"Error: {found}." in result.output
     assert "--nulls drop" in result.output
     assert polaroc(*asked, "--nulls", "drop").exit_code == 0
 

@@ -15,18 +15,19 @@ from polaroc.cli.check import check
 from polaroc.cli.choose import choose
 from polaroc.cli.compare import compare
 from polaroc.cli.demo import demo
-from polaroc.cli.drawings import DRAWINGS, TESTED
+from polaroc.cli.drawings import DRAWINGS
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
 from polaroc.cli.gate import gate
 from polaroc.cli.monitor import monitor
-from polaroc.cli.option_names import METAVARS, OTHER_OPTIONS
+from polaroc.cli.parameters import other_names
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
 from polaroc.cli.threshold import threshold
 from polaroc.errors import PolarocError
+from polaroc.predictions.roles import ROLES
 
 
 def _takes_one_value(parameter: Any) -> bool:
@@ -37,12 +38,6 @@ def _takes_one_value(parameter: Any) -> bool:
 
 class Command(TyperCommand):
     """A command that takes settings, and an option with one value once."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        for parameter in self.params:
-            if parameter.name in METAVARS and parameter.param_type_name == "option":
-                parameter.metavar = METAVARS[parameter.name]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words after the name of the command."""
@@ -70,8 +65,7 @@ class Command(TyperCommand):
         own = {name for parameter in self.params for name in parameter.opts}
         for word in args:
             name = word.partition("=")[0].lower().replace("_", "-")
-            names = (one for one, others in OTHER_OPTIONS.items() if name in others and one in own)
-            right = next(names, None)
+            right = next((one for one in own if name in other_names(one)), None)
             if word.startswith("--") and word not in own and right is not None:
                 refuse(f"there is no option {word.partition('=')[0]}.\nHint: did you mean {right}?")
 
@@ -80,7 +74,7 @@ def _allowed(command: str | None, words: dict[str, Any]) -> Callable[[str], bool
     """Which settings fit a command and its arguments."""
     if command == "chart" and words.get("name") in DRAWINGS:
         options = DRAWINGS[words["name"]].options
-        return lambda name: name in options or name not in TESTED
+        return lambda name: name in options or name in ROLES
     return lambda name: True
 
 

@@ -6,21 +6,25 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.charts.saving import check_formats, save
+from polaroc.choice.choose import choose
+from polaroc.cli.commands import Call, command
 from polaroc.cli.drawings import DRAWINGS, ChartInputs, notes_of
-from polaroc.cli.keys import Keys, NoBy, keys_of
-from polaroc.cli.measures_or_predictions import Files, Ratio, Score, Truth, columns_of
-from polaroc.cli.options import GRID, NullRows, Positive, Weight, beginnings, priors_in_words
+from polaroc.cli.evaluate import GRID
 from polaroc.cli.outputs import Force
+from polaroc.cli.parameters import beginnings, is_given, option_name, prior_of
 from polaroc.cli.pipes import or_stdout
-from polaroc.cli.screen import handle_errors, notes_console, print_notes, progress, show
-from polaroc.cli.sources import Decimal, Separator, TableName, opened
-from polaroc.comparison.design import Target
+from polaroc.cli.screen import notes_console, progress, show
+from polaroc.comparison.compare import compare
+from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
+from polaroc.predictions.roles import ROLES
 
 
-@handle_errors
+# A chart shows what is found with certainty, not what would be promised.
+@command(compare, choose, roles=[curve, compare, choose], left_out=["prior"])
 def chart(
+    call: Call,
     name: Annotated[
         str,
         typer.Argument(
@@ -28,7 +32,6 @@ def chart(
             autocompletion=beginnings(DRAWINGS),
         ),
     ],
-    files: Files,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -36,62 +39,29 @@ def chart(
             "-o",
             help="File to write; its suffix json, html, svg, png or pdf gives the format; "
             "- prints JSON, in Vega-Lite. [default: NAME.html]",
+            metavar="PATH",
         ),
     ] = None,
     force: Force = False,
-    title: Annotated[str | None, typer.Option(help="Heading of the chart.")] = None,
-    truth: Truth = None,
-    score: Score = None,
-    table: TableName = None,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    by: Annotated[
+    title: Annotated[str | None, typer.Option(help="Heading of the chart.", metavar="TEXT")] = None,
+    priors: Annotated[
         list[str] | None,
         typer.Option(
-            help="Key column, repeated for several: first the models, which give the colours, then "
-            "folds. [default: of predictions the columns with usual names of "
-            "models and folds, which a note names; of measures all]",
+            "--prior", help="Prior, or 'observed'; repeat it for several.", metavar="PRIOR"
         ),
-    ] = None,
-    no_by: NoBy = False,
-    prior: Annotated[
-        list[str] | None,
-        typer.Option(help="Prior, or 'observed'; repeat it for several."),
-    ] = None,
-    over: Annotated[
-        tuple[float, float] | None,
-        typer.Option(help="Range of priors LO HI. [default: 0.01 0.5 where it may be left out]"),
     ] = None,
     grid: Annotated[
         int | None,
-        typer.Option(help=f"Number of priors over the range. [default: {GRID}]", min=2),
-    ] = None,
-    measure: Annotated[
-        str | None,
-        typer.Option(help="What pairs compares. [default: iauprec]"),
-    ] = None,
-    target: Annotated[
-        Target | None,
-        typer.Option(help="What pairs are compared for, as in compare."),
-    ] = None,
-    case: Annotated[
-        str | None,
         typer.Option(
-            help="Of predictions on one test set, for pairs with --target trained, winner_map and "
-            "regret: column that tells the cases apart. [default: of pairs id; the rows where "
-            "each model has a column of scores]",
+            help=f"Number of priors over the range. [default: {GRID}]", min=2, metavar="N"
         ),
-    ] = None,
-    test_train_ratio: Ratio = None,
-    level: Annotated[
-        float | None,
-        typer.Option(help="Confidence of the intervals and of the tests. [default: 0.95]"),
     ] = None,
     band: Annotated[
         float | None,
         typer.Option(
             help="Of roc and pr, on one test set: with bands that hold the whole true curve with "
             "this probability, such as 0.95.",
+            metavar="SHARE",
         ),
     ] = None,
     brier: Annotated[
@@ -101,56 +71,40 @@ def chart(
             help="Of cost_curves: also the cost of acting on scores as if they were probabilities.",
         ),
     ] = False,
-    weight: Weight = None,
-    positive: Positive = None,
-    nulls: NullRows = "raise",
 ) -> None:
     """Draw one chart.
 
     Example: polaroc chart winner_map 'predictions/*.parquet' --truth label --score p
-    --by model --by fold --over 0.05 0.20 --out best.svg
+    --over 0.05 0.20 --out best.svg
     """
     check_choice("NAME", name, tuple(DRAWINGS))
     drawing = DRAWINGS[name]
-    options: dict[str, Any] = {
-        "prior": priors_in_words(prior) or None, "over": over, "grid": grid,
-        "measure": measure, "target": target, "case": case, "test_train_ratio": test_train_ratio,
-        "level": level, "band": band, "brier": brier or None,
-    }  # fmt: skip
-    given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
-    if unused := [key for key in given if key not in drawing.options]:
-        names, taken = (
-            ", ".join(f"--{option.replace('_', '-')}" for option in options)
-            for options in (unused, drawing.options)
-        )
+    own: dict[str, Any] = {"priors": priors, "grid": grid, "band": band, "brier": brier}
+    own = {key: value for key, value in own.items() if is_given(value)}
+    if unused := [key for key in (*own, *call.given) if key not in drawing.options]:
+        taken = ", ".join(option_name(one) for one in drawing.options if one not in ROLES)
         raise InvalidArgument(
-            f"{names} does not change the chart {name!r}; it takes {taken or 'none'}.",
+            f"{', '.join(map(option_name, unused))} does not change the chart {name!r}; it takes "
+            f"{taken or 'none'}.",
             hint="leave it out.",
         )
+    if priors:
+        own["priors"] = [prior_of("--prior", word) for word in priors]
     destination = file or Path(f"{name}.html")
     with or_stdout(destination, f"{name}.json") as where:
         check_formats([where.suffix[1:].lower()])
         check_new(where, force)
-        with progress() as say, opened(files, table, separator, decimal) as source:
+        wanted = ChartInputs(call, **own)
+        _ = call.cases
+        with progress() as say:
             say("measuring")
-            columns = columns_of(source, truth, score, weight, positive, nulls)
-            keys = Keys(by or [], [], [])
-            if columns is not None:
-                keys = keys_of(source, by, no_by, columns, case)
-            elif case is not None:
-                raise InvalidArgument(
-                    "--case is for predictions, and the files hold measures.",
-                    hint="leave it out, or give --truth and --score.",
-                )
-            wanted = ChartInputs(source, columns, keys.all, **given)
             drawn_from = drawing.table(wanted)
             say("drawing")
             drawn = drawing.draw(drawn_from, **({} if title is None else {"title": title}))
             notes = [*wanted.dropped(), *notes_of(drawn_from)]
-            source.check_unchanged()
+            call.check_unchanged()
             with atomic_file(where, force) as staging:
                 save(drawn, staging)
-    print_notes(keys.notes)
     # Notes that a chart does not show.
     to_file = where == destination
     # Those of a table's own column begin with the word.

@@ -2,36 +2,29 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from inspect import signature
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.columns import require
 from polaroc.calibration.calibration_curve import calibration_curve
 from polaroc.choice.choose import choose
 from polaroc.choice.result import Choice
-from polaroc.cli.keys import keys_of_measures
-from polaroc.cli.measures_or_predictions import (
-    given_of,
-    measures_of,
-    refuse_grid,
-)
+from polaroc.cli.commands import Call
+from polaroc.cli.engines import TableSource
+from polaroc.cli.evaluate import grid_of
 from polaroc.cli.measures_table import commonest_notes
-from polaroc.cli.options import Columns, grid_of
-from polaroc.cli.screen import print_notes
-from polaroc.cli.sources import Source
 from polaroc.comparison.compare import compare
-from polaroc.comparison.design import Target
 from polaroc.comparison.result import Comparison
 from polaroc.curves.dominance import dominance
 from polaroc.curves.hull import achievable
 from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument
+from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import DEFAULT_PRIORS
-from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import left_out
-from polaroc.predictions.usual_keys import usual_case
+from polaroc.predictions.table import read
 from polaroc.priors.grids import OBSERVED, check_range
 from polaroc.thresholds.costs import brier_curve, cost_curve, decision_curve
 from polaroc.thresholds.operating_points import operating_points, shifted_rates
@@ -44,163 +37,141 @@ RATES = ("accuracy", "precision", "tnr")
 
 @dataclass(frozen=True)
 class ChartInputs:
-    """The source and the options of a chart, and the tables made of them."""
+    """What is read and the options of a chart, and the tables made of them."""
 
-    source: Source
-    columns: Columns | None  # of measures None
-    by: list[str]  # models first; empty: all of measures
-    prior: list[Prior] | None = None
-    over: tuple[float, float] | None = None
+    call: Call
+    priors: list[Prior] | None = None
     grid: int | None = None
-    measure: str | None = None
-    target: Target | None = None
-    case: str | None = None
-    test_train_ratio: float | None = None
-    level: float = 0.95
     band: float | None = None
     brier: bool = False
 
-    def __post_init__(self) -> None:
-        if self.columns is None:
-            refuse_grid(self.grid)
+    @property
+    def over(self) -> tuple[float, float]:
+        """The range of priors, by default a wide one."""
+        lo, hi = self.call.value("over") or RANGE
+        check_range(lo, hi)
+        return lo, hi
 
-    def curves(self) -> pl.LazyFrame:
+    def curves(self) -> pl.DataFrame:
         """The curve of each key."""
-        if self.columns is None:
+        if self.call.cases.truth is None:
             raise InvalidArgument(
                 "curves are drawn from predictions, and the files hold measures.",
                 hint="give the predictions, with --truth and --score; roc and pr are also written "
                 "by `polaroc evaluate PREDICTIONS --truth ... --score ... --out FOLDER`.",
             )
-        curves, notes = self.source.curves(self.columns, self.by)
-        print_notes(notes)
-        return curves
+        return self.call.curves
 
-    def roc(self) -> "pl.LazyFrame | WithOverlay":
+    def roc(self) -> "pl.DataFrame | WithOverlay":
         """The curves, and bands that hold the true ones."""
         curves = self.curves()
         if self.band is None:
             return curves
         return WithOverlay(curves, band=roc_band(curves, level=self.band))
 
-    def at_priors(self) -> "pl.LazyFrame | WithOverlay":
+    def at_priors(self) -> "pl.DataFrame | WithOverlay":
         """The precision of each point of the curves at the priors, and bands."""
-        precisions = self.curves().pipe(surface, list(self.prior or DEFAULT_PRIORS))
+        precisions = self.curves().pipe(surface, list(self.priors or DEFAULT_PRIORS))
         if self.band is None:
             return precisions
         return WithOverlay(precisions, band=pr_band(precisions, level=self.band))
 
-    def relations(self) -> pl.LazyFrame:
-        """Which curve dominates which, between the first key."""
-        return self.curves().pipe(dominance, model=self._models()[0])
+    def relations(self) -> pl.DataFrame:
+        """Which curve dominates which."""
+        return dominance(self.curves(), cast(Any, self.call.cases.model))
 
-    def achievable(self) -> pl.LazyFrame:
+    def achievable(self) -> pl.DataFrame:
         """The achievable precision of each curve on a grid of recalls and priors."""
         return self.curves().pipe(achievable, self._grid(), recall=51)
 
-    def drift(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    def drift(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The balanced points at the ends of the range, and at 0.5 within it, and their curves."""
-        lo, hi = self.over or RANGE
-        check_range(lo, hi)
+        lo, hi = self.over
         curves = self.curves()
         priors = [lo, 0.5, hi] if lo < 0.5 < hi else [lo, hi]
         return operating_points(curves, priors=priors), curves
 
-    def by_skew(self) -> pl.LazyFrame:
+    def by_skew(self) -> pl.DataFrame:
         """Rates of the points of least error at prior 0.5, as the skew changes."""
         points = operating_points(self.curves(), "cost", priors=0.5)
         return shifted_rates(points, self._grid(), RATES)
 
-    def costs(self) -> "pl.LazyFrame | WithOverlay":
+    def costs(self) -> "pl.DataFrame | WithOverlay":
         """The least expected cost of each curve, and that of acting on scores as they are."""
         curves = self.curves()
         if not self.brier:
             return cost_curve(curves)
         return WithOverlay(cost_curve(curves), brier=brier_curve(curves))
 
-    def calibration(self) -> pl.LazyFrame:
+    def calibration(self) -> pl.DataFrame:
         """How often scores are right, at the priors or at each key's own."""
-        priors: list[Prior] = self.prior or ["observed"]
-        return calibration_curve(self.curves(), priors=priors)
+        return calibration_curve(self.curves(), priors=self.priors or ["observed"])
 
-    def benefits(self) -> pl.LazyFrame:
+    def benefits(self) -> pl.DataFrame:
         """The net benefit of each curve, at the priors or at its own."""
-        priors: list[Prior] = self.prior or ["observed"]
-        return decision_curve(self.curves(), priors=priors)
+        return decision_curve(self.curves(), priors=self.priors or ["observed"])
 
-    def by_prior(self) -> pl.LazyFrame:
+    def by_prior(self) -> pl.DataFrame:
         """AUPREC at the priors, or on a grid that is fine enough for a line."""
-        priors = self.prior or self._grid()
-        return self._measures(priors=priors, measures=["auprec"])
+        return self._measures(priors=self.priors or self._grid(), measures=["auprec"])
 
-    def over_range(self) -> pl.LazyFrame:
+    def over_range(self) -> pl.DataFrame:
         """The measures over the range of priors."""
         measures = ["auc_range", "sens"]
-        return self._measures(priors=[OBSERVED], over=self.over, measures=measures)
+        return self._measures(priors=[OBSERVED], over=self.call.value("over"), measures=measures)
 
     def choice(self) -> Choice:
         """Which model to take over the range of priors."""
-        return choose(self._given(), over=self.over)
+        choice: Choice = self.call(self.call.in_memory, choose)
+        return choice
 
     def comparison(self) -> Comparison:
         """Which models differ on one measure."""
-        measure = self.measure or "iauprec"
-        if self.prior and len(self.prior) > 1:
+        if self.priors and len(self.priors) > 1:
             raise InvalidArgument(
-                f"--prior is given {len(self.prior)} times.", hint="models are compared at one."
+                f"--prior is given {len(self.priors)} times.", hint="models are compared at one."
             )
-        at = self.prior[0] if self.prior else None
-        return compare(
-            self._given(), measure, prior=at, over=self.over, target=self.target, level=self.level
-        )
+        at = {"prior": self.priors[0]} if self.priors else {}
+        comparison: Comparison = self.call(self.call.in_memory, compare, **at)
+        return comparison
 
-    def _given(self) -> Cases[Any]:
-        """The predictions or measures of several models."""
-        model, folds = self._models(None if self.by else self._measures())
-        case = self.case
-        if case is None and self.columns is not None:
-            case = usual_case(self.source.schema())
-        return given_of(
-            self.source, self.columns, model, folds, case, test_train_ratio=self.test_train_ratio
-        )
+    def _measures(self, **options: Any) -> pl.DataFrame:
+        """The measures of predictions, or those that are given."""
+        call = self.call
+        if call.cases.truth is None:
+            self._refuse_grid()
+            if options.get("over") is not None:
+                raise InvalidArgument(
+                    "--over is for predictions, and the files hold measures.", hint="leave it out."
+                )
+            return call.in_memory.table
+        if isinstance(call.source, TableSource):
+            return call.source.measures(call.cases, **options)
+        return evaluate(call.in_memory, **options)
 
-    def _measures(self, **options: Any) -> pl.LazyFrame:
-        """The measures with the keys in order."""
-        measures = measures_of(self.source, self.columns, self.by, **options)
-        ordered = measures.select(*self.by, pl.exclude(self.by) if self.by else pl.all())
-        # They are drawn, and their notes are read.
-        return ordered.collect().lazy()
+    def _refuse_grid(self) -> None:
+        if self.grid is not None and self.call.cases.truth is None:
+            raise InvalidArgument(
+                f"--grid is {self.grid}, which is for predictions, and the files hold measures.",
+                hint="leave it out.",
+            )
 
     def dropped(self) -> list[str]:
         """How many rows of the predictions were left out, where that was asked for."""
-        if self.columns is None or self.columns.nulls != "drop":
+        if self.call.cases.nulls != "drop":
             return []
-        count = self.source.count_invalid(self.columns, self.by)
+        count = read(self.call.in_memory).count_invalid()
         return [left_out(count)] if count else []
 
     def _grid(self) -> list[Prior]:
         """Priors for a line over the range."""
-        lo, hi = self.over or RANGE
-        check_range(lo, hi)
-        return list(grid_of((lo, hi), self.grid, "log"))
-
-    def _models(self, measures: pl.LazyFrame | None = None) -> tuple[str, list[str]]:
-        """The column of the models and those of the blocks."""
-        keys = self.by
-        if measures is not None and not keys:
-            table = require(measures, ("measure", "estimate"), source="evaluate(...)")
-            keys = keys_of_measures(table)
-        if not keys:
-            raise InvalidArgument(
-                "no column tells the models apart.", hint="name it first: --by model --by fold."
-            )
-        return keys[0], keys[1:]
+        return list(grid_of(self.over, self.grid, "log"))
 
 
 class WithOverlay:
     """The table of a chart, and further tables by the name of their argument."""
 
-    def __init__(self, table: pl.LazyFrame, **over: pl.LazyFrame) -> None:
+    def __init__(self, table: pl.DataFrame, **over: pl.DataFrame) -> None:
         self.table, self.over = table, over
 
 
@@ -210,8 +181,8 @@ def notes_of(table: Any) -> list[str]:
         return [note for one in (table.table, *table.over.values()) for note in notes_of(one)]
     if isinstance(table, Choice | Comparison):
         return list(table.warnings)
-    if isinstance(table, pl.LazyFrame) and "note" in table.collect_schema():
-        return commonest_notes(table.collect())
+    if isinstance(table, pl.DataFrame) and "note" in table.columns:
+        return commonest_notes(table)
     return []
 
 
@@ -234,10 +205,15 @@ def with_overlay(draw: Callable[..., Any]) -> Callable[..., Any]:
     return both
 
 
-TESTED = ("prior", "over", "measure", "target", "case", "test_train_ratio", "level")
+def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The options of a chart of what a function returns."""
+    names = list(signature(function).parameters)[1:]
+    return tuple("priors" if name == "prior" else name for name in names)
+
+
 DRAWINGS = {
     "roc": Drawing(ChartInputs.roc, with_overlay(charts.roc), ("band",)),
-    "pr": Drawing(ChartInputs.at_priors, with_overlay(charts.pr), ("prior", "band")),
+    "pr": Drawing(ChartInputs.at_priors, with_overlay(charts.pr), ("priors", "band")),
     "dominance": Drawing(ChartInputs.relations, charts.dominance),
     "explorer": Drawing(ChartInputs.curves, charts.explorer),
     "surface": Drawing(ChartInputs.achievable, charts.surface, ("over", "grid")),
@@ -246,14 +222,14 @@ DRAWINGS = {
     ),
     "skew_effect": Drawing(ChartInputs.by_skew, charts.skew_effect, ("over", "grid")),
     "cost_curves": Drawing(ChartInputs.costs, with_overlay(charts.cost_curves), ("brier",)),
-    "reliability": Drawing(ChartInputs.calibration, charts.reliability, ("prior",)),
-    "decision_curves": Drawing(ChartInputs.benefits, charts.decision_curves, ("prior",)),
+    "reliability": Drawing(ChartInputs.calibration, charts.reliability, ("priors",)),
+    "decision_curves": Drawing(ChartInputs.benefits, charts.decision_curves, ("priors",)),
     "auprec_by_prior": Drawing(
-        ChartInputs.by_prior, charts.auprec_by_prior, ("prior", "over", "grid")
+        ChartInputs.by_prior, charts.auprec_by_prior, ("priors", "over", "grid")
     ),
-    "interaction": Drawing(ChartInputs.by_prior, charts.interaction, ("prior", "over", "grid")),
-    "winner_map": Drawing(ChartInputs.choice, charts.winner_map, ("over", "case")),
-    "regret": Drawing(ChartInputs.choice, charts.regret, ("over", "case")),
+    "interaction": Drawing(ChartInputs.by_prior, charts.interaction, ("priors", "over", "grid")),
+    "winner_map": Drawing(ChartInputs.choice, charts.winner_map, options_of(choose)),
+    "regret": Drawing(ChartInputs.choice, charts.regret, options_of(choose)),
     "accsens_plane": Drawing(ChartInputs.over_range, charts.accsens_plane, ("over",)),
-    "pairs": Drawing(ChartInputs.comparison, charts.pairs, TESTED),
+    "pairs": Drawing(ChartInputs.comparison, charts.pairs, options_of(compare)),
 }

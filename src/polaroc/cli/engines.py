@@ -1,31 +1,24 @@
 """Tables in a database, a warehouse or a cluster, as what a command reads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc import warehouse
-from polaroc.base.private_columns import ROW_ERROR
-from polaroc.cli.options import Columns, negatives
-from polaroc.curves.curve import in_order
+from polaroc.curves.curve import curve, in_order
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
+from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
-from polaroc.predictions.cases import Cases, check_columns
-from polaroc.predictions.row_checks import DROP_ROWS
-from polaroc.predictions.table import first_keys
-from polaroc.predictions.usual_keys import PEEKED_ROWS, UsualKeys, keys_by_type, usual_keys
-from polaroc.typing import Prior
+from polaroc.predictions.cases import Cases
+from polaroc.typing import Label, Prior
 from polaroc.warehouse.connections import collected, table_at, tables_at, without_password
 from polaroc.warehouse.evaluation import MAX_CELLS as MAX_ROWS
-from polaroc.warehouse.predictions import described, read
+from polaroc.warehouse.predictions import described
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
-
-MAX_NOTES = 3
 
 
 @dataclass(frozen=True)
@@ -39,90 +32,37 @@ class TableSource:
         schema: pl.Schema = self.table.schema().to_polars()
         return schema
 
-    def rows(self, words: Sequence[str] = ()) -> pl.LazyFrame:
+    def written(self, names: Sequence[str]) -> pl.LazyFrame:
         """All rows, fetched."""
         return self._fetched(self.table)
 
-    def usual_keys(self, taken: Sequence[str]) -> UsualKeys:
-        """Key columns by names and types, less those that are `taken`."""
-        usual = keys_by_type(self.schema(), taken)
-        names = list(usual.unused)
-        if not names:
-            return usual
-        with _engine_errors():
-            sample = collected(self.table.select(names).limit(PEEKED_ROWS)).lazy()
-        # Their numbers of values are those of a sample.
-        return replace(usual, unused=dict.fromkeys(usual_keys(sample, ()).unused))
+    def described(self, roles: Mapping[str, Any]) -> Cases[Any]:
+        """The table with the roles of its columns."""
+        return described(self.table, roles)
 
-    def pooled_folds(self, keys: Sequence[str], taken: Sequence[str]) -> list[str]:
-        """Columns of folds that are no keys, and of which a key has several values."""
-        named = keys_by_type(self.schema(), [*taken, *keys]).blocks
-        if not named:
-            return []
-        own = [key for key in keys if key in self.table.columns]
-        grouped = self.table.group_by(own) if own else self.table
-        counts = {name: self.table[name].nunique() for name in named}
-        several = {
-            name: (count > 1) & (count < self.table.count()) for name, count in counts.items()
-        }
+    def fetched(self, cases: Cases[Any], names: Sequence[str]) -> Cases[pl.LazyFrame]:
+        """The cases on this machine, of the table the columns named."""
+        return replace(cases, table=self._fetched(cases.table.select(list(names))))
+
+    def labels(self, truth: str) -> list[Label]:
+        """The labels of a column."""
+        return self._fetched(self.table.select(truth).distinct()).collect()[truth].sort().to_list()
+
+    def measures(self, cases: Cases[Any], **options: Any) -> pl.DataFrame:
+        """The measures of the cases, made there."""
         with _engine_errors():
-            found = collected(grouped.aggregate(**several))
-        return [name for name in named if found[name].any()]
+            measures = collected(evaluate(cases, **options))
+        return _ordered(measures, options.get("priors", DEFAULT_PRIORS))
+
+    def curves(self, cases: Cases[Any]) -> pl.DataFrame:
+        """The curve of each key, made there."""
+        with _engine_errors():
+            query = curve(cases)
+        keys = list(query.columns[: query.columns.index("threshold")])
+        return in_order(self._fetched(query), keys).collect()
 
     def check_unchanged(self) -> None:
         """Each query sees one state of the table."""
-
-    def measures(
-        self,
-        columns: Columns,
-        keys: Sequence[str],
-        score_prior: Prior = "observed",
-        **options: Any,
-    ) -> tuple[pl.LazyFrame, list[str]]:
-        """The measures of predictions, and notes on labels that count as negative."""
-        with _engine_errors():
-            query = warehouse.evaluate(self._cases(columns, keys, score_prior), **options)
-            measures = collected(query)
-        _refuse_unranked(measures, keys)
-        ordered = _ordered(measures, keys, options.get("priors", DEFAULT_PRIORS))
-        return ordered.lazy(), self.notes(columns)
-
-    def curves(self, columns: Columns, keys: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
-        """The curve of each key, made there, and notes on labels."""
-        with _engine_errors():
-            query = warehouse.curve(self._cases(columns, keys))
-        points = in_order(self._fetched(query), keys).collect()
-        if points.is_empty() or points["positives"].null_count():
-            # They say which rows cannot be ranked.
-            self.measures(columns, keys, measures="auc")
-        return points.lazy(), self.notes(columns)
-
-    def notes(self, columns: Columns) -> list[str]:
-        """Notes on labels that count as negative."""
-        if columns.positive is None:
-            return []
-        labels = self._fetched(self.table.select(columns.truth).distinct())
-        return negatives(labels, columns.truth, columns.positive)
-
-    def predictions(self, columns: Columns, keys: Sequence[str]) -> pl.LazyFrame:
-        """The rows of predictions, of which only the named columns are fetched."""
-        check_columns(pl.LazyFrame(schema=self.schema()), columns.names)
-        named = [name for name in self.table.columns if name in (*columns.names, *keys)]
-        return self._fetched(self.table.select(named))
-
-    def count_invalid(self, columns: Columns, keys: Sequence[str]) -> int:
-        """Number of rows that cannot be ranked."""
-        with _engine_errors():
-            rows = read(self._cases(columns, keys)).rows
-            invalid = rows.filter(rows[ROW_ERROR].notnull())
-            count: int = collected(invalid.aggregate(rows=invalid.count())).item()
-            return count
-
-    def _cases(
-        self, columns: Columns, keys: Sequence[str], score_prior: Prior = "observed"
-    ) -> Cases[Any]:
-        roles = columns.arguments(keys) | {"score_prior": score_prior}
-        return described(self.table, roles, find=())
 
     def _fetched(self, table: "Table") -> pl.LazyFrame:
         with _engine_errors():
@@ -166,8 +106,9 @@ def _engine_errors() -> Iterator[None]:
         ) from None
 
 
-def _ordered(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior]) -> pl.DataFrame:
+def _ordered(measures: pl.DataFrame, priors: Sequence[Prior]) -> pl.DataFrame:
     """Rows by key, in the order of the measures and of the priors asked for."""
+    keys = measures.columns[: measures.columns.index("measure")]
     place = {prior: i for i, prior in enumerate(priors)}
     own = place.get("observed", len(place))
     known = [prior for prior in place if prior != "observed"]
@@ -175,18 +116,3 @@ def _ordered(measures: pl.DataFrame, keys: Sequence[str], priors: Sequence[Prior
     measure = pl.col("measure").replace_strict(list(CATALOG), range(len(CATALOG)))
     at = pl.col("prior").replace_strict(known, numbers, default=own, return_dtype=pl.Int64)
     return measures.sort(*keys, measure, at, nulls_last=True, maintain_order=True)
-
-
-def _refuse_unranked(measures: pl.DataFrame, keys: Sequence[str]) -> None:
-    """Refuse tables without rows, and with rows that cannot be ranked."""
-    if measures.is_empty():
-        raise InvalidPredictions("the table holds no rows.", hint="check the table.")
-    unranked = measures.filter(pl.col("positives").is_null()).select(*keys, "note").unique()
-    if unranked.is_empty():
-        return
-    by_note = unranked.sort(*keys, "note").partition_by("note", maintain_order=True)
-    problems = [f"{rows['note'][0]}{first_keys(rows, keys)}" for rows in by_note]
-    raise InvalidPredictions(
-        f"{'; '.join(problems[:MAX_NOTES])}.",
-        hint=DROP_ROWS,
-    )

@@ -12,23 +12,23 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from polaroc import datasets
-from polaroc.cli.evaluate import evaluate_frames
-from polaroc.cli.options import Columns, Positive, labels
+from polaroc.cli.evaluate import show
+from polaroc.cli.inputs import Decimal, Separator, labels, text_format
 from polaroc.cli.outputs import Force
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import handle_errors, notes_console, stderr_console
-from polaroc.cli.sources import Decimal, Separator, text_format
 from polaroc.errors import InvalidTable
+from polaroc.evaluation.evaluate import evaluate
 from polaroc.experiments import accsens, holdouts, satellite, test_train_ratio
 from polaroc.experiments.runs import Progress as Callback
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.files.read import scan
 from polaroc.files.text_files import TextFormat
+from polaroc.predictions.roles import ROLES
 
 PRIORS = (0.5, 0.1, 0.01)
 # P-ROC asks for 5 to 20 % positives, AccSens for 10 to 90 %.
 OVER = {"satellite": (0.05, 0.20)}
-BY = ["model", "fold"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ def experiment(
     ] = None,
     force: Force = False,
     truth: Annotated[str | None, typer.Option(help="Column of the labels, of a file.")] = None,
-    positive: Positive = None,
+    positive: Annotated[
+        list[str] | None, typer.Option(help=ROLES["positive"].in_words, metavar="LABEL")
+    ] = None,
     separator: Separator = None,
     decimal: Decimal = ".",
     holdouts: Annotated[
@@ -88,9 +90,9 @@ def experiment(
     with _bar(chosen.models * count) as callback, atomic_file(where, force) as staging:
         predictions = chosen.scores(count, seed, callback)
         predictions.write_parquet(staging)
-    options = {"priors": PRIORS, "over": OVER.get(data, accsens.OVER)}
-    columns = Columns("truth", "score")
-    evaluate_frames([predictions.lazy()], columns, BY, options, None, PRIORS, as_json=as_json)
+    over = OVER.get(data, accsens.OVER)
+    measures = evaluate(predictions, truth="truth", score="score", priors=PRIORS, over=over)
+    show(measures, PRIORS, None, [], as_json)
     ratio = test_train_ratio(predictions, cases=chosen.cases)
     notes_console(not as_json).print(
         f"Written to {where}. Test cases per training case: {ratio:.4g}."
@@ -136,10 +138,12 @@ def _of_file(data: str, truth: str, positive: list[str] | None, text: TextFormat
             hint="fill them or drop such rows first.",
         )
     models = accsens.models("phoneme")
+    kind = table.schema.get(truth)
+    meant = labels(positive, kind, repr(truth), "--positive") if positive else None
 
     def scores(count: int, seed: int, callback: Callback) -> pl.DataFrame:
         return holdouts(
-            table, models, truth=truth, positive=labels(frame, truth, positive), n=count,
+            table, models, truth=truth, positive=meant, n=count,
             seed=seed, progress=callback,
         )  # fmt: skip
 

@@ -18,18 +18,13 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from polaroc.base.text import escape_control, is_utf8
+from polaroc.cli.parameters import option_name
 from polaroc.cli.pipes import json_text, without_stdin
-from polaroc.cli.settings import SETTINGS, Settings, for_measures
+from polaroc.cli.settings import Settings
 from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
 from polaroc.files.text_files import ONLY_UTF_8
 
-# Options that are named otherwise than the argument, and what stands for a value.
-RENAMED = {
-    "constraints": "constraint",
-    "priors": "prior",
-    "measures": "measure",
-    "separator": "sep",
-}
+# What stands for a value where the data tell it.
 PLACEHOLDERS = {"positive": "LABEL", "scratch": "FOLDER", "tuning": "FILE"}
 DISK = "check path, rights and free space."
 RENAME = "rename the file, folder or column."
@@ -51,8 +46,7 @@ NoConfig = Annotated[
     bool, typer.Option("--no-config", help="Leave polaroc.toml and pyproject.toml aside.")
 ]
 # Parameters that every command has besides its own.
-COMMON = {"context": (typer.Context, Parameter.empty), "quiet": (Quiet, False),
-          "no_config": (NoConfig, False)}  # fmt: skip
+COMMON = {"quiet": (Quiet, False), "no_config": (NoConfig, False)}
 _P = ParamSpec("_P")
 
 
@@ -97,16 +91,13 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
     @wraps(command)
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> None:
         options = cast("dict[str, Any]", kwargs)
-        context, quiet, _ = (options.pop(name, None) for name in COMMON)
+        quiet, _ = (options.pop(name, None) for name in COMMON)
         reset = QUIET.set(bool(quiet))
         try:
             _refuse_other_encodings(options)
             with without_stdin(options.get("files", [])) as files:
                 if files:
                     options["files"] = files
-                settings = context and context.meta.get(SETTINGS)
-                if settings is not None:
-                    _leave_out(settings, command, options)
                 command(*args, **kwargs)
         except BrokenPipeError:
             _write_nowhere(sys.stdout)
@@ -164,19 +155,13 @@ def _write_nowhere(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _leave_out(settings: Settings, command: Callable[..., None], options: dict[str, Any]) -> None:
-    """Take back settings that are not for what the files hold, and say which are used."""
-    parameters = signature(command).parameters
-    used = settings
-    if "truth" in settings.values and parameters["truth"].default is not Parameter.empty:
-        used = for_measures(options["files"], settings)
-    for name in settings.values.keys() - used.values.keys():
-        options[name] = parameters[name].default
-    if used.values:
-        words = " ".join(option(name, value) for name, value in used.values.items())
-        stderr_console().print(
-            escape_control(f"Note: {used.file} sets {words} (--no-config leaves it aside).")
-        )
+def say_settings(settings: Settings) -> None:
+    """Say which options a file sets."""
+    words = " ".join(option(name, value) for name, value in settings.values.items())
+    said = [f"{settings.file} sets {words} (--no-config leaves it aside)."] if words else []
+    if settings.aside:
+        said.append(f"{settings.file} says {', '.join(settings.aside)}, which is not used here.")
+    print_notes([f"Note: {line}" for line in said])
 
 
 def _hint_of_reader(message: str) -> str:
@@ -220,7 +205,7 @@ def option(argument: str, value: object) -> str:
     # The argument of a command that stands without a name.
     if argument.isupper():
         return shlex.quote(str(value))
-    name = "--" + RENAMED.get(argument, argument).replace("_", "-")
+    name = option_name(argument)
     if value is None or value is True:
         return name
     if value is ...:

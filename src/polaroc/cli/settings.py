@@ -6,35 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from polaroc.errors import InvalidArgument, PolarocError, nearest, quoted
-from polaroc.files.read import scan
-from polaroc.predictions.usual_keys import usual_names
+from polaroc.cli.parameters import RENAMED, option_name
+from polaroc.errors import InvalidArgument, nearest, quoted
+from polaroc.predictions.roles import ROLES
 from polaroc.priors.grids import OBSERVED
 
-# How plurals are named on the command line.
-SINGULAR = {"priors": "prior"}
 # The options that can be set, with an example of each.
 EXAMPLES: dict[str, Any] = {
-    "truth": "label",
-    "score": ["p"],
-    "by": ["model", "fold"],
-    "between": "model",
-    "block": ["fold"],
-    "case": "id",
-    "weight": "weight",
+    **{name: [role.example] if role.several else role.example for name, role in ROLES.items()},
     "positive": ["yes", 1, True],
+    "score_prior": ["observed", 0.1],
     "prior": ["observed", 0.1],
     "over": [0.05, 0.2],
     "cost_fn": 5,
     "cost_fp": 1,
-    "test_train_ratio": 0.25,
 }
-# Options that are left out where the files hold measures.
-OF_PREDICTIONS = frozenset({"truth", "score", "by", "case", "weight", "positive", "prior", "over"})
+# Settings that are used where files hold measures, too.
+OF_MEASURES = frozenset({"model", "fold", "test_train_ratio", "cost_fn", "cost_fp"})
 # Where a context keeps them.
 SETTINGS = "polaroc.settings"
-# Flags that speak against an option.
-AGAINST = {"no_by": {"by"}, "no_blocks": {"block"}}
 # Pairs of options of which a command takes one; where both are set, the first.
 EITHER = {"gate": (("over", "prior"), ("test_train_ratio", "case"))}
 # Commands that read other tables than the settings describe.
@@ -43,10 +33,11 @@ WITHOUT = {"demo", "experiment"}
 
 @dataclass(frozen=True)
 class Settings:
-    """A file, and the options that it sets, by argument."""
+    """A file, the options that it sets, by argument, and roles that a command does not have."""
 
     file: Path
     values: dict[str, Any]
+    aside: tuple[str, ...] = ()
 
 
 def read_settings(folder: Path) -> Settings | None:
@@ -87,12 +78,12 @@ def _checked(table: Mapping[str, Any], file: Path) -> dict[str, Any]:
     values = {}
     for key, value in table.items():
         word = key.replace("-", "_")
-        name = SINGULAR.get(word, word)
+        name = RENAMED.get(word, word)
         if name == "score" and isinstance(value, dict):
             # One column of scores per model, as Python has it.
             value = [f"{model}={column}" for model, column in value.items()]
         if name not in EXAMPLES:
-            close = nearest(word, [*EXAMPLES, *SINGULAR])
+            close = nearest(word, [*EXAMPLES])
             raise InvalidArgument(
                 f"{str(file)!r} sets {quoted([key])}; allowed are {', '.join(EXAMPLES)}.",
                 hint=f"did you mean {close[0]!r}?"
@@ -148,13 +139,14 @@ def defaults(
         return None
     values = dict(settings.values)
     options = {one.name: one for one in parameters}
-    if "between" in options and "by" not in options and not {"between", "block"} & given.keys():
-        values = _roles(values.pop("by", [])) | values
+    named = {option_name(name).removeprefix("--").replace("-", "_"): name for name in options}
     taken: dict[str, Any] = {}
-    unset = options.keys() - given.keys() - _excluded(command, given, values)
-    for name in filter(allowed, values.keys() & unset):
-        value = _listed(values[name])
-        if (command, name) == ("report", "prior"):
+    excluded = given.keys() | _excluded(command, given, values)
+    for key in [key for key in EXAMPLES if key in values and key in named]:
+        name, value = named[key], _listed(values[key])
+        if {name, f"no_{name}"} & excluded or not allowed(name):
+            continue
+        if (command, key) == ("report", "prior"):
             # The observed prior stands in every report.
             value = [one for one in value if one != OBSERVED]
         words = [str(one).lower() if isinstance(one, bool) else one for one in value]
@@ -162,16 +154,16 @@ def defaults(
             taken[name] = tuple(map(float, words))
         elif getattr(options[name], "multiple", False):
             taken[name] = words
-        elif name != "prior" and len(words) == 1:
+        elif key != "prior" and len(words) == 1:
             # A command that takes one prior is about that prior, which is not the project's.
             taken[name] = words[0]
-    ordered = {name: taken[name] for name in EXAMPLES if name in taken}
-    return Settings(settings.file, ordered) if ordered else None
+    aside = tuple(role for role in ROLES if role in values and role not in named)
+    return Settings(settings.file, taken, aside) if taken or aside else None
 
 
 def _excluded(command: str, given: Mapping[str, Any], values: Mapping[str, Any]) -> set[str]:
     """The options that do not go with the command or with options that are `given`."""
-    excluded = {name for flag, names in AGAINST.items() if flag in given for name in names}
+    excluded: set[str] = set()
     if command == "choose":
         costs = {"cost_fn", "cost_fp"}
         excluded |= {"test_train_ratio"} if given.get("measure") == "expected_cost" else costs
@@ -183,30 +175,3 @@ def _excluded(command: str, given: Mapping[str, Any], values: Mapping[str, Any])
         elif first in given or first in values:
             excluded.add(second)
     return excluded
-
-
-def _roles(by: Any) -> dict[str, Any]:
-    """The columns of models and folds among keys."""
-    keys = _listed(by)
-    models = usual_names(keys).models[:1] or keys[:1]
-    folds = [key for key in keys if key not in models]
-    return ({"between": models[0]} if models else {}) | ({"block": folds} if folds else {})
-
-
-def for_measures(files: list[str], settings: Settings) -> Settings:
-    """The settings without what is for predictions, where files hold measures."""
-    if not hold_measures(files):
-        return settings
-    kept = {key: value for key, value in settings.values.items() if key not in OF_PREDICTIONS}
-    return Settings(settings.file, kept)
-
-
-def hold_measures(files: list[str]) -> bool:
-    """Whether files hold measures, as far as can be seen."""
-    if any((Path(file) / "measures.parquet").is_file() for file in files):
-        return True
-    try:
-        return {"measure", "estimate"} <= set(scan(files).collect_schema())
-    except PolarocError:
-        # The command says what is wrong with them.
-        return False

@@ -1,6 +1,5 @@
 """What `compare`, `choose`, `gate` and `report` refuse, and the keys and rows that they compare."""
 
-from collections.abc import Sequence
 from math import inf
 
 import polars as pl
@@ -15,26 +14,9 @@ from polaroc.errors import (
     quoted,
 )
 from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
-from polaroc.measures.scoring import check_score_prior
 from polaroc.priors.beliefs import Belief, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
-
-
-def refuse_score_prior(score_prior: object) -> None:
-    """Refuse a prior of scores where measures are given, which are taken at it or are not."""
-    check_score_prior(score_prior)
-    if score_prior != OBSERVED:
-        raise InvalidArgument(
-            f"score_prior is {score_prior!r}, and there are no predictions: measures are already "
-            "taken at the prior that their scores were right at.",
-            hint=Hint(
-                "give {score_prior} to evaluate(...), or predictions with {truth} and {score}.",
-                command_line="give {score_prior} to `polaroc evaluate`, or predictions with "
-                "{truth} and {score}.",
-                score_prior=score_prior, truth=None, score=None,
-            ),
-        )  # fmt: skip
 
 
 def check_estimates(estimates: pl.DataFrame, model: str, measure: str) -> None:
@@ -108,31 +90,6 @@ def refuse_one_class(measures: pl.DataFrame) -> None:
                 f"no row is {kind}, so that there is nothing to choose by.",
                 hint=Hint("check {truth} and {positive}.", truth=None, positive=None),
             )
-
-
-def refuse_folds_left_out(
-    folds: Sequence[str], keys: Sequence[str], *, on_cases: bool = False
-) -> None:
-    """Refuse the columns of folds that are no keys, where there are any.
-
-    A comparison by cases, `on_cases`, takes no folds.
-    """
-    if not folds:
-        return
-    raise InvalidArgument(
-        f"{quoted(folds)} {'has' if len(folds) == 1 else 'have'} several values and "
-        f"{'is no key' if len(folds) == 1 else 'are no keys'}: scores of models fitted anew for "
-        "each fold would be taken for those of one fitted model, and the result for surer than "
-        "it is.",
-        hint="keep one of the values, or drop the column if its values are not those of folds."
-        if on_cases
-        else Hint(
-            "name the folds, {by}, or drop the column if its values are not those of folds.",
-            command_line=f"name the folds with --block {folds[0]}, of a report with --by "
-            f"{folds[0]}, or leave the column out if its values are not those of folds.",
-            by=[*keys, *folds],
-        ),
-    )
 
 
 def of_one_range(

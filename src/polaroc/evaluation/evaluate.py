@@ -15,7 +15,7 @@ from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import Columns
-from polaroc.predictions.takes_cases import frame_of_cases, refuse_cluster
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Interpolation, Intervals, Priors
@@ -47,17 +47,17 @@ def evaluate(
     **columns
     priors
         Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
-        key's own; one, several, or a prior grid; or the result of `estimate_prior`, for each
+        key's own. One, several, or a prior grid; or the result of `estimate_prior`, for each
         key's own estimate, whose keys must be among those of the cases.
     over
-        A range (lo, hi) of priors, or a belief about the prior. Without it there
+        A range (lo, hi) of priors. Or a belief about the prior. Without it there
         are no measures over a range; under a belief there is IAUPREC only.
     interpolation
         As in `auprec`.
     intervals
-        Confidence intervals for the sampling error of the test set: ``None``, none;
-        ``"logit"`` or ``"wald"``, as in `intervals`; ``"percentile"`` or ``"bca"``,
-        as in `bootstrap`, which is slower and holds a Python function in the plan.
+        Confidence intervals for the sampling error of the test set: ``"logit"`` or ``"wald"``,
+        as in `intervals`; ``"percentile"`` or ``"bca"``, as in `bootstrap`. ``None``: none. Those
+        of `bootstrap` are slower and hold a Python function in the plan.
         Weights must then be counts of cases; interpolation ``"hull"`` and `memory`
         are not allowed.
     level
@@ -81,9 +81,9 @@ def evaluate(
         default the result of a lazy frame is a plan, which reads its source once each
         time it is collected.
     scratch
-        A folder for these files, on a disk with about 12 bytes of space per row (20
-        if weighted), up to twice that where rows come sorted by score; by default the
-        system's folder of temporary files. The files are removed at the end; those of a
+        A folder for rows that do not fit in memory; by default the system's folder of temporary
+        files. Its disk needs about 12 bytes of space per row (20 if weighted), up to twice that
+        where rows come sorted by score. The files are removed at the end; those of a
         run that was killed are removed by the next run.
     progress
         With `memory`: ``True`` for a progress bar, or a function that is called after
@@ -153,7 +153,5 @@ def evaluate(
         measures=measures, score_prior=cases.score_prior, memory=memory, scratch=scratch,
         progress=progress,
     )  # fmt: skip
-    if intervals is not None:
-        refuse_cluster(cases, "evaluate(intervals=...)")
     result = run(cases, request).measures
     return result if estimates is None else at_estimates(result, estimates)

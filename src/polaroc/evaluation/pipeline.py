@@ -1,7 +1,6 @@
 """The pipeline from predictions to measures and curves."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -15,7 +14,8 @@ from polaroc.evaluation.sums import CurveSums, CurveTotals
 from polaroc.measures.table import tidy, tidy_in_memory
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.table import Predictions, read
+from polaroc.predictions.table import read
+from polaroc.predictions.takes_cases import refuse_cluster
 from polaroc.uncertainty.bootstrap import resampled
 from polaroc.uncertainty.intervals import check_counts, with_fractional_flag, with_limits
 
@@ -33,11 +33,13 @@ class Result(NamedTuple):
 
 
 def run(cases: Cases[Any], request: Request) -> Result:
-    """The result of one table as lazy frames; computed already where `memory` is given."""
+    """The result as lazy frames; computed already where `memory` is given."""
+    if request.intervals is not None:
+        refuse_cluster(cases, "evaluate(intervals=...)")
     eager = isinstance(cases.table, pl.DataFrame)
     predictions = read(cases)
     if request.memory is not None:
-        return _within_memory(predictions, request)
+        return _result(OutOfCore(predictions, request).totals(), predictions.keys, request)
     sums = CurveSums(predictions, request)
     if request.intervals is not None and eager:
         check_counts(predictions)
@@ -53,29 +55,6 @@ def run(cases: Cases[Any], request: Request) -> Result:
     return result._replace(measures=with_note(limits, doubt, pl.col("lower").is_not_null()))
 
 
-def run_all(tables: Sequence[Cases[pl.LazyFrame]], request: Request) -> Result:
-    """The result of tables that share no key, audited and evaluated one after the other.
-
-    Each table must give the same rows whenever it is read. `memory` is "auto" by default, but
-    for intervals, which take the rows in memory.
-    """
-    if request.intervals is not None:
-        in_memory = (one.collect() for one in tables)
-        computed = [run(one, request).measures for one in in_memory]
-        keys = read(tables[0]).keys
-        return Result(_concatenated(computed, keys), None, None)
-    audited = [read(one, audited=True) for one in tables]
-    results = [_within_memory(replace(one, repeatable=True), request) for one in audited]
-    keys = audited[0].keys
-    extra = [result.extra for result in results if result.extra is not None]
-    curves = [result.curves for result in results if result.curves is not None]
-    return Result(
-        _concatenated([result.measures for result in results], keys),
-        _concatenated(extra, keys) if extra else None,
-        _concatenated(curves, keys) if curves else None,
-    )
-
-
 def with_intervals(
     curves: pl.LazyFrame, measured: pl.LazyFrame, keys: Sequence[str], request: Request
 ) -> pl.LazyFrame:
@@ -86,10 +65,6 @@ def with_intervals(
         return with_limits(curves, keys, request.selected.measures, method, request.level)
     counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
     return resampled(measured, curves.with_columns(counts).drop("note", FRACTIONAL), keys, spec)
-
-
-def _within_memory(predictions: Predictions, request: Request) -> Result:
-    return _result(OutOfCore(predictions, request).totals(), predictions.keys, request)
 
 
 def _result(totals: CurveTotals, keys: Sequence[str], request: Request) -> Result:
@@ -103,9 +78,3 @@ def _computed(wide: pl.DataFrame, keys: Sequence[str], request: Request) -> Resu
     measures = tidy_in_memory(wide, keys, request.selected.measures)
     extra = tidy_in_memory(wide, keys, request.extra).lazy() if request.extra else None
     return Result(measures.lazy(), extra, None)
-
-
-def _concatenated(tables: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
-    if len(tables) == 1 or not keys:
-        return tables[0]
-    return pl.concat(tables).sort(keys, nulls_last=True, maintain_order=True)

@@ -109,7 +109,8 @@ def scan(
     polaroc.errors.InvalidArgument: no file matches 'nowhere/*.parquet'.
     Hint: check the path.
     """
-    return _joined(_parts(paths, words, text))
+    parts = _parts(paths, words, text)
+    return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed")
 
 
 def given_paths(value: object) -> list[str] | None:
@@ -125,37 +126,6 @@ def given_paths(value: object) -> list[str] | None:
         return None
     paths = [os.fspath(one) for one in listed if isinstance(one, str | os.PathLike)]
     return paths if len(paths) == len(listed) else None
-
-
-def batches(
-    paths: Sequence[str], keys: Sequence[str], most: int, text: TextFormat = AS_WRITTEN
-) -> list[pl.LazyFrame]:
-    """Like `scan`, in frames that share no key, where folders separate the keys.
-
-    The files of a frame have at most `most` bytes, or a single key. All frames have the same
-    columns; there is a single one where a key is not a folder's name.
-    """
-    parts = _parts(paths, keys, text)
-    whole = _joined(parts)
-    if not keys or any(set(keys) - set(part.partitions) for part in parts):
-        return [whole]
-    alike: dict[tuple[str, ...], list[PartitionFiles]] = {}
-    for part in parts:
-        alike.setdefault(tuple(part.partitions[key] for key in keys), []).append(part)
-    joined: list[list[PartitionFiles]] = []
-    size = 0
-    for group in alike.values():
-        more = sum(part.size for part in group)
-        if not joined or size + more > most:
-            joined.append([])
-            size = 0
-        joined[-1] += group
-        size += more
-    columns = pl.LazyFrame(schema=whole.collect_schema())
-    return [
-        pl.concat([columns, *(part.rows for part in batch)], how="diagonal_relaxed")
-        for batch in joined
-    ]
 
 
 class Stamps:
@@ -183,21 +153,8 @@ def _stamp(file: Path) -> tuple[int, ...] | None:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-@dataclass(frozen=True)
-class PartitionFiles:
-    """The files of one format in one folder of each column."""
-
-    rows: pl.LazyFrame
-    partitions: dict[str, str]
-    size: int
-
-
-def _joined(parts: Sequence[PartitionFiles]) -> pl.LazyFrame:
-    rows = [part.rows for part in parts]
-    return rows[0] if len(rows) == 1 else pl.concat(rows, how="diagonal_relaxed")
-
-
-def _parts(paths: Sequence[str], words: Sequence[str], text: TextFormat) -> list[PartitionFiles]:
+def _parts(paths: Sequence[str], words: Sequence[str], text: TextFormat) -> list[pl.LazyFrame]:
+    """The rows of the files of one format in one folder of each column."""
     by_path = {source.file.resolve(): source for source in _sources(paths)}
     sources = sorted(by_path.values(), key=_place)
     whole = {
@@ -210,9 +167,7 @@ def _parts(paths: Sequence[str], words: Sequence[str], text: TextFormat) -> list
         files = [source.file for source in group]
         rows = _scan(kind, files, words, text)
         partitions = _partitions_beside(rows.collect_schema().names(), above, below)
-        parts.append(
-            PartitionFiles(_with_partitions(rows, partitions, whole), partitions, _size(files))
-        )
+        parts.append(_with_partitions(rows, partitions, whole))
     return parts
 
 

@@ -342,10 +342,10 @@ def resolved(
         _refuse_second_model(described, schema.names())
     if given_paths(frame) is None:
         return described
-    return replace(described, table=cast(Any, opened(frame, _words(described))))
+    return replace(described, table=cast(Any, opened(frame, words_of(described))))
 
 
-def _words(described: Cases[Any]) -> list[str]:
+def words_of(described: Cases[Any]) -> list[str]:
     """The columns that text files may not read as numbers: 1.1 and 1.10 are two folds."""
     named = (one for role in COUNTED for one in described.columns.get(role, ()))
     return [name for name in named if isinstance(name, str)]
@@ -405,6 +405,16 @@ def alike(
     return resolved(
         source, said, needed=(), find=[role for role in find if role not in cases.absent]
     )
+
+
+def found_in_words(cases: Cases[Any], roles: Collection[str] = FOUND) -> str:
+    """Which columns were found by their names, of some roles; empty where none was."""
+    found = [
+        f"{role} {quoted([str(one) for one in columns])}"
+        for role, columns in cases.columns.items()
+        if role in cases.found and role in roles
+    ]
+    return f"Found by name: {', '.join(found)}." if found else ""
 
 
 def _selected(column: IntoExpr, table: pl.LazyFrame) -> list[IntoExpr]:

@@ -40,12 +40,21 @@ class Role:
         Whether its value names columns; else it is a fact about the table.
     only
         Whether its column may have no other role.
+    several
+        Whether it may have several values.
+    others
+        The names that other libraries have for it.
+    in_words
+        Its documentation for the command line, where it is written in another way there.
     """
 
     text: str
     example: Any
     names_columns: bool = True
     only: bool = False
+    several: bool = False
+    others: tuple[str, ...] = ()
+    in_words: str = ""
 
 
 class Columns(TypedDict, total=False):
@@ -57,6 +66,7 @@ class Columns(TypedDict, total=False):
             "Labels: Boolean, 0/1, or any when `positive` names the positive one(s).",
             "truth",
             only=True,
+            others=("y_true", "label", "labels", "target_column", "y"),
         ),
     ]
     score: Annotated[
@@ -67,11 +77,32 @@ class Columns(TypedDict, total=False):
             "key, `model`, then tells apart.",
             "score",
             only=True,
+            several=True,
+            others=(
+                "y_score",
+                "y_prob",
+                "y_proba",
+                "prob",
+                "proba",
+                "probability",
+                "prediction",
+                "predictions",
+                "scores",
+            ),
+            in_words="Numeric; higher means more likely positive. Repeated, as COLUMN or "
+            "MODEL=COLUMN, each is the column of a model.",
         ),
     ]
     positive: Annotated[
         Label | Sequence[Label] | None,
-        Role("The label(s) that count as positive.", "yes", names_columns=False),
+        Role(
+            "The label(s) that count as positive.",
+            "yes",
+            names_columns=False,
+            several=True,
+            others=("pos_label", "positive_label", "event_level"),
+            in_words="A label that counts as positive.",
+        ),
     ]
     nulls: Annotated[
         Nulls,
@@ -88,6 +119,7 @@ class Columns(TypedDict, total=False):
             "Which model gave the score: one answer for each. By default the column with a usual "
             'name, such as "model" or "clf"; ``None``: the rows are of one model.',
             "model",
+            others=("models",),
         ),
     ]
     fold: Annotated[
@@ -97,6 +129,8 @@ class Columns(TypedDict, total=False):
             "by models fitted anew. One answer for each. By default the columns with a usual name, "
             'such as "fold", "split" or "repeat"; ``None``: there are none.',
             "fold",
+            several=True,
+            others=("folds",),
         ),
     ]
     case: Annotated[
@@ -105,13 +139,26 @@ class Columns(TypedDict, total=False):
             "What tells the cases apart: equal values in different models are the same case. By "
             'default the column with a usual name, such as "id" or "case".',
             "id",
+            others=("id", "case_id", "cases"),
         ),
     ]
     cluster: Annotated[
         IntoExpr | None,
-        Role("Rows with the same value are not independent: patient, customer, day.", "patient"),
+        Role(
+            "Rows with the same value are not independent: patient, customer, day.",
+            "patient",
+            others=("clusters", "groups"),
+        ),
     ]
-    subgroup: Annotated[By, Role("Parts that no average may hide, such as sex or site.", "sex")]
+    subgroup: Annotated[
+        By,
+        Role(
+            "Parts that no average may hide, such as sex or site.",
+            "sex",
+            several=True,
+            others=("subgroups",),
+        ),
+    ]
     time: Annotated[IntoExpr | None, Role("When the case was: a date, a number.", "day")]
     count: Annotated[
         IntoExpr | None,
@@ -119,10 +166,21 @@ class Columns(TypedDict, total=False):
     ]
     weight: Annotated[
         IntoExpr | None,
-        Role("Case weights, finite and ≥ 0; weight k counts as k equal rows.", "weight", only=True),
+        Role(
+            "Case weights, finite and ≥ 0; weight k counts as k equal rows.",
+            "weight",
+            only=True,
+            others=("sample_weight", "weights"),
+        ),
     ]
     by: Annotated[
-        By, Role("Key columns: a separate answer for each combination of their values.", "hospital")
+        By,
+        Role(
+            "Key columns: a separate answer for each combination of their values.",
+            "hospital",
+            several=True,
+            others=("group", "group_by", "keys", "key"),
+        ),
     ]
     score_prior: Annotated[
         Prior,

@@ -22,7 +22,7 @@ from polaroc.predictions.cases import (
 )
 from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
-from polaroc.predictions.usual_keys import usual_units
+from polaroc.predictions.usual_keys import usual_case, usual_names, usual_units
 from polaroc.typing import EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
 _P = ParamSpec("_P")
@@ -243,11 +243,15 @@ def _described(
     if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or lazily:
         return described
     if not whole:
-        # Columns such as patient say that rows are not independent.
-        names = table.collect_schema().names()
-        wanted = {*described.used, *usual_units(names)}
-        table = table.select(name for name in names if name in wanted)
+        table = table.select(columns_read(described, table.collect_schema().names()))
     return replace(described, table=table.collect())
+
+
+def columns_read(described: Cases[Any], names: Sequence[str]) -> list[str]:
+    """The columns in use, and others whose names say that rows may not be independent."""
+    usual = [*usual_names(names).keys, *usual_units(names), usual_case(names)]
+    wanted = {*described.used, *usual}
+    return [name for name in names if name in wanted]
 
 
 def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -> None:
@@ -266,5 +270,5 @@ def refuse_cluster(cases: Cases[Any], what: str) -> None:
     if cases.cluster is not None:
         raise InvalidArgument(
             f"{what} does not honour cluster yet: it takes cases as independent.",
-            hint=Hint("pr.bootstrap({cluster}) gives limits that hold.", cluster="patient"),
+            hint="pr.bootstrap(...) gives limits that hold.",
         )

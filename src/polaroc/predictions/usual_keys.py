@@ -1,14 +1,14 @@
-"""Default key columns, by usual names or by contents."""
+"""Default key columns, by usual names."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import polars as pl
 
 from polaroc.base.columns import RESERVED, column_name, column_names, not_among_keys
-from polaroc.base.private_columns import PRIVATE, ROWS, private
+from polaroc.base.private_columns import PRIVATE
 from polaroc.errors import Hint, InvalidArgument, quoted
 
 MODELS = (
@@ -37,34 +37,19 @@ BESIDE_UNITS = BESIDE | {"uid", "uuid", "hash", "code", "ref"}
 ROW_NUMBERS = {"index", "idx", "row"}
 TRUTHS = ("truth", "y_true", "label", "target", "actual", "outcome", "y")
 SCORES = ("score", "y_score", "probability", "proba", "prob", "y_prob", "p", "prediction", "pred")
-# A key has few values, each in several rows; two whole numbers are more likely labels.
-PEEKED_ROWS, MAX_VALUES, MIN_ROWS, MIN_WHOLE = 10_000, 200, 5, 3
 
 
 @dataclass(frozen=True)
 class UsualKeys:
-    """Default key columns of a prediction table, those with a usual name of models and of blocks.
-
-    `unused` has the number of values of other possible keys, None where not counted.
-    """
+    """The columns of a table with a usual name of models, and of blocks."""
 
     models: list[str]
     blocks: list[str]
-    unused: dict[str, int | None] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[str]:
         """All columns with usual names, models first."""
         return [*self.models, *self.blocks]
-
-    @property
-    def unused_in_words(self) -> str:
-        """Note on unused columns with their numbers of values."""
-        counted = [
-            f"{quoted([name])}{'' if count is None else f' ({count} values)'}"
-            for name, count in self.unused.items()
-        ]
-        return ", ".join(counted)
 
 
 def usual_name(name: str) -> Literal["model", "block"] | None:
@@ -151,45 +136,6 @@ def keys_named(
     return named
 
 
-def usual_keys(frame: pl.LazyFrame, taken: Collection[str]) -> UsualKeys:
-    """The key columns of predictions where none were named, and columns that may be keys.
-
-    Columns of another role, such as truth, are `taken`. Blocks with one value are no keys.
-
-    Examples
-    --------
-    >>> table = pl.LazyFrame({"clf": ["a", "b"], "CV split": [1, 2], "p": [0.1, 0.2]})
-    >>> usual_keys(table, ["p"]).keys
-    ['clf', 'CV split']
-    """
-    schema = frame.collect_schema()
-    named, others = _candidates(schema, taken)
-    sampled = frame.head(PEEKED_ROWS).select(pl.col(others).n_unique()).collect()
-    key_like = [name for name in others if sampled[name][0] <= MAX_VALUES]
-    whole = [name for name in named.blocks if schema[name].is_float()]
-    counted = [*named.blocks, *key_like]
-    if not counted:
-        return named
-    counts = frame.select(
-        pl.col(counted).n_unique(),
-        pl.len().alias(ROWS),
-        *((pl.col(name) == pl.col(name).floor()).all().name.prefix(PRIVATE) for name in whole),
-    ).collect()
-    n_values = counts.row(0, named=True)
-    blocks = [
-        name
-        for name in named.blocks
-        if n_values[name] > 1 and n_values.get(private(name)) is not False
-    ]
-    unused: dict[str, int | None] = {
-        name: n_values[name]
-        for name in key_like
-        if n_values[name] >= (MIN_WHOLE if schema[name].is_integer() else 2)
-        and n_values[name] <= min(MAX_VALUES, n_values[ROWS] / MIN_ROWS)
-    }
-    return UsualKeys(named.models, blocks, unused)
-
-
 def found_by_name(schema: Mapping[str, pl.DataType]) -> dict[str, Any]:
     """The roles model, fold and case of columns with usual names: by name and type alone.
 
@@ -198,7 +144,7 @@ def found_by_name(schema: Mapping[str, pl.DataType]) -> dict[str, Any]:
     >>> found_by_name({"clf": pl.String(), "cv fold": pl.Int64(), "p": pl.Float64()})
     {'model': 'clf', 'fold': ('cv fold',)}
     """
-    named, _ = _candidates(pl.Schema(schema), ())
+    named = _named(schema)
     if len(named.models) > 1:
         raise InvalidArgument(
             f"{quoted(named.models)} may all tell the models apart.",
@@ -224,58 +170,21 @@ def column_names_of(columns: Iterable[object]) -> list[str]:
     return names
 
 
-def pooled_folds(frame: pl.LazyFrame, keys: Collection[str], taken: Collection[str]) -> list[str]:
-    """Columns with a usual name of folds that are no keys, and of which a key has several values.
-
-    A column with another value in each row tells cases apart, and is left out.
-
-    Examples
-    --------
-    >>> table = pl.LazyFrame({"clf": ["a"] * 4, "fold": [1, 1, 2, 2], "p": [0.1, 0.2, 0.3, 0.4]})
-    >>> pooled_folds(table, ["clf"], ["p"]), pooled_folds(table, ["clf", "fold"], ["p"])
-    (['fold'], [])
-    """
-    schema = frame.collect_schema()
-    named = keys_by_type(schema, [*taken, *keys]).blocks
-    if not named:
-        return []
-    column = pl.col(named)
-    whole = [(pl.col(one) == pl.col(one).floor()).all() for one in named if schema[one].is_float()]
-    several = (column.n_unique() > 1) & (column.n_unique() < pl.len())
-    within = frame.group_by([key for key in keys if key in schema] or pl.lit(0)).agg(
-        several, pl.all_horizontal(True, *whole).alias(ROWS)
-    )
-    found = within.select(pl.col(named).any(), pl.col(ROWS).all()).collect().row(0, named=True)
-    return [name for name in named if found[name] and (found[ROWS] or not schema[name].is_float())]
-
-
-def keys_by_type(schema: pl.Schema, taken: Collection[str]) -> UsualKeys:
-    """Default keys by names and types only, without reading the table."""
-    named, others = _candidates(schema, taken)
-    return UsualKeys(named.models, named.blocks, dict.fromkeys(others))
-
-
-def _candidates(schema: pl.Schema, taken: Collection[str]) -> tuple[UsualKeys, list[str]]:
-    """Columns with a usual name, and others that may be keys by type and name."""
-    free = [name for name in schema if name not in taken and not name.startswith(PRIVATE)]
+def _named(schema: Mapping[str, pl.DataType]) -> UsualKeys:
+    """The columns with a usual name whose type fits it."""
     no_keys = (pl.Binary, pl.Object, pl.Null)
     named = usual_names(
         name
-        for name in free
-        if name not in RESERVED and not schema[name].is_nested() and schema[name] not in no_keys
+        for name, kind in schema.items()
+        if name not in RESERVED
+        and not name.startswith(PRIVATE)
+        and not kind.is_nested()
+        and kind not in no_keys
     )
     models = [
         name for name in named.models if may_be_key(schema[name]) or schema[name].is_(pl.Boolean)
     ]
-    others = [
-        name
-        for name in free
-        if name not in (*models, *named.blocks)
-        and may_be_key(schema[name])
-        and not CASES.issuperset(_words(name))
-        and not _is_unit(name)
-    ]
-    return UsualKeys(models, named.blocks), others
+    return UsualKeys(models, named.blocks)
 
 
 def _is_unit(name: str) -> bool:

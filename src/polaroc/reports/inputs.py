@@ -91,16 +91,6 @@ def with_model(cases: Cases[Any]) -> Cases[Any]:
     return replace(cases, table=named, model=name)
 
 
-def found_in_words(cases: Cases[Any]) -> str:
-    """Which columns were found by their names; empty where none was."""
-    found = [
-        f"{role} {quoted([str(one) for one in columns])}"
-        for role, columns in cases.columns.items()
-        if role in cases.found
-    ]
-    return f"Found by name: {', '.join(found)}." if found else ""
-
-
 def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
     """The valid predictions, a row per case and model, and remarks on the rows."""
     rows, invalid = _rows(given.cases, given)

@@ -23,7 +23,7 @@ from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.scoring import check_score_prior
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, found_in_words
 from polaroc.predictions.roles import Columns, RoleName
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
@@ -32,7 +32,6 @@ from polaroc.reports.decision import decide
 from polaroc.reports.evidence import of_measures, of_predictions
 from polaroc.reports.inputs import (
     Question,
-    found_in_words,
     ranked_rows,
     tuning_rows,
     with_model,

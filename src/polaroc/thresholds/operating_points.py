@@ -50,7 +50,7 @@ POINTS = (
 @takes_curve
 def operating_points(
     curve: pl.LazyFrame,
-    rule: Rule = "balanced",
+    rule: Rule | None = None,
     *,
     priors: Priors | None = None,
     over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
@@ -72,10 +72,11 @@ def operating_points(
     curve
         The result of `curve` or `hull`.
     rule
-        ``"balanced"``, where missed positives are as many as false alarms,
-        π(1−t) = (1−π)f (AccSens; at prior 0.5 the equal-error point);
-        ``"cost"``, least expected cost; ``"posterior"``, where the score, read as
-        the probability of a positive at the key's own prior and re-weighted to
+        What is wanted of the threshold; by default ``"cost"`` where a cost is given,
+        ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed
+        positives are as many as false alarms, π(1−t) = (1−π)f (AccSens; at prior 0.5 the
+        equal-error point); ``"cost"``, least expected cost; ``"posterior"``, where the score,
+        read as the probability of a positive at the key's own prior and re-weighted to
         the prior asked for, makes a positive call pay; ``"recall"``, highest
         threshold, and so lowest false positive rate, with at least the `target`
         recall; ``"precision"``, highest recall with at least the `target`
@@ -85,11 +86,11 @@ def operating_points(
         highest recall with at most the `target` share of cases called positive;
         ``"max_recall"``, highest recall that the `constraints` allow.
     priors
-        Priors in (0, 1), or ``"observed"``, the default, for each key's own; one,
+        Priors in (0, 1), or ``"observed"``, the default, for each key's own. One,
         several, or a prior grid; or the result of `estimate_prior`, for each key's own
         estimate. Give either `priors` or `over`.
     over
-        A range (lo, hi) of priors, or a belief, or one row of `estimate_prior`, whose
+        A range (lo, hi) of priors. Or a belief, or one row of `estimate_prior`, whose
         interval is the range. Constraints and targets are kept at
         every prior of it, and "cost" takes the least expected cost over it. Not for
         "balanced", "posterior" and "f_measure", which need one prior.
@@ -178,6 +179,9 @@ def operating_points(
         over = belief_of_estimate(over)
     if is_estimate(priors):
         curve = multiplied(curve, priors)
+    if rule is None:
+        unconstrained: Rule = "balanced" if constraints is None else "max_recall"
+        rule = unconstrained if cost_fn == cost_fp == 1 else "cost"
     keys = curve_keys(curve)
     request = _request(rule, priors, over, target, constraints, confidence)
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
@@ -306,8 +310,9 @@ def _request(
     if rule not in OVER_A_RANGE:
         raise InvalidArgument(
             f"the rule {rule!r} needs one prior, and over is a range.",
-            hint=Hint("give {priors}.", priors=0.05),
-        )
+            hint=Hint("give {priors}, or the costs of errors, such as {cost_fn}.",
+                      priors=0.05, cost_fn=5),
+        )  # fmt: skip
     mean = over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
     return _Request(mean, limits, over_label(over), confidence)
 

@@ -90,10 +90,9 @@ class SavedThresholds:
         """
         missing = [key for key in self.keys if key not in keys]
         if missing:
-            options = " ".join(f"--by {key}" for key in self.keys)
             raise InvalidTable(
                 f"the thresholds have the key {quoted(missing)}, which is no key of the file.",
-                hint=f"name the keys of the thresholds: {options}.",
+                hint=f"say what the columns {quoted(self.keys)} are, with --model, --fold or --by.",
             )
         if not self.keys and score != self.score:
             raise InvalidTable(

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
-from polaroc.predictions.usual_keys import usual_keys, usual_name
 
 pytestmark = pytest.mark.usefixtures("words_only")
 
@@ -37,28 +36,34 @@ def rows(result, names):
 
 
 @pytest.mark.parametrize("command", ["evaluate", "check"])
-def test_usual_names_are_keys_and_are_said(named, command):
-    file, names = named
+def test_usual_names_have_roles_and_are_said(named, command):
+    file, (model, fold) = named
     result = polaroc(command, file, *BASE, "--json")
-    assert rows(result, names) == set(TABLE.select("model", "fold").unique().rows())
-    said = f"Note: no --by is given: keys are '{names[0]}', '{names[1]}' (--no-by takes none)."
+    assert rows(result, (model, fold)) == set(TABLE.select("model", "fold").unique().rows())
+    # The audit looks for cases that are in a key twice; areas do not depend on them.
+    cases = ", case 'case'" if command == "check" else ""
+    said = f"Note: Found by name: model '{model}', fold '{fold}'{cases} (--no-model, --no-fold"
     assert said in result.stderr
+    asked = ["--model", model, "--fold", fold, "--case", "case"]
+    explicit = polaroc(command, file, *BASE, *asked, "--json")
+    assert explicit.stdout == result.stdout
+    assert "Found" not in explicit.stderr
 
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_the_same_keys_choose_compare_and_draw(named, tmp_path):
+def test_the_same_roles_choose_compare_and_draw(named, tmp_path):
     file, (model, fold) = named
-    keys = ["--between", model, "--block", fold]
+    roles = ["--model", model, "--fold", fold]
     for command in (["choose", file, *OVER], ["compare", file, *OVER, "--test-train-ratio", 0.25]):
         found = polaroc(*command, *BASE)
         assert found.exit_code == 0, found.output
-        assert found.stdout == polaroc(*command, *BASE, *keys).stdout
-        assert f"Note: models are told apart by '{model}', folds by '{fold}'" in found.stderr
+        assert found.stdout == polaroc(*command, *BASE, *roles).stdout
+        assert f"Found by name: model '{model}', fold '{fold}'" in found.stderr
     drawn = polaroc("chart", "roc", file, *BASE, "--out", "-")
-    expected = polaroc("chart", "roc", file, *BASE, "--by", model, "--by", fold, "--out", "-")
+    expected = polaroc("chart", "roc", file, *BASE, *roles, "--out", "-")
     assert drawn.stdout == expected.stdout
-    assert f"keys are '{model}', '{fold}'" in drawn.stderr
+    assert f"Found by name: model '{model}', fold '{fold}'" in drawn.stderr
 
 
 # A report takes seconds, and what its keys are is found as for the other commands.
@@ -112,42 +117,27 @@ def test_folds_alone_are_of_one_model(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["evaluate", "check"])
-def test_columns_that_may_be_keys_are_named(tmp_path, command):
+def test_columns_without_a_role_are_named(tmp_path, command):
     file = tmp_path / "predictions.parquet"
-    table = TABLE.rename({"model": "variant", "fold": "day"}).with_columns(
-        day=pl.int_range(pl.len()) % 7, label=pl.col("truth").cast(pl.Int8), note_text=pl.lit("x")
-    )
-    table.write_parquet(file)
+    TABLE.rename({"model": "variant", "fold": "day"}).write_parquet(file)
     result = polaroc(command, file, *BASE, "--json")
-    assert "not used, so" in result.stderr.lower()
-    assert "'variant' (3 values), 'day' (7 values); if one tells models or folds apart: " in (
-        result.stderr
-    )
-    assert "--by variant" in result.stderr
-    # The audit says in its own note that rows of models taken together share a case.
-    unused = result.stderr.partition("Note on")[0]
-    assert "label" not in unused
-    assert "case" not in unused
-    assert result.stderr.count("Note: Not used") == 1
+    assert "Without a role: 'variant', 'day'." in result.stderr
+    assert "Without a role: 'day'." in polaroc(command, file, *BASE, "--model", "variant").stderr
+    both = polaroc(command, file, *BASE, "--model", "variant", "--subgroup", "day")
+    assert "Without a role" not in both.stderr
 
 
 @pytest.mark.alike(2)
 @pytest.mark.parametrize("command", ["evaluate", "check"])
 def test_rows_are_pooled_where_that_is_asked(named, command):
-    file, names = named
-    result = polaroc(command, file, *BASE, "--no-by", "--json")
-    assert names[0] not in json.loads(result.stdout)[0]
-    assert "--by" not in result.stderr
-    refused = polaroc(command, file, *BASE, "--no-by", "--by", names[0])
-    assert refused.exit_code == 2
-    assert "both --by and --no-by" in refused.stderr
-
-
-def test_a_fold_that_is_no_key_is_said(named):
     file, (model, fold) = named
-    result = polaroc("evaluate", file, *BASE, "--by", model)
-    assert f"Note: '{fold}' is no key, so its rows are taken together." in result.stderr
-    assert "is no key" not in polaroc("evaluate", file, *BASE, "--by", model, "--by", fold).stderr
+    result = polaroc(command, file, *BASE, "--no-model", "--no-fold", "--json")
+    assert not {model, fold} & json.loads(result.stdout)[0].keys()
+    only = polaroc(command, file, *BASE, "--no-fold", "--json")
+    assert rows(only, [model]) == {("A",), ("B",), ("C",)}
+    refused = polaroc(command, file, *BASE, "--no-model", "--model", model)
+    assert refused.exit_code == 2
+    assert "both --model and --no-model" in refused.stderr
 
 
 @pytest.mark.slow
@@ -159,16 +149,16 @@ def test_a_table_at_an_address_has_the_same_keys(tmp_path):
     asked = ["evaluate", f"duckdb://{file}", "--table", "predictions", *BASE, "--json"]
     result = polaroc(*asked)
     assert rows(result, ["clf", "fold"]) == set(TABLE.select("model", "fold").unique().rows())
-    assert "keys are 'clf', 'fold'" in result.stderr
-    assert "clf" not in json.loads(polaroc(*asked, "--no-by").stdout)[0]
+    assert "Found by name: model 'clf', fold 'fold'" in result.stderr
+    assert "clf" not in json.loads(polaroc(*asked, "--no-model", "--no-fold").stdout)[0]
 
 
 @pytest.mark.slow
 def test_sql_says_that_it_looked_at_no_table():
     asked = ["sql", "--table", "predictions", *BASE]
-    assert "Note: no --by is given" in polaroc(*asked).stderr
-    assert polaroc(*asked, "--no-by").stderr == ""
-    assert polaroc(*asked, "--no-by").stdout == polaroc(*asked).stdout
+    assert "Note: neither --model nor --fold is given" in polaroc(*asked).stderr
+    assert polaroc(*asked, "--no-model", "--no-fold").stderr == ""
+    assert polaroc(*asked, "--no-model", "--no-fold").stdout == polaroc(*asked).stdout
 
 
 def test_measures_need_no_usual_names(tmp_path):
@@ -176,62 +166,25 @@ def test_measures_need_no_usual_names(tmp_path):
     columns = {"truth": "truth", "score": "score", "by": ["variant", "day"]}
     measures = pr.evaluate(table, **columns, priors=[0.05, 0.1, 0.2])
     measures.write_parquet(tmp_path / "measures.parquet")
-    result = polaroc("choose", tmp_path / "measures.parquet", "--json")
-    expected = pr.choose(measures, model="variant", fold="day")
-    assert json.loads(result.stdout)["answer"] == expected.answer
-    assert "models are told apart by 'variant', folds by 'day'" in result.stderr
+    roles = {"model": "variant", "fold": "day"}
+    words = ["--model", "variant", "--fold", "day"]
+    result = polaroc("choose", tmp_path / "measures.parquet", *words, "--json")
+    assert json.loads(result.stdout)["answer"] == pr.choose(measures, **roles).answer
 
 
 def test_models_without_a_usual_name_are_asked_for(tmp_path):
     TABLE.rename({"model": "variant"}).write_parquet(tmp_path / "predictions.parquet")
     result = polaroc("choose", tmp_path / "predictions.parquet", *BASE, *OVER)
     assert result.exit_code == 2
-    assert "no column tells the models apart" in result.stderr
-    assert "'variant' (3 values)" in result.stderr
-    assert "--between" in result.stderr
+    assert "nothing tells the models apart" in result.stderr
+    assert "'variant'" in result.stderr
+    assert "--model" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        *((name, "model") for name in ("model", "Model", "MODEL_ID", "modelName", "Classifier",
-                                       "clf_name", "estimator", "Algorithm", "method", "models")),
-        *((name, "block") for name in ("fold", "Fold No.", "cv_fold", "cvFold", "CV", "outer split",
-                                       "repeat", "resample_id", "hold-out", "seed", "test_fold")),
-        *((name, None) for name in ("score", "id", "case", "payment method", "model score", "cv2x",
-                                    "run time", "", "λ", "index", "folder", "remodel")),
-    ],
-)  # fmt: skip
-def test_names_that_are_usual(name, kind):
-    assert usual_name(name) == kind
-
-
-@pytest.mark.parametrize(
-    ("column", "is_key"),
-    [
-        ([1, 2] * 50, True),
-        ([1.0, 2.0] * 50, True),
-        ([1.0, 2.5] * 50, False),
-        (["test"] * 100, False),
-        ([None, "test"] * 50, True),
-        ([[1], [2]] * 50, False),
-    ],
-)
-def test_folds_are_told_by_what_they_hold(column, is_key):
-    table = pl.DataFrame({"fold": column, "truth": [1, 0] * 50, "score": range(100)})
-    found = usual_keys(table.lazy(), ["truth", "score"])
-    assert found.blocks == (["fold"] if is_key else [])
-
-
-def test_columns_with_another_part_are_no_keys():
-    table = pl.LazyFrame({"model": ["a", "b"] * 9, "fold": [1, 2] * 9, "truth": [1, 0] * 9})
-    assert usual_keys(table, ["model", "fold", "truth"]).keys == []
-
-
-def test_keys_by_default_do_not_change_the_measures(named, tmp_path):
+def test_roles_found_by_name_are_those_of_the_function(named, tmp_path):
     file, (model, fold) = named
     result = polaroc("evaluate", file, *BASE, "--no-charts", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     found = pl.read_parquet(tmp_path / "out" / "measures.parquet")
-    expected = pr.evaluate(TABLE, truth="truth", score="score", by=["model", "fold"])
+    expected = pr.evaluate(TABLE, truth="truth", score="score")
     assert_frame_equal(found.rename({model: "model", fold: "fold"}), expected)

@@ -1,0 +1,247 @@
+"""What a command reads: files, or a table at an address, and what their columns mean."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any, TypeAlias
+
+import polars as pl
+import typer
+
+from polaroc.cli.engines import TableSource, table_of
+from polaroc.cli.parameters import kind_of, option_name
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.files.read import Stamps, scan
+from polaroc.files.text_files import TextFormat
+from polaroc.predictions.cases import Cases, found_in_words, resolved, words_of
+from polaroc.predictions.roles import ANNOTATIONS, COLUMN_ROLES, FOUND
+from polaroc.predictions.takes_cases import columns_read
+from polaroc.predictions.usual_keys import column_names_of
+from polaroc.typing import Label
+from polaroc.warehouse.connections import is_address
+
+AS_WRITTEN = TextFormat()
+FilesWords = Annotated[
+    list[str],
+    typer.Argument(
+        help="Parquet, CSV, TSV, IPC/Arrow or NDJSON files, glob patterns, hive folders; - reads "
+        "one of them from the standard input; or an address, with --table.",
+    ),
+]
+TableName = Annotated[
+    str | None,
+    typer.Option(
+        "--table",
+        help="Table, schema.table or catalog.schema.table, where the rows are not in files but at "
+        "an address: duckdb://FILE, postgres://USER:PASSWORD@HOST:PORT/DATABASE, sc://HOST:PORT "
+        "for Spark Connect (there also a path of Parquet, with a / in it).",
+        metavar="TABLE",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--sep",
+        help="Separator of CSV and TSV files, such as ';' or tab. [default: a comma, in .tsv a "
+        "tab]",
+        metavar="MARK",
+    ),
+]
+Decimal = Annotated[
+    str,
+    typer.Option(
+        "--decimal", help="Decimal mark of CSV and TSV files: a point or a comma.", metavar="MARK"
+    ),
+]
+# Roles whose words are what they mean, once the types of columns are known.
+ROLES_OF_WORDS = {*COLUMN_ROLES, "positive"}
+# Columns without a role that are named.
+MAX_UNUSED = 8
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """Files of predictions, or of another table."""
+
+    paths: list[str]
+    text: TextFormat
+    stamps: Stamps
+
+    @cached_property
+    def table(self) -> pl.LazyFrame:
+        """All rows; the types of text columns are inferred from all of them."""
+        return scan(self.paths, text=self.text)
+
+    def schema(self) -> pl.Schema:
+        """Columns and their types."""
+        return self.table.collect_schema()
+
+    def written(self, names: Sequence[str]) -> pl.LazyFrame:
+        """All rows, the columns named as they are written."""
+        return scan(self.paths, names, self.text) if names else self.table
+
+    def described(self, roles: Mapping[str, Any]) -> Cases[pl.LazyFrame]:
+        """The rows with the roles of their columns, keys as they are written."""
+        cases = resolved(self.table, roles)
+        self._check_numbers(cases)
+        return replace(cases, table=self.written(words_of(cases)))
+
+    def _check_numbers(self, cases: Cases[Any]) -> None:
+        """Refuse numbers that became text for another decimal mark."""
+        schema, mark = self.schema(), "." if self.text.decimal == "," else ","
+        hint = "give --decimal ,." if mark == "," else "leave --decimal out."
+        named = [
+            one for role in ("score", "weight", "count") for one in cases.columns.get(role, ())
+        ]
+        for name in [name for name in column_names_of(named) if schema.get(name) == pl.String]:
+            is_number = pl.col(name).str.contains(rf"^\s*-?\d*[{mark}]\d+(e-?\d+)?\s*$")
+            words = self.table.select(pl.col(name).filter(is_number)).head(1).collect()
+            if words.height:
+                raise InvalidPredictions(
+                    f"{name!r} is text, such as {words.item()!r}, needed are numbers.",
+                    hint=f"is that a decimal {'comma' if mark == ',' else 'point'}? Then {hint}",
+                )
+
+    def fetched(self, cases: Cases[Any], names: Sequence[str]) -> Cases[pl.LazyFrame]:
+        """The cases, of the table the columns named."""
+        return replace(cases, table=cases.table.select(names))
+
+    def labels(self, truth: str) -> list[Label]:
+        """The labels of a column."""
+        return self.table.select(pl.col(truth).unique().sort()).collect()[truth].to_list()
+
+    def check_unchanged(self) -> None:
+        """Raise if a file was written to since it was opened."""
+        self.stamps.check()
+
+
+Source: TypeAlias = FileSource | TableSource
+
+
+def text_format(separator: str | None, decimal: str) -> TextFormat:
+    """How text files are written, as the command line says it."""
+    return TextFormat(separator, decimal)  # type: ignore[arg-type]
+
+
+@contextmanager
+def opened(
+    files: Sequence[str], table: str | None = None, text: TextFormat = AS_WRITTEN
+) -> Iterator[Source]:
+    """The files, or the table at an address, given on the command line; open within the block."""
+    addresses = [word for word in files if is_address(word)]
+    if addresses and len(files) > 1:
+        raise InvalidArgument(
+            f"{len(files)} sources are given, allowed are files or one address.",
+            hint="name one table at a time.",
+        )
+    if addresses:
+        if text != AS_WRITTEN:
+            raise InvalidArgument(
+                "--sep or --decimal is given, which are for text files.", hint="leave them out."
+            )
+        with table_of(addresses[0], table) as source:
+            yield source
+        return
+    if table is not None:
+        raise InvalidArgument(
+            f"--table is {table!r}, which is for an address, and files are given.",
+            hint="for example duckdb://scores.duckdb --table predictions.",
+        )
+    yield FileSource(list(files), text, Stamps(files))
+
+
+def roles_of(words: Mapping[str, Any], schema: Mapping[str, pl.DataType]) -> dict[str, Any]:
+    """The roles that were given in words, for a table with these columns."""
+    roles = {name: value for name, value in words.items() if value is not None}
+    for name in FOUND:
+        if roles.pop(f"no_{name}", False):
+            if name in roles:
+                raise InvalidArgument(
+                    f"both --{name} and --no-{name} are given.", hint="leave one of them out."
+                )
+            roles[name] = None
+    for name in roles.keys() - ROLES_OF_WORDS:
+        if roles[name] is not None:
+            roles[name] = kind_of(name, ANNOTATIONS[name]).parse(option_name(name), roles[name])
+    if roles.get("score"):
+        roles["score"] = score_columns(roles["score"], schema)
+    if roles.get("positive"):
+        truth = str(roles.get("truth"))
+        roles["positive"] = labels(roles["positive"], schema.get(truth), repr(truth), "--positive")
+    return roles
+
+
+def score_columns(words: Sequence[str], present: Mapping[str, Any]) -> str | dict[str, str]:
+    """The column of the scores, or of several or named ones that of each model.
+
+    Examples
+    --------
+    >>> score_columns(["p"], {}), score_columns(["p_tree", "forest=p_forest"], {})
+    ('p', {'p_tree': 'p_tree', 'forest': 'p_forest'})
+    """
+    columns: dict[str, str] = {}
+    for word in words:
+        # A name of a column may have the mark, too.
+        model, mark, column = (word, "", "") if word in present else word.partition("=")
+        if not mark:
+            column = word
+        elif not (model and column):
+            raise InvalidArgument(
+                f"--score is {word!r}, allowed are COLUMN and MODEL=COLUMN.",
+                hint="for example --score forest=p_forest.",
+            )
+        if model in columns:
+            raise InvalidArgument(
+                f"--score gives the model {model!r} twice, needed is one column per model.",
+                hint="give it once; --score forest=p_forest names the model.",
+            )
+        columns[model] = column
+    return words[0] if columns == {words[0]: words[0]} else columns
+
+
+def labels(
+    words: Sequence[str], dtype: pl.DataType | None, column: str, option: str
+) -> list[Label]:
+    """Values of a column in words, in its type."""
+    if dtype is None or not (dtype.is_numeric() or dtype == pl.Boolean):
+        return list(words)
+    if dtype == pl.Boolean:
+        known = {"true": True, "1": True, "false": False, "0": False}
+        if all(word.lower() in known for word in words):
+            return [known[word.lower()] for word in words]
+    else:
+        number = int if dtype.is_integer() else float
+        with suppress(ValueError):
+            return [number(word) for word in words]
+    raise InvalidArgument(
+        f"{option} is {', '.join(words)}, but {column} is {dtype}.",
+        hint="give the label as it stands in the column.",
+    )
+
+
+def in_memory(source: Source, cases: Cases[Any]) -> Cases[pl.DataFrame]:
+    """The cases with the columns that are used, or may show that rows are not independent."""
+    return source.fetched(cases, columns_read(cases, list(source.schema()))).collect()
+
+
+def notes_of(source: Source, cases: Cases[Any], used: Collection[str]) -> list[str]:
+    """What was found by the names of columns, and which of them and which labels have no role."""
+    sentences = []
+    if told := found_in_words(cases, used):
+        flags = [f"--no-{role}" for role in FOUND if role in cases.found and role in used]
+        aside = "leaves it aside" if len(flags) == 1 else "leave them aside"
+        sentences.append(f"{told[:-1]} ({', '.join(flags)} {aside}).")
+    # All columns of measures have a meaning.
+    names = [] if cases.truth is None else source.schema()
+    unused = [name for name in names if name not in cases.used]
+    if unused:
+        sentences.append(f"Without a role: {quoted(unused, MAX_UNUSED)}.")
+    notes = [" ".join(sentences)] if sentences else []
+    if isinstance(cases.positive, list):
+        others = source.labels(str(cases.truth))
+        others = [one for one in others if one is not None and one not in cases.positive]
+        if len(others) > 1:
+            named = f"{len(others)} labels of {cases.truth!r}"
+            notes.append(f"{named} count as negative: {quoted(others)}.")
+    return [f"Note: {note}" for note in notes]

@@ -101,8 +101,8 @@ def test_no_text_spells_an_argument_that_is_an_option():
     [
         (Hint("give {over}.", over=(0.05, 0.2)),
          "give over=(0.05, 0.20).", "give --over 0.05 0.20."),
-        (Hint.example("by", ["model", "the fold"]),
-         "for example by=['model', 'the fold'].", "for example --by model --by 'the fold'."),
+        (Hint.example("fold", ["repeat", "a b"]),
+         "for example fold=['repeat', 'a b'].", "for example --fold repeat --fold 'a b'."),
         (Hint.example("priors", 0.1), "for example priors=0.1.", "for example --prior 0.1."),
         (Hint("{positive}, {same_table}", positive=..., same_table=True),
          "positive=..., same_table=True", "--positive LABEL, --same-table"),

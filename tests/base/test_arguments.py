@@ -222,8 +222,8 @@ WRONG = {
 }
 # Arguments that may be left out, and those that may be of a further kind.
 OPTIONAL = {
-    "weight", "case", "cluster", "by", "block", "between", "factors",
-    "scores", "across", "model", "fold", "subgroup", "time", "count",
+    "weight", "case", "cluster", "by", "factors",
+    "scores", "model", "fold", "subgroup", "time", "count",
 }  # fmt: skip
 FURTHER = {("scores", "mapping")}
 # Without truth or score these are asked for something else.
@@ -293,7 +293,7 @@ def test_the_right_columns_are_taken(function):
 
 
 def test_every_function_that_takes_columns_is_here():
-    takes = {"truth", "by", "between", "block", "across"}
+    takes = {"truth", "by", "model", "fold"}
     public = {
         prefix + name
         for prefix, module in (("", pr), ("warehouse.", warehouse), ("", pr.experiments))

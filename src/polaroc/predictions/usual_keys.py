@@ -14,7 +14,7 @@ from polaroc.errors import Hint, InvalidArgument, quoted
 MODELS = (
     "model", "classifier", "clf", "estimator", "algorithm", "algo", "method", "learner",
 )  # fmt: skip
-BLOCKS = (
+FOLDS = (
     "fold", "split", "half", "repeat", "repetition", "replicate", "resample", "holdout", "seed",
     "run",
 )  # fmt: skip
@@ -41,19 +41,19 @@ SCORES = ("score", "y_score", "probability", "proba", "prob", "y_prob", "p", "pr
 
 @dataclass(frozen=True)
 class UsualKeys:
-    """The columns of a table with a usual name of models, and of blocks."""
+    """The columns of a table with a usual name of models, and of folds."""
 
     models: list[str]
-    blocks: list[str]
+    folds: list[str]
 
     @property
     def keys(self) -> list[str]:
         """All columns with usual names, models first."""
-        return [*self.models, *self.blocks]
+        return [*self.models, *self.folds]
 
 
-def usual_name(name: str) -> Literal["model", "block"] | None:
-    """The role of a key column, models or blocks, by its name; None where the name is unusual.
+def usual_name(name: str) -> Literal["model", "fold"] | None:
+    """The role of a key column, models or folds, by its name; None where the name is unusual.
 
     Examples
     --------
@@ -63,12 +63,12 @@ def usual_name(name: str) -> Literal["model", "block"] | None:
     words = _words(name)
     own = [word for word in words if word not in BESIDE]
     if not own and "cv" in words:
-        return "block"
+        return "fold"
     # Two words may be one, such as in "hold-out".
     word = re.sub(r"^cv|(name|id|no|s)$", "", "".join(own)) if len(own) <= 2 else ""
     if "".join(own) in MODELS or word in MODELS:
         return "model"
-    return "block" if "".join(own) in BLOCKS or word in BLOCKS else None
+    return "fold" if "".join(own) in FOLDS or word in FOLDS else None
 
 
 def usual_case(names: Iterable[str]) -> str | None:
@@ -113,7 +113,7 @@ def usual_names(names: Iterable[str]) -> UsualKeys:
     roles = {name: usual_name(name) for name in names}
     models = [name for name, what in roles.items() if what == "model"]
     models.sort(key=lambda name: name != "model")
-    return UsualKeys(models, [name for name, what in roles.items() if what == "block"])
+    return UsualKeys(models, [name for name, what in roles.items() if what == "fold"])
 
 
 def keys_named(
@@ -130,7 +130,7 @@ def keys_named(
     if role == "model":
         named = usual.models[:1] if said is None else [column_name(said, role)]
     else:
-        named = usual.blocks if said is None else column_names(said, role)
+        named = usual.folds if said is None else column_names(said, role)
     if not named or any(name not in keys for name in named):
         raise not_among_keys(role, said, keys)
     return named
@@ -150,7 +150,7 @@ def found_by_name(schema: Mapping[str, pl.DataType]) -> dict[str, Any]:
             f"{quoted(named.models)} may all tell the models apart.",
             hint=Hint("name the one that does, {model}, or none.", model=named.models[0]),
         )
-    folds = tuple(name for name in named.blocks if not schema[name].is_float())
+    folds = tuple(name for name in named.folds if not schema[name].is_float())
     case = usual_case(name for name, kind in schema.items() if may_be_key(kind))
     found = {"model": next(iter(named.models), None), "fold": folds, "case": case}
     return {role: column for role, column in found.items() if column}
@@ -184,7 +184,7 @@ def _named(schema: Mapping[str, pl.DataType]) -> UsualKeys:
     models = [
         name for name in named.models if may_be_key(schema[name]) or schema[name].is_(pl.Boolean)
     ]
-    return UsualKeys(models, named.blocks)
+    return UsualKeys(models, named.folds)
 
 
 def _is_unit(name: str) -> bool:

@@ -58,7 +58,7 @@ def usual_name(name: str) -> Literal["model", "fold"] | None:
     Examples
     --------
     >>> [usual_name(name) for name in ("Model Name", "clf", "cv_fold", "score")]
-    ['model', 'model', 'block', None]
+    ['model', 'model', 'fold', None]
     """
     words = _words(name)
     own = [word for word in words if word not in BESIDE]

@@ -59,11 +59,6 @@ def accsens_plane(
         Where the columns of a measure table or one of the measures are missing;
         for weights outside what is allowed.
 
-    See Also
-    --------
-    accsens : Error and prior sensitivity in one number.
-    charts.operating_drift : Where operating points move as the prior changes.
-
     Notes
     -----
     AccSens Eq. 4. A mean over folds lies where the means of error and Sens are,

@@ -56,11 +56,6 @@ def auprec_by_prior(
     InvalidTable, InvalidArgument
         Where the columns of a measure table are missing; for more than 300 keys.
 
-    See Also
-    --------
-    evaluate : All measures of predictions in one pass.
-    charts.interaction : Means and spread of models over priors.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -149,11 +144,6 @@ def interaction(
     InvalidTable, InvalidArgument
         Where the columns of a measure table are missing; for a measure without
         priors; for more than 300 models.
-
-    See Also
-    --------
-    evaluate : All measures of predictions in one pass.
-    charts.auprec_by_prior : AUPREC against the prior.
 
     Notes
     -----

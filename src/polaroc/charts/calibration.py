@@ -62,10 +62,6 @@ def reliability(
         Where the columns of a calibration curve are missing, or no key has scores that
         are probabilities; for more than 300 curves; for a range outside what is allowed.
 
-    See Also
-    --------
-    polaroc.calibration_curve : The table it draws.
-
     Examples
     --------
     >>> import polaroc as pr

@@ -68,11 +68,6 @@ def regret(
     InvalidTable
         For anything but a choice.
 
-    See Also
-    --------
-    choose : Which model to take over uncertain priors.
-    charts.winner_map : The best model at each prior.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -202,11 +197,6 @@ def winner_map(
     ------
     InvalidTable
         For anything but a choice.
-
-    See Also
-    --------
-    choose : Which model to take over uncertain priors.
-    charts.regret : What each model costs where it is not the best.
 
     Examples
     --------

@@ -58,11 +58,6 @@ def cost_curves(
     InvalidTable, InvalidArgument
         Where the columns of cost curves are missing; for more than 300 curves.
 
-    See Also
-    --------
-    cost_curve : Normalised expected cost over priors and costs.
-    brier_curve : The cost of acting on scores as probabilities.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -134,10 +129,6 @@ def decision_curves(
     InvalidTable, InvalidArgument
         Where the columns of decision curves are missing, or no key has scores that
         are probabilities; for more than 300 curves.
-
-    See Also
-    --------
-    decision_curve : Net benefit of acting on probabilities.
 
     Examples
     --------

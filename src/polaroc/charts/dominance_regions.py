@@ -44,11 +44,6 @@ def dominance(
     InvalidTable
         Where the columns of such a table are missing.
 
-    See Also
-    --------
-    polaroc.dominance : Which curve lies above which.
-    charts.roc : ROC curves.
-
     Examples
     --------
     >>> import polaroc as pr

@@ -63,11 +63,6 @@ def operating_drift(
         Where the columns of operating points or of a curve are missing; for more than
         six priors or 1000 points.
 
-    See Also
-    --------
-    operating_points : The point that a rule takes at each prior.
-    charts.accsens_plane : Error against prior sensitivity.
-
     Examples
     --------
     >>> import polaroc as pr

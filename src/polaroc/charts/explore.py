@@ -102,13 +102,6 @@ def explorer(
         Where the columns or rows of a curve are missing; for too many curves, or a prior or
         range outside what is allowed.
 
-    See Also
-    --------
-    curve : The ROC curve from predictions.
-    charts.roc : ROC curves.
-    charts.pr : Precision-recall curves.
-    charts.reliability : How often scores are right, alone.
-
     Notes
     -----
     The slider moves the Vega signal `log_odds`, log₁₀ of the odds of a positive, from

@@ -53,11 +53,6 @@ def surface(
         Where the columns of an achievable curve are missing; for fewer than two
         priors or recalls, more than 12 keys, or levels outside (0, 1).
 
-    See Also
-    --------
-    achievable : The achievable precision-recall curve.
-    charts.pr : Precision-recall curves.
-
     Examples
     --------
     >>> import polaroc as pr

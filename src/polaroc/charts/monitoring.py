@@ -55,10 +55,6 @@ def monitor(
     InvalidTable, InvalidArgument
         Where the columns of the table are missing; for more than 20,000 points.
 
-    See Also
-    --------
-    polaroc.monitor : What deployed thresholds do, day by day.
-
     Examples
     --------
     >>> import polars as pl

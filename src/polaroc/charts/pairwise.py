@@ -51,10 +51,6 @@ def pairs(
     InvalidTable
         For anything but a comparison.
 
-    See Also
-    --------
-    compare : Whether models differ on a measure.
-
     Examples
     --------
     >>> import polaroc as pr

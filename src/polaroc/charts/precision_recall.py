@@ -98,12 +98,6 @@ def pr(
         lines or achievable curves at a prior that has no panel, or a `band` over
         folds that do not share their priors.
 
-    See Also
-    --------
-    polaroc.surface : Every point of the curve at every prior.
-    charts.roc : ROC curves.
-    pr_band : A band that holds the whole true precision-recall curve.
-
     Examples
     --------
     >>> import polaroc as pr

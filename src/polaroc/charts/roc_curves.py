@@ -70,12 +70,6 @@ def roc(
         Where the columns or rows of a curve are missing; for more than 300 curves, or a
         `band` that is no key.
 
-    See Also
-    --------
-    curve : The ROC curve from predictions.
-    charts.pr : Precision-recall curves.
-    roc_band : A band that holds the whole true ROC curve.
-
     Examples
     --------
     >>> import polaroc as pr

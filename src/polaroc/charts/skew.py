@@ -52,11 +52,6 @@ def skew_effect(
     InvalidTable, InvalidArgument
         Where `skew` or a rate is missing; for more than 300 lines.
 
-    See Also
-    --------
-    polaroc.surface : Every point of the curve at every prior.
-    charts.operating_drift : Where operating points move as the prior changes.
-
     Examples
     --------
     >>> import polaroc as pr

@@ -42,13 +42,9 @@ def reliability(
     calibration
         The result of `calibration_curve`. The first key gives the colour. Keys whose
         scores are not probabilities have no line; the subtitle says how many.
-    title
-        Heading of the chart.
     over
         A range of priors for a slider, which re-weights scores and shares of positives;
         there is then one panel, of the first prior of each key.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------

@@ -51,10 +51,6 @@ def regret(
     ----------
     choice
         The result of `choose`.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -179,10 +175,6 @@ def winner_map(
     ----------
     choice
         The result of `choose`.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------

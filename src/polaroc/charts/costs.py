@@ -40,12 +40,8 @@ def cost_curves(
     ----------
     costs
         The result of `cost_curve`. The first key gives the colour.
-    title
-        Heading of the chart.
     brier
         The result of `brier_curve`, to draw dashed over the cost curves.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -113,10 +109,6 @@ def decision_curves(
     benefits
         The result of `decision_curve`. The first key gives the colour. Keys whose
         scores are not probabilities have no line; the subtitle says how many.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------

@@ -29,8 +29,6 @@ def dominance(
     ----------
     relations
         The result of `dominance`.
-    title
-        Heading of the chart.
 
     Returns
     -------

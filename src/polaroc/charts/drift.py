@@ -45,10 +45,6 @@ def operating_drift(
         gives the colour, the prior the shape. Keys without a point have none.
     curve
         The result of `curve`, of which to draw the ROC curves behind.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------

@@ -37,8 +37,6 @@ def surface(
     curve
         The result of `achievable` at several priors; a grid of 51 recalls and 40
         priors, evenly spaced in their logarithm, looks smooth.
-    title
-        Heading of the chart.
     levels
         Precisions in (0, 1) at which to draw a line.
 

@@ -38,10 +38,6 @@ def monitor(
     ----------
     table
         The `table` of `monitor`, or several under each other.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------

@@ -37,10 +37,6 @@ def skew_effect(
     rates
         The columns to draw, distinguished by dashes; by default those of "accuracy",
         "precision" and "tnr" that the table has.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------

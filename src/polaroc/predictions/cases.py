@@ -254,7 +254,7 @@ cast(Any, cases).__signature__ = signature(cases).replace(
         *parameters(ROLES, needed=()),
     ]
 )
-cases.__doc__ = documented(cases.__doc__ or "", ROLES)
+cases.__doc__ = documented(cases.__doc__, ROLES)
 
 
 @overload

@@ -100,7 +100,7 @@ def points():
 
 
 def trained(table, **columns):
-    return pr.compare(table, "auc", target="trained", block=(), **columns).pairs
+    return pr.compare(table, "auc", target="trained", **columns).pairs
 
 
 # Functions that take one score per row with `by`, or several scores.

@@ -22,6 +22,7 @@ extensions = [
     "command_help",
     "measure_table",
     "role_table",
+    "related",
     "links",
     "short_types",
 ]

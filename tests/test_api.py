@@ -21,8 +21,8 @@ PUBLIC = {
     "surface", "uniform", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
-# no more sentences, and nouns that end in s are taken for verbs.
-IGNORED = {"ES01", "PR03", "PR04", "SS05"}
+# no more sentences, nouns that end in s are taken for verbs, and the documentation adds See Also.
+IGNORED = {"ES01", "PR03", "PR04", "SA01", "SS05"}
 MODULES = {"charts", "datasets", "errors", "experiments", "expr", "rates", "warehouse"}
 HEAVY = [
     "altair", "scipy", "numpy", "sklearn", "statsmodels", "pandas", "rich", "typer", "vl_convert",

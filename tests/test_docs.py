@@ -1,10 +1,12 @@
+import ast
 import importlib
 import pydoc
 import re
 import runpy
 import shlex
 import sys
-from inspect import getmembers, isclass, isfunction, ismodule
+from inspect import getdoc, getmembers, isclass, isfunction, ismodule
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 OUTPUTS = runpy.run_path(str(ROOT / "docs" / "outputs.py"))
 ELSEWHERE = runpy.run_path(str(ROOT / "tests" / "benchmarks" / "elsewhere.py"))
+BESIDE = runpy.run_path(str(ROOT / "docs" / "extensions" / "related.py"))
 DOCS = OUTPUTS["pages"]()
 # These calculate for much longer than all others together.
 LONG = (
@@ -211,8 +214,7 @@ def test_every_page_is_in_a_table_of_contents():
 
 
 def test_every_public_name_is_in_the_reference():
-    page = (ROOT / "docs" / "reference" / "index.md").read_text()
-    listed = re.findall(r"^   ([\w.]+)$", page, re.MULTILINE)
+    listed = names_of_the_reference()
     assert len(listed) == len(set(listed))
     modules = {name for name in dir(pr) if ismodule(getattr(pr, name))}
     members = {f"{name}.{member}" for name in modules for member in public(getattr(pr, name))}
@@ -250,12 +252,81 @@ def test_recipes_exist(page):
         assert re.search(rf"^{recipe}\b.*:", recipes, re.MULTILINE), recipe
 
 
-def test_every_page_of_a_function_says_what_to_see_also():
+def names_of_the_reference():
     page = (ROOT / "docs" / "reference" / "index.md").read_text()
-    for name in re.findall(r"^   ([\w.]+)$", page, re.MULTILINE):
-        if not name.startswith("errors."):
-            # Results are not attributes of the package that offers them.
-            assert "See Also" in (pydoc.locate(f"polaroc.{name}").__doc__ or ""), name
+    return re.findall(r"^   ([\w.]+)$", page, re.MULTILINE)
+
+
+def test_every_page_of_a_function_says_what_to_see_also():
+    names = names_of_the_reference()
+    # Each is a name of the reference, so that it has a page to lead to.
+    assert [name for name in names if not BESIDE["related"](name)] == []
+    listed = {other for others in BESIDE["RELATED"].values() for other in others}
+    assert {*BESIDE["HUBS"], *BESIDE["RELATED"], *listed} <= set(names)
+
+
+def test_a_relation_holds_both_ways_but_not_towards_a_hub():
+    related, hubs = BESIDE["related"], BESIDE["HUBS"]
+    assert "roc_from_pr" in related("pr_from_roc")
+    assert "pr_from_roc" in related("roc_from_pr")
+    for name, others in BESIDE["RELATED"].items():
+        assert len(others) == len(set(others) - {name})
+        for other in others:
+            assert other in hubs or name in related(other)
+            assert name in hubs or name not in BESIDE["RELATED"].get(other, []), (name, other)
+
+
+def test_every_source_that_is_cited_is_known_and_every_known_one_is_cited():
+    docstrings = [
+        ast.get_docstring(node) or ""
+        for file in (ROOT / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+    ]
+    assert {key for text in docstrings for key in BESIDE["cited"](text)} == set(BESIDE["SOURCES"])
+    # These sections are the documentation's to write.
+    assert not [text for text in docstrings if "See Also\n-" in text or "References\n-" in text]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("as in P-ROC Eq. 4, P-ROC §2 and\nD&G", ["P-ROC", "D&G"]),
+        ("DeLong, DeLong and\n  Clarke-Pearson (1988)", ["DeLong, DeLong and Clarke-Pearson 1988"]),
+        ("(Hand, 2009; Aldor-Noiman et al. 2013)", ["Hand 2009", "Aldor-Noiman et al. 2013"]),
+        ("In Hernández-Orallo, Flach and Ferri, 2011 for 2019 cases",
+         ["Hernández-Orallo, Flach and Ferri 2011"]),
+        ("Of 2,000 draws `accsens` is the best", []),
+    ],
+)  # fmt: skip
+def test_citations_are_found_in_text(text, keys):
+    assert BESIDE["cited"](text) == keys
+
+
+@pytest.mark.parametrize(
+    ("name", "related", "source"),
+    [
+        ("compare", "delong : DeLong's test of", "Piepho"),
+        ("warehouse.curve", "polaroc.curve : ROC curves, one", None),
+        ("rates.precision", "skew : Negatives per positive", "Landgrebe, Pacl"),
+        ("choice.result.Choice", "charts.regret : How far each", None),
+    ],
+)
+def test_pages_have_both_sections_in_the_order_of_numpydoc(name, related, source):
+    # Results are not attributes of the package that offers them.
+    before = getdoc(pydoc.locate(f"polaroc.{name}")).splitlines()
+    lines = list(before)
+    BESIDE["with_sections"](None, "function", f"polaroc.{name}", None, None, lines)
+    # What stood there is there as it was.
+    rest = iter(lines)
+    assert all(line in rest for line in before)
+    heads = [one for one, rule in pairwise(lines) if rule.startswith("---")]
+    order = ["Parameters", "Attributes", "Returns", "Raises", "See Also", "Notes", "References",
+             "Examples"]  # fmt: skip
+    assert heads == [one for one in order if one in heads]
+    assert any(line.startswith(related) for line in lines)
+    assert ("References" in heads) == (source is not None)
+    assert source is None or any(line.startswith(source) for line in lines)
 
 
 def test_error_rates_of_the_readme_are_those_of_the_page():

@@ -39,10 +39,6 @@ class Hint(str):
         An example value of each argument that is named: ``...`` where it depends on the
         data, None where the argument is only named.
 
-    See Also
-    --------
-    errors.PolarocError : What every error on purpose is.
-
     Examples
     --------
     >>> print(Hint("give {over}, or name it among {by}.", over=(0.05, 0.2), by=None))
@@ -91,10 +87,6 @@ class PolarocError(ValueError):
     hint
         What to do about it.
 
-    See Also
-    --------
-    errors.Hint : What an error says to do.
-
     Examples
     --------
     >>> print(PolarocError("prior is 1.2, allowed is 0 < prior < 1.", hint="use a fraction."))
@@ -116,12 +108,7 @@ class InvalidArgument(PolarocError):
 
 
 class InvalidPredictions(PolarocError):
-    """A prediction table with rows or columns that cannot be evaluated.
-
-    See Also
-    --------
-    check : An audit of a prediction table.
-    """
+    """A prediction table with rows or columns that cannot be evaluated."""
 
 
 class InvalidTable(PolarocError):

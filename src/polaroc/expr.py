@@ -75,11 +75,6 @@ def measure(
     Expr
         One Float64, or null.
 
-    See Also
-    --------
-    evaluate : All measures of predictions in one pass.
-    expr.auprec : The area under the precision-recall curve.
-
     Notes
     -----
     The calibration loss and the refinement loss need the hull: their expressions hold a
@@ -165,11 +160,6 @@ def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> 
     Expr
         One Float64 from 0 to 1, or null.
 
-    See Also
-    --------
-    polaroc.auc : The area under the ROC curve.
-    expr.measure : Any measure, by its name.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -207,11 +197,6 @@ def auprec(
     Expr
         One Float64 from 0 to 1, or null.
 
-    See Also
-    --------
-    polaroc.auprec : The area under the precision-recall curve.
-    expr.average_precision : The same in steps.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -240,11 +225,6 @@ def average_precision(
     -------
     Expr
         One Float64 from 0 to 1, or null.
-
-    See Also
-    --------
-    polaroc.auprec : The area under the precision-recall curve.
-    expr.auprec : The area under the precision-recall curve.
 
     Examples
     --------
@@ -282,11 +262,6 @@ def iauprec(
     Expr
         One Float64 from 0 to 1, or null.
 
-    See Also
-    --------
-    polaroc.iauprec : The mean AUPREC over a range of priors.
-    expr.auprec : The area under the precision-recall curve.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -320,11 +295,6 @@ def sens(
     -------
     Expr
         One Float64 from 0 to 1, or null.
-
-    See Also
-    --------
-    polaroc.sens : How far the balanced point moves with the prior.
-    expr.measure : Any measure, by its name.
 
     Examples
     --------
@@ -362,11 +332,6 @@ def rate(
     -------
     Expr
         One Float64, null also where the rate is undefined.
-
-    See Also
-    --------
-    surface : Every point of the curve at every prior.
-    expr.measure : Any measure, by its name.
 
     Examples
     --------
@@ -421,8 +386,9 @@ def _where(defined: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
 def at_prior(score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr) -> pl.Expr:
     """A probability that was right at one prior, at another.
 
-    Its odds are multiplied by the odds of the new prior over those of the old one. That is
-    right where only the prior differs: positives look as they did, and so do negatives.
+    Its odds are multiplied by the odds of the new prior over those of the old one (Saerens,
+    Latinne and Decaestecker 2002). That is right where only the prior differs: positives look
+    as they did, and so do negatives.
 
     Parameters
     ----------
@@ -439,15 +405,6 @@ def at_prior(score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr) ->
     Expr
         One Float64 per row, from 0 to 1; null for scores outside 0 to 1 and priors
         outside (0, 1). Scores of 0 and 1 stay as they are.
-
-    See Also
-    --------
-    polaroc.probabilities : Probabilities at any prior from scores of any kind.
-
-    References
-    ----------
-    Saerens, Latinne, Decaestecker, "Adjusting the outputs of a classifier to new a
-    priori probabilities: a simple procedure", 2002.
 
     Examples
     --------

@@ -15,10 +15,6 @@ from polaroc.typing import Quantity
 def ratio(numerator: Quantity, denominator: Quantity) -> Quantity:
     """A quotient that is NaN at 0/0 for plain numbers too, as it is for arrays.
 
-    See Also
-    --------
-    rates.precision : Share of positives among the cases called positive.
-
     Examples
     --------
     >>> ratio(1, 4), ratio(0.0, 0.0), ratio(1.0, 0.0)
@@ -33,12 +29,6 @@ def ratio(numerator: Quantity, denominator: Quantity) -> Quantity:
 def precision(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Share of positives among the cases called positive: t/(t + λf), P-ROC Eq. 3.
 
-    See Also
-    --------
-    rates.npv : Share of negatives among the cases called negative.
-    rates.lift : Precision over the prior.
-    skew : The skew at a prior.
-
     Examples
     --------
     >>> precision(0.8, 0.1, skew=9)
@@ -50,11 +40,6 @@ def precision(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
 def recall(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Share of positives that are called positive: t, whatever the prior.
 
-    See Also
-    --------
-    rates.fnr : Share of positives that are missed.
-    rates.recall_gain : Recall on a scale from the prior.
-
     Examples
     --------
     >>> recall(0.8, 0.1, skew=9)
@@ -65,11 +50,6 @@ def recall(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
 
 def specificity(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Share of negatives that are called negative, the true negative rate: 1 − f.
-
-    See Also
-    --------
-    rates.recall : Share of positives that are called positive.
-    rates.npv : Share of negatives among the cases called negative.
 
     Examples
     --------
@@ -85,10 +65,6 @@ tnr = specificity
 def fnr(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Share of positives that are missed, the false negative rate: 1 − t.
 
-    See Also
-    --------
-    rates.recall : Share of positives that are called positive.
-
     Examples
     --------
     >>> fnr(0.75, 0.1, skew=9)
@@ -99,11 +75,6 @@ def fnr(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
 
 def npv(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Share of negatives among the cases called negative: λ(1−f)/(λ(1−f) + (1−t)).
-
-    See Also
-    --------
-    rates.precision : Share of positives among the cases called positive.
-    rates.specificity : Share of negatives that are called negative.
 
     Examples
     --------
@@ -116,11 +87,6 @@ def npv(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
 def error(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Share of cases called wrongly: π(1−t) + (1−π)f, P-ROC §2.
 
-    See Also
-    --------
-    rates.accuracy : Share of cases called rightly.
-    rates.loss : Expected loss of two weighted errors.
-
     Examples
     --------
     >>> round(error(0.8, 0.1, skew=1), 12)
@@ -132,10 +98,6 @@ def error(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
 def accuracy(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Share of cases called rightly: 1 − error, P-ROC §2.
 
-    See Also
-    --------
-    rates.error : Share of cases called wrongly.
-
     Examples
     --------
     >>> round(accuracy(0.8, 0.1, skew=1), 12)
@@ -146,10 +108,6 @@ def accuracy(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
 
 def posfrac(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Share of cases called positive: πt + (1−π)f, P-ROC §2.
-
-    See Also
-    --------
-    rates.precision : Share of positives among the cases called positive.
 
     Examples
     --------
@@ -164,11 +122,6 @@ def f_measure(tpr: Quantity, fpr: Quantity, skew: Quantity, *, beta: float = 1) 
 
     At β = 1 and λ = 1 it is the F-measure of P-ROC §2.
 
-    See Also
-    --------
-    rates.precision : Share of positives among the cases called positive.
-    rates.recall : Share of positives that are called positive.
-
     Examples
     --------
     >>> round(f_measure(0.8, 0.1, skew=1), 6)
@@ -179,10 +132,6 @@ def f_measure(tpr: Quantity, fpr: Quantity, skew: Quantity, *, beta: float = 1) 
 
 def lift(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Precision as a multiple of the prior: precision/π, from 0 to 1/π.
-
-    See Also
-    --------
-    rates.precision : Share of positives among the cases called positive.
 
     Examples
     --------
@@ -195,10 +144,6 @@ def lift(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
 def likelihood_ratio_positive(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """How much a positive call multiplies the odds of a positive: t/f, from 0 to ∞.
 
-    See Also
-    --------
-    rates.likelihood_ratio_negative : How much no alarm lowers the odds.
-
     Examples
     --------
     >>> likelihood_ratio_positive(0.8, 0.1, skew=9)
@@ -210,10 +155,6 @@ def likelihood_ratio_positive(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Q
 def likelihood_ratio_negative(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """How much a negative call multiplies the odds of a positive: (1−t)/(1−f), from 0 to ∞.
 
-    See Also
-    --------
-    rates.likelihood_ratio_positive : How much an alarm raises the odds.
-
     Examples
     --------
     >>> likelihood_ratio_negative(0.75, 0.5, skew=9)
@@ -224,11 +165,6 @@ def likelihood_ratio_negative(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Q
 
 def informedness(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Youden's J, the height above the chance line: t − f, from −1 to 1.
-
-    See Also
-    --------
-    rates.recall : Share of positives that are called positive.
-    rates.specificity : Share of negatives that are called negative.
 
     Examples
     --------
@@ -242,11 +178,6 @@ def matthews(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     """Matthews correlation of call and truth at the prior: √λ(t−f)/√((t+λf)((1−t)+λ(1−f))).
 
     From −1 to 1; undefined where all cases are called alike.
-
-    See Also
-    --------
-    rates.informedness : Recall and specificity less one.
-    rates.accuracy : Share of cases called rightly.
 
     Examples
     --------
@@ -272,11 +203,6 @@ def loss(
     and `cost_fp` are the costs of a missed positive and of a false alarm, in
     any one unit.
 
-    See Also
-    --------
-    rates.error : Share of cases called wrongly.
-    rates.net_benefit : Positives found less weighted false alarms.
-
     Examples
     --------
     >>> round(loss(0.8, 0.1, skew=1, cost_fn=10), 12)
@@ -293,11 +219,6 @@ def net_benefit(
     `threshold` is p, the probability at which a case is worth calling positive
     (0 ≤ p < 1). At most π; negative where treating nobody is better.
 
-    See Also
-    --------
-    decision_curve : Net benefit of acting on probabilities.
-    rates.loss : Expected loss of two weighted errors.
-
     Examples
     --------
     >>> round(net_benefit(0.8, 0.1, skew=1, threshold=0.2), 12)
@@ -312,11 +233,6 @@ def recall_gain(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
     Flach and Kull (2015): 0 at the recall of calling as many positive as there
     are, 1 at full recall; negative, down to −∞, below.
 
-    See Also
-    --------
-    rates.recall : Share of positives that are called positive.
-    rates.precision_gain : Precision on a scale from the prior.
-
     Examples
     --------
     >>> recall_gain(0.5, 0.1, skew=4)
@@ -330,11 +246,6 @@ def precision_gain(tpr: Quantity, fpr: Quantity, skew: Quantity) -> Quantity:
 
     Flach and Kull (2015): 0 at the precision of chance, 1 at full precision;
     negative, down to −∞, below.
-
-    See Also
-    --------
-    rates.precision : Share of positives among the cases called positive.
-    rates.recall_gain : Recall on a scale from the prior.
 
     Examples
     --------

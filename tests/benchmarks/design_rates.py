@@ -12,7 +12,8 @@ and compares their AUCs by every test and design at once:
 With ``--ahead 0.4`` the classes of the first algorithm's features are farther apart: rates are
 then the tests' power. ``just error-rates --table FOLDER`` puts all that was run in one table, with
 the power of an oracle beside it, which knows the standard deviation of the mean difference over
-samples. What the folder lacks stays as it was counted before. Fits are vectorised in NumPy but for
+samples. What the folder lacks stays as it was counted before. What results of `compare` quote of
+it is written into the package. Fits are vectorised in NumPy but for
 ``--learner tree``, which is scikit-learn's and takes a hundred times as long.
 """
 
@@ -32,6 +33,7 @@ from polaroc.comparison.half_splits import (
     split_noise,
 )
 from polaroc.comparison.largest_t import least_p_values
+from polaroc.comparison.measured_rates import DESIGN_RATES
 from polaroc.comparison.measured_rates import LEARNERS as LEARNERS_IN_WORDS
 from polaroc.comparison.pairwise import holm, pair_places
 
@@ -59,6 +61,10 @@ SHOWN = {
     "ten 10-folds, halves, guarded": "the same, guarded", "oracle": "oracle",
 }  # fmt: skip
 KEYS = ["positives", "negatives", "learner", "models", "ahead"]
+# What was tried beside the tests of the package.
+TRIED = ("oracle", "one 10-fold, half the charge", "ten 10-folds, halves, less noise")
+# Samples of two equal algorithms from which on a learner is quoted.
+ENOUGH = 500
 
 
 class Fits(NamedTuple):
@@ -440,6 +446,22 @@ def merged(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def quoted(counts: pl.DataFrame) -> pl.DataFrame:
+    """What results of the package speak of: one number of cases, and a lead of one learner."""
+    own = counts.filter(~pl.col("test").is_in(TRIED), positives=80)
+    equal = own.filter(ahead=0.0)
+    enough = equal.filter(pl.col("of") >= ENOUGH, models=2)["learner"].unique().implode()
+    leads = own.filter(pl.col("ahead") > 0, learner="discriminant")
+    equal = equal.filter(pl.col("learner").is_in(enough)).with_columns(lead=0.0)
+    below = [
+        pl.col("below").filter(alpha=alpha).first().alias(name)
+        for alpha, name in zip(ALPHAS, ("below_05", "below_005"), strict=True)
+    ]
+    kept = pl.concat([equal, leads]).group_by("test", "models", "lead", "learner", "of").agg(below)
+    order = ["test", "models", "lead", pl.col("learner").cast(pl.Enum(list(LEARNERS_IN_WORDS)))]
+    return kept.sort(order)
+
+
 def with_rates(counts: pl.DataFrame) -> pl.DataFrame:
     """Rates with the limits of their 99 % intervals (Wilson)."""
     z, n, rate = norm.isf(0.005), pl.col("of"), pl.col("below") / pl.col("of")
@@ -527,6 +549,7 @@ def main() -> None:
     if asked.table:
         counts = merged(pl.read_csv(COUNTS), counted(asked.table))
         counts.write_csv(COUNTS)
+        quoted(counts).write_csv(DESIGN_RATES)
         write_page(counts)
         return
     runs = simulate(

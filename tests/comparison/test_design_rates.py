@@ -20,6 +20,7 @@ from polaroc.comparison.layout import Layout
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "design_rates.py"))
 COUNTS = pl.read_csv(SCRIPT["COUNTS"])
+FOUND = measured_rates.FOUND
 CASES = (20, 40)
 TRUTH = np.arange(60) < 20
 REPLICATES = replicates(110, 60)
@@ -32,44 +33,110 @@ def test_the_page_has_what_was_counted():
     )
 
 
-def test_the_rates_that_are_quoted_are_those_counted():
-    rates = SCRIPT["with_rates"](COUNTS).filter(positives=80)
-    equal, quoted = rates.filter(models=2, ahead=0.0), list(measured_rates.QUOTED)
-    for test, given in measured_rates.RATES.items():
-        own = equal.filter(pl.col("test") == test, pl.col("learner").is_in(quoted))
-        for place, alpha in enumerate((0.05, 0.005)):
-            counted = dict(own.filter(alpha=alpha).select("learner", "rate").iter_rows())
-            assert [one[place] for one in given] == pytest.approx(
-                [counted[name] for name in quoted], abs=0.00051
-            )
-        above = set(own.filter("above")["learner"])
-        assert set(measured_rates.ABOVE.get(test, ())) == above
-    assert set(measured_rates.MORE_MODELS) == set(measured_rates.RATES)
-    for test, by_models in measured_rates.MORE_MODELS.items():
-        assert list(by_models) == [3, 10]
-        for models, (learner, rate) in by_models.items():
-            own = rates.filter(test=test, models=models, alpha=0.05, ahead=0.0)
-            assert learner in own.filter(rate=own["rate"].max())["learner"].to_list()
-            assert rate == pytest.approx(own["rate"].max(), abs=0.0055)
-    leads = rates.filter(pl.col("ahead") > 0, learner="discriminant")
-    for test, given in measured_rates.POWER.items():
-        counted = leads.filter(test=test).sort("alpha", descending=True)
-        assert given == pytest.approx(counted["rate"].to_list(), abs=0.0051)
-    assert leads["lead"].round(2).unique().to_list() == [0.07]
+def test_the_package_has_what_it_quotes_of_what_was_counted():
+    quoted = pl.read_csv(measured_rates.DESIGN_RATES)
+    assert quoted.equals(SCRIPT["quoted"](COUNTS))
+    assert quoted["lead"].round(2).unique().sort().to_list() == [0, 0.07]
+
+
+def counted(test, models=2, of_a_lead=False):
+    """What was counted at 80 positives: rates at both α, and who is surely above, by learner."""
+    of = (pl.col("ahead") > 0) if of_a_lead else (pl.col("ahead") == 0)
+    own = SCRIPT["with_rates"](COUNTS).filter(of, test=test, models=models, positives=80)
+    both = own.sort("alpha", descending=True).group_by("learner").agg("rate", pl.col("above").any())
+    return {
+        measured_rates.LEARNERS[name]: (rates, above)
+        for name, rates, above in both.rows()
+        if models > 2 or of_a_lead or own.filter(learner=name)["of"][0] >= SCRIPT["ENOUGH"]
+    }
+
+
+def setting(name, **halves):
+    """The design and its folds, as a comparison has them."""
+    (one,) = [design for design in measured_rates.DESIGNS if design.name == name]
+    layout = Layout(one.blocks, kind="k-fold" if one.folds else "hold-outs", folds=one.folds)
+    return Plan(test_train_ratio=one.ratio, **halves), layout
+
+
+def shares(text):
+    return [float(share) / 100 for share in re.findall(r"([\d.]+) %", text)]
+
+
+DESIGNS = [one.name for one in measured_rates.DESIGNS]
+WITH_HALVES = ["one 10-fold", "ten 10-folds", "5 hold-outs", "30 hold-outs"]
+QUOTED = [
+    *((name, name, {}) for name in DESIGNS),
+    *((f"{name}, halves", name, {"halves": True}) for name in WITH_HALVES),
+    ("ten 10-folds, halves, guarded", "ten 10-folds", {"halves": True, "guarded": True}),
+]
+
+
+@pytest.mark.parametrize(("test", "name", "halves"), QUOTED, ids=[test for test, *_ in QUOTED])
+def test_what_results_say_of_a_design_is_what_was_counted(test, name, halves):
+    said = measured_rates.measured_rates(*setting(name, **halves), 2)
+    most, *parts = said.split(FOUND)[1].split(". So ")[0].split("; in ")
+    rates = counted(test)
+    above = {part.split(" with ")[1].rstrip("."): part for part in parts}
+    assert set(above) == {name for name, (_, surely) in rates.items() if surely}
+    for learner, part in above.items():
+        assert shares(part) == pytest.approx(rates[learner][0], abs=0.0055)
+    within = {name: own for name, (own, surely) in rates.items() if not surely}
+    assert all(name in most for name in within)
+    assert shares(most) == pytest.approx([max(ds) for ds in zip(*within.values(), strict=True)],
+                                         abs=0.00051)  # fmt: skip
+    assert ("So it errs too often" in said) == bool(above)
+
+
+@pytest.mark.parametrize(("test", "name", "halves"), QUOTED, ids=[test for test, *_ in QUOTED])
+def test_what_results_say_of_more_models_is_what_was_counted(test, name, halves):
+    of_two = measured_rates.measured_rates(*setting(name, **halves), 2)
+    more = measured_rates.measured_rates(*setting(name, **halves), 3).removeprefix(of_two)
+    three, ten = (counted(test, models) for models in (3, 10))
+    greatest = [max(rates[0] for rates, _ in own.values()) for own in (three, ten)]
+    assert shares(more)[1:] == pytest.approx(greatest, abs=0.0055)
+    learner = re.search(r"10 models of ([^.]+)\.", more)[1]
+    assert ten[learner][0][0] == pytest.approx(greatest[1])
+    # Whatever is surely above, with any number of cases and models, is named.
+    above = SCRIPT["with_rates"](COUNTS).filter("above", test=test)["learner"].unique()
+    for name in above.replace_strict(measured_rates.LEARNERS, return_dtype=pl.String):
+        assert (
+            name in "; in ".join(of_two.split("; in ")[1:]) or name in more.split("So it errs")[1]
+        )
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_power_that_results_name_is_what_was_counted(name):
+    said = str(measured_rates.better_design(*setting(name))[0])
+    expected = [counted(test, of_a_lead=True)["linear discriminants"][0]
+                for test in (name, "ten 10-folds, halves", "ten 10-folds")]  # fmt: skip
+    found = shares(said)
+    assert found[:4] == pytest.approx([*expected[0], *expected[1]], abs=0.0051)
+    if name == "one 10-fold":
+        assert found[4:] == pytest.approx(expected[2], abs=0.0051)
 
 
 def test_the_rates_of_fitted_models_are_those_of_the_page():
     rows = re.findall(
-        r"\| (\d+) \+ ([\d,]+) cases, 0\.\d \| (\w+) \| ([\d.]+) \([\d.]+\) \| ([\d.]+) ",
+        r"\| (\d+) \+ ([\d,]+) cases, (0\.\d) \| (\w+) \| ([\d.]+) \([\d.]+\) \| ([\d.]+) ",
         SCRIPT["PAGE"].read_text(encoding="utf-8"),
     )
-    assert len(rows) == 12
-    for measure, by_cases in measured_rates.TRAINED.items():
-        for (positives, negatives), quoted in by_cases.items():
-            cases = str(positives), f"{negatives:,}"
-            own = [row[3:] for row in rows if row[:2] == cases and row[2].lower() == measure]
-            most = [max(float(rate) for rate in rates) for rates in zip(*own, strict=True)]
-            assert quoted == pytest.approx(most, abs=0.0006)
+    of_page = {
+        (measure.lower(), int(positives), int(negatives.replace(",", "")), float(correlation)):
+        (float(at_05), float(at_005))
+        for positives, negatives, correlation, measure, at_05, at_005 in rows
+    }  # fmt: skip
+    kept = pl.read_csv(measured_rates.TRAINED_RATES).rows()
+    assert {row[:4]: row[4:] for row in kept} == of_page
+    assert len(kept) == 12
+    for measure in ("auc", "iauprec"):
+        said = measured_rates.trained_rates(measure).split(FOUND)[1].split("; in ")
+        assert len(said) == 3
+        for part in said:
+            cases = re.search(r"(\d+) \+ ([\d,]+) cases", part)
+            size = (measure, int(cases[1]), int(cases[2].replace(",", "")))
+            own = [rates for key, rates in of_page.items() if key[:3] == size]
+            assert shares(part) == pytest.approx([max(ds) for ds in zip(*own, strict=True)],
+                                                 abs=0.0006)  # fmt: skip
 
 
 def test_the_rates_on_one_dataset_are_those_of_the_page():
@@ -78,25 +145,24 @@ def test_the_rates_on_one_dataset_are_those_of_the_page():
         rf"\| ([^|]+) \| ([^|]+) \| [\d,]+ \|{cell}{cell}{cell}{cell}\n",
         SCRIPT["PAGE"].read_text(encoding="utf-8"),
     )
-    found: dict[str, dict[str, tuple[float, float]]] = {}
+    of_page: dict[str, dict[str, tuple[float, float]]] = {}
     for folds, learner, *cells in rows:
         name = {"5×2 folds": "5x2"}.get(folds, folds)
-        found.setdefault(name, {})[learner] = (float(cells[2]), float(cells[3]))
-    assert set(found) == set(measured_rates.DATASET)
-    for name, (learners, *rates) in measured_rates.DATASET.items():
-        assert {measured_rates.LEARNERS[one] for one in learners} == set(found[name])
-        assert rates == [max(one[place] for one in found[name].values()) for place in (0, 1)]
+        of_page.setdefault(name, {})[learner] = (float(cells[2]), float(cells[3]))
+    assert set(of_page) == set(DESIGNS)
+    kept = pl.read_csv(measured_rates.DATASET_RATES).rows()
+    assert len(kept) == len(rows)
+    for name, learner, *rates in kept:
+        assert of_page[name][measured_rates.LEARNERS[learner]] == tuple(rates)
+    for name, learners in of_page.items():
+        said = measured_rates.dataset_rates(setting(name)[1]).split(FOUND)[1]
+        assert said.endswith(f"with {' and '.join(learners)}.")
+        assert shares(said) == pytest.approx(
+            [max(ds) for ds in zip(*learners.values(), strict=True)], abs=0.00051
+        )
 
 
-def test_whatever_is_surely_above_is_named_by_the_result():
-    # Of all numbers of cases and models, at both levels.
-    above = SCRIPT["with_rates"](COUNTS).filter("above", pl.col("test").is_in(measured_rates.RATES))
-    cells = above.select("test", "learner", "models").unique().rows()
-    assert cells
-    of_two, of_more = measured_rates.ABOVE, measured_rates.ABOVE_OF_MORE
-    for test, learner, models in cells:
-        named = (*of_two.get(test, ()), *(of_more.get(test, ()) if models > 2 else ()))
-        assert learner in named
+def test_more_than_two_models_are_named_where_they_alone_are_surely_above():
     layout, plan = Layout(blocks=10, kind="k-fold", folds=10), Plan(halves=True)
     said = "So it errs too often with more than two models of pickers of one feature."
     assert said in measured_rates.measured_rates(plan, layout, 3)

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 import polaroc as pr
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import InvalidArgument, PolarocError
-from polaroc.predictions.roles import ROLES
+from polaroc.predictions.roles import ROLES, documented
 
 pytestmark = pytest.mark.usefixtures("words_only")
 rng = np.random.default_rng(1)
@@ -286,6 +286,14 @@ def test_roles_are_documented_in_every_function():
         assert "**columns" not in text
         for role in inspect.signature(getattr(pr, name)).parameters:
             assert role in text
+
+
+def test_roles_are_documented_though_python_strips_the_indentation():
+    # As Python 3.13 does.
+    text = "What it does.\n\n    Parameters\n    ----------\n    **columns\n\n    Returns\n"
+    written = documented(text, ["truth"])
+    assert written == documented(inspect.cleandoc(text), ["truth"])
+    assert "\ntruth\n    " in written
 
 
 def test_intervals_do_not_ignore_clusters():

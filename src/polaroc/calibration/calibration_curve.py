@@ -66,22 +66,11 @@ def calibration_curve(
     InvalidArgument, InvalidTable
         For an argument outside what is allowed; where the columns or rows of a curve are missing.
 
-    See Also
-    --------
-    polaroc.charts.reliability : Draws it.
-    check_calibration : One test for all scores.
-
     Notes
     -----
-    The curve is the hull of the ROC read as a calibration, and needs no bins. Of curves
+    The curve is the hull of the ROC read as a calibration, and needs no bins (Bröcker and
+    Smith 2007; Dimitriadis, Gneiting and Jordan 2021). Of curves
     with more than 2,000 different scores the band is drawn from 2,000 bins of them.
-
-    References
-    ----------
-    Bröcker, Smith, "Increasing the reliability of reliability diagrams", 2007.
-
-    Dimitriadis, Gneiting, Jordan, "Stable reliability diagrams for probabilistic
-    classifiers", 2021.
 
     Examples
     --------

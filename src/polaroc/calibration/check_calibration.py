@@ -39,8 +39,9 @@ def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyF
     """Test, per key, whether scores are the probabilities they claim to be.
 
     The score test of intercept 0 and slope 1 in a logistic regression of the truth on the
-    log-odds of the score. Scores that are right at one prior are right, re-weighted, at
-    every other, as long as only the prior shifts: one test is enough for all priors.
+    log-odds of the score (Cox 1958; Miller, Hui and Tierney 1991). Scores that are right at one
+    prior are right, re-weighted, at every other, as long as only the prior shifts: one test is
+    enough for all priors.
 
     Parameters
     ----------
@@ -65,11 +66,6 @@ def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyF
     InvalidPredictions, InvalidArgument
         As in `curve`; for a prior outside (0, 1).
 
-    See Also
-    --------
-    calibration_curve : How often scores are right, score by score.
-    probabilities : Scores calibrated by other cases, at any prior.
-
     Notes
     -----
     Where `score_prior` is given, scores are re-weighted from it to the share of positives here
@@ -84,12 +80,6 @@ def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyF
     30 cases of the rarer class or more, in 3.8 to 5.5 % (``just calibration size``; 1,000 or
     2,000 samples each, standard errors up to 0.7 %). With fewer it was up to 8.2 % there,
     which `note` says.
-
-    References
-    ----------
-    Cox, "Two further applications of a model for binary regression", 1958.
-
-    Miller, Hui, Tierney, "Validation techniques for logistic regression models", 1991.
 
     Examples
     --------

@@ -88,27 +88,14 @@ def probabilities(
         For scores that are missing (of a lazy plan, `note` says so) or not numeric; for
         priors outside what is allowed, and columns named as those of the result.
 
-    See Also
-    --------
-    polaroc.expr.at_prior : A probability that was right at one prior, at another.
-    hull : The segments that scores are calibrated by.
-    apply_thresholds : Thresholds from one table, applied to another.
-
     Notes
     -----
-    At the prior of the tuning table this is scikit-learn's `IsotonicRegression`, as a
-    step function, with one exception: where all tuning cases of a segment are of one
-    class, which only the first and the last segment can be, isotonic regression says 1
-    or 0 without evidence for certainty. Such a segment counts as having half a case of
-    the other class, as Jeffreys' prior for a share has, but never passes the segment
-    beside it. Weights of the curve are taken as counts of cases.
-
-    References
-    ----------
-    Zadrozny, Elkan, "Transforming classifier scores into accurate multiclass probability
-    estimates", 2002.
-
-    Fawcett, Niculescu-Mizil, "PAV and the ROC convex hull", 2007.
+    At the prior of the tuning table this is scikit-learn's `IsotonicRegression` (Zadrozny
+    and Elkan 2002; Fawcett and Niculescu-Mizil 2007), as a step function, with one exception:
+    where all tuning cases of a segment are of one class, which only the first and the last
+    segment can be, isotonic regression says 1 or 0 without evidence for certainty. Such a
+    segment counts as having half a case of the other class, as Jeffreys' prior for a share has,
+    but never passes the segment beside it. Weights of the curve are taken as counts of cases.
 
     Examples
     --------

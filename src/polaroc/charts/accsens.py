@@ -40,12 +40,8 @@ def accsens_plane(
         Tidy measures with rows of "auc_range" and "sens", as `evaluate` gives them
         with ``over=(0.05, 0.20)``. The first key gives the colour; with more keys,
         such as folds, each has a small point and their mean a large one.
-    title
-        Heading of the chart.
     weights
         Weights (w_e, w_s) ≥ 0 of the area and of Sens in AccSens, not both 0.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -58,11 +54,6 @@ def accsens_plane(
     InvalidTable, InvalidArgument
         Where the columns of a measure table or one of the measures are missing;
         for weights outside what is allowed.
-
-    See Also
-    --------
-    accsens : Error and prior sensitivity in one number.
-    charts.operating_drift : Where operating points move as the prior changes.
 
     Notes
     -----

@@ -41,10 +41,6 @@ def auprec_by_prior(
         and their mean a thick one, at the priors they share. Where the table has
         `lower` and `upper`, a key of its own colour has a band between them; the
         limits of single folds, which are none of their mean, are not drawn.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -55,11 +51,6 @@ def auprec_by_prior(
     ------
     InvalidTable, InvalidArgument
         Where the columns of a measure table are missing; for more than 300 keys.
-
-    See Also
-    --------
-    evaluate : All measures of predictions in one pass.
-    charts.interaction : Means and spread of models over priors.
 
     Examples
     --------
@@ -131,12 +122,8 @@ def interaction(
         Tidy measures that hold `measure` at several priors. The first key tells
         the models apart, the others are folds; a prior that not all folds of a
         model share is left out.
-    title
-        Heading of the chart.
     measure
         A measure taken at priors.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -149,11 +136,6 @@ def interaction(
     InvalidTable, InvalidArgument
         Where the columns of a measure table are missing; for a measure without
         priors; for more than 300 models.
-
-    See Also
-    --------
-    evaluate : All measures of predictions in one pass.
-    charts.auprec_by_prior : AUPREC against the prior.
 
     Notes
     -----

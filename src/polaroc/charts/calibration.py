@@ -42,13 +42,9 @@ def reliability(
     calibration
         The result of `calibration_curve`. The first key gives the colour. Keys whose
         scores are not probabilities have no line; the subtitle says how many.
-    title
-        Heading of the chart.
     over
         A range of priors for a slider, which re-weights scores and shares of positives;
         there is then one panel, of the first prior of each key.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -61,10 +57,6 @@ def reliability(
     InvalidTable, InvalidArgument
         Where the columns of a calibration curve are missing, or no key has scores that
         are probabilities; for more than 300 curves; for a range outside what is allowed.
-
-    See Also
-    --------
-    polaroc.calibration_curve : The table it draws.
 
     Examples
     --------

@@ -51,10 +51,6 @@ def regret(
     ----------
     choice
         The result of `choose`.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -67,11 +63,6 @@ def regret(
     ------
     InvalidTable
         For anything but a choice.
-
-    See Also
-    --------
-    choose : Which model to take over uncertain priors.
-    charts.winner_map : The best model at each prior.
 
     Examples
     --------
@@ -184,10 +175,6 @@ def winner_map(
     ----------
     choice
         The result of `choose`.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -202,11 +189,6 @@ def winner_map(
     ------
     InvalidTable
         For anything but a choice.
-
-    See Also
-    --------
-    choose : Which model to take over uncertain priors.
-    charts.regret : What each model costs where it is not the best.
 
     Examples
     --------

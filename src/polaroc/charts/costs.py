@@ -40,12 +40,8 @@ def cost_curves(
     ----------
     costs
         The result of `cost_curve`. The first key gives the colour.
-    title
-        Heading of the chart.
     brier
         The result of `brier_curve`, to draw dashed over the cost curves.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -57,11 +53,6 @@ def cost_curves(
     ------
     InvalidTable, InvalidArgument
         Where the columns of cost curves are missing; for more than 300 curves.
-
-    See Also
-    --------
-    cost_curve : Normalised expected cost over priors and costs.
-    brier_curve : The cost of acting on scores as probabilities.
 
     Examples
     --------
@@ -118,10 +109,6 @@ def decision_curves(
     benefits
         The result of `decision_curve`. The first key gives the colour. Keys whose
         scores are not probabilities have no line; the subtitle says how many.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -134,10 +121,6 @@ def decision_curves(
     InvalidTable, InvalidArgument
         Where the columns of decision curves are missing, or no key has scores that
         are probabilities; for more than 300 curves.
-
-    See Also
-    --------
-    decision_curve : Net benefit of acting on probabilities.
 
     Examples
     --------

@@ -29,8 +29,6 @@ def dominance(
     ----------
     relations
         The result of `dominance`.
-    title
-        Heading of the chart.
 
     Returns
     -------
@@ -43,11 +41,6 @@ def dominance(
     ------
     InvalidTable
         Where the columns of such a table are missing.
-
-    See Also
-    --------
-    polaroc.dominance : Which curve lies above which.
-    charts.roc : ROC curves.
 
     Examples
     --------

@@ -45,10 +45,6 @@ def operating_drift(
         gives the colour, the prior the shape. Keys without a point have none.
     curve
         The result of `curve`, of which to draw the ROC curves behind.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -62,11 +58,6 @@ def operating_drift(
     InvalidTable, InvalidArgument
         Where the columns of operating points or of a curve are missing; for more than
         six priors or 1000 points.
-
-    See Also
-    --------
-    operating_points : The point that a rule takes at each prior.
-    charts.accsens_plane : Error against prior sensitivity.
 
     Examples
     --------

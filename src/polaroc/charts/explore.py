@@ -75,14 +75,10 @@ def explorer(
         The result of `curve` or `hull`, of at most 30 keys: of many folds, pool the
         scores by building the curves with the model as their only key. The first key
         gives the colour.
-    title
-        Heading of the chart.
     prior
         Where the slider starts: share of positives, within `over`.
     over
         The range (lo, hi) of priors of the slider, 0 < lo < hi < 1.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
     calibration
         The result of `calibration_curve` on curves of the same first key, for a third
         panel: how often scores are right at the prior of the slider.
@@ -101,13 +97,6 @@ def explorer(
     InvalidTable, InvalidArgument
         Where the columns or rows of a curve are missing; for too many curves, or a prior or
         range outside what is allowed.
-
-    See Also
-    --------
-    curve : The ROC curve from predictions.
-    charts.roc : ROC curves.
-    charts.pr : Precision-recall curves.
-    charts.reliability : How often scores are right, alone.
 
     Notes
     -----

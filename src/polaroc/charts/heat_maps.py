@@ -37,8 +37,6 @@ def surface(
     curve
         The result of `achievable` at several priors; a grid of 51 recalls and 40
         priors, evenly spaced in their logarithm, looks smooth.
-    title
-        Heading of the chart.
     levels
         Precisions in (0, 1) at which to draw a line.
 
@@ -52,11 +50,6 @@ def surface(
     InvalidTable, InvalidArgument
         Where the columns of an achievable curve are missing; for fewer than two
         priors or recalls, more than 12 keys, or levels outside (0, 1).
-
-    See Also
-    --------
-    achievable : The achievable precision-recall curve.
-    charts.pr : Precision-recall curves.
 
     Examples
     --------

@@ -38,10 +38,6 @@ def monitor(
     ----------
     table
         The `table` of `monitor`, or several under each other.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -54,10 +50,6 @@ def monitor(
     ------
     InvalidTable, InvalidArgument
         Where the columns of the table are missing; for more than 20,000 points.
-
-    See Also
-    --------
-    polaroc.monitor : What deployed thresholds do, day by day.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Type checks of the options of charts."""
+"""Options of charts: what several mean is said once, and their types are checked."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -8,10 +8,19 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import polars as pl
 
 from polaroc.base.checks import is_number
+from polaroc.base.docstrings import entries, put_in
 from polaroc.errors import Hint, InvalidArgument
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+
+SHARED = {
+    "title": "Heading of the chart.",
+    "colours": "From name to colour, as `palette` gives them, for the same in every chart.",
+}
+# What comes after the parameters in a docstring.
+AFTER = "\nReturns\n"
 
 
 class Kind(NamedTuple):
@@ -23,8 +32,9 @@ class Kind(NamedTuple):
 
 
 def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Check the types of options before drawing a chart."""
+    """Check the types of options before drawing a chart; document those that charts share."""
     chart_signature = signature(chart)
+    shared = {name: text for name, text in SHARED.items() if name in chart_signature.parameters}
 
     @wraps(chart)
     def checked_chart(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -42,6 +52,7 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
         with debug_mode(False):
             return chart(*args, **kwargs)
 
+    checked_chart.__doc__ = put_in(chart.__doc__, AFTER, f"{entries(shared)}{AFTER}")
     return checked_chart
 
 

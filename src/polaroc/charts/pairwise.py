@@ -30,10 +30,6 @@ def pairs(
     ----------
     comparison
         The result of `compare`.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -50,10 +46,6 @@ def pairs(
     ------
     InvalidTable
         For anything but a comparison.
-
-    See Also
-    --------
-    compare : Whether models differ on a measure.
 
     Examples
     --------

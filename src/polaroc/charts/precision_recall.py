@@ -69,8 +69,6 @@ def pr(
     surface
         The result of `surface`, with its column `precision`. The first key
         gives the colour.
-    title
-        Heading of the chart.
     iso
         Lines of equal precision, F or cost to draw behind, in the panels of
         their priors: the result of `iso_lines` with ``space="pr"``.
@@ -81,8 +79,6 @@ def pr(
         set with theirs.
     achievable
         The result of `achievable` at the same priors, to draw dashed over the curves.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -97,12 +93,6 @@ def pr(
         Where the columns of a surface are missing; for more than 300 curves, iso
         lines or achievable curves at a prior that has no panel, or a `band` over
         folds that do not share their priors.
-
-    See Also
-    --------
-    polaroc.surface : Every point of the curve at every prior.
-    charts.roc : ROC curves.
-    pr_band : A band that holds the whole true precision-recall curve.
 
     Examples
     --------

@@ -42,8 +42,6 @@ def roc(
     curve
         The result of `curve` or `hull`. The first key gives the colour; keys
         without positives or without negatives have no curve.
-    title
-        Heading of the chart.
     iso
         Lines of equal precision, F or cost to draw behind, at one prior: the
         result of `iso_lines`.
@@ -54,8 +52,6 @@ def roc(
         set with theirs.
     hull
         The result of `hull`, to draw dashed over the curves.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -69,12 +65,6 @@ def roc(
     InvalidTable, InvalidArgument
         Where the columns or rows of a curve are missing; for more than 300 curves, or a
         `band` that is no key.
-
-    See Also
-    --------
-    curve : The ROC curve from predictions.
-    charts.pr : Precision-recall curves.
-    roc_band : A band that holds the whole true ROC curve.
 
     Examples
     --------

@@ -99,10 +99,6 @@ def export(
     OutputRefused
         Where a file to write is there and is no chart.
 
-    See Also
-    --------
-    charts.save : One chart to one file.
-
     Examples
     --------
     >>> import tempfile
@@ -150,11 +146,6 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
         For an unknown suffix or theme.
     OutputRefused
         Where `file` is there and is no chart.
-
-    See Also
-    --------
-    charts.export : A chart in several formats.
-    charts.palette : A colour for each model.
 
     Examples
     --------

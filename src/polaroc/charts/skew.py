@@ -37,10 +37,6 @@ def skew_effect(
     rates
         The columns to draw, distinguished by dashes; by default those of "accuracy",
         "precision" and "tnr" that the table has.
-    title
-        Heading of the chart.
-    colours
-        From name to colour, as `palette` gives them, for the same in every chart.
 
     Returns
     -------
@@ -51,11 +47,6 @@ def skew_effect(
     ------
     InvalidTable, InvalidArgument
         Where `skew` or a rate is missing; for more than 300 lines.
-
-    See Also
-    --------
-    polaroc.surface : Every point of the curve at every prior.
-    charts.operating_drift : Where operating points move as the prior changes.
 
     Examples
     --------

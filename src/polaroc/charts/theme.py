@@ -63,10 +63,6 @@ def palette(models: Iterable[object]) -> dict[str, str]:
         From name to colour, in the order of the models. Colours repeat after eight
         models; lines are then distinguished by their dashes, up to 32.
 
-    See Also
-    --------
-    charts.save : One chart to one file.
-
     Examples
     --------
     >>> palette(["C", "A", "B", "A"])

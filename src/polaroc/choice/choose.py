@@ -138,14 +138,6 @@ def choose(
         range or belief, nor the measure at eight priors within the range or at all nodes
         of the belief.
 
-    See Also
-    --------
-    compare : Whether models differ on a measure.
-    operating_points : The thresholds of models on their own.
-    gate : Whether a challenger may replace the champion.
-    report : All of it as one HTML page.
-    uniform : All priors of a range, equally likely.
-
     Notes
     -----
     The expected AUPREC over a range is IAUPREC (P-ROC Eq. 5): that of the table,
@@ -172,13 +164,6 @@ def choose(
     In simulation, where the true differences have the size of their error or more,
     answers of a given probability were right about as often as that (see the page "How
     sure" in the documentation, which also says where they were not).
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
-
-    Nadeau, Bengio, "Inference for the generalization error", 2003.
 
     Examples
     --------

@@ -71,12 +71,6 @@ class Choice:
         are called positive; None where nothing is, and of other choices.
     promise
         What that threshold promises in one sentence, None where nothing is promised.
-
-    See Also
-    --------
-    choose : Which model to take over uncertain priors.
-    charts.winner_map : The best model at each prior.
-    charts.regret : What each model costs where it is not the best.
     """
 
     bayes: Any

@@ -97,10 +97,6 @@ def anova(
         For unknown columns or measures; for combinations that are missing (with
         their list), repeated or null; where nothing is left for the residual.
 
-    See Also
-    --------
-    compare : Whether models differ on a measure.
-
     Notes
     -----
     P-ROC §5. Let F₂ be the two-way F on means over the priors, of I models, J folds
@@ -109,11 +105,6 @@ def anova(
     residual sum of squares of those means, and W ≥ 0 what is left of each model and
     fold across the priors. Where the priors tell the same, W is near 0 and the
     three-way F near c·F₂: priors add degrees of freedom, not information.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
 
     Examples
     --------

@@ -123,7 +123,7 @@ def compare(
     Returns
     -------
     Comparison
-        Its frames `omnibus`, `pairs` and `letters`, its `warnings`, and a
+        Its frames `omnibus`, `pairs` and `letters` (Piepho 2004), its `warnings`, and a
         `summary()` to print.
 
     Raises
@@ -133,13 +133,6 @@ def compare(
         for "trained" more than one fold;
         cells that are missing (with their list), null (with their notes) or
         repeated with other numbers.
-
-    See Also
-    --------
-    delong : DeLong's test of AUCs on one test set.
-    anova : Analysis of variance as in P-ROC.
-    choose : Which model to take over uncertain priors.
-    gate : Whether a challenger is worse than a champion by more than a margin.
 
     Notes
     -----
@@ -164,16 +157,6 @@ def compare(
     with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and
     where no two models differ all hold at once with it; where models differ, Holm's method
     does not promise that. Tukey's hold at once with confidence `level`.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
-
-    Nadeau, Bengio, "Inference for the generalization error", 2003.
-
-    Piepho, "An algorithm for a letter-based representation of all-pairwise
-    comparisons", 2004.
 
     Examples
     --------

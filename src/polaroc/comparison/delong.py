@@ -76,20 +76,10 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
         models, with their number and the first of them; fewer than two models;
         as in `curve`.
 
-    See Also
-    --------
-    compare : Whether models differ on a measure.
-    auc : The area under the ROC curve.
-
     Notes
     -----
     DeLong, DeLong and Clarke-Pearson (1988). Computed at once, also from a lazy
     frame.
-
-    References
-    ----------
-    DeLong, DeLong, Clarke-Pearson, "Comparing the areas under two or more correlated
-    receiver operating characteristic curves: a nonparametric approach", 1988.
 
     Examples
     --------

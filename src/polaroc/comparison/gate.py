@@ -127,11 +127,6 @@ def gate(
         For a model that the table does not have; arguments outside what is allowed;
         too few folds, or too few cases of a class; as in `compare`.
 
-    See Also
-    --------
-    compare : Whether models differ on a measure.
-    choose : Which model to take over uncertain priors.
-
     Notes
     -----
     "pass" where `lower` ≥ −`margin`, "fail" where `upper` < −`margin`, else
@@ -160,13 +155,6 @@ def gate(
     Models that rank all cases alike differ by 0, and pass. Where two models that do not
     rank alike show no variation (both perfect, or a difference that is the same in
     every fold), there is no interval, and the verdict is "undecided".
-
-    References
-    ----------
-    Nadeau, Bengio, "Inference for the generalization error", 2003.
-
-    DeLong, DeLong, Clarke-Pearson, "Comparing the areas under two or more correlated
-    receiver operating characteristic curves: a nonparametric approach", 1988.
 
     Examples
     --------

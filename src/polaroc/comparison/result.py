@@ -49,11 +49,6 @@ class Comparison:
         How it was compared: `target`, `test_train_ratio`, `level` …
     higher_is_better
         Whether more of the measure is better.
-
-    See Also
-    --------
-    compare : Whether models differ on a measure.
-    charts.pairs : Models with letters, differences with intervals.
     """
 
     omnibus: pl.DataFrame

@@ -39,11 +39,6 @@ class GateResult:
         What it rests on, such as "20 folds".
     warnings
         What the interval assumes, and notes on the data, in sentences.
-
-    See Also
-    --------
-    gate : Whether a challenger may replace the champion.
-    compare : Whether models differ on a measure.
     """
 
     verdict: Verdict

@@ -66,10 +66,6 @@ def bin_edges(cases: Cases[Any], *, bins: int = 1000, **columns: Unpack[Columns]
     InvalidPredictions, InvalidArgument
         As in `curve`; without positives or without negatives that have a finite score.
 
-    See Also
-    --------
-    binned : Counts in these bins.
-
     Examples
     --------
     >>> import polars as pl
@@ -136,12 +132,6 @@ def binned(cases: Cases[Any], *, bins: Bins, **columns: Unpack[Columns]) -> pl.L
     InvalidPredictions, InvalidArgument
         As in `curve`; for bins outside what is allowed.
 
-    See Also
-    --------
-    bin_edges : Edges that follow the quantiles of a reference.
-    merge_bins : The sum of several tables.
-    bounds : Measures with certain bounds.
-
     Examples
     --------
     >>> import polars as pl
@@ -207,11 +197,6 @@ def merge_bins(*tables: Table) -> Any:
     InvalidTable
         For tables whose edges, or columns, differ.
 
-    See Also
-    --------
-    binned : Counts in bins.
-    bounds : Measures with certain bounds.
-
     Examples
     --------
     >>> import polars as pl
@@ -272,11 +257,6 @@ def curve_from_bins(frame: Frame) -> Frame:
     ------
     InvalidTable
         As `merge_bins` does.
-
-    See Also
-    --------
-    bounds : Measures with certain bounds.
-    operating_points : The threshold that a rule takes at each prior.
 
     Examples
     --------

@@ -72,20 +72,10 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
         reserved names among the keys, a score that is not numeric. A lazy plan cannot raise
         for its rows: such a key has null totals and rates.
 
-    See Also
-    --------
-    surface : Every point of the curve at every prior.
-    evaluate : All measures of predictions in one pass.
-    hull : The upper convex hull of each curve.
-
     Notes
     -----
-    P-ROC §3, with tied scores as one segment, so that the order of rows never
+    P-ROC §3 and D&G, with tied scores as one segment, so that the order of rows never
     matters.
-
-    References
-    ----------
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------

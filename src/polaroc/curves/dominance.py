@@ -48,18 +48,9 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
     InvalidArgument, InvalidTable
         Where `model` is not a key; where the columns or rows of a curve are missing.
 
-    See Also
-    --------
-    curve : The ROC curve from predictions.
-    compare : Whether models differ on a measure.
-
     Notes
     -----
     The plan holds a Python function: it runs in memory.
-
-    References
-    ----------
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------

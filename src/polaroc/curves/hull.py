@@ -40,21 +40,11 @@ def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     InvalidTable
         Where the columns or rows of a curve are missing.
 
-    See Also
-    --------
-    curve : The ROC curve from predictions.
-    achievable : The achievable precision-recall curve.
-    operating_points : The point that a rule takes at each prior.
-
     Notes
     -----
     D&G Corollary 3.1. Choose thresholds on a tuning table and apply them to a test table;
     never read them off the test data. The plan holds a Python function: it runs
     in memory and cannot be sent to a remote engine.
-
-    References
-    ----------
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------
@@ -110,19 +100,9 @@ def achievable(
         For a prior or recall outside what is allowed; where the columns or rows of a
         curve are missing.
 
-    See Also
-    --------
-    hull : The upper convex hull of each curve.
-    surface : Every point of the curve at every prior.
-    iso_lines : Lines of an equal rate.
-
     Notes
     -----
     D&G Corollary 3.1. Like `hull`, the plan holds a Python function.
-
-    References
-    ----------
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------

@@ -72,11 +72,6 @@ def mean_roc(
         Where `fold` is not a key, or another argument is outside what is allowed;
         where the columns or rows of a curve are missing.
 
-    See Also
-    --------
-    mean_pr : The mean precision-recall curve over folds.
-    surface : Every point of the curve at every prior.
-
     Notes
     -----
     Between ROC points a curve is straight; at a vertical segment its upper end is
@@ -141,19 +136,10 @@ def mean_pr(
     InvalidArgument, InvalidTable
         As `mean_roc`; where the columns of a surface are missing.
 
-    See Also
-    --------
-    mean_roc : The mean ROC curve over folds.
-    surface : Every point of the curve at every prior.
-
     Notes
     -----
     Each curve is interpolated exactly, on its ROC (D&G §4). At a recall with several
     precisions the highest is taken, at recall 0 the limit.
-
-    References
-    ----------
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------

@@ -64,20 +64,9 @@ def surface(
         For a prior outside (0, 1) or an unknown rate; where the columns or rows of a
         curve are missing.
 
-    See Also
-    --------
-    curve : The ROC curve from predictions.
-    prior_grid : Priors from one to another.
-    operating_points : The point that a rule takes at each prior.
-
     Notes
     -----
     P-ROC §4, Eq. 3.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
 
     Examples
     --------

@@ -29,10 +29,6 @@ def satellite() -> pl.DataFrame:
         neighbourhood; `class` String, six kinds of land cover. P-ROC's
         positives are "cotton crop" and "damp grey soil" (1329).
 
-    See Also
-    --------
-    datasets.satellite_predictions : Scores of three models on them.
-
     Notes
     -----
     Statlog (Landsat Satellite), A. Srinivasan, UCI Machine Learning Repository,
@@ -56,10 +52,6 @@ def satellite_predictions() -> pl.DataFrame:
         `case` Int64 (row of `satellite`, from 0), `truth` Boolean, `score`
         Float64 (log-odds for A, a share from 0 to 1 for B and C).
 
-    See Also
-    --------
-    datasets.satellite : Pixels of satellite images.
-
     Notes
     -----
     Made from `satellite` by ``python -m polaroc.experiments.satellite``.
@@ -80,10 +72,6 @@ def sonar() -> pl.DataFrame:
     DataFrame
         208 rows: `x1` … `x60` Float64 from 0 to 1, the energy in 60 frequency
         bands; `class` String, "mine" (111) or "rock" (97).
-
-    See Also
-    --------
-    datasets.sonar_predictions : Scores of four models on them.
 
     Notes
     -----
@@ -106,10 +94,6 @@ def ionosphere() -> pl.DataFrame:
     DataFrame
         351 rows: `x1` … `x34` Float64 from -1 to 1, 17 complex pulses (`x2` is 0
         throughout); `class` String, "good" (225) or "bad" (126).
-
-    See Also
-    --------
-    datasets.ionosphere_predictions : Scores of four models on them.
 
     Notes
     -----
@@ -134,10 +118,6 @@ def sonar_predictions() -> pl.DataFrame:
         30), `case` Int64 (row of `sonar`, from 0), `truth` Boolean ("mine"),
         `score` Float64.
 
-    See Also
-    --------
-    datasets.sonar : Sonar returns.
-
     Notes
     -----
     Made from `sonar` by ``python -m polaroc.experiments.accsens``.
@@ -160,10 +140,6 @@ def ionosphere_predictions() -> pl.DataFrame:
         30), `case` Int64 (row of `ionosphere`, from 0), `truth` Boolean
         ("good"), `score` Float64.
 
-    See Also
-    --------
-    datasets.ionosphere : Radar returns.
-
     Notes
     -----
     Made from `ionosphere` by ``python -m polaroc.experiments.accsens``.
@@ -183,10 +159,6 @@ def twenty_scores() -> pl.DataFrame:
     -------
     DataFrame
         20 rows: `truth` Boolean, `score` Float64 (0.1 to 0.9).
-
-    See Also
-    --------
-    datasets.satellite_predictions : Scores of three models on them.
 
     Examples
     --------

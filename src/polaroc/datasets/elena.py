@@ -37,10 +37,6 @@ def phoneme(path: str | Path) -> pl.DataFrame:
     InvalidTable
         Where the file does not hold these data.
 
-    See Also
-    --------
-    datasets.sonar : Sonar returns.
-
     Examples
     --------
     >>> phoneme("README.md")

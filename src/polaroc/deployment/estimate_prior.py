@@ -99,11 +99,6 @@ def estimate_prior(
         at once. For weights that are not whole numbers, and for scores outside 0
         to 1 where the method is "em". For deployed scores without a key of the reference.
 
-    See Also
-    --------
-    evaluate : All measures of predictions in one pass.
-    operating_points : The point that a rule takes at each prior.
-
     Notes
     -----
     The result can be given as `priors` to `evaluate` and `apply_thresholds`, which
@@ -132,11 +127,6 @@ def estimate_prior(
 
     For "em" the reference is tested for calibration, with 1 % false alarms (up to
     3 % where it has ten positives).
-
-    References
-    ----------
-    Saerens, Latinne, Decaestecker, "Adjusting the outputs of a classifier to new a
-    priori probabilities: a simple procedure", 2002.
 
     Examples
     --------

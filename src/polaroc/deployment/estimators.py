@@ -77,7 +77,7 @@ class Mixture:
 
 
 def em_prior(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
-    """The prior of greatest likelihood where scores are posteriors (Saerens et al., 2002)."""
+    """The prior of greatest likelihood where scores are posteriors, as `estimate_prior` says."""
     size = labelled.pos + labelled.neg
     mean = float(size @ labelled.score) / float(size.sum())
     if not 0 < mean < 1:

@@ -95,21 +95,12 @@ def label_budget(
     InvalidPredictions, InvalidArgument, InvalidTable
         As in `monitor`.
 
-    See Also
-    --------
-    monitor : What deployed thresholds do at each time.
-
     Notes
     -----
     Labels are allotted to ranges of scores in proportion to their cases times the standard
-    deviation of their classes (Neyman), as the reference and the prior that fits the
+    deviation of their classes (Neyman 1934), as the reference and the prior that fits the
     deployed scores let expect it, and at least two to each range that matters. If more than
     the prior has shifted the interval holds, but may be wider than was asked for.
-
-    References
-    ----------
-    Neyman, "On the two different aspects of the representative method: the method of
-    stratified sampling and the method of purposive selection", 1934.
 
     Examples
     --------

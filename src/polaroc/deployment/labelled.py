@@ -1,4 +1,4 @@
-"""Prediction-powered estimates: some labels from use, and all scores (Angelopoulos, 2023)."""
+"""Prediction-powered estimates: some labels from use, and all scores (Angelopoulos et al. 2023)."""
 
 from dataclasses import dataclass
 

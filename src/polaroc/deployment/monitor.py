@@ -142,11 +142,6 @@ def monitor(
         reference, threshold or level, or has a time that is given again with
         other scores.
 
-    See Also
-    --------
-    estimate_prior : The share of positives of one deployment, with a narrower interval.
-    operating_points : The threshold that a rule chooses.
-
     Notes
     -----
     The assumption is prior shift: within positives, and within negatives, scores have the
@@ -164,7 +159,7 @@ def monitor(
     most.
 
     One minus the level is divided among keys; 80 % of each part goes to the reference,
-    whose rates at about twenty scores are bounded once (Clopper and Pearson), 20 % to the
+    whose rates at about twenty scores are bounded once (Clopper and Pearson 1934), 20 % to the
     shares of cases at or above these scores in use, at the n-th look 1/log₂(n+1) − 1/log₂(n+2)
     of it, for the time itself and for the last 2, 4, … 64 times together. Priors at which no
     score contradicts the shares are within the limits; precision and cost follow. A time
@@ -172,7 +167,7 @@ def monitor(
 
     With `labelled`, "prior_labelled", "precision_labelled" and "cost_labelled" are estimates
     that assume nothing of the drift: the mean of what the reference lets expect of all
-    scores, corrected by its mean error on the labels (prediction-powered). Their limits are
+    scores, corrected by its mean error on the labels (Angelopoulos et al. 2023). Their limits are
     of one time each, at the level, and raise no alarm. They are null where nothing says how
     cases were drawn, and where the scores contradict what is said: fewer than one such draw in
     a thousand has so many, or so few, labelled cases at or above some score. Labels of alarms
@@ -181,13 +176,6 @@ def monitor(
     "Better" is a threshold, among the same scores, or a model that costs less at every prior
     within the limits, and by more than the estimates of the reference showed anywhere
     in `over`: at the prior of the points, or of the reference, where there is no range.
-
-    References
-    ----------
-    Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of
-    the binomial", 1934.
-
-    Angelopoulos, Bates, Fannjiang, Jordan, Zrnic, "Prediction-powered inference", 2023.
 
     Examples
     --------

@@ -67,11 +67,6 @@ class Monitor:
     warnings
         What is wrong with the reference, the times or the labels, and what alarms take for
         granted, in sentences.
-
-    See Also
-    --------
-    monitor : What deployed thresholds do, day by day.
-    charts.monitor : Quantities in use over time.
     """
 
     table: pl.DataFrame

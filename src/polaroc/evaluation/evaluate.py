@@ -109,27 +109,14 @@ def evaluate(
     InvalidTable
         Where estimated priors have a key that the cases lack.
 
-    See Also
-    --------
-    curve : The ROC curve from predictions.
-    intervals : Intervals from the influence of single cases.
-    compare : Whether models differ on a measure.
-
     Notes
     -----
+    Areas under precision-recall curves are those of P-ROC, interpolated as in D&G; "sens" and
+    "accsens" are those of AccSens.
+
     At an estimated prior, limits are the widest of those at the estimate and at both ends of
     its interval, of the same level: also where the reference of the estimate is this very
     table (``just applied-intervals measures``). There is no `std_error` then.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
-
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
-
-    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
-    under prior uncertainty", 2006.
 
     Examples
     --------

@@ -73,10 +73,6 @@ def holdouts(
     MissingExtra
         Without scikit-learn.
 
-    See Also
-    --------
-    polaroc.sklearn.cross_val_predictions : Of any splitter and kind of table.
-
     Notes
     -----
     Hold-outs share training cases, so their results are correlated: a
@@ -140,11 +136,6 @@ def kfold(
     InvalidArgument, InvalidPredictions, InvalidTable, MissingExtra
         As in `holdouts`.
 
-    See Also
-    --------
-    sklearn.cross_val_predictions : Classifiers on any splits.
-    experiments.holdouts : Classifiers on stratified hold-outs.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -189,11 +180,6 @@ def test_train_ratio(
     ------
     InvalidArgument
         Where the test sets are empty or as large as `cases`.
-
-    See Also
-    --------
-    compare : Whether models differ on a measure.
-    choose : Which model to take over uncertain priors.
 
     Examples
     --------

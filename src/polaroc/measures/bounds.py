@@ -64,12 +64,6 @@ def bounds(
     InvalidTable, InvalidArgument
         As in `merge_bins`; for measures that have no such bounds.
 
-    See Also
-    --------
-    binned : Counts in bins.
-    intervals : Limits of the sampling error.
-    auprec_bounds : The least and greatest AUPREC of one ROC point.
-
     Notes
     -----
     Between the edges of a bin, from (f₀, t₀) to (f₁, t₁), the ROC curve of the scores goes up
@@ -78,17 +72,12 @@ def bounds(
     nowhere below the curve that goes first to the right, the worst. At each recall the false
     positive rate is least on the best curve and greatest on the worst; precision at a
     prior, t/(t + λf), falls as f rises, hence AUPREC at every prior, and its mean over
-    any priors, is greatest for the best and least for the worst order. So is the AUC, an area
-    below the curve. A balanced point lies where the curve crosses the ray 1 − t = λf,
-    which a higher curve crosses at a lower error. The bounds are these measures of the two
-    orders, and therefore as close as counts allow.
+    any priors, is greatest for the best and least for the worst order (D&G Theorem 3.2). So is
+    the AUC, an area below the curve. A balanced point lies where the curve crosses the ray 1 −
+    t = λf, which a higher curve crosses at a lower error. The bounds are these measures of the
+    two orders, and therefore as close as counts allow.
 
     Bounds are 1e-10 wider than computed, more than sums are rounded by.
-
-    References
-    ----------
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006, Theorem
-    3.2: what is above in ROC space is above in precision-recall space.
 
     Examples
     --------

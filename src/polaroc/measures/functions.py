@@ -60,16 +60,6 @@ def auc(
         Where the columns or rows of a curve are missing; for a range outside what is
         allowed, or both at once.
 
-    See Also
-    --------
-    auprec : The area under the precision-recall curve.
-    curve : The ROC curve from predictions.
-    intervals : Intervals from the influence of single cases.
-
-    References
-    ----------
-    McClish, "Analyzing a portion of the ROC curve", 1989.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -125,19 +115,6 @@ def auprec(
         For a prior outside (0, 1) or an unknown choice; where the columns or rows of a
         curve are missing.
 
-    See Also
-    --------
-    iauprec : The mean AUPREC over a range of priors.
-    auc : The area under the ROC curve.
-    intervals : Intervals from the influence of single cases.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
-
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -186,17 +163,6 @@ def iauprec(
     ------
     InvalidArgument, InvalidTable
         As in `auprec`.
-
-    See Also
-    --------
-    auprec : The area under the precision-recall curve.
-    uniform : All priors of a range, equally likely.
-    sens : How far the balanced point moves with the prior.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
 
     Examples
     --------

@@ -53,16 +53,6 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
         For a range outside what is allowed; where the columns of a curve are
         missing.
 
-    See Also
-    --------
-    accsens : Error and prior sensitivity in one number.
-    operating_points : The point that a rule takes at each prior.
-
-    References
-    ----------
-    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
-    under prior uncertainty", 2006.
-
     Examples
     --------
     >>> import polars as pl
@@ -109,16 +99,6 @@ def accsens(
     InvalidArgument, InvalidTable
         For a range or weights outside what is allowed; where the columns or rows of a
         curve are missing.
-
-    See Also
-    --------
-    sens : How far the balanced point moves with the prior.
-    evaluate : All measures of predictions in one pass.
-
-    References
-    ----------
-    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
-    under prior uncertainty", 2006.
 
     Examples
     --------

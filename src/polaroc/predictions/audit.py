@@ -63,11 +63,6 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
         Unclear labels, bad weights, scores that no Float64 holds: with their number and the
         first keys that have them.
 
-    See Also
-    --------
-    evaluate : All measures of predictions in one pass.
-    curve : The ROC curve from predictions.
-
     Examples
     --------
     >>> import polars as pl

@@ -79,10 +79,6 @@ score_prior, test_train_ratio
     found, absent
         The roles that were found by the names of columns, and those that were said to be None.
 
-    See Also
-    --------
-    cases : What the columns of a table mean.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -223,11 +219,6 @@ def cases(
         nor score is given; what a function needs it asks for. For files that are not there or
         cannot be read.
 
-    See Also
-    --------
-    evaluate : All measures of predictions in one pass.
-    check : An audit of a table of predictions.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -263,7 +254,7 @@ cast(Any, cases).__signature__ = signature(cases).replace(
         *parameters(ROLES, needed=()),
     ]
 )
-cases.__doc__ = documented(cases.__doc__ or "", ROLES)
+cases.__doc__ = documented(cases.__doc__, ROLES)
 
 
 @overload

@@ -76,11 +76,6 @@ def one_vs_rest(
         the name of one that is made here, or a name is no class while a label has no column (of
         a lazy frame when it is collected).
 
-    See Also
-    --------
-    macro : Means of measures over the classes.
-    evaluate : All measures of predictions in one pass.
-
     Examples
     --------
     >>> import polars as pl
@@ -224,11 +219,6 @@ def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False
     ------
     InvalidArgument, InvalidTable
         Where `over` is not a key; where the columns of measures are missing.
-
-    See Also
-    --------
-    one_vs_rest : One table of predictions per class.
-    evaluate : All measures of predictions in one pass.
 
     Examples
     --------

@@ -6,7 +6,6 @@ Every function that takes predictions takes these as keywords, by `takes_cases`.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
-from textwrap import fill
 from typing import (
     Annotated,
     Any,
@@ -18,6 +17,7 @@ from typing import (
     get_type_hints,
 )
 
+from polaroc.base.docstrings import entries, put_in
 from polaroc.typing import By, IntoExpr, Label, Nulls, Prior, Score
 
 RoleName: TypeAlias = Literal[
@@ -216,7 +216,7 @@ OF_MEASURES = ("model", "fold", "test_train_ratio")
 # Pairs of roles that one column may not have, beside those that may have no other role.
 APART = (("model", "fold"), ("model", "case"))
 # Where the roles stand in a docstring.
-PLACE = "    **columns\n"
+PLACE = "**columns\n"
 
 
 def parameters(roles: Collection[str], needed: Collection[str] = NEEDED) -> list[Parameter]:
@@ -233,16 +233,11 @@ def parameters(roles: Collection[str], needed: Collection[str] = NEEDED) -> list
     ]
 
 
-def documented(text: str, roles: Collection[str], no_bearing: Collection[str] = ()) -> str:
+def documented(text: str | None, roles: Collection[str], no_bearing: Collection[str] = ()) -> str:
     """A docstring with the roles in the place of ``**columns``."""
     used = {role: one.text for role, one in ROLES.items() if role in roles}
     beside = [role for role in used if role in no_bearing]
     texts = {role: words for role, words in used.items() if role not in beside}
     if beside:
         texts[", ".join(beside)] = "As in `cases`; no bearing on the result."
-    indent = " " * 8
-    entries = [
-        f"    {role}\n{fill(words, 96, initial_indent=indent, subsequent_indent=indent)}\n"
-        for role, words in texts.items()
-    ]
-    return text.replace(PLACE, "".join(entries))
+    return put_in(text, PLACE, entries(texts))

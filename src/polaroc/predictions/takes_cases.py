@@ -224,7 +224,7 @@ def _wrapped(
     shown_first = first.replace(annotation=kinds)
     returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
     shown.__signature__ = own.replace(parameters=[shown_first, *beside], return_annotation=returned)
-    shown.__doc__ = documented(function.__doc__ or "", taken, no_bearing)
+    shown.__doc__ = documented(function.__doc__, taken, no_bearing)
     return wrapper
 
 

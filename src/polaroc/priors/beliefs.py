@@ -46,12 +46,6 @@ class Belief:
     ends
         The interval of an estimated prior, None of other beliefs.
 
-    See Also
-    --------
-    uniform : All priors of a range, equally likely.
-    beta : A beta distribution of the prior.
-    points : Priors with weights.
-
     Examples
     --------
     >>> points([0.1, 0.2], [3, 1])
@@ -132,17 +126,6 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     InvalidArgument
         For a range outside what is allowed.
 
-    See Also
-    --------
-    beta : A beta distribution of the prior.
-    points : Priors with weights.
-    iauprec : The mean AUPREC over a range of priors.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
-
     Examples
     --------
     >>> belief = uniform(0.05, 0.20)
@@ -185,12 +168,6 @@ def beta(a: float, b: float) -> Belief:
         For parameters that are not positive, so small (below about 0.05) that the
         belief would need more than a thousand nodes, or so unequal that its priors
         are nearer to 0 or 1 than 1e-300.
-
-    See Also
-    --------
-    uniform : All priors of a range, equally likely.
-    points : Priors with weights.
-    iauprec : The mean AUPREC over a range of priors.
 
     Examples
     --------
@@ -250,12 +227,6 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
     ------
     InvalidArgument
         For priors or weights outside what is allowed.
-
-    See Also
-    --------
-    uniform : All priors of a range, equally likely.
-    beta : A beta distribution of the prior.
-    iauprec : The mean AUPREC over a range of priors.
 
     Examples
     --------

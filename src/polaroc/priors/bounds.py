@@ -37,11 +37,6 @@ def auprec_bounds(auc: float, prior: float) -> tuple[float, float]:
     InvalidArgument
         For an area or a prior outside what is allowed.
 
-    See Also
-    --------
-    greatest_auprec : A bound on AUPREC given other areas.
-    auprec : The area under the precision-recall curve.
-
     Notes
     -----
     Let f(t) be the false positive rate at recall t: never falling, with
@@ -95,11 +90,6 @@ def greatest_auprec(
     ------
     InvalidArgument
         For a prior or a count outside what is allowed.
-
-    See Also
-    --------
-    auprec_bounds : Bounds on AUPREC given the AUC.
-    iauprec : The mean AUPREC over a range of priors.
 
     Notes
     -----

@@ -39,16 +39,6 @@ def skew(prior: Quantity) -> Quantity:
     InvalidArgument
         For a float outside (0, 1).
 
-    See Also
-    --------
-    prior : The prior at a skew.
-    prior_grid : Priors from one to another.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
-
     Examples
     --------
     >>> skew(0.1)
@@ -61,7 +51,7 @@ def skew(prior: Quantity) -> Quantity:
 
 
 def prior(skew: Quantity) -> Quantity:
-    """The prior at a skew: π = 1/(1+λ), the inverse of `skew`.
+    """The prior at a skew: π = 1/(1+λ), the inverse of `skew`, P-ROC §4.
 
     Parameters
     ----------
@@ -77,16 +67,6 @@ def prior(skew: Quantity) -> Quantity:
     ------
     InvalidArgument
         For a float that is not finite and positive.
-
-    See Also
-    --------
-    skew : The skew at a prior.
-    prior_grid : Priors from one to another.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
 
     Examples
     --------
@@ -140,11 +120,6 @@ def prior_grid(
     ------
     InvalidArgument
         For a range or a number outside what is allowed.
-
-    See Also
-    --------
-    skew : The skew at a prior.
-    uniform : All priors of a range, equally likely.
 
     Examples
     --------

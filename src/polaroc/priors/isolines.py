@@ -74,11 +74,6 @@ def iso_lines(
     InvalidArgument
         For a rate, space, level, prior or parameter outside what is allowed.
 
-    See Also
-    --------
-    pr_from_roc : From ROC to precision-recall space.
-    surface : Every point of the curve at every prior.
-
     Notes
     -----
     All are straight in ROC space: a t + b f = c, from the definitions of the

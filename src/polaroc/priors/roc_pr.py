@@ -26,18 +26,9 @@ def pr_from_roc(tpr: Quantity, fpr: Quantity, prior: Quantity) -> tuple[Quantity
     InvalidArgument
         For a prior that is a float outside (0, 1).
 
-    See Also
-    --------
-    roc_from_pr : From precision-recall to ROC space.
-    surface : Every point of the curve at every prior.
-
     Notes
     -----
     D&G Theorem 3.1: one-to-one where recall > 0.
-
-    References
-    ----------
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------
@@ -72,18 +63,9 @@ def roc_from_pr(
     InvalidArgument
         For a prior that is a float outside (0, 1).
 
-    See Also
-    --------
-    pr_from_roc : From ROC to precision-recall space.
-    surface : Every point of the curve at every prior.
-
     Notes
     -----
     D&G Theorem 3.1.
-
-    References
-    ----------
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
 
     Examples
     --------

@@ -223,7 +223,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Ev
     # Where a model was measured once, on cases that count once. Limits at each prior would take
     # ten times as long.
     tested = None
-    if not (question.folds or cases.weight):
+    if not question.folds and cases.weight is None:
         ends = _ends_of_estimate(question)
         limits = evaluate(
             cases, measures=["auprec", "iauprec"] if ends else "iauprec", intervals="logit",

@@ -140,36 +140,17 @@ def report(
     OutputRefused
         Where `path` is a file that is no report.
 
-    See Also
-    --------
-    choose : Which model to take over uncertain priors.
-    compare : Whether models differ on a measure.
-    evaluate : All measures of predictions in one pass.
-
     Notes
     -----
-    Intervals over folds are x̄ ± t √(s²(1/J + r)) with J folds and
-    r = `test_train_ratio` (Nadeau and Bengio 2003); on one test set they are those
-    of `intervals`. Over folds the rates of each fold at a threshold are averaged, as
-    the models of folds are mostly fitted anew and their scores not ranked together;
-    each fold is judged at thresholds that were set on others, and, where `case` is
-    given, without the cases it is judged on. On one test set, a threshold for a
-    recall or a capacity is an order statistic, so that exact binomial limits of its
-    rates hold for independent cases; thresholds for a precision or costs are judged
-    on fifths of the cases that they were not set on, with limits that hold at all
-    thresholds at once.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
-
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
-
-    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
-    under prior uncertainty", 2006.
-
-    Nadeau, Bengio, "Inference for the generalization error", 2003.
+    Measures are those of P-ROC and AccSens, curves are interpolated as in D&G. Intervals over
+    folds are x̄ ± t √(s²(1/J + r)) with J folds and r = `test_train_ratio` (Nadeau and Bengio
+    2003); on one test set they are those of `intervals`. Over folds the rates of each fold at a
+    threshold are averaged, as the models of folds are mostly fitted anew and their scores not
+    ranked together; each fold is judged at thresholds that were set on others, and, where
+    `case` is given, without the cases it is judged on. On one test set, a threshold for a
+    recall or a capacity is an order statistic, so that exact binomial limits of its rates hold
+    for independent cases; thresholds for a precision or costs are judged on fifths of the cases
+    that they were not set on, with limits that hold at all thresholds at once.
 
     Examples
     --------

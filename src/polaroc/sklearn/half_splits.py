@@ -37,7 +37,8 @@ def half_split_predictions(
 
     The cases are divided at random into two halves, several times, and in either half the
     classifiers are cross-validated on its cases alone. How much two halves, which share no
-    case, differ tells how much the whole would differ in other samples.
+    case, differ tells how much the whole would differ in other samples. Nadeau and Bengio
+    (2003) take such halves, without the step to all cases, in their conservative Z.
 
     Parameters
     ----------
@@ -68,17 +69,6 @@ def half_split_predictions(
     ------
     InvalidArgument, InvalidPredictions, MissingExtra
         As in `cross_val_predictions`, and where a class has too few cases.
-
-    See Also
-    --------
-    cross_val_predictions : The folds of the whole that are compared.
-    polaroc.compare : Whether the models differ, with the measures of these as `halves`.
-    polaroc.gate : Whether a challenger is worse than a champion.
-
-    References
-    ----------
-    Nadeau, Bengio, "Inference for the generalization error", 2003, whose conservative Z
-    takes such halves without the step to all cases.
 
     Examples
     --------

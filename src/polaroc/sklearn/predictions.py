@@ -93,13 +93,6 @@ def cross_val_predictions(
     MissingExtra
         Without scikit-learn.
 
-    See Also
-    --------
-    from_cross_validate : The table from models that are fitted already.
-    half_split_predictions : What a comparison by halves needs beside it.
-    polaroc.evaluate : The measures of the table.
-    polaroc.compare : Whether the models differ.
-
     Notes
     -----
     Scores of different folds come from different models. `polaroc.cases` finds model, folds and
@@ -169,10 +162,6 @@ def from_cross_validate(
     ------
     InvalidArgument, InvalidPredictions, MissingExtra
         As in `cross_val_predictions`, and where the results lack models or rows.
-
-    See Also
-    --------
-    cross_val_predictions : Fit several models and return the table.
 
     Examples
     --------

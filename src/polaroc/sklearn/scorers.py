@@ -51,11 +51,6 @@ def scorer(
     MissingExtra
         Without scikit-learn.
 
-    See Also
-    --------
-    iauprec_score : The measure of two arrays.
-    cross_val_predictions : The predictions themselves, for every measure and test.
-
     Examples
     --------
     >>> import polaroc as pr

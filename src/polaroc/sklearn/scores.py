@@ -58,21 +58,11 @@ def auprec_score(
     MissingExtra
         Without scikit-learn.
 
-    See Also
-    --------
-    iauprec_score : The mean over a range of priors.
-    scorer : For the model selection of scikit-learn.
-    polaroc.auprec : The same of many models, with notes on bias.
-
     Notes
     -----
     At the observed prior and with interpolation ``"step"`` it is
     `sklearn.metrics.average_precision_score`. The default interpolates between two
-    points of the ROC as Davis and Goadrich do, in place of taking steps.
-
-    References
-    ----------
-    Davis, Goadrich, "The relationship between precision-recall and ROC curves", 2006.
+    points of the ROC as D&G do, in place of taking steps.
 
     Examples
     --------
@@ -98,7 +88,7 @@ def iauprec_score(
     pos_label: Label | None = None,
     interpolation: Interpolation = "exact",
 ) -> float:
-    """Area under the precision-recall curve, averaged over a range of priors.
+    """Area under the precision-recall curve, averaged over a range of priors (P-ROC Eq. 5).
 
     Parameters
     ----------
@@ -117,17 +107,6 @@ def iauprec_score(
     ------
     InvalidArgument, InvalidPredictions, MissingExtra
         As in `auprec_score`.
-
-    See Also
-    --------
-    auprec_score : The area at one prior.
-    scorer : For the model selection of scikit-learn.
-    polaroc.iauprec : The same of many models, with notes on bias.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
 
     Examples
     --------

@@ -40,7 +40,8 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     """A binary classifier with its threshold set for the share of positives in use.
 
     The threshold is chosen by a rule on out-of-fold scores whose classes are
-    re-weighted to the prior in use; then the classifier is fitted on all cases.
+    re-weighted to the prior in use (AccSens, for "balanced"); then the classifier is fitted
+    on all cases.
     `predict` takes the threshold, `predict_proba` and `decision_function` are those
     of the classifier.
 
@@ -88,24 +89,14 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     classes_, n_features_in_, feature_names_in_
         Those of the classifier.
 
-    See Also
-    --------
-    polaroc.operating_points : The rules, on any curve.
-    polaroc.apply_thresholds : What a threshold does on other data.
-    sklearn.model_selection.TunedThresholdClassifierCV : By a score at the prior of
-        the training cases.
-
     Notes
     -----
     At one threshold the rates of all folds together are the means of the folds'
     rates, so that scores of different folds may share a curve here; but the fitted
     classifier should score on the scale of the folds' classifiers, as probabilities
     do. A prior other than that of `y` is taken for a shift of the prior alone.
-
-    References
-    ----------
-    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
-    under prior uncertainty", 2006.
+    scikit-learn's `TunedThresholdClassifierCV` takes the threshold by a score at the prior of
+    the training cases.
 
     Examples
     --------

@@ -110,37 +110,21 @@ def apply_thresholds(
     InvalidPredictions, InvalidArgument
         As in `curve`; for a level or cost outside what is allowed.
 
-    See Also
-    --------
-    operating_points : The point that a rule takes at each prior.
-    estimate_prior : The share of positives among unlabelled scores.
-    expected_cost : What a threshold costs when the prior is uncertain.
-
     Notes
     -----
-    Intervals are for independent cases, of which weights that are whole numbers count several;
-    with other weights there are none. Those of `tpr` and `fpr` are Clopper and Pearson's. Those
-    of `precision`, `posfrac` and `cost` meld the distributions behind them (Fay, Proschan and
-    Brittain, 2015): with 20 cases of a class or more, 0.95 intervals held the truth in 0.95 to
-    0.99 of samples at every pair of rates tried, by full enumeration (``just
-    applied-intervals``). At a belief they are for the prior drawn from it. At an estimated
-    prior its error is in them: a half normal to either side for ``method="em"``, and the ends
-    of its interval for others, as its error may come from the very cases that judge the
-    threshold: from references of 50 positives on they held the truth in 0.93 to 1.00 of
-    samples, the reference being the judged table or another. An estimate without an interval
-    has none to carry. Cases that score just the threshold and are called with a probability, as
-    by the rule "balanced", count as whichever is worse for a limit.
-
-    References
-    ----------
-    Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of
-    the binomial", 1934.
-
-    Fay, Proschan, Brittain, "Combining one-sample confidence procedures for inference in the
-    two-sample case", 2015.
-
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
+    Precision moves with the prior as in P-ROC Eq. 3. Intervals are for independent cases, of
+    which weights that are whole numbers count several; with other weights there are none. Those
+    of `tpr` and `fpr` are those of Clopper and Pearson (1934). Those of `precision`, `posfrac`
+    and `cost` meld the distributions behind them (Fay, Proschan and Brittain, 2015): with 20
+    cases of a class or more, 0.95 intervals held the truth in 0.95 to 0.99 of samples at every
+    pair of rates tried, by full enumeration (``just applied-intervals``). At a belief they are
+    for the prior drawn from it. At an estimated prior its error is in them: a half normal to
+    either side for ``method="em"``, and the ends of its interval for others, as its error may
+    come from the very cases that judge the threshold: from references of 50 positives on they
+    held the truth in 0.93 to 1.00 of samples, the reference being the judged table or another.
+    An estimate without an interval has none to carry. Cases that score just the threshold and
+    are called with a probability, as by the rule "balanced", count as whichever is worse for a
+    limit.
 
     Examples
     --------

@@ -50,20 +50,9 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
         For values outside what is allowed; where the columns of a curve are
         missing.
 
-    See Also
-    --------
-    operating_points : The point that a rule takes at each prior.
-    decision_curve : Net benefit of acting on probabilities.
-    hull : The upper convex hull of each curve.
-
     Notes
     -----
     Drummond and Holte (2006). Like `hull`, the plan holds a Python function.
-
-    References
-    ----------
-    Drummond, Holte, "Cost curves: an improved method for visualizing classifier
-    performance", 2006.
 
     Examples
     --------
@@ -127,20 +116,10 @@ def brier_curve(
     InvalidArgument, InvalidTable
         For values outside what is allowed; where the columns or rows of a curve are missing.
 
-    See Also
-    --------
-    cost_curve : The least cost, with the best threshold.
-    charts.cost_curves : Draws both.
-
     Notes
     -----
     The area under it is the Brier score, at equal priors, of the scores re-weighted to
     equal priors (Hernández-Orallo, Flach and Ferri, 2011).
-
-    References
-    ----------
-    Hernández-Orallo, Flach, Ferri, "Brier curves: a new cost-based visualisation of
-    classifier performance", 2011.
 
     Examples
     --------
@@ -220,20 +199,10 @@ def decision_curve(
         For thresholds or priors outside what is allowed; where the columns or rows of a
         curve are missing.
 
-    See Also
-    --------
-    cost_curve : Normalised expected cost over priors and costs.
-    operating_points : The point that a rule takes at each prior.
-
     Notes
     -----
     Vickers and Elkin (2006). For case-control data with a given prevalence, dcurves
     takes scores as right in the population: `score_prior=None` does.
-
-    References
-    ----------
-    Vickers, Elkin, "Decision curve analysis: a novel method for evaluating prediction
-    models", 2006.
 
     Examples
     --------

@@ -88,24 +88,14 @@ def expected_cost(
         For a prior, range or cost outside what is allowed; where the columns or rows of a curve
         are missing.
 
-    See Also
-    --------
-    h_measure : The share of the trivial cost that a model saves, over all costs.
-    cost_curve : Normalised expected cost over priors and costs.
-    operating_points : The point that a rule takes at each prior.
-
     Notes
     -----
     The least cost over the hull is a sum over its vertices, each of which is best in a range
     of the odds cπ/((1−c)(1−π)); of that, expectations are partial means of the beliefs, in
-    closed form where one of them is a number or a few, by quadrature to 1e-10 otherwise.
+    closed form where one of them is a number or a few, by quadrature to 1e-10 otherwise
+    (costs as in Drummond and Holte 2006).
     On the table that a threshold was chosen on, its cost is too low: judge it elsewhere.
     Like `hull`, the plan holds a Python function.
-
-    References
-    ----------
-    Drummond, Holte, "Cost curves: an improved method for visualizing classifier
-    performance", 2006.
 
     Examples
     --------
@@ -222,24 +212,12 @@ def h_measure(
         For a prior or cost outside what is allowed; where the columns of a curve are
         missing.
 
-    See Also
-    --------
-    expected_cost : The least expected cost where prior and cost are uncertain.
-    auc : The area under each curve.
-
     Notes
     -----
-    Closed form for a beta belief (Hand, 2009). It agrees with the R package hmeasure, whose
-    ``severity.ratio=1`` is the default here; its own default ratio, that of positives to
-    negatives r, is ``beta(1 + 1/r, 2)``. Like `hull`, the plan holds a Python function.
-
-    References
-    ----------
-    Hand, "Measuring classifier performance: a coherent alternative to the area under the ROC
-    curve", 2009.
-
-    Hand, Anagnostopoulos, "A better Beta for the H measure of classification performance",
-    2014.
+    Closed form for a beta belief (Hand 2009; Hand and Anagnostopoulos 2014). It agrees with the
+    R package hmeasure, whose ``severity.ratio=1`` is the default here; its own default ratio,
+    that of positives to negatives r, is ``beta(1 + 1/r, 2)``. Like `hull`, the plan holds a
+    Python function.
 
     Examples
     --------

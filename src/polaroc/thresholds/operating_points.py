@@ -65,7 +65,8 @@ def operating_points(
 
     Choose thresholds on a tuning table and apply them to other data with
     `apply_thresholds` (D&G §3): their rates on the table they were chosen on are too
-    good. With `confidence` the true rates keep what is asked of them.
+    good. Rates move to other priors as in P-ROC. With `confidence` the true rates keep what is
+    asked of them.
 
     Parameters
     ----------
@@ -138,12 +139,6 @@ def operating_points(
         allowed; where the columns or rows of a curve are missing; with `confidence`, where
         weights are not whole numbers.
 
-    See Also
-    --------
-    apply_thresholds : What thresholds do on other data.
-    cost_curve : Normalised expected cost over priors and costs.
-    estimate_prior : The share of positives among unlabelled scores.
-
     Notes
     -----
     A promise holds for independent cases from any distributions of scores, ties
@@ -152,14 +147,6 @@ def operating_points(
     that any rule may choose among them. It is one per curve: of several curves, such
     as models, each keeps its own with that probability. A plan with `confidence`
     holds a Python function.
-
-    References
-    ----------
-    Landgrebe, Paclík, Duin, Bradley, "Precision-recall operating characteristic (P-ROC)
-    curves in imprecise environments", 2006.
-
-    Landgrebe, Duin, "Combining accuracy and prior sensitivity for classifier design
-    under prior uncertainty", 2006.
 
     Examples
     --------

@@ -136,19 +136,10 @@ def bootstrap(
         For an argument outside what is allowed; as in `curve`; where the
         columns or rows of a curve are missing.
 
-    See Also
-    --------
-    intervals : Intervals from the influence of single cases.
-    evaluate : All measures of predictions in one pass.
-
     Notes
     -----
     Draws are made from the counts of the cells, not from rows. The plan holds
     a Python function: it runs in memory and cannot be sent to a remote engine.
-
-    References
-    ----------
-    Efron, "Better bootstrap confidence intervals", 1987.
 
     Examples
     --------

@@ -90,15 +90,11 @@ def intervals(
         For an argument outside what is allowed; where the columns or rows of a curve
         are missing.
 
-    See Also
-    --------
-    bootstrap : Intervals from resampled test sets.
-    evaluate : All measures of predictions in one pass.
-
     Notes
     -----
     Standard errors are those of the infinitesimal jackknife with the divisors
-    n − 1 per class, from the cells; for the AUC they are DeLong's (1988). At
+    n − 1 per class, from the cells; for the AUC they are those of
+    DeLong, DeLong and Clarke-Pearson (1988). At
     the balanced points of `sens`, `accsens` and `equal_error` the slope of the
     ROC is estimated by a chord over about two standard errors, so that their
     standard errors are approximate: limits at level 0.95 held in 0.85 of samples at worst,
@@ -124,11 +120,6 @@ def intervals(
     that prior is in them. The losses after calibration by the hull, "calibration_loss" and
     "refinement_loss", have no interval: they are biased by the hull, and the former is
     irregular at 0.
-
-    References
-    ----------
-    DeLong, DeLong, Clarke-Pearson, "Comparing the areas under two or more correlated
-    receiver operating characteristic curves: a nonparametric approach", 1988.
 
     Examples
     --------

@@ -54,11 +54,6 @@ def auc(
     InvalidTable, InvalidArgument
         As `polaroc.auc` does.
 
-    See Also
-    --------
-    polaroc.auc : The area under the ROC curve.
-    warehouse.evaluate : All measures of a table, where it is.
-
     Examples
     --------
     >>> import ibis
@@ -97,11 +92,6 @@ def auprec(
     ------
     InvalidTable, InvalidArgument
         As `polaroc.auprec` does.
-
-    See Also
-    --------
-    polaroc.auprec : The area under the precision-recall curve.
-    warehouse.evaluate : All measures of a table, where it is.
 
     Examples
     --------
@@ -148,11 +138,6 @@ def iauprec(
     InvalidTable, InvalidArgument
         As `polaroc.iauprec` does.
 
-    See Also
-    --------
-    polaroc.iauprec : The mean AUPREC over a range of priors.
-    warehouse.evaluate : All measures of a table, where it is.
-
     Examples
     --------
     >>> import ibis
@@ -189,11 +174,6 @@ def sens(curve: "Table", over: tuple[float, float]) -> "Table":
     ------
     InvalidTable, InvalidArgument
         As `polaroc.sens` does.
-
-    See Also
-    --------
-    polaroc.sens : How far the balanced point moves with the prior.
-    warehouse.evaluate : All measures of a table, where it is.
 
     Examples
     --------
@@ -232,11 +212,6 @@ def accsens(
     ------
     InvalidTable, InvalidArgument
         As `polaroc.accsens` does.
-
-    See Also
-    --------
-    polaroc.accsens : Error and prior sensitivity in one number.
-    warehouse.evaluate : All measures of a table, where it is.
 
     Examples
     --------

@@ -50,11 +50,6 @@ def binned(
     InvalidPredictions, InvalidArgument, InvalidTable
         As `polaroc.binned` does for a lazy frame.
 
-    See Also
-    --------
-    polaroc.binned : The same of tables in memory and files.
-    polaroc.bounds : Measures with certain bounds.
-
     Examples
     --------
     >>> import ibis

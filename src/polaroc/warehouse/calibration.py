@@ -86,11 +86,6 @@ def probabilities(
     InvalidTable, InvalidArgument
         As `polaroc.probabilities` does.
 
-    See Also
-    --------
-    polaroc.probabilities : The probability of each case at any prior.
-    warehouse.curve : The ROC curve of a table, where it is.
-
     Notes
     -----
     The thresholds go along with the query; Spark holds them as temporary views until its session

@@ -194,10 +194,6 @@ def collected(table: "Table") -> pl.DataFrame:
     DataFrame
         Its rows.
 
-    See Also
-    --------
-    warehouse.curve : The ROC curve of a table, where it is.
-
     Examples
     --------
     >>> import ibis

@@ -67,11 +67,6 @@ def curve(
     InvalidPredictions, InvalidArgument, InvalidTable
         As `polaroc.curve` does for a lazy frame.
 
-    See Also
-    --------
-    polaroc.curve : The ROC curve from predictions.
-    warehouse.evaluate : All measures of a table, where it is.
-
     Examples
     --------
     >>> import ibis
@@ -150,11 +145,6 @@ def hull(curve: "Table") -> "Table":
     ------
     InvalidTable
         As `polaroc.hull` does.
-
-    See Also
-    --------
-    polaroc.hull : The upper convex hull of each curve.
-    warehouse.curve : The ROC curve of a table, where it is.
 
     Examples
     --------

@@ -103,11 +103,6 @@ def evaluate(
     InvalidPredictions, InvalidArgument, InvalidTable
         As `polaroc.evaluate` does for a lazy frame.
 
-    See Also
-    --------
-    polaroc.evaluate : All measures of predictions in one pass.
-    warehouse.sql : A query as text.
-
     Examples
     --------
     >>> import ibis

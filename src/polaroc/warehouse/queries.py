@@ -47,10 +47,6 @@ def sql(table: "Table", dialect: str) -> str:
     InvalidArgument, InvalidTable
         For another dialect; for a table that holds rows of its own.
 
-    See Also
-    --------
-    warehouse.unseen : A table known by its name and columns.
-
     Examples
     --------
     >>> from polaroc import warehouse
@@ -99,10 +95,6 @@ def unseen(name: str, columns: Sequence[str]) -> "Table":
     ------
     InvalidArgument
         For a name of more parts.
-
-    See Also
-    --------
-    warehouse.sql : A query as text.
 
     Examples
     --------

@@ -44,11 +44,6 @@ def surface(
     InvalidArgument, InvalidTable
         As `polaroc.surface` does.
 
-    See Also
-    --------
-    polaroc.surface : Every point of the curve at every prior.
-    warehouse.curve : The ROC curve of a table, where it is.
-
     Examples
     --------
     >>> import ibis

@@ -517,7 +517,7 @@ def chart(counts: pl.DataFrame) -> "alt.TopLevelMixin":
     base = alt.Chart(drawn).encode(
         y=alt.Y("learner:N", sort=learners, title=None, axis=None), color=colour
     )
-    size = alt.X("rate:Q", title="share of samples with a false difference at α = 0.05")
+    size = alt.X("rate:Q", title="share of samples with a false difference at a level of 95 %")
     points = base.mark_point(filled=True, size=40).encode(x=size)
     lines = base.mark_rule().encode(x="least:Q", x2="most:Q")
     aim = alt.Chart(drawn).mark_rule(color="grey", strokeDash=[4, 3]).encode(x=alt.datum(0.05))

@@ -213,7 +213,23 @@ def test_models_folds_and_cases_are_found_by_usual_names():
     # Groups, months and whatever else divides the cases are no folds.
     for name in ("hospital", "month", "sex", "region", "id_region"):
         assert pr.cases(TABLE.rename({"f": name}), **BASE).fold == ()
-    assert pr.cases(NAMED.cast({"cv fold": pl.Float64}), **BASE).fold == ()
+
+
+@pytest.mark.parametrize("kind", [pl.Float64, pl.Object])
+@pytest.mark.parametrize(("role", "column"), [("model", "clf"), ("fold", "cv fold")])
+def test_nothing_is_pooled_where_only_the_type_is_unusual(role, column, kind):
+    values = pl.Series(column, [*map(float, range(ROWS))], dtype=kind)
+    table = NAMED.with_columns(values)
+    with pytest.raises(InvalidArgument, match=rf"(?s)'{column}' may by its name.*{role}=None"):
+        pr.cases(table, **BASE)
+    assert not getattr(pr.cases(table, **BASE, **{role: None}), role)
+    said = getattr(pr.cases(table, **BASE, **{role: column}), role)
+    assert said in (column, (column,))
+
+
+def test_only_roles_that_are_not_said_are_found():
+    table = NAMED.with_columns(algorithm=pl.col("clf"), method=pl.col("clf"))
+    assert pr.cases(table, **BASE, model="place").model == "place"
 
 
 def test_what_may_both_be_the_model_is_asked_for():

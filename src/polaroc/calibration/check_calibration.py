@@ -8,11 +8,11 @@ import polars as pl
 
 from polaroc.base.columns import CURVE
 from polaroc.calibration.score_test import fitted_line, recalibration
-from polaroc.curves.curve import BESIDE, COUNTED_BY, curve, in_order
+from polaroc.curves.curve import curve, in_order
 from polaroc.measures.scoring import NOT_PROBABILITIES
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import OBSERVED, reweighted, skew

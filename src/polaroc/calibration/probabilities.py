@@ -18,11 +18,10 @@ from polaroc.base.columns import (
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
-from polaroc.curves.curve import BESIDE
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import BESIDE, Columns
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, score_column
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import some_priors

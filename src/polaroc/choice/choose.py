@@ -23,7 +23,7 @@ from polaroc.choice.regret import (
 )
 from polaroc.choice.result import Choice
 from polaroc.comparison.checks import refuse_one_class
-from polaroc.comparison.compare import of_design
+from polaroc.comparison.compare import NO_BEARING, of_design
 from polaroc.comparison.compared import compared, measured_halves
 from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_halves
@@ -42,18 +42,13 @@ from polaroc.measures.catalog import (
 )
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns, RoleName
+from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import widest
 from polaroc.typing import Table
 
-USED: tuple[RoleName, ...] = (
-    "truth", "score", "positive", "nulls", "model", "fold", "case", "weight", "score_prior",
-    "test_train_ratio",
-)  # fmt: skip
-NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time")
 COLUMNS = (
     "mean", "expected", "lower", "upper", "probability_best", "expected_loss", "regret", "best",
     "mean_regret", "worst_regret", "share", "sens",
@@ -62,7 +57,7 @@ COLUMNS = (
 OFF = 0.002
 
 
-@takes_cases(USED, no_bearing=NO_BEARING, or_measures=True)
+@takes_cases(COMPARED_BY, no_bearing=NO_BEARING, or_measures=True)
 def choose(
     cases: Cases[Any],
     measure: str = "auprec",
@@ -190,7 +185,7 @@ def choose(
     check_share("level", level)
     for other in (halves, tuning):
         if isinstance(other, Cases):
-            refuse_roles(other, "choose", (*USED, *NO_BEARING))
+            refuse_roles(other, "choose", (*COMPARED_BY, *NO_BEARING))
     if measure == EXPECTED_COST:
         costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return choose_by_cost(cases, tuning, costs, level=level)

@@ -19,7 +19,6 @@ from polaroc.cli.inputs import (
     Separator,
     Source,
     TableName,
-    in_memory,
     notes_of,
     opened,
     roles_of,
@@ -182,7 +181,7 @@ class Call:
         assert self.source is not None
         if self.cases.truth is None:
             return self.cases.collect()
-        return in_memory(self.source, self.cases)
+        return self.source.in_memory(self.cases)
 
     @cached_property
     def curves(self) -> pl.DataFrame:

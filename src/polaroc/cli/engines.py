@@ -40,9 +40,12 @@ class TableSource:
         """The table with the roles of its columns."""
         return described(self.table, roles)
 
-    def fetched(self, cases: Cases[Any], names: Sequence[str]) -> Cases[pl.LazyFrame]:
-        """The cases on this machine, of the table the columns named."""
-        return replace(cases, table=self._fetched(cases.table.select(list(names))))
+    def in_memory(self, cases: Cases[Any]) -> Cases[pl.DataFrame]:
+        """The cases on this machine, with the columns in use."""
+        with _engine_errors():
+            own = replace(cases, table=cases.table.limit(MAX_ROWS + 1)).collect()
+        _refuse_many(own.table)
+        return own
 
     def labels(self, truth: str) -> list[Label]:
         """The labels of a column."""
@@ -67,13 +70,17 @@ class TableSource:
     def _fetched(self, table: "Table") -> pl.LazyFrame:
         with _engine_errors():
             rows = collected(table.limit(MAX_ROWS + 1))
-        if rows.height > MAX_ROWS:
-            raise InvalidArgument(
-                f"there are more than {MAX_ROWS:,} rows, which are needed on this machine here.",
-                hint="make a view of some of them; or let `polaroc evaluate --out` measure them "
-                "there, and give its folder.",
-            )
+        _refuse_many(rows)
         return rows.lazy()
+
+
+def _refuse_many(rows: pl.DataFrame) -> None:
+    if rows.height > MAX_ROWS:
+        raise InvalidArgument(
+            f"there are more than {MAX_ROWS:,} rows, which are needed on this machine here.",
+            hint="make a view of some of them; or let `polaroc evaluate --out` measure them "
+            "there, and give its folder.",
+        )
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.cases import Cases, found_in_words, resolved, words_of
 from polaroc.predictions.roles import ANNOTATIONS, COLUMN_ROLES, FOUND
-from polaroc.predictions.takes_cases import columns_read
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.typing import Label
 from polaroc.warehouse.connections import is_address
@@ -103,9 +102,9 @@ class FileSource:
                     hint=f"is that a decimal {'comma' if mark == ',' else 'point'}? Then {hint}",
                 )
 
-    def fetched(self, cases: Cases[Any], names: Sequence[str]) -> Cases[pl.LazyFrame]:
-        """The cases, of the table the columns named."""
-        return replace(cases, table=cases.table.select(names))
+    def in_memory(self, cases: Cases[Any]) -> Cases[pl.DataFrame]:
+        """The cases with the columns in use read."""
+        return cases.collect()
 
     def labels(self, truth: str) -> list[Label]:
         """The labels of a column."""
@@ -218,11 +217,6 @@ def labels(
         f"{option} is {', '.join(words)}, but {column} is {dtype}.",
         hint="give the label as it stands in the column.",
     )
-
-
-def in_memory(source: Source, cases: Cases[Any]) -> Cases[pl.DataFrame]:
-    """The cases with the columns that are used, or may show that rows are not independent."""
-    return source.fetched(cases, columns_read(cases, list(source.schema()))).collect()
 
 
 def notes_of(source: Source, cases: Cases[Any], used: Collection[str]) -> list[str]:

@@ -8,7 +8,7 @@ import polars as pl
 import typer
 
 from polaroc.cli.commands import Call, command
-from polaroc.cli.inputs import Source, in_memory, notes_of, opened, roles_of
+from polaroc.cli.inputs import Source, notes_of, opened, roles_of
 from polaroc.cli.outputs import Force, Output, write_measures
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import exit_with, option, print_json, print_notes, progress, show_results
@@ -100,7 +100,7 @@ def monitor(
         of_days = {} if reference_time is None else {"time": reference_time}
         call.cases = known.described(roles | of_days)
         print_notes(notes_of(known, call.cases, ("model", "fold")))
-        call.in_memory = in_memory(known, call.cases)
+        call.in_memory = known.in_memory(call.cases)
         before = None if kept is None else kept.state
         if kept is not None and before is None:
             print_notes([f"Note: there is no {str(state)!r} yet: this is its first time."])

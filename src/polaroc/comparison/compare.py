@@ -33,21 +33,17 @@ from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import higher_is_better
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns, RoleName
+from polaroc.predictions.roles import COMPARED_BY, Columns, RoleName
 from polaroc.predictions.row_checks import without_nulls
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Prior, Table
 
-USED: tuple[RoleName, ...] = (
-    "truth", "score", "positive", "nulls", "model", "fold", "case", "weight", "score_prior",
-    "test_train_ratio",
-)  # fmt: skip
 NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time")
 
 
-@takes_cases(USED, no_bearing=NO_BEARING, or_measures=True)
+@takes_cases(COMPARED_BY, no_bearing=NO_BEARING, or_measures=True)
 def compare(
     cases: Cases[Any],
     measure: str = "iauprec",

@@ -20,7 +20,7 @@ from polaroc.comparison.checks import (
     needs_range,
     of_one_range,
 )
-from polaroc.comparison.compare import NO_BEARING, USED, compare
+from polaroc.comparison.compare import NO_BEARING, compare
 from polaroc.comparison.compared import Compared, compared, two_models
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Incomplete
@@ -40,7 +40,7 @@ from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
@@ -69,7 +69,7 @@ SAME_DIFFERENCE = (
 )
 
 
-@takes_cases(USED, no_bearing=NO_BEARING, or_measures=True)
+@takes_cases(COMPARED_BY, no_bearing=NO_BEARING, or_measures=True)
 def gate(
     cases: Cases[Any],
     *,

@@ -14,10 +14,10 @@ from polaroc.base.columns import CURVE, check_keys, collect_like, takes_table, w
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import COUNT, PLACE, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
-from polaroc.curves.curve import BESIDE, COUNTED_BY, in_order, rate
+from polaroc.curves.curve import in_order, rate
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, first_keys, read
 from polaroc.predictions.takes_cases import frame_of_cases, takes_cases

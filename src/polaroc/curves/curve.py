@@ -22,22 +22,12 @@ from polaroc.curves.keys import Keys, attach_key_index, build_key_index
 from polaroc.curves.packing import Packing
 from polaroc.curves.segments import share, snap_to_total
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns, RoleName
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import frame_of_cases
 
 CELL = (KEY_INDEX, SORT_CODE, "pos", "neg", "tp", "fp", "positives", "negatives")
-
-
-# What rows are counted by, the same for curves, bins and measures.
-COUNTED_BY: tuple[RoleName, ...] = (
-    "truth", "score", "positive", "nulls", "model", "fold", "weight", "by",
-)  # fmt: skip
-# Roles that add no rows to curves and measures.
-BESIDE: tuple[RoleName, ...] = (
-    "case", "cluster", "subgroup", "time", "score_prior", "test_train_ratio",
-)  # fmt: skip
 
 
 @frame_of_cases(COUNTED_BY, no_bearing=BESIDE)

@@ -11,7 +11,7 @@ from polaroc.base.columns import check_keys, text_keys_of_different_types
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
 from polaroc.calibration.score_test import miscalibration_note
-from polaroc.curves.curve import COUNTED_BY, curve_tables
+from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
 from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
 from polaroc.deployment.input_warnings import dependent_rows
@@ -26,7 +26,7 @@ from polaroc.deployment.tables import (
 from polaroc.errors import Hint, InvalidPredictions, check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import with_note
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import frame_of_cases

@@ -13,9 +13,9 @@ from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.labelled import Bins
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import (
-    COUNTED_BY,
     DEPLOYED,
     REFERENCE,
+    WATCHED_BY,
     errors_named,
     references_of,
     refuse_other_keys,
@@ -43,7 +43,7 @@ MIN_LABELS = 2
 MIN_HALF = 1e-9
 
 
-@takes_cases(COUNTED_BY, no_bearing=["case", "time", "score_prior", "test_train_ratio"])
+@takes_cases(WATCHED_BY, no_bearing=["case", "time", "score_prior", "test_train_ratio"])
 def label_budget(
     reference: Cases[Any],
     deployed: Table | Paths | Cases[Any],

@@ -33,9 +33,9 @@ from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
 from polaroc.deployment.rivals import Assessed, model_alarms
 from polaroc.deployment.tables import (
-    COUNTED_BY,
     DEPLOYED,
     REFERENCE,
+    WATCHED_BY,
     Key,
     errors_named,
     model_key,
@@ -61,7 +61,7 @@ QUANTITIES = (
 
 
 @takes_cases(
-    [*COUNTED_BY, "time"], no_bearing=["case", "score_prior", "test_train_ratio"],
+    [*WATCHED_BY, "time"], no_bearing=["case", "score_prior", "test_train_ratio"],
     of_another=["time"],
 )  # fmt: skip
 def monitor(

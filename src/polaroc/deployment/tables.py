@@ -37,7 +37,7 @@ DAY_FIRST = r"^\s*\d{1,2}[./ -]\d{1,2}[./ -]\d{2,4}\b"
 # The column of labelled cases with the chance that each was drawn.
 INCLUSION = "inclusion"
 # Weights stand for no cases in use.
-COUNTED_BY: tuple[RoleName, ...] = (
+WATCHED_BY: tuple[RoleName, ...] = (
     "truth", "score", "positive", "nulls", "model", "fold", "by",
 )  # fmt: skip
 

@@ -6,7 +6,6 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.curves.curve import BESIDE, COUNTED_BY
 from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
 from polaroc.evaluation.pipeline import run
 from polaroc.evaluation.request import Request
@@ -14,7 +13,7 @@ from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import is_estimate

@@ -34,7 +34,14 @@ from polaroc.predictions.roles import (
     parameters,
 )
 from polaroc.predictions.row_checks import check_nulls, truth_column
-from polaroc.predictions.usual_keys import column_names_of, found_by_name, usual_columns
+from polaroc.predictions.usual_keys import (
+    column_names_of,
+    found_by_name,
+    usual_case,
+    usual_columns,
+    usual_names,
+    usual_units,
+)
 from polaroc.predictions.wide import refuse_model_column, refuse_turned, score_columns
 from polaroc.priors.grids import check_prior_or_observed
 from polaroc.typing import (
@@ -151,9 +158,17 @@ score_prior, test_train_ratio
         return column_names_of(one for columns in others for one in columns)
 
     def collect(self) -> "Cases[pl.DataFrame]":
-        """The same of a table in memory."""
+        """The same of a table in memory.
+
+        Of predictions that are not, the columns in use are read, and those whose names say that
+        rows may not be independent.
+        """
         table: Any = self.table
         engine = engine_of(table)
+        if self.truth is not None and not isinstance(table, pl.DataFrame):
+            names = table.collect_schema().names() if engine is None else table.columns
+            usual = [*usual_names(names).keys, *usual_units(names), usual_case(names)]
+            table = table.select([name for name in names if name in (*self.used, *usual)])
         rows = table.lazy().collect() if engine is None else engine.collected(table)
         return replace(cast(Any, self), table=rows)
 
@@ -321,10 +336,8 @@ def resolved(
         # A month may well be a fold, too, and a device a model.
         taken = described.used_but(*SHARED)
         free = {name: kind for name, kind in schema.items() if name not in taken}
-        found = found_by_name(free)
-        found = {role: one for role, one in found.items() if role in find and role not in said}
-        if scores:
-            found.pop("model", None)
+        wanted = {*find} - {*said} - ({"model"} if scores else set())
+        found = found_by_name(free, wanted)
         described = replace(described, **found, found=frozenset(found))
     none = frozenset(role for role, one in said.items() if one is None)
     described = replace(described, absent=none)

@@ -211,6 +211,19 @@ COLUMN_ROLES = [name for name, role in ROLES.items() if role.names_columns]
 NEEDED = ("truth", "score")
 # Roles whose columns are found by their usual names where nothing is said of them.
 FOUND = ("model", "fold", "case")
+# What rows are counted by, the same for curves, bins and measures.
+COUNTED_BY: tuple[RoleName, ...] = (
+    "truth", "score", "positive", "nulls", "model", "fold", "weight", "by",
+)  # fmt: skip
+# Roles that add no rows to curves and measures.
+BESIDE: tuple[RoleName, ...] = (
+    "case", "cluster", "subgroup", "time", "score_prior", "test_train_ratio",
+)  # fmt: skip
+# What models are compared by.
+COMPARED_BY: tuple[RoleName, ...] = (
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "weight", "score_prior",
+    "test_train_ratio",
+)  # fmt: skip
 # What a table of measures may have.
 OF_MEASURES = ("model", "fold", "test_train_ratio")
 # Pairs of roles that one column may not have, beside those that may have no other role.

@@ -22,7 +22,6 @@ from polaroc.predictions.cases import (
 )
 from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
-from polaroc.predictions.usual_keys import usual_case, usual_names, usual_units
 from polaroc.typing import EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
 _P = ParamSpec("_P")
@@ -242,16 +241,7 @@ def _described(
     table = described.table
     if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or lazily:
         return described
-    if not whole:
-        table = table.select(columns_read(described, table.collect_schema().names()))
-    return replace(described, table=table.collect())
-
-
-def columns_read(described: Cases[Any], names: Sequence[str]) -> list[str]:
-    """The columns in use, and others whose names say that rows may not be independent."""
-    usual = [*usual_names(names).keys, *usual_units(names), usual_case(names)]
-    wanted = {*described.used, *usual}
-    return [name for name in names if name in wanted]
+    return replace(described, table=table.collect()) if whole else described.collect()
 
 
 def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -> None:

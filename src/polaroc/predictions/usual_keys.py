@@ -136,24 +136,37 @@ def keys_named(
     return named
 
 
-def found_by_name(schema: Mapping[str, pl.DataType]) -> dict[str, Any]:
-    """The roles model, fold and case of columns with usual names: by name and type alone.
+def found_by_name(schema: Mapping[str, pl.DataType], roles: Collection[str]) -> dict[str, Any]:
+    """Those of the roles model, fold and case whose columns have usual names, by name and type.
 
     Examples
     --------
-    >>> found_by_name({"clf": pl.String(), "cv fold": pl.Int64(), "p": pl.Float64()})
+    >>> schema = {"clf": pl.String(), "cv fold": pl.Int64(), "p": pl.Float64()}
+    >>> found_by_name(schema, ["model", "fold"])
     {'model': 'clf', 'fold': ('cv fold',)}
     """
     named = _named(schema)
-    if len(named.models) > 1:
+    models, folds = named.models, tuple(named.folds)
+    for role, names in (("model", models), ("fold", folds)):
+        for name in names if role in roles else ():
+            if schema[name].is_float() or schema[name] == pl.Object:
+                raise InvalidArgument(
+                    f"{name!r} may by its name tell the {role}s apart, and is {schema[name]}.",
+                    hint=Hint(
+                        f"say whether it does, {{{role}}}, or that nothing does, {role}=None.",
+                        command_line=f"say whether it does, {{{role}}}, or that nothing does, "
+                        f"--no-{role}.",
+                        **{role: name},
+                    ),
+                )
+    if "model" in roles and len(models) > 1:
         raise InvalidArgument(
-            f"{quoted(named.models)} may all tell the models apart.",
-            hint=Hint("name the one that does, {model}, or none.", model=named.models[0]),
+            f"{quoted(models)} may all tell the models apart.",
+            hint=Hint("name the one that does, {model}, or none.", model=models[0]),
         )
-    folds = tuple(name for name in named.folds if not schema[name].is_float())
     case = usual_case(name for name, kind in schema.items() if may_be_key(kind))
-    found = {"model": next(iter(named.models), None), "fold": folds, "case": case}
-    return {role: column for role, column in found.items() if column}
+    found = {"model": next(iter(models), None), "fold": folds, "case": case}
+    return {role: column for role, column in found.items() if role in roles and column}
 
 
 def column_names_of(columns: Iterable[object]) -> list[str]:
@@ -171,8 +184,8 @@ def column_names_of(columns: Iterable[object]) -> list[str]:
 
 
 def _named(schema: Mapping[str, pl.DataType]) -> UsualKeys:
-    """The columns with a usual name whose type fits it."""
-    no_keys = (pl.Binary, pl.Object, pl.Null)
+    """The columns with a usual name whose type may fit it."""
+    no_keys = (pl.Binary, pl.Null)
     named = usual_names(
         name
         for name, kind in schema.items()
@@ -181,9 +194,7 @@ def _named(schema: Mapping[str, pl.DataType]) -> UsualKeys:
         and not kind.is_nested()
         and kind not in no_keys
     )
-    models = [
-        name for name in named.models if may_be_key(schema[name]) or schema[name].is_(pl.Boolean)
-    ]
+    models = [name for name in named.models if not schema[name].is_temporal()]
     return UsualKeys(models, named.folds)
 
 

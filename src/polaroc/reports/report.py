@@ -24,7 +24,7 @@ from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases, found_in_words
-from polaroc.predictions.roles import Columns, RoleName
+from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
@@ -43,13 +43,9 @@ from polaroc.reports.page import is_report, page
 from polaroc.typing import Paths, Table
 
 TITLE = "Which model, how sure, at which threshold"
-USED: tuple[RoleName, ...] = (
-    "truth", "score", "positive", "nulls", "model", "fold", "case", "weight", "score_prior",
-    "test_train_ratio",
-)  # fmt: skip
 
 
-@takes_cases_or(Monitor, USED, or_measures=True)
+@takes_cases_or(Monitor, COMPARED_BY, or_measures=True)
 def report(
     cases: Cases[Any] | Monitor,
     *,
@@ -190,7 +186,7 @@ def report(
     check_score_prior(cases.score_prior)
     _check_inputs(cases, over, tuning)
     if isinstance(tuning, Cases):
-        refuse_roles(tuning, "report(tuning=...)", USED)
+        refuse_roles(tuning, "report(tuning=...)", COMPARED_BY)
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,

@@ -18,13 +18,12 @@ from polaroc.base.columns import (
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import FRACTIONAL, PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
-from polaroc.curves.curve import BESIDE, COUNTED_BY
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
 from polaroc.errors import Hint, InvalidTable, check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.predictions.takes_cases import frame_of_cases, refuse_cluster

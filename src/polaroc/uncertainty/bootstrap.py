@@ -27,7 +27,7 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.curves.curve import BESIDE, COUNTED_BY, curve, curve_tables, in_order
+from polaroc.curves.curve import curve, curve_tables, in_order
 from polaroc.curves.keys import build_key_index
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import InvalidPredictions, check_choice
@@ -37,7 +37,7 @@ from polaroc.measures.spec import Measure, values_by_row
 from polaroc.measures.table import per_key
 from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import frame_of_cases

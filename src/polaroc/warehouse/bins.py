@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from polaroc.curves.bins import COUNTS, EDGES, Bins, fingerprint, refuse_edges, resolve_edges
-from polaroc.curves.curve import BESIDE, COUNTED_BY
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.warehouse.cells import FATAL, count_cells, fatal_rows

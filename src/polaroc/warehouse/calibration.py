@@ -18,10 +18,9 @@ from polaroc.calibration.probabilities import (
     SAME_SCORES,
     refuse_added,
 )
-from polaroc.curves.curve import BESIDE
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import BESIDE, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import some_priors

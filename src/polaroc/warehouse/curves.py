@@ -6,12 +6,11 @@ import polars as pl
 
 from polaroc.base.columns import CURVE, GRID, RESERVED
 from polaroc.base.private_columns import PRIVATE, ROWS
-from polaroc.curves.curve import BESIDE, COUNTED_BY
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.warehouse.cells import FATAL, cells, count_cells

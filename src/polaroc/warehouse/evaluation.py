@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
 from polaroc.curves.bins import Bins, resolve_edges
-from polaroc.curves.curve import BESIDE, COUNTED_BY, in_order
+from polaroc.curves.curve import in_order
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.pipeline import with_intervals
 from polaroc.evaluation.request import Request
@@ -23,7 +23,7 @@ from polaroc.measures.spec import Measure, ingredients
 from polaroc.measures.table import per_key as local_per_key
 from polaroc.measures.table import tidy as local_tidy
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_cluster, takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Intervals, Priors

@@ -16,6 +16,7 @@ from polaroc.base.columns import (
     refuse_clash,
     require,
 )
+from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
@@ -105,6 +106,7 @@ def mean_roc(
     return spread.of(points, remaining, "fpr", "tpr")
 
 
+@described_as(mean_roc)
 @lazily
 def mean_pr(
     surface: pl.LazyFrame,
@@ -121,8 +123,8 @@ def mean_pr(
     ----------
     surface
         The result of `surface`, at priors that the folds share.
-    fold, n, interval, level, test_train_ratio
-        As in `mean_roc`, at `n` recalls.
+    n
+        How many recalls, evenly spaced from 0 to 1, at least 2.
 
     Returns
     -------

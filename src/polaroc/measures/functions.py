@@ -7,6 +7,7 @@ from typing import Literal
 import polars as pl
 
 from polaroc.base.columns import curve_keys
+from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls, hulls_of
@@ -70,6 +71,7 @@ def auc(
     return measures_of_curves(curve, [auc_measure(fpr, tpr, standardise)])
 
 
+@described_as(auc)
 @takes_curve
 def auprec(
     curve: pl.LazyFrame,
@@ -82,8 +84,6 @@ def auprec(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     priors
         Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
         a prior grid.
@@ -128,6 +128,7 @@ def auprec(
     return measures_of_curves(_interpolated(curve, interpolation), measures)
 
 
+@described_as(auprec)
 @takes_curve
 def iauprec(
     curve: pl.LazyFrame,
@@ -143,13 +144,9 @@ def iauprec(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     over
         Priors (lo, hi) with 0 < lo < hi < 1, or a belief: `uniform`, `beta`,
         `points`.
-    interpolation, start
-        As in `auprec`.
     measure
         Whether a range is flat in the ``"prior"`` or in the ``"skew"``.
 
@@ -158,11 +155,6 @@ def iauprec(
     Frame of the kind given
         Tidy measures, one row per key, as in `auprec`; `measure` is "iauprec",
         `prior` is null. The quadrature error is below 1e-9.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        As in `auprec`.
 
     Examples
     --------

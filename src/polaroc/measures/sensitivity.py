@@ -9,12 +9,13 @@ import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
+from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.balanced import balanced, distance, error_area, partial_area
-from polaroc.measures.functions import measures_of_curves
+from polaroc.measures.functions import auc, measures_of_curves
 from polaroc.measures.gradients import mean_error_gradient, point_gradient
 from polaroc.measures.spec import GradientTerm, Measure, MeasureDefinition
 from polaroc.priors.beliefs import over_label
@@ -26,6 +27,7 @@ AREAS = ("error", "partial")
 ARC_STEPS = 60
 
 
+@described_as(auc)
 @takes_curve
 def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
     """Prior sensitivity: how far the balanced operating point moves over a range of priors.
@@ -35,8 +37,6 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     over
         The range (lo, hi) of priors, 0 < lo < hi < 1.
 
@@ -65,6 +65,7 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
     return measures_of_curves(curve, [replace(sens_measure(over), over=None)])
 
 
+@described_as(sens)
 @takes_curve
 def accsens(
     curve: pl.LazyFrame,
@@ -76,10 +77,6 @@ def accsens(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
-    over
-        The range (lo, hi) of priors, 0 < lo < hi < 1.
     weights
         Weights (w_e, w_s) ≥ 0 of the area and of Sens.
     area

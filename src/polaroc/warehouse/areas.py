@@ -4,17 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from polaroc.base.docstrings import described_as
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
+from polaroc.measures.functions import auc as local_auc
 from polaroc.measures.functions import auprec as local_auprec
 from polaroc.measures.functions import iauprec as local_iauprec
+from polaroc.measures.sensitivity import accsens as local_accsens
 from polaroc.measures.sensitivity import accsens_measure, sens_measure
+from polaroc.measures.sensitivity import sens as local_sens
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import some_priors
 from polaroc.typing import Interpolation, Priors, Start
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal
-from polaroc.warehouse.curves import curve_keys, fetch_whole_hulls, in_memory
+from polaroc.warehouse.curves import TABLES, curve_keys, fetch_whole_hulls, in_memory
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import no_note
 from polaroc.warehouse.whole import (
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 
+@described_as(TABLES, local_auc)
 def auc(
     curve: "Table",
     fpr: tuple[float, float] | None = None,
@@ -36,23 +41,6 @@ def auc(
     standardise: bool = False,
 ) -> "Table":
     """Area under the ROC curve, per key, as `polaroc.auc`.
-
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    fpr, tpr, standardise
-        As in `polaroc.auc`.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.auc`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.auc` does.
 
     Examples
     --------
@@ -66,6 +54,7 @@ def auc(
     return measures_of_curves(curve, [auc_measure(fpr, tpr, standardise, IBIS)])
 
 
+@described_as(TABLES, local_auprec)
 def auprec(
     curve: "Table",
     priors: Priors = "observed",
@@ -75,23 +64,8 @@ def auprec(
 ) -> "Table":
     """Area under the precision-recall curve at each prior, per key, as `polaroc.auprec`.
 
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    priors, interpolation, start, recall
-        As in `polaroc.auprec`. For ``"hull"`` the points that may be vertices are
-        fetched at once, and the result is a table in memory.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.auprec`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.auprec` does.
+    For ``"hull"`` the points that may be vertices are fetched at once, and the result is a
+    table in memory.
 
     Examples
     --------
@@ -112,6 +86,7 @@ def auprec(
     return measures_of_curves(curve, measures)
 
 
+@described_as(TABLES, local_iauprec)
 def iauprec(
     curve: "Table",
     over: tuple[float, float] | Belief,
@@ -121,22 +96,7 @@ def iauprec(
 ) -> "Table":
     """AUPREC averaged over a range of priors or under a belief, as `polaroc.iauprec`.
 
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    over, interpolation, start, measure
-        As in `polaroc.iauprec`; for ``"hull"`` see `warehouse.auprec`.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.iauprec`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.iauprec` does.
+    For ``"hull"`` see `warehouse.auprec`.
 
     Examples
     --------
@@ -155,25 +115,9 @@ def iauprec(
     return measures_of_curves(curve, [averaged])
 
 
+@described_as(TABLES, local_sens)
 def sens(curve: "Table", over: tuple[float, float]) -> "Table":
     """How far the balanced operating point moves over a range of priors, as `polaroc.sens`.
-
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    over
-        As in `polaroc.sens`.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.sens`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.sens` does.
 
     Examples
     --------
@@ -188,6 +132,7 @@ def sens(curve: "Table", over: tuple[float, float]) -> "Table":
     return measures_of_curves(curve, [sens_measure(over, IBIS)])
 
 
+@described_as(TABLES, local_accsens)
 def accsens(
     curve: "Table",
     over: tuple[float, float],
@@ -195,23 +140,6 @@ def accsens(
     area: str = "error",
 ) -> "Table":
     """Accuracy and prior sensitivity combined, over a range of priors, as `polaroc.accsens`.
-
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    over, weights, area
-        As in `polaroc.accsens`.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.accsens`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.accsens` does.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+from polaroc.base.docstrings import described_as
 from polaroc.curves.bins import COUNTS, EDGES, Bins, fingerprint, refuse_edges, resolve_edges
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
@@ -11,12 +12,14 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.warehouse.cells import FATAL, count_cells, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
+from polaroc.warehouse.curves import TABLES
 from polaroc.warehouse.predictions import Predictions, described, read
 
 if TYPE_CHECKING:
     from ibis.expr.types import Table
 
 
+@described_as(TABLES)
 @takes_cases(COUNTED_BY, no_bearing=BESIDE, describe=described)
 def binned(
     cases: Cases[Any],
@@ -31,8 +34,6 @@ def binned(
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: an ibis table.
     **columns
     bins
         As in `polaroc.binned`. The query names each edge, and engines may refuse it where

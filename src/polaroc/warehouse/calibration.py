@@ -9,6 +9,7 @@ import polars as pl
 from polaroc.base.checks import check_flag
 from polaroc.base.columns import check_shared_keys, column_name, column_names, within
 from polaroc.base.columns import curve_keys as local_curve_keys
+from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PLACE, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
 from polaroc.calibration.probabilities import (
@@ -17,6 +18,9 @@ from polaroc.calibration.probabilities import (
     OF_ROW,
     SAME_SCORES,
     refuse_added,
+)
+from polaroc.calibration.probabilities import (
+    probabilities as local_probabilities,
 )
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases
@@ -27,7 +31,7 @@ from polaroc.priors.grids import some_priors
 from polaroc.typing import Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.connections import check_connected, collected, sent_along
-from polaroc.warehouse.curves import curve_keys, fetch_hull_candidates
+from polaroc.warehouse.curves import TABLES, curve_keys, fetch_hull_candidates
 from polaroc.warehouse.predictions import described
 from polaroc.warehouse.whole import check_whole
 
@@ -43,6 +47,7 @@ MOMENTS = tuple(private(f"moment_{power}") for power in range(3))
 TOLERANCE = 1e-9
 
 
+@described_as(TABLES, local_probabilities)
 @takes_cases(
     ["score", "model", "fold", "by"],
     no_bearing=["truth", "positive", "nulls", "weight", *BESIDE],
@@ -69,21 +74,9 @@ def probabilities(
     **columns
     curve
         The result of `warehouse.curve`, or of `polaroc.curve`, on a tuning table.
-    priors
-        As in `polaroc.probabilities`.
     same_table
         Whether the very table that the curve was made of is meant. If not, `note` says
         where a key has as many cases as its curve, with the same mean and spread.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.probabilities`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.probabilities` does.
 
     Notes
     -----

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from polaroc.base.columns import CURVE, GRID, RESERVED
+from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PRIVATE, ROWS
+from polaroc.curves.hull import hull as local_hull
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
@@ -29,6 +31,20 @@ REACHES = (1, 4, 16, 64)
 # Margin by which a point must be below a chord, larger than rounding errors.
 CHORD_MARGIN = 1 - 1e-9
 BELOW = PRIVATE + "below"
+# What functions of the warehouse take and give.
+TABLES = """
+    Parameters
+    ----------
+    cases
+        Predictions, one row per case: an ibis table. Columns are given by name.
+    curve
+        The result of `warehouse.curve`.
+
+    Returns
+    -------
+    Table
+        The columns of the function of the same name in `polaroc`, its rows in no order.
+"""
 
 
 @takes_cases(COUNTED_BY, no_bearing=BESIDE, describe=described)
@@ -125,25 +141,16 @@ def curve_keys(curve: "Table") -> list[str]:
     return [name for name in curve.columns if name not in RESERVED]
 
 
+@described_as(TABLES, local_hull)
 def hull(curve: "Table") -> "Table":
     """The upper convex hull of each ROC curve, as `polaroc.hull`.
 
     This call fetches the points that may be vertices, and no others.
 
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-
     Returns
     -------
     Table
         The columns of `polaroc.hull`, as a table in memory.
-
-    Raises
-    ------
-    InvalidTable
-        As `polaroc.hull` does.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
+from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
 from polaroc.curves.bins import Bins, resolve_edges
@@ -31,7 +32,7 @@ from polaroc.warehouse.bins import with_bins
 from polaroc.warehouse.cells import FATAL, cells, count_cells, noted_cells
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.curves import fetch_hulls, in_memory, to_curve_table
+from polaroc.warehouse.curves import TABLES, curve, fetch_hulls, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
 from polaroc.warehouse.predictions import EXACT, Predictions, described, read
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 MAX_CELLS = 20_000_000
 
 
+@described_as(TABLES, curve)
 @takes_cases(
     [*COUNTED_BY, "score_prior"],
     no_bearing=[role for role in BESIDE if role != "score_prior"],
@@ -70,11 +72,7 @@ def evaluate(
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: an ibis table.
     **columns
-    ranges
-        As in `warehouse.curve`.
     priors, over, interpolation, measures
         As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
         `warehouse.auprec`.

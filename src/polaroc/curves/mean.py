@@ -42,8 +42,6 @@ def mean_roc(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     fold
         The key or keys of the folds, over which curves are averaged; there is a mean curve for
         each value of the others. By default those with a usual name, such as "fold".
@@ -66,12 +64,6 @@ def mean_roc(
         curve: Float64; `curves`, how many there are; `interval` in words. Curves
         without positives, without negatives or with rows that cannot be ranked are
         not among them.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        Where `fold` is not a key, or another argument is outside what is allowed;
-        where the columns or rows of a curve are missing.
 
     Notes
     -----

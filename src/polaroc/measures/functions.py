@@ -35,8 +35,6 @@ def auc(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     fpr, tpr
         A range (lo, hi) with 0 ≤ lo < hi ≤ 1 of one of the two rates: the area
         ∫ t df below the curve over that range of false positive rates, or
@@ -55,12 +53,6 @@ def auc(
         `positives`, `negatives`; `note` String, null, why the estimate is null,
         or that scores seem to be reversed.
 
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where the columns or rows of a curve are missing; for a range outside what is
-        allowed, or both at once.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -71,7 +63,6 @@ def auc(
     return measures_of_curves(curve, [auc_measure(fpr, tpr, standardise)])
 
 
-@described_as(auc)
 @takes_curve
 def auprec(
     curve: pl.LazyFrame,
@@ -108,12 +99,6 @@ def auprec(
         without positives or without negatives; `positives`, `negatives`;
         `note` String, null, why the estimate is null, or by how much too few
         negatives bias it (λ/N above 0.02).
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a prior outside (0, 1) or an unknown choice; where the columns or rows of a
-        curve are missing.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.balanced import balanced, distance, error_area, partial_area
-from polaroc.measures.functions import auc, measures_of_curves
+from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.gradients import mean_error_gradient, point_gradient
 from polaroc.measures.spec import GradientTerm, Measure, MeasureDefinition
 from polaroc.priors.beliefs import over_label
@@ -27,7 +27,6 @@ AREAS = ("error", "partial")
 ARC_STEPS = 60
 
 
-@described_as(auc)
 @takes_curve
 def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
     """Prior sensitivity: how far the balanced operating point moves over a range of priors.
@@ -46,12 +45,6 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
         Tidy measures, one row per key: `measure` is "sens", `prior` null,
         `estimate` from 0 (the point stays where it is) to 1: the distance
         between the points at lo and at hi, over √2 (AccSens Eq. 3).
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a range outside what is allowed; where the columns of a curve are
-        missing.
 
     Examples
     --------
@@ -90,12 +83,6 @@ def accsens(
         Tidy measures, one row per key: `measure` is "accsens", `prior` null,
         `estimate` = √(w_e (1 − area)² + w_s Sens²)/√2 (AccSens Eq. 4), from 0
         to 1 at unit weights.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a range or weights outside what is allowed; where the columns or rows of a
-        curve are missing.
 
     Examples
     --------

@@ -51,12 +51,6 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
         or with rows that cannot be ranked have no rows. Between two rows the band is that of
         the one before for `lower`, of the one after for `upper`.
 
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For `n` or a level outside what is allowed; where the columns or rows of a curve are
-        missing.
-
     Notes
     -----
     The scores of each class have a distribution function of which limits with the same

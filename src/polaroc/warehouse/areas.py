@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from polaroc.base.docstrings import described_as
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
@@ -16,7 +16,7 @@ from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import some_priors
-from polaroc.typing import Interpolation, Priors, Start
+from polaroc.typing import IbisTable, Interpolation, Priors, Start
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal
 from polaroc.warehouse.curves import TABLES, curve_keys, fetch_whole_hulls, in_memory
 from polaroc.warehouse.measures import per_key, tidy
@@ -29,17 +29,14 @@ from polaroc.warehouse.whole import (
     without_impossible_points,
 )
 
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
-
 
 @described_as(TABLES, local_auc)
 def auc(
-    curve: "Table",
+    curve: IbisTable,
     fpr: tuple[float, float] | None = None,
     tpr: tuple[float, float] | None = None,
     standardise: bool = False,
-) -> "Table":
+) -> IbisTable:
     """Area under the ROC curve, per key, as `polaroc.auc`.
 
     Examples
@@ -56,12 +53,12 @@ def auc(
 
 @described_as(TABLES, local_auprec)
 def auprec(
-    curve: "Table",
+    curve: IbisTable,
     priors: Priors = "observed",
     interpolation: Interpolation = "exact",
     start: Start = "limit",
     recall: tuple[float, float] | None = None,
-) -> "Table":
+) -> IbisTable:
     """Area under the precision-recall curve at each prior, per key, as `polaroc.auprec`.
 
     For ``"hull"`` the points that may be vertices are fetched at once, and the result is a
@@ -88,12 +85,12 @@ def auprec(
 
 @described_as(TABLES, local_iauprec)
 def iauprec(
-    curve: "Table",
+    curve: IbisTable,
     over: tuple[float, float] | Belief,
     interpolation: Interpolation = "exact",
     start: Start = "limit",
     measure: Literal["prior", "skew"] = "prior",
-) -> "Table":
+) -> IbisTable:
     """AUPREC averaged over a range of priors or under a belief, as `polaroc.iauprec`.
 
     For ``"hull"`` see `warehouse.auprec`.
@@ -116,7 +113,7 @@ def iauprec(
 
 
 @described_as(TABLES, local_sens)
-def sens(curve: "Table", over: tuple[float, float]) -> "Table":
+def sens(curve: IbisTable, over: tuple[float, float]) -> IbisTable:
     """How far the balanced operating point moves over a range of priors, as `polaroc.sens`.
 
     Examples
@@ -134,11 +131,11 @@ def sens(curve: "Table", over: tuple[float, float]) -> "Table":
 
 @described_as(TABLES, local_accsens)
 def accsens(
-    curve: "Table",
+    curve: IbisTable,
     over: tuple[float, float],
     weights: tuple[float, float] = (1, 1),
     area: str = "error",
-) -> "Table":
+) -> IbisTable:
     """Accuracy and prior sensitivity combined, over a range of priors, as `polaroc.accsens`.
 
     Examples
@@ -154,7 +151,7 @@ def accsens(
     return measures_of_curves(curve, [accsens_measure(over, weights, area, IBIS)])
 
 
-def measures_of_curves(curve: "Table", measures: Sequence[Measure]) -> "Table":
+def measures_of_curves(curve: IbisTable, measures: Sequence[Measure]) -> IbisTable:
     """The tidy measures of a curve table, all with the same columns."""
     keys = curve_keys(curve)
     measures = [replace(measure, over=None) for measure in measures]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from sys import float_info
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -28,15 +28,12 @@ from polaroc.predictions.roles import BESIDE, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import some_priors
-from polaroc.typing import Priors, Table
+from polaroc.typing import IbisTable, Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.connections import check_connected, collected, sent_along
 from polaroc.warehouse.curves import TABLES, curve_keys, fetch_hull_candidates
 from polaroc.warehouse.predictions import described
 from polaroc.warehouse.whole import check_whole
-
-if TYPE_CHECKING:
-    import ibis.expr.types
 
 # The score above a block, within the floats that are finite, as is that of a row.
 MOST = private("most")
@@ -56,12 +53,12 @@ TOLERANCE = 1e-9
 )
 def probabilities(
     cases: Cases[Any],
-    curve: "ibis.expr.types.Table | Table",
+    curve: "IbisTable | Table",
     *,
     priors: Priors,
     same_table: bool = False,
     **columns: Unpack[Columns],
-) -> "ibis.expr.types.Table":
+) -> IbisTable:
     """The probability of each case at each prior, as `polaroc.probabilities`.
 
     This call fetches the points of the curve that may be vertices of its hull, and sums of
@@ -186,11 +183,11 @@ def _probabilities_of_blocks(
 
 
 def _with_note_on_same(
-    shown: "ibis.expr.types.Table",
-    rows: "ibis.expr.types.Table",
+    shown: IbisTable,
+    rows: IbisTable,
     moments: pl.DataFrame,
     keys: Sequence[str],
-) -> "ibis.expr.types.Table":
+) -> IbisTable:
     """The note that a key has the scores of its curve, in place of others."""
     score = _squeezed(deferred(OF_ROW))
     powers = (score.notnull().ifelse(literal(1), literal(0)), score, score * score)

@@ -48,7 +48,7 @@ OF_CURVES = """
 
 def takes_curve(step: LazyStep[_P]) -> FrameStep[_P]:
     """Let a lazy step take any table of whole curves; of all but a LazyFrame it is collected."""
-    return described_as(OF_CURVES)(with_first(lambda table, _: whole_curves(table), step))
+    return described_as(OF_CURVES)(with_first(whole_curves, step))
 
 
 def whole_curves(table: Table) -> pl.LazyFrame:

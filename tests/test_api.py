@@ -1,6 +1,9 @@
 import pickle
 import subprocess
 import sys
+from collections import Counter
+from inspect import getdoc, getmembers, isfunction, signature
+from operator import attrgetter
 
 import pytest
 from programs import package
@@ -28,6 +31,20 @@ HEAVY = [
     "altair", "scipy", "numpy", "sklearn", "statsmodels", "pandas", "rich", "typer", "vl_convert",
     "jinja2", "great_tables", "ibis", "sqlglot", "duckdb",
 ]  # fmt: skip
+
+
+def functions():
+    # Those of `rates` share theirs, which the module describes.
+    names = PUBLIC - MODULES
+    for module in ("charts", "datasets", "experiments", "expr", "sklearn", "warehouse"):
+        its = getattr(pr, module)
+        names |= {f"{module}.{name}" for name in getattr(its, "__all__", public_functions(its))}
+    return {name for name in names if isfunction(attrgetter(name)(pr))}
+
+
+def public_functions(module):
+    members = getmembers(module, isfunction)
+    return [name for name, one in members if one.__module__ == module.__name__ and name[0] != "_"]
 
 
 def test_public_names():
@@ -69,6 +86,19 @@ def test_docstrings_have_the_form_of_numpydoc(name):
     validate = package("numpydoc.validate", "lint").validate
     errors = validate(f"polaroc.{name}")["errors"]
     assert [(code, text) for code, text in errors if code not in IGNORED] == []
+
+
+@pytest.mark.parametrize("name", sorted(functions()))
+def test_every_parameter_is_described_once_and_nothing_else(name):
+    function = attrgetter(name)(pr)
+    described = getdoc(function).partition("Parameters\n")[2].partition("\nReturns\n")[0]
+    entries = Counter(
+        parameter
+        for line in described.splitlines()
+        if line and not line.startswith((" ", "-"))
+        for parameter in line.lstrip("*").split(", ")
+    )
+    assert entries == Counter(list(signature(function).parameters))
 
 
 def test_importing_all_names_imports_nothing_heavy():

@@ -16,6 +16,7 @@ import polars as pl
 
 from polaroc.base.checks import is_number
 from polaroc.base.columns import single_column
+from polaroc.base.docstrings import described_as
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.in_groups import (
     FIELDS,
@@ -29,6 +30,7 @@ from polaroc.curves.in_groups import (
 from polaroc.curves.segments import CELLS, segment_columns
 from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.measures import functions
 from polaroc.measures.areas import STARTS
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.spec import ingredients
@@ -38,8 +40,32 @@ from polaroc.priors.grids import OBSERVED, check_prior, reweighted, skew
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")
+# What the measures take and give.
+OF_ROWS = """
+    Parameters
+    ----------
+    truth, score, weight
+        Columns or expressions; see the module.
+    prior
+        In (0, 1), or ``"observed"`` for the group's own.
+    over
+        Priors (lo, hi), or a belief.
+    interpolation
+        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
+
+    Returns
+    -------
+    Expr
+        One Float64, or null.
+
+    Raises
+    ------
+    InvalidArgument
+        For a prior, a range or a choice outside what is allowed.
+"""
 
 
+@described_as(OF_ROWS, functions.auprec)
 def measure(
     name: str,
     truth: IntoExpr,
@@ -58,22 +84,11 @@ def measure(
     ----------
     name
         The name of a measure, such as "equal_error".
-    truth, score, weight
-        Columns or expressions; see the module.
     prior, over
         The prior, and the range of priors or the belief, that the measure is taken
         at and over, where it needs them.
-    interpolation
-        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
-    start
-        As in `polaroc.auprec`.
     score_prior
         As in `polaroc.evaluate`.
-
-    Returns
-    -------
-    Expr
-        One Float64, or null.
 
     Notes
     -----
@@ -147,18 +162,9 @@ def _hull_sum(rows: pl.Series, value: pl.Expr) -> float | None:
     return sum_
 
 
+@described_as(OF_ROWS, functions.auprec)
 def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> pl.Expr:
     """Area under the ROC curve, as `polaroc.auc`.
-
-    Parameters
-    ----------
-    truth, score, weight
-        Columns or expressions; see the module.
-
-    Returns
-    -------
-    Expr
-        One Float64 from 0 to 1, or null.
 
     Examples
     --------
@@ -170,6 +176,7 @@ def auc(truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None) -> 
     return measure("auc", truth, score, weight=weight)
 
 
+@described_as(OF_ROWS, functions.auprec)
 def auprec(
     truth: IntoExpr,
     score: IntoExpr,
@@ -180,22 +187,6 @@ def auprec(
     weight: IntoExpr | None = None,
 ) -> pl.Expr:
     """Area under the precision-recall curve at a prior, as `polaroc.auprec`.
-
-    Parameters
-    ----------
-    truth, score, weight
-        Columns or expressions; see the module.
-    prior
-        In (0, 1), or ``"observed"`` for the group's own.
-    interpolation
-        ``"exact"``, ``"linear"`` or ``"step"``; the hull needs `polaroc.hull`.
-    start
-        As in `polaroc.auprec`.
-
-    Returns
-    -------
-    Expr
-        One Float64 from 0 to 1, or null.
 
     Examples
     --------
@@ -211,20 +202,11 @@ def auprec(
     )  # fmt: skip
 
 
+@described_as(OF_ROWS, functions.auprec)
 def average_precision(
     truth: IntoExpr, score: IntoExpr, *, weight: IntoExpr | None = None
 ) -> pl.Expr:
     """Average precision at the observed prior: `auprec` with interpolation "step".
-
-    Parameters
-    ----------
-    truth, score, weight
-        Columns or expressions; see the module.
-
-    Returns
-    -------
-    Expr
-        One Float64 from 0 to 1, or null.
 
     Examples
     --------
@@ -237,6 +219,7 @@ def average_precision(
     return area.alias("average_precision")
 
 
+@described_as(OF_ROWS, functions.auprec)
 def iauprec(
     truth: IntoExpr,
     score: IntoExpr,
@@ -247,20 +230,6 @@ def iauprec(
     weight: IntoExpr | None = None,
 ) -> pl.Expr:
     """AUPREC averaged over a range of priors or under a belief, as `polaroc.iauprec`.
-
-    Parameters
-    ----------
-    truth, score, weight
-        Columns or expressions; see the module.
-    over
-        Priors (lo, hi), or a belief.
-    interpolation, start
-        As in `auprec`.
-
-    Returns
-    -------
-    Expr
-        One Float64 from 0 to 1, or null.
 
     Examples
     --------
@@ -275,6 +244,7 @@ def iauprec(
     )  # fmt: skip
 
 
+@described_as(OF_ROWS, functions.auprec)
 def sens(
     truth: IntoExpr,
     score: IntoExpr,
@@ -283,18 +253,6 @@ def sens(
     weight: IntoExpr | None = None,
 ) -> pl.Expr:
     """How far the balanced operating point moves over a range of priors, as `polaroc.sens`.
-
-    Parameters
-    ----------
-    truth, score, weight
-        Columns or expressions; see the module.
-    over
-        Priors (lo, hi).
-
-    Returns
-    -------
-    Expr
-        One Float64 from 0 to 1, or null.
 
     Examples
     --------
@@ -306,6 +264,7 @@ def sens(
     return measure("sens", truth, score, over=over, weight=weight)
 
 
+@described_as(OF_ROWS)
 def rate(
     name: str,
     truth: IntoExpr,
@@ -321,12 +280,8 @@ def rate(
     ----------
     name
         One of the rates in `polaroc.rates`, such as "precision" or "recall".
-    truth, score, weight
-        Columns or expressions; see the module.
     threshold
         A number, also ±inf.
-    prior
-        In (0, 1), or ``"observed"`` for the group's own.
 
     Returns
     -------

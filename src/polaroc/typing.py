@@ -17,6 +17,7 @@ from typing import (
 import polars as pl
 
 if TYPE_CHECKING:
+    import ibis.expr.types
     import numpy as np
 
 
@@ -59,6 +60,8 @@ Start: TypeAlias = Literal["limit", "one", "zero", "drop"]
 Prior: TypeAlias = float | Literal["observed"]
 Priors: TypeAlias = Prior | Sequence[Prior] | pl.DataFrame | pl.LazyFrame
 
+# A table of a connection, or of a query.
+IbisTable: TypeAlias = "ibis.expr.types.Table"
 # An array of numbers, of any shape.
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 

@@ -1,6 +1,4 @@
 import json
-from collections import Counter
-from inspect import getdoc, signature
 
 import polars as pl
 import pytest
@@ -165,16 +163,3 @@ def test_where_colours_repeat_marks_are_named(name, count):
     # Once in the legend, and once more beside its mark.
     best = f"model {count - 1}<"
     assert (svg(drawn).count(best) > 1) == (count > 8)
-
-
-@pytest.mark.parametrize("name", pr.charts.__all__)
-def test_every_option_of_a_chart_is_described_once(name):
-    chart = getattr(pr.charts, name)
-    described = getdoc(chart).partition("Parameters\n")[2].partition("\nReturns\n")[0]
-    entries = Counter(
-        option
-        for line in described.splitlines()
-        if line and not line.startswith((" ", "-"))
-        for option in line.split(", ")
-    )
-    assert entries == Counter(list(signature(chart).parameters))

@@ -31,9 +31,6 @@ HAS_BOTH = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
 RESERVED = frozenset(
     (*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, PROMISE, *PRIOR_LIMITS, "precision")
 )
-COLUMN_ARGUMENTS = (
-    "truth", "score", "by", "weight", "cluster", "model", "case",
-)  # fmt: skip
 # Types that name a column, and an example for the hint of each argument.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
@@ -51,21 +48,19 @@ _C = TypeVar("_C", str, pl.Expr, str | pl.Expr)
 
 def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
     """Let a lazy step take any table; of all but a LazyFrame it then returns a DataFrame."""
-    return with_first(lambda table, _: as_lazy(table), step)
+    return with_first(as_lazy, step)
 
 
 def takes_table(step: PolarsStep[_P]) -> FrameStep[_P]:
     """Let a step that returns the kind of Polars frame it was given take any table."""
-    return with_first(_eager, step)
+    return with_first(_read, step)
 
 
 def with_first(
-    convert: Callable[[Any, Mapping[str, Any]], Any], step: Callable[Concatenate[Any, _P], Any]
+    convert: Callable[[Any], Any], step: Callable[Concatenate[Any, _P], Any]
 ) -> FrameStep[_P]:
-    """Convert the first argument, which the other ones name columns of."""
-    parameters = signature(step).parameters
-    name = next(iter(parameters))
-    defaults = {one: parameter.default for one, parameter in parameters.items()}
+    """Convert the first argument."""
+    name = next(iter(signature(step).parameters))
     # With wrong arguments, let Python raise its own TypeError.
     call = cast(Callable[..., Any], step)
 
@@ -74,36 +69,15 @@ def with_first(
         if not args and name not in kwargs:
             return call(**kwargs)
         frame, *rest = args or (kwargs.pop(name),)
-        return collect_like(frame, call(convert(frame, defaults | kwargs), *rest, **kwargs))
+        return collect_like(frame, call(convert(frame), *rest, **kwargs))
 
     return cast(FrameStep[_P], wrapper)
 
 
-def _eager(table: Any, arguments: Mapping[str, Any]) -> pl.DataFrame | pl.LazyFrame:
-    """The table as a Polars frame; of a dataset the columns in use, so that rows are audited."""
+def _read(table: Any) -> pl.DataFrame | pl.LazyFrame:
+    """The table as a Polars frame, lazy where it was."""
     frame = as_polars(table)
-    if frame is table or isinstance(frame, pl.DataFrame) or arguments.get("memory") is not None:
-        return frame
-    names = frame.collect_schema().names()
-    used = _used(arguments, names) or names
-    # What is missing is refused with the names of all columns.
-    return frame.select(used).collect() if set(used) <= set(names) else frame
-
-
-def _used(arguments: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """The columns that arguments name, or read in expressions."""
-    used: list[str] = []
-    for argument in COLUMN_ARGUMENTS:
-        columns = arguments.get(argument)
-        columns = [*columns.values()] if isinstance(columns, Mapping) else columns
-        for column in columns if isinstance(columns, list | tuple) else [columns]:
-            if isinstance(column, str):
-                used.append(column)
-            elif isinstance(column, pl.Expr) and not column.meta.has_multiple_outputs():
-                used += column.meta.root_names()
-            elif column is not None:
-                return list(names)
-    return list(dict.fromkeys(used))
+    return frame if frame is table or isinstance(frame, pl.DataFrame) else frame.collect()
 
 
 def as_lazy(frame: object) -> pl.LazyFrame:

@@ -61,11 +61,6 @@ def calibration_curve(
         all Float64; `cases`, the number from the score before to this one; `note` String,
         null, or why a key has one row without numbers, or no band.
 
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For an argument outside what is allowed; where the columns or rows of a curve are missing.
-
     Notes
     -----
     The curve is the hull of the ROC read as a calibration, and needs no bins (Bröcker and

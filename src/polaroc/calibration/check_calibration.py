@@ -61,11 +61,6 @@ def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyF
         `p_value` Float64; `positives`, `negatives`; `note` String, null, or why a number
         is null or what a score of 0 or 1 is wrong about.
 
-    Raises
-    ------
-    InvalidPredictions, InvalidArgument
-        As in `curve`; for a prior outside (0, 1).
-
     Notes
     -----
     Where `score_prior` is given, scores are re-weighted from it to the share of positives here

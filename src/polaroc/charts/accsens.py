@@ -49,12 +49,6 @@ def accsens_plane(
         One minus the area over the range against Sens, on two axes of one scale
         that end where the points do: at equal weights the lines are circles.
 
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where the columns of a measure table or one of the measures are missing;
-        for weights outside what is allowed.
-
     Notes
     -----
     AccSens Eq. 4. A mean over folds lies where the means of error and Sens are,

@@ -47,11 +47,6 @@ def auprec_by_prior(
     altair.LayerChart
         The prior on a logarithmic axis.
 
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where the columns of a measure table are missing; for more than 300 keys.
-
     Examples
     --------
     >>> import polaroc as pr

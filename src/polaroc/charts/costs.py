@@ -49,11 +49,6 @@ def cost_curves(
         Normalised cost against the probability cost, with the cost of calling all or
         nothing positive.
 
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where the columns of cost curves are missing; for more than 300 curves.
-
     Examples
     --------
     >>> import polaroc as pr

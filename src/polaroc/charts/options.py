@@ -8,19 +8,28 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import polars as pl
 
 from polaroc.base.checks import is_number
-from polaroc.base.docstrings import entries, put_in
+from polaroc.base.docstrings import described_as
 from polaroc.errors import Hint, InvalidArgument
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-SHARED = {
-    "title": "Heading of the chart.",
-    "colours": "From name to colour, as `palette` gives them, for the same in every chart.",
-}
-# What comes after the parameters in a docstring.
-AFTER = "\nReturns\n"
+# What charts share.
+OF_CHARTS = """
+    Parameters
+    ----------
+    title
+        Heading of the chart.
+    colours
+        From name to colour, as `palette` gives them, for the same in every chart.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of the table are missing; for an option outside what is allowed, and
+        for more than 300 curves, keys or models.
+"""
 
 
 class Kind(NamedTuple):
@@ -34,7 +43,6 @@ class Kind(NamedTuple):
 def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
     """Check the types of options before drawing a chart; document those that charts share."""
     chart_signature = signature(chart)
-    shared = {name: text for name, text in SHARED.items() if name in chart_signature.parameters}
 
     @wraps(chart)
     def checked_chart(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -52,8 +60,7 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
         with debug_mode(False):
             return chart(*args, **kwargs)
 
-    checked_chart.__doc__ = put_in(chart.__doc__, AFTER, f"{entries(shared)}{AFTER}")
-    return checked_chart
+    return described_as(OF_CHARTS)(checked_chart)
 
 
 def _is_names(value: Any) -> bool:

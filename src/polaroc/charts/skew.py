@@ -43,11 +43,6 @@ def skew_effect(
     altair.LayerChart
         The skew on a logarithmic axis.
 
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where `skew` or a rate is missing; for more than 300 lines.
-
     Examples
     --------
     >>> import polaroc as pr

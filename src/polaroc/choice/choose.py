@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import check_share, check_text, pair_of
 from polaroc.base.columns import as_lazy
+from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import changes, corrected, describe_belief, full_answer
@@ -23,7 +24,7 @@ from polaroc.choice.regret import (
 )
 from polaroc.choice.result import Choice
 from polaroc.comparison.checks import refuse_one_class
-from polaroc.comparison.compare import NO_BEARING, of_design
+from polaroc.comparison.compare import NO_BEARING, compare, of_design
 from polaroc.comparison.compared import compared, measured_halves
 from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_halves
@@ -57,6 +58,7 @@ COLUMNS = (
 OFF = 0.002
 
 
+@described_as(compare)
 @takes_cases(COMPARED_BY, no_bearing=NO_BEARING, or_measures=True)
 def choose(
     cases: Cases[Any],
@@ -96,8 +98,6 @@ def choose(
         predictions also one row of `estimate_prior`, whose uncertainty is then in
         `lower` and `upper`; of measures by default the range of the table's IAUPREC, or of
         the mean of another measure, else the priors of the table, equally likely.
-    incomplete
-        Of folds, as in `compare`.
     level
         Probability that `lower` and `upper` of a model hold its true measure, in (0, 1); the
         tests of the `comparison` are made at 1 − `level`.

@@ -10,7 +10,7 @@ from polaroc.choice.choose import choose
 from polaroc.cli.commands import Call, command
 from polaroc.cli.drawings import DRAWINGS, ChartInputs, notes_of
 from polaroc.cli.evaluate import GRID
-from polaroc.cli.outputs import Force
+from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.parameters import beginnings, is_given, option_name, prior_of
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import notes_console, progress, show
@@ -34,12 +34,9 @@ def chart(
     ],
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="File to write; its suffix json, html, svg, png or pdf gives the format; "
-            "- prints JSON, in Vega-Lite. [default: NAME.html]",
-            metavar="PATH",
+        out_option(
+            "File to write; its suffix json, html, svg, png or pdf gives the format; "
+            "- prints JSON, in Vega-Lite. [default: NAME.html]"
         ),
     ] = None,
     force: Force = False,

@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.commands import Call, command
-from polaroc.cli.outputs import Force, Output
+from polaroc.cli.outputs import Force, Output, out_option
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import print_json, progress, show_results
 from polaroc.comparison.compare import compare as function
@@ -22,12 +20,7 @@ def compare(
     call: Call,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Folder for omnibus, pairs, letters and the summary.",
-            metavar="PATH",
-        ),
+        out_option("Folder for omnibus, pairs, letters and the summary."),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,

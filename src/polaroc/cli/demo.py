@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from polaroc import datasets
-from polaroc.cli.outputs import Force, Output, write_measures
+from polaroc.cli.outputs import Force, Output, out_option, write_measures
 from polaroc.cli.screen import handle_errors, notes_console, out, progress
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.reports.report import report
@@ -20,9 +18,9 @@ PAGE = "report.html"
 
 @handle_errors
 def demo(
-    folder: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for measures and the report.")
-    ] = Path("polaroc-demo"),
+    folder: Annotated[Path, out_option("Folder for measures and the report.")] = Path(
+        "polaroc-demo"
+    ),
     force: Force = False,
 ) -> None:
     """Choose among three models of satellite images, as an example.

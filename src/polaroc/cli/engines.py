@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -12,20 +12,17 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, qu
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.cases import Cases
-from polaroc.typing import Label, Prior
+from polaroc.typing import IbisTable, Label, Prior
 from polaroc.warehouse.connections import collected, table_at, tables_at, without_password
 from polaroc.warehouse.evaluation import MAX_CELLS as MAX_ROWS
 from polaroc.warehouse.predictions import described
-
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
 
 @dataclass(frozen=True)
 class TableSource:
     """A table of an engine; what is asked of it is computed there as far as it can be."""
 
-    table: "Table"
+    table: IbisTable
 
     def schema(self) -> pl.Schema:
         """Columns and their types."""
@@ -67,7 +64,7 @@ class TableSource:
     def check_unchanged(self) -> None:
         """Each query sees one state of the table."""
 
-    def _fetched(self, table: "Table") -> pl.LazyFrame:
+    def _fetched(self, table: IbisTable) -> pl.LazyFrame:
         with _engine_errors():
             rows = collected(table.limit(MAX_ROWS + 1))
         _refuse_many(rows)

@@ -12,7 +12,7 @@ from polaroc.base.text import escape_control
 from polaroc.cli.commands import Call, command
 from polaroc.cli.engines import TableSource
 from polaroc.cli.measures_table import commonest_notes, measures_table
-from polaroc.cli.outputs import Force, Output, write_measures
+from polaroc.cli.outputs import Force, Output, out_option, write_measures
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import QUIET, notes_console, out, print_json, progress
 from polaroc.curves.surface import surface
@@ -32,12 +32,9 @@ def evaluate(
     call: Call,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Folder for measures and charts: new, empty, or an earlier output; or a file for "
-            "measures that ends as a table, such as .csv.",
-            metavar="PATH",
+        out_option(
+            "Folder for measures and charts: new, empty, or an earlier output; or a file for "
+            "measures that ends as a table, such as .csv."
         ),
     ] = None,
     force: Force = False,

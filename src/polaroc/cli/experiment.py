@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from polaroc import datasets
 from polaroc.cli.evaluate import show
 from polaroc.cli.inputs import Decimal, Separator, labels, text_format
-from polaroc.cli.outputs import Force
+from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import handle_errors, notes_console, stderr_console
 from polaroc.errors import InvalidTable
@@ -52,11 +52,7 @@ def experiment(
     ],
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Parquet file for the predictions. [default: DATA_predictions.parquet]",
-        ),
+        out_option("Parquet file for the predictions. [default: DATA_predictions.parquet]"),
     ] = None,
     force: Force = False,
     truth: Annotated[str | None, typer.Option(help="Column of the labels, of a file.")] = None,

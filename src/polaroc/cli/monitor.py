@@ -9,7 +9,7 @@ import typer
 
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import Source, notes_of, opened, roles_of
-from polaroc.cli.outputs import Force, Output, write_measures
+from polaroc.cli.outputs import Force, Output, out_option, write_measures
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import exit_with, option, print_json, print_notes, progress, show_results
 from polaroc.cli.threshold import keys_of
@@ -62,12 +62,7 @@ def monitor(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Table of the results, such as watched.parquet: all known times.",
-            metavar="PATH",
-        ),
+        out_option("Table of the results, such as watched.parquet: all known times."),
     ] = None,
     report: Annotated[
         Path | None,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import polars as pl
 import typer
@@ -16,6 +16,13 @@ from polaroc.files.read import COMPRESSED, FORMATS, MEASURES
 
 # Suffixes that no folder is likely to have.
 OTHER_KINDS = {".xlsx", ".xls", ".json", ".txt", ".html", ".pdf", ".png", ".svg"}
+
+
+def out_option(text: str) -> Any:
+    """The option --out of a command."""
+    return typer.Option("--out", "-o", help=text, metavar="PATH")
+
+
 Force = Annotated[
     bool,
     typer.Option(

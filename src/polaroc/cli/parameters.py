@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import Parameter, cleandoc, signature
+from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
 from types import UnionType
@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import polars as pl
 import typer
 
+from polaroc.base.docstrings import parameter_texts
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.roles import FOUND, ROLES
@@ -42,11 +43,8 @@ OTHERS = {
     "prior": ("prevalence", "base_rate", "pi"),
     "quiet": ("silent",),
 }  # fmt: skip
-SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?:\n\n\w[^\n]*\n-+\n|\Z)", re.DOTALL | re.MULTILINE)
-ENTRY = re.compile(r"^(\S.*)\n((?: +.*\n?|\n(?= ))*)", re.MULTILINE)
 # What is said of None, which the command line has no word for.
 OF_NONE = re.compile(r"[;:,]? ``None``[^.;]*|``None``[^.;]*; ")
-ELSEWHERE = re.compile(r"As in `(\w+)`\.")
 SENTENCE = re.compile(r".*?\.(?= [A-Z`\"]|$)")
 
 
@@ -160,23 +158,6 @@ def other_names(option: str) -> list[str]:
     return [option_name(other) for other in others]
 
 
-def documentation(function: Callable[..., Any]) -> dict[str, str]:
-    """What the docstring of a function says of each parameter, or that to which it refers."""
-    import polaroc
-
-    section = SECTION.search(cleandoc(function.__doc__ or ""))
-    entries = ENTRY.findall(section[1]) if section else []
-    texts = {}
-    for names, lines in entries:
-        text = " ".join(lines.split())
-        other = ELSEWHERE.fullmatch(text)
-        for name in re.split(r",\s*", names):
-            texts[name] = (
-                text if other is None else documentation(getattr(polaroc, other[1])).get(name, text)
-            )
-    return texts
-
-
 def in_words(text: str, names: Iterable[str], *, whole: bool = False) -> str:
     """Documentation as the command line says it: its first sentence, or the `whole`."""
     text = OF_NONE.sub("", text).replace("..", ".")
@@ -232,7 +213,7 @@ def is_needed(functions: Sequence[Callable[..., Any]], name: str) -> bool:
 def own_options(function: Callable[..., Any], left_out: Collection[str]) -> dict[str, Parameter]:
     """The parameters of a function, after the first, that are no roles, as options."""
     _, *taken = signature(function).parameters.values()
-    texts = documentation(function)
+    texts = parameter_texts(function.__doc__)
     options = {}
     for one in taken:
         if one.name in (*ROLES, *left_out):

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from polaroc.cli.commands import Call, command
-from polaroc.cli.outputs import Force, replaced
+from polaroc.cli.outputs import Force, out_option, replaced
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import notes_console, progress, show
 from polaroc.predictions.cases import found_in_words
@@ -19,12 +17,7 @@ def report(
     call: Call,
     file: Annotated[
         Path,
-        typer.Option(
-            "--out",
-            "-o",
-            help="The page: a new file, or an earlier report; - prints it.",
-            metavar="PATH",
-        ),
+        out_option("The page: a new file, or an earlier report; - prints it."),
     ] = Path("report.html"),
     force: Force = False,
 ) -> None:

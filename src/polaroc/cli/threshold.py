@@ -13,7 +13,7 @@ from polaroc.base.names import noted_by_kind
 from polaroc.base.rounding import number
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli.commands import Call, command
-from polaroc.cli.outputs import Force
+from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.pipes import AsJson, plain_rows
 from polaroc.cli.screen import print_json, print_notes, progress, show_results
 from polaroc.curves.curve import curve
@@ -42,7 +42,7 @@ def threshold(
     call: Call,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Write the thresholds to this JSON file.", metavar="PATH"),
+        out_option("Write the thresholds to this JSON file."),
     ] = None,
     force: Force = False,
     apply: Annotated[

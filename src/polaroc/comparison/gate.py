@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_share, pair_of
+from polaroc.base.docstrings import described_as
 from polaroc.base.names import key_text
 from polaroc.base.private_columns import VALUE
 from polaroc.comparison.case_limits import (
@@ -69,6 +70,7 @@ SAME_DIFFERENCE = (
 )
 
 
+@described_as(compare)
 @takes_cases(COMPARED_BY, no_bearing=NO_BEARING, or_measures=True)
 def gate(
     cases: Cases[Any],
@@ -109,8 +111,6 @@ def gate(
     level
         Confidence of the two-sided interval, in (0, 1). Where the challenger is worse by exactly
         `margin`, a pass has the probability (1 − `level`)/2.
-    incomplete
-        As in `compare`.
     halves, guarded
         For folds, as in `compare`.
 

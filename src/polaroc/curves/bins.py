@@ -109,8 +109,6 @@ def binned(cases: Cases[Any], *, bins: Bins, **columns: Unpack[Columns]) -> pl.L
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: the result of `cases`, or any table that it takes.
     **columns
     bins
         The edges of the bins: the result of `bin_edges`, a list of rising scores, or a number,
@@ -126,11 +124,6 @@ def binned(cases: Cases[Any], *, bins: Bins, **columns: Unpack[Columns]) -> pl.L
         `pos`, `neg`, its positives and negatives (Int64, Float64 if weighted); `edges`
         String, a fingerprint of all edges. A row with a null `threshold` stands for rows that
         cannot be ranked: its counts are null, or zero where they were dropped.
-
-    Raises
-    ------
-    InvalidPredictions, InvalidArgument
-        As in `curve`; for bins outside what is allowed.
 
     Examples
     --------

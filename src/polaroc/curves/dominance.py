@@ -28,8 +28,6 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     model
         The key that tells the models apart, by default the one with a usual name, such as
         "model"; they are compared where all other keys, such as folds, are equal.
@@ -42,11 +40,6 @@ def dominance(curve: pl.LazyFrame, model: str | None = None) -> pl.LazyFrame:
         first does to the second: "dominates", "dominated", "equal", "crosses",
         or null where a curve lacks a class; `crossings`, a list of the points
         (`fpr`, `tpr`) where the curves change places.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        Where `model` is not a key; where the columns or rows of a curve are missing.
 
     Notes
     -----

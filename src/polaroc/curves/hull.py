@@ -22,11 +22,6 @@ from polaroc.typing import Array, Priors
 def hull(curve: pl.LazyFrame) -> pl.LazyFrame:
     """The upper convex hull of each ROC curve, as a curve table of its vertices.
 
-    Parameters
-    ----------
-    curve
-        The result of `curve`.
-
     Returns
     -------
     Frame of the kind given
@@ -78,8 +73,6 @@ def achievable(
 
     Parameters
     ----------
-    curve
-        The result of `curve`.
     priors
         Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
         a prior grid.
@@ -93,12 +86,6 @@ def achievable(
         Float64; sorted by key, prior and recall. At recall 0, precision is its
         limit. Keys without positives, without negatives or with rows that cannot be
         ranked have no rows.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a prior or recall outside what is allowed; where the columns or rows of a
-        curve are missing.
 
     Notes
     -----

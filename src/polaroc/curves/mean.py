@@ -16,6 +16,7 @@ from polaroc.base.columns import (
     refuse_clash,
     require,
 )
+from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
@@ -41,8 +42,6 @@ def mean_roc(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     fold
         The key or keys of the folds, over which curves are averaged; there is a mean curve for
         each value of the others. By default those with a usual name, such as "fold".
@@ -65,12 +64,6 @@ def mean_roc(
         curve: Float64; `curves`, how many there are; `interval` in words. Curves
         without positives, without negatives or with rows that cannot be ranked are
         not among them.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        Where `fold` is not a key, or another argument is outside what is allowed;
-        where the columns or rows of a curve are missing.
 
     Notes
     -----
@@ -105,6 +98,7 @@ def mean_roc(
     return spread.of(points, remaining, "fpr", "tpr")
 
 
+@described_as(mean_roc)
 @lazily
 def mean_pr(
     surface: pl.LazyFrame,
@@ -121,8 +115,8 @@ def mean_pr(
     ----------
     surface
         The result of `surface`, at priors that the folds share.
-    fold, n, interval, level, test_train_ratio
-        As in `mean_roc`, at `n` recalls.
+    n
+        How many recalls, evenly spaced from 0 to 1, at least 2.
 
     Returns
     -------

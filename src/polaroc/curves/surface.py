@@ -40,8 +40,6 @@ def surface(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     priors
         Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
         a prior grid.
@@ -57,12 +55,6 @@ def surface(
         Float64 column per rate, null where it is undefined. Precision, lift and
         the positive likelihood ratio are, at recall 0, their limit along the
         first segment. Rows in the order of the curve, then of the priors.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a prior outside (0, 1) or an unknown rate; where the columns or rows of a
-        curve are missing.
 
     Notes
     -----

@@ -6,12 +6,14 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.docstrings import described_as
 from polaroc.evaluation.at_estimates import at_estimates, priors_and_ends
 from polaroc.evaluation.pipeline import run
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
+from polaroc.measures.functions import auprec
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import frame_of_cases
@@ -20,6 +22,7 @@ from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Interpolation, Intervals, Priors
 
 
+@described_as(auprec)
 @frame_of_cases(
     [*COUNTED_BY, "score_prior"], no_bearing=[role for role in BESIDE if role != "score_prior"]
 )
@@ -41,8 +44,6 @@ def evaluate(
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: the result of `cases`, or any table that it takes.
     **columns
     priors
         Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
@@ -51,8 +52,6 @@ def evaluate(
     over
         A range (lo, hi) of priors. Or a belief about the prior. Without it there
         are no measures over a range; under a belief there is IAUPREC only.
-    interpolation
-        As in `auprec`.
     intervals
         Confidence intervals for the sampling error of the test set: ``"logit"`` or ``"wald"``,
         as in `intervals`; ``"percentile"`` or ``"bca"``, as in `bootstrap`. ``None``: none. Those

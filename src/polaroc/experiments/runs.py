@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc.base.checks import check_whole, is_number
 from polaroc.base.columns import as_lazy
+from polaroc.base.docstrings import described_as
 from polaroc.errors import InvalidArgument
 from polaroc.experiments.cases import LabelledCases, read_cases
 from polaroc.experiments.estimators import Models, models_of_fold
@@ -103,6 +104,7 @@ def holdouts(
     return _scores(cases, models, splitter, seed, progress)
 
 
+@described_as(holdouts)
 def kfold(
     data: pl.DataFrame | pl.LazyFrame,
     models: Models,
@@ -118,8 +120,6 @@ def kfold(
 
     Parameters
     ----------
-    data, models, truth, positive, seed, progress
-        As in `holdouts`.
     k
         Number of folds, ≥ 2.
     repeats
@@ -130,11 +130,6 @@ def kfold(
     DataFrame
         As `holdouts`; `fold` runs from 1 to k × repeats, and each case is in
         one fold of each k.
-
-    Raises
-    ------
-    InvalidArgument, InvalidPredictions, InvalidTable, MissingExtra
-        As in `holdouts`.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from typing import Literal
 import polars as pl
 
 from polaroc.base.columns import curve_keys
+from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hulls, hulls_of
@@ -34,8 +35,6 @@ def auc(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     fpr, tpr
         A range (lo, hi) with 0 ≤ lo < hi ≤ 1 of one of the two rates: the area
         ∫ t df below the curve over that range of false positive rates, or
@@ -53,12 +52,6 @@ def auc(
         negatives, or where a standardised area is below the diagonal;
         `positives`, `negatives`; `note` String, null, why the estimate is null,
         or that scores seem to be reversed.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where the columns or rows of a curve are missing; for a range outside what is
-        allowed, or both at once.
 
     Examples
     --------
@@ -82,8 +75,6 @@ def auprec(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     priors
         Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
         a prior grid.
@@ -109,12 +100,6 @@ def auprec(
         `note` String, null, why the estimate is null, or by how much too few
         negatives bias it (λ/N above 0.02).
 
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a prior outside (0, 1) or an unknown choice; where the columns or rows of a
-        curve are missing.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -128,6 +113,7 @@ def auprec(
     return measures_of_curves(_interpolated(curve, interpolation), measures)
 
 
+@described_as(auprec)
 @takes_curve
 def iauprec(
     curve: pl.LazyFrame,
@@ -143,13 +129,9 @@ def iauprec(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     over
         Priors (lo, hi) with 0 < lo < hi < 1, or a belief: `uniform`, `beta`,
         `points`.
-    interpolation, start
-        As in `auprec`.
     measure
         Whether a range is flat in the ``"prior"`` or in the ``"skew"``.
 
@@ -158,11 +140,6 @@ def iauprec(
     Frame of the kind given
         Tidy measures, one row per key, as in `auprec`; `measure` is "iauprec",
         `prior` is null. The quadrature error is below 1e-9.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        As in `auprec`.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import pair_of, shortened
+from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.whole import takes_curve
@@ -35,8 +36,6 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     over
         The range (lo, hi) of priors, 0 < lo < hi < 1.
 
@@ -46,12 +45,6 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
         Tidy measures, one row per key: `measure` is "sens", `prior` null,
         `estimate` from 0 (the point stays where it is) to 1: the distance
         between the points at lo and at hi, over √2 (AccSens Eq. 3).
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a range outside what is allowed; where the columns of a curve are
-        missing.
 
     Examples
     --------
@@ -65,6 +58,7 @@ def sens(curve: pl.LazyFrame, over: tuple[float, float]) -> pl.LazyFrame:
     return measures_of_curves(curve, [replace(sens_measure(over), over=None)])
 
 
+@described_as(sens)
 @takes_curve
 def accsens(
     curve: pl.LazyFrame,
@@ -76,10 +70,6 @@ def accsens(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
-    over
-        The range (lo, hi) of priors, 0 < lo < hi < 1.
     weights
         Weights (w_e, w_s) ≥ 0 of the area and of Sens.
     area
@@ -93,12 +83,6 @@ def accsens(
         Tidy measures, one row per key: `measure` is "accsens", `prior` null,
         `estimate` = √(w_e (1 − area)² + w_s Sens²)/√2 (AccSens Eq. 4), from 0
         to 1 at unit weights.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a range or weights outside what is allowed; where the columns or rows of a
-        curve are missing.
 
     Examples
     --------

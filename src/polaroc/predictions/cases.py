@@ -42,7 +42,7 @@ from polaroc.predictions.usual_keys import (
     usual_names,
     usual_units,
 )
-from polaroc.predictions.wide import refuse_model_column, refuse_turned, score_columns
+from polaroc.predictions.wide import MODEL, refuse_turned, score_columns
 from polaroc.priors.grids import check_prior_or_observed
 from polaroc.typing import (
     EagerTable,
@@ -486,7 +486,13 @@ def _refuse_second_model(described: Cases[Any], names: Sequence[str]) -> None:
         for key in described.keys
         if isinstance(key, str) or not key.meta.has_multiple_outputs()
     ]
-    refuse_model_column(names, keys)
+    if MODEL in (*keys, *names):
+        holder = "by" if MODEL in keys else "the table"
+        raise InvalidArgument(
+            f"score has one column per model: their key is {MODEL!r}, and {holder} has one, too.",
+            hint="drop or rename that column; where it tells the models apart, "
+            "give one column of scores.",
+        )
 
 
 def require_roles(said: Mapping[str, Any], needed: Collection[str], names: Collection[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overloa
 import polars as pl
 
 from polaroc.base.columns import collect_like
+from polaroc.base.docstrings import filled
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.files.read import given_paths
@@ -27,6 +28,20 @@ from polaroc.typing import EagerTable, InWarehouse, Paths, Table, WarehouseTable
 _P = ParamSpec("_P")
 _R = TypeVar("_R", covariant=True)
 _K = TypeVar("_K", contravariant=True)
+
+
+# What functions of cases take and refuse.
+OF_CASES = """
+    Parameters
+    ----------
+    cases
+        Predictions, one row per case: the result of `cases`, or any table that it takes.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument
+        As in `curve`; for an argument outside what is allowed.
+"""
 
 
 class OfCases(Protocol[_P, _R]):
@@ -224,6 +239,8 @@ def _wrapped(
     returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
     shown.__signature__ = own.replace(parameters=[shown_first, *beside], return_annotation=returned)
     shown.__doc__ = documented(function.__doc__, taken, no_bearing)
+    if describe is None:
+        shown.__doc__ = filled(shown, OF_CASES)
     return wrapper
 
 

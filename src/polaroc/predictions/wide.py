@@ -137,17 +137,6 @@ def rows_by_model(
     return rows, [(INEXACT, pl.any_horizontal(wrong))] if wrong else []
 
 
-def refuse_model_column(columns: Collection[str], keys: Sequence[str] = ()) -> None:
-    """Refuse a column, or a key, with the name of the key of a wide table."""
-    if MODEL in (*keys, *columns):
-        holder = "by" if MODEL in keys else "the table"
-        raise InvalidArgument(
-            f"score has one column per model: their key is {MODEL!r}, and {holder} has one, too.",
-            hint="drop or rename that column; where it tells the models apart, "
-            "give one column of scores.",
-        )
-
-
 def with_row_cases(
     frame: pl.LazyFrame | pl.DataFrame,
 ) -> tuple[pl.LazyFrame | pl.DataFrame, str]:

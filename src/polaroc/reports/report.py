@@ -16,7 +16,9 @@ from polaroc.base.checks import (
     shortened,
 )
 from polaroc.base.columns import as_lazy
+from polaroc.base.docstrings import described_as
 from polaroc.base.names import listed
+from polaroc.comparison.compare import compare
 from polaroc.comparison.compared import compared
 from polaroc.comparison.design import Incomplete
 from polaroc.deployment.monitor_result import Monitor
@@ -45,6 +47,7 @@ from polaroc.typing import Paths, Table
 TITLE = "Which model, how sure, at which threshold"
 
 
+@described_as(compare)
 @takes_cases_or(Monitor, COMPARED_BY, or_measures=True)
 def report(
     cases: Cases[Any] | Monitor,
@@ -115,8 +118,6 @@ def report(
         meet what is needed (costs cannot be promised); what it does is judged on
         `cases`. A plain table has the same roles. Folds, whose models are fitted anew,
         promise nothing.
-    incomplete
-        As in `choose`.
     title
         Heading of the page.
     tell

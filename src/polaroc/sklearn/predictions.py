@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.base.docstrings import described_as
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument
 from polaroc.files.progress import Progress, progress_callback
@@ -124,6 +125,7 @@ def cross_val_predictions(
     return _with_group(table, group)
 
 
+@described_as(cross_val_predictions)
 def from_cross_validate(
     results: Mapping[str, Any],
     X: Any,
@@ -150,13 +152,6 @@ def from_cross_validate(
         The group of each case, such as its patient, for the table only.
     sample_weight
         Case weights ≥ 0, for the table only.
-    pos_label, response_method
-        As in `cross_val_predictions`.
-
-    Returns
-    -------
-    DataFrame
-        As of `cross_val_predictions`.
 
     Raises
     ------

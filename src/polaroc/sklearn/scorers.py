@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from polaroc.base.docstrings import described_as
 from polaroc.errors import check_choice
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
+from polaroc.measures.functions import auprec
 from polaroc.priors.beliefs import Belief
 from polaroc.sklearn.estimators import need_scikit_learn
 from polaroc.sklearn.scores import check_one_prior, measure_of
@@ -11,6 +13,7 @@ from polaroc.sklearn.targets import binary_target
 from polaroc.typing import Interpolation, Label, Prior
 
 
+@described_as(auprec)
 def scorer(
     measure: str = "iauprec",
     *,
@@ -30,8 +33,6 @@ def scorer(
         share of positives in each test set.
     over
         For measures over a range: a range (lo, hi) of priors, or a belief.
-    interpolation
-        As in `polaroc.auprec`.
     pos_label
         The positive label; by default the second of the classifier's ``classes_``.
 

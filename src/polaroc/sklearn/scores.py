@@ -5,9 +5,11 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.functions import auprec
 from polaroc.predictions.cases import keyed
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED, check_prior
@@ -16,6 +18,7 @@ from polaroc.sklearn.targets import ONE_VS_REST, BinaryTarget, binary_target
 from polaroc.typing import Array, Interpolation, Label, Prior
 
 
+@described_as(auprec)
 def auprec_score(
     y_true: Any,
     y_score: Any,
@@ -41,8 +44,6 @@ def auprec_score(
         Case weights ≥ 0.
     pos_label
         The positive label; by default 1 where the labels are 0 and 1, or −1 and 1.
-    interpolation
-        As in `polaroc.auprec`.
 
     Returns
     -------
@@ -79,6 +80,7 @@ def auprec_score(
     )
 
 
+@described_as(auprec_score)
 def iauprec_score(
     y_true: Any,
     y_score: Any,
@@ -92,21 +94,9 @@ def iauprec_score(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label, interpolation
-        As in `auprec_score`.
     over
         A range (lo, hi) of priors in (0, 1), or a belief about the prior:
         `polaroc.uniform`, `polaroc.beta`, `polaroc.points`.
-
-    Returns
-    -------
-    float
-        As of `auprec_score`.
-
-    Raises
-    ------
-    InvalidArgument, InvalidPredictions, MissingExtra
-        As in `auprec_score`.
 
     Examples
     --------

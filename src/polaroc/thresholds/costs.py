@@ -8,6 +8,7 @@ import polars as pl
 from polaroc import rates
 from polaroc.base.checks import shares
 from polaroc.base.columns import HAS_BOTH, curve_keys, within
+from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import SHARES, SOUGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.hull import hulls_of
@@ -31,8 +32,6 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
 
     Parameters
     ----------
-    curve
-        The result of `curve`.
     probability_cost
         Values from 0 to 1, or how many of them, evenly spaced, at least 2.
 
@@ -43,12 +42,6 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
         from 0 to 0.5; `threshold` (null for calling nothing positive), `tpr` and
         `fpr` of the point that reaches it; all Float64. Keys without positives,
         without negatives or with rows that cannot be ranked have no rows.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For values outside what is allowed; where the columns of a curve are
-        missing.
 
     Notes
     -----
@@ -78,6 +71,7 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
     )
 
 
+@described_as(cost_curve)
 @takes_curve
 def brier_curve(
     curve: pl.LazyFrame,
@@ -96,8 +90,6 @@ def brier_curve(
     ----------
     curve
         The result of `curve`, of scores that are probabilities.
-    probability_cost
-        As in `cost_curve`.
     score_prior
         The prior at which scores are right as they stand, in (0, 1), or ``"observed"``, each
         key's own.
@@ -110,11 +102,6 @@ def brier_curve(
         are called positive (null where none is), `tpr` and `fpr`; all Float64. Keys whose
         scores are not from 0 to 1 have nulls; those without positives, without negatives or
         with rows that cannot be ranked have no rows.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For values outside what is allowed; where the columns or rows of a curve are missing.
 
     Notes
     -----
@@ -192,12 +179,6 @@ def decision_curve(
         `note` String, null, or that the scores of the key are not probabilities:
         then its rates and net benefit are null. Keys without positives, without
         negatives or with rows that cannot be ranked have no rows.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For thresholds or priors outside what is allowed; where the columns or rows of a
-        curve are missing.
 
     Notes
     -----

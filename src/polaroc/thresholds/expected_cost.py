@@ -82,12 +82,6 @@ def expected_cost(
         at an estimate without an interval. Of estimates also `prior_lower` and
         `prior_upper`, as in `operating_points`.
 
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a prior, range or cost outside what is allowed; where the columns or rows of a curve
-        are missing.
-
     Notes
     -----
     The least cost over the hull is a sum over its vertices, each of which is best in a range
@@ -205,12 +199,6 @@ def h_measure(
         One row per key, sorted: the keys; `prior`; `h_measure` Float64 from 0 to 1, 0 where
         the hull is that of chance; `positives`, `negatives`; `note`, null or why there is
         no value.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For a prior or cost outside what is allowed; where the columns of a curve are
-        missing.
 
     Notes
     -----

@@ -70,8 +70,6 @@ def operating_points(
 
     Parameters
     ----------
-    curve
-        The result of `curve` or `hull`.
     rule
         What is wanted of the threshold; by default ``"cost"`` where a cost is given,
         ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed

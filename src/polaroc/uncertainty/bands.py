@@ -9,6 +9,7 @@ import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
 from polaroc.base.columns import GRID, HAS_BOTH, curve_keys, lazily, refuse_clash
+from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.curves.mean import surface_keys
 from polaroc.curves.whole import takes_curve
@@ -50,12 +51,6 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
         or with rows that cannot be ranked have no rows. Between two rows the band is that of
         the one before for `lower`, of the one after for `upper`.
 
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For `n` or a level outside what is allowed; where the columns or rows of a curve are
-        missing.
-
     Notes
     -----
     The scores of each class have a distribution function of which limits with the same
@@ -92,6 +87,7 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
     return _bands(curve, keys, ("fpr", "tpr"), n, level, (own, band))
 
 
+@described_as(roc_band)
 @lazily
 def pr_band(surface: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.LazyFrame:
     """A band that holds the whole true precision-recall curve, at all priors at once.
@@ -102,8 +98,6 @@ def pr_band(surface: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.L
         The result of `surface`, of independent test cases.
     n
         How many recalls, evenly spaced from 0 to 1, at least 2.
-    level
-        As in `roc_band`.
 
     Returns
     -------

@@ -84,12 +84,6 @@ def intervals(
         have the same influence; `note` says so. For areas of exactly 1, of a
         perfect score, `lower` is a bound from the numbers of cases alone.
 
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        For an argument outside what is allowed; where the columns or rows of a curve
-        are missing.
-
     Notes
     -----
     Standard errors are those of the infinitesimal jackknife with the divisors

@@ -2,19 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from polaroc.base.docstrings import described_as
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
+from polaroc.measures.functions import auc as local_auc
 from polaroc.measures.functions import auprec as local_auprec
 from polaroc.measures.functions import iauprec as local_iauprec
+from polaroc.measures.sensitivity import accsens as local_accsens
 from polaroc.measures.sensitivity import accsens_measure, sens_measure
+from polaroc.measures.sensitivity import sens as local_sens
 from polaroc.measures.spec import Measure
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import some_priors
-from polaroc.typing import Interpolation, Priors, Start
+from polaroc.typing import IbisTable, Interpolation, Priors, Start
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal
-from polaroc.warehouse.curves import curve_keys, fetch_whole_hulls, in_memory
+from polaroc.warehouse.curves import TABLES, curve_keys, fetch_whole_hulls, in_memory
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import no_note
 from polaroc.warehouse.whole import (
@@ -25,34 +29,15 @@ from polaroc.warehouse.whole import (
     without_impossible_points,
 )
 
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
-
+@described_as(TABLES, local_auc)
 def auc(
-    curve: "Table",
+    curve: IbisTable,
     fpr: tuple[float, float] | None = None,
     tpr: tuple[float, float] | None = None,
     standardise: bool = False,
-) -> "Table":
+) -> IbisTable:
     """Area under the ROC curve, per key, as `polaroc.auc`.
-
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    fpr, tpr, standardise
-        As in `polaroc.auc`.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.auc`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.auc` does.
 
     Examples
     --------
@@ -66,32 +51,18 @@ def auc(
     return measures_of_curves(curve, [auc_measure(fpr, tpr, standardise, IBIS)])
 
 
+@described_as(TABLES, local_auprec)
 def auprec(
-    curve: "Table",
+    curve: IbisTable,
     priors: Priors = "observed",
     interpolation: Interpolation = "exact",
     start: Start = "limit",
     recall: tuple[float, float] | None = None,
-) -> "Table":
+) -> IbisTable:
     """Area under the precision-recall curve at each prior, per key, as `polaroc.auprec`.
 
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    priors, interpolation, start, recall
-        As in `polaroc.auprec`. For ``"hull"`` the points that may be vertices are
-        fetched at once, and the result is a table in memory.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.auprec`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.auprec` does.
+    For ``"hull"`` the points that may be vertices are fetched at once, and the result is a
+    table in memory.
 
     Examples
     --------
@@ -112,31 +83,17 @@ def auprec(
     return measures_of_curves(curve, measures)
 
 
+@described_as(TABLES, local_iauprec)
 def iauprec(
-    curve: "Table",
+    curve: IbisTable,
     over: tuple[float, float] | Belief,
     interpolation: Interpolation = "exact",
     start: Start = "limit",
     measure: Literal["prior", "skew"] = "prior",
-) -> "Table":
+) -> IbisTable:
     """AUPREC averaged over a range of priors or under a belief, as `polaroc.iauprec`.
 
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    over, interpolation, start, measure
-        As in `polaroc.iauprec`; for ``"hull"`` see `warehouse.auprec`.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.iauprec`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.iauprec` does.
+    For ``"hull"`` see `warehouse.auprec`.
 
     Examples
     --------
@@ -155,25 +112,9 @@ def iauprec(
     return measures_of_curves(curve, [averaged])
 
 
-def sens(curve: "Table", over: tuple[float, float]) -> "Table":
+@described_as(TABLES, local_sens)
+def sens(curve: IbisTable, over: tuple[float, float]) -> IbisTable:
     """How far the balanced operating point moves over a range of priors, as `polaroc.sens`.
-
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    over
-        As in `polaroc.sens`.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.sens`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.sens` does.
 
     Examples
     --------
@@ -188,30 +129,14 @@ def sens(curve: "Table", over: tuple[float, float]) -> "Table":
     return measures_of_curves(curve, [sens_measure(over, IBIS)])
 
 
+@described_as(TABLES, local_accsens)
 def accsens(
-    curve: "Table",
+    curve: IbisTable,
     over: tuple[float, float],
     weights: tuple[float, float] = (1, 1),
     area: str = "error",
-) -> "Table":
+) -> IbisTable:
     """Accuracy and prior sensitivity combined, over a range of priors, as `polaroc.accsens`.
-
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    over, weights, area
-        As in `polaroc.accsens`.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.accsens`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.accsens` does.
 
     Examples
     --------
@@ -226,7 +151,7 @@ def accsens(
     return measures_of_curves(curve, [accsens_measure(over, weights, area, IBIS)])
 
 
-def measures_of_curves(curve: "Table", measures: Sequence[Measure]) -> "Table":
+def measures_of_curves(curve: IbisTable, measures: Sequence[Measure]) -> IbisTable:
     """The tidy measures of a curve table, all with the same columns."""
     keys = curve_keys(curve)
     measures = [replace(measure, over=None) for measure in measures]

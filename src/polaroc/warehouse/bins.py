@@ -2,28 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
+from polaroc.base.docstrings import described_as
 from polaroc.curves.bins import COUNTS, EDGES, Bins, fingerprint, refuse_edges, resolve_edges
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
+from polaroc.typing import IbisTable
 from polaroc.warehouse.cells import FATAL, count_cells, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
+from polaroc.warehouse.curves import TABLES
 from polaroc.warehouse.predictions import Predictions, described, read
 
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
-
+@described_as(TABLES)
 @takes_cases(COUNTED_BY, no_bearing=BESIDE, describe=described)
 def binned(
     cases: Cases[Any],
     *,
     bins: Bins,
     **columns: Unpack[Columns],
-) -> "Table":
+) -> IbisTable:
     """Positives and negatives per bin of the score, as `polaroc.binned`.
 
     The engine reads the rows once, and no row leaves it. What `collected` fetches goes to
@@ -31,23 +32,10 @@ def binned(
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: an ibis table.
     **columns
     bins
         As in `polaroc.binned`. The query names each edge, and engines may refuse it where
         there are thousands; a number of equal bins makes it no longer.
-
-    Returns
-    -------
-    Table
-        The columns and counts of `polaroc.binned`, its rows in no order. Nothing is computed
-        until the table is executed.
-
-    Raises
-    ------
-    InvalidPredictions, InvalidArgument, InvalidTable
-        As `polaroc.binned` does for a lazy frame.
 
     Examples
     --------
@@ -69,7 +57,7 @@ def binned(
     kind, valid = "float64" if predictions.weighted else "int64", deferred(FATAL) == 0
     shown = {name: valid.ifelse(deferred(name), literal(None)).cast(kind) for name in COUNTS}
     edges_of_all = ibis_library().literal(fingerprint(edges), type="string")
-    result: Table = counts.select(*predictions.keys, SCORE, **shown, **{EDGES: edges_of_all})
+    result: IbisTable = counts.select(*predictions.keys, SCORE, **shown, **{EDGES: edges_of_all})
     return result
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from sys import float_info
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
 from polaroc.base.checks import check_flag
 from polaroc.base.columns import check_shared_keys, column_name, column_names, within
 from polaroc.base.columns import curve_keys as local_curve_keys
+from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PLACE, SAME, private
 from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
 from polaroc.calibration.probabilities import (
@@ -18,21 +19,21 @@ from polaroc.calibration.probabilities import (
     SAME_SCORES,
     refuse_added,
 )
+from polaroc.calibration.probabilities import (
+    probabilities as local_probabilities,
+)
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import some_priors
-from polaroc.typing import Priors, Table
+from polaroc.typing import IbisTable, Priors, Table
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.connections import check_connected, collected, sent_along
-from polaroc.warehouse.curves import curve_keys, fetch_hull_candidates
+from polaroc.warehouse.curves import TABLES, curve_keys, fetch_hull_candidates
 from polaroc.warehouse.predictions import described
 from polaroc.warehouse.whole import check_whole
-
-if TYPE_CHECKING:
-    import ibis.expr.types
 
 # The score above a block, within the floats that are finite, as is that of a row.
 MOST = private("most")
@@ -43,6 +44,7 @@ MOMENTS = tuple(private(f"moment_{power}") for power in range(3))
 TOLERANCE = 1e-9
 
 
+@described_as(TABLES, local_probabilities)
 @takes_cases(
     ["score", "model", "fold", "by"],
     no_bearing=["truth", "positive", "nulls", "weight", *BESIDE],
@@ -51,12 +53,12 @@ TOLERANCE = 1e-9
 )
 def probabilities(
     cases: Cases[Any],
-    curve: "ibis.expr.types.Table | Table",
+    curve: "IbisTable | Table",
     *,
     priors: Priors,
     same_table: bool = False,
     **columns: Unpack[Columns],
-) -> "ibis.expr.types.Table":
+) -> IbisTable:
     """The probability of each case at each prior, as `polaroc.probabilities`.
 
     This call fetches the points of the curve that may be vertices of its hull, and sums of
@@ -69,21 +71,9 @@ def probabilities(
     **columns
     curve
         The result of `warehouse.curve`, or of `polaroc.curve`, on a tuning table.
-    priors
-        As in `polaroc.probabilities`.
     same_table
         Whether the very table that the curve was made of is meant. If not, `note` says
         where a key has as many cases as its curve, with the same mean and spread.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.probabilities`, its rows in no order.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        As `polaroc.probabilities` does.
 
     Notes
     -----
@@ -193,11 +183,11 @@ def _probabilities_of_blocks(
 
 
 def _with_note_on_same(
-    shown: "ibis.expr.types.Table",
-    rows: "ibis.expr.types.Table",
+    shown: IbisTable,
+    rows: IbisTable,
     moments: pl.DataFrame,
     keys: Sequence[str],
-) -> "ibis.expr.types.Table":
+) -> IbisTable:
     """The note that a key has the scores of its curve, in place of others."""
     score = _squeezed(deferred(OF_ROW))
     powers = (score.notnull().ifelse(literal(1), literal(0)), score, score * score)

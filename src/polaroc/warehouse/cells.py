@@ -1,7 +1,7 @@
 """The tie-collapsed cells of every key, computed by the engine."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polaroc.base.private_columns import (
     LEAST_NEG,
@@ -16,12 +16,10 @@ from polaroc.base.private_columns import (
 )
 from polaroc.curves.segments import snap_to_total
 from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import IbisTable
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.predictions import Predictions
 from polaroc.warehouse.score_ranges import range_number
-
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
 GREATEST = PRIVATE + "greatest"
 # Number of invalid rows of a key that rule out a result for it.
@@ -32,7 +30,7 @@ HEAD = PRIVATE + "head"
 TP_SUM, FP_SUM = PRIVATE + "tp_sum", PRIVATE + "fp_sum"
 
 
-def count_cells(predictions: Predictions) -> "Table":
+def count_cells(predictions: Predictions) -> IbisTable:
     """One row per key, score and row error; counts are floats, which are exact up to 2⁵³."""
     return predictions.rows.group_by([*predictions.keys, SCORE, ROW_ERROR]).aggregate(
         **_sums(predictions)
@@ -56,7 +54,7 @@ def _sums(predictions: Predictions) -> dict[str, Any]:
     return columns
 
 
-def cells(predictions: Predictions, counts: "Table") -> "Table":
+def cells(predictions: Predictions, counts: IbisTable) -> IbisTable:
     """The rows of `count_cells` with the totals of the key and the counts at or above the score."""
     summed = cumulate(predictions, counts)
     if not predictions.weighted:
@@ -73,7 +71,7 @@ def cells(predictions: Predictions, counts: "Table") -> "Table":
     return summed.mutate(**ends).drop(TP_SUM, FP_SUM)
 
 
-def cumulate(predictions: Predictions, counts: "Table") -> "Table":
+def cumulate(predictions: Predictions, counts: IbisTable) -> IbisTable:
     """The rows of `count_cells` with cumulative counts, best score first, and totals by key."""
     if predictions.edges:
         return cumulate_in_ranges(predictions, counts)
@@ -99,7 +97,7 @@ def _falling(group: Sequence[str], *before: Any) -> Any:
     return ibis.window(group_by=group, order_by=[*before, ibis.desc(SCORE)])
 
 
-def cumulate_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
+def cumulate_in_ranges(predictions: Predictions, counts: IbisTable) -> IbisTable:
     """The same with a window per key and range of the score, which limits the size of windows.
 
     Each window begins with a head: a row with the counts above the range and the totals of
@@ -125,7 +123,7 @@ def cumulate_in_ranges(predictions: Predictions, counts: "Table") -> "Table":
     return rows.mutate(**columns).filter(deferred(HEAD) == 0).drop(RANGE, HEAD)
 
 
-def _range_heads(predictions: Predictions, place: Any) -> "Table":
+def _range_heads(predictions: Predictions, place: Any) -> IbisTable:
     """One row per key and range: the counts above it, and the totals of the key."""
     ibis = ibis_library()
     # Where no error is fatal, the condition is a constant, of which there is no sum.

@@ -4,15 +4,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polaroc.errors import Hint, InvalidArgument, MissingExtra, quoted
+from polaroc.typing import IbisTable
 from polaroc.warehouse.columns import ibis_library
-
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
 MAX_NAME_PARTS = 3
 SPARK = "sc"
@@ -82,7 +80,7 @@ def is_address(word: str) -> bool:
 
 
 @contextmanager
-def table_at(address: str, name: str) -> Iterator["Table"]:
+def table_at(address: str, name: str) -> Iterator[IbisTable]:
     """A context with a table of the engine at an address; no row is read yet."""
     scheme = address.partition("://")[0]
     in_files = scheme == SPARK and "/" in name
@@ -178,7 +176,7 @@ def split_table_name(name: str) -> list[str]:
     return parts
 
 
-def collected(table: "Table") -> pl.DataFrame:
+def collected(table: IbisTable) -> pl.DataFrame:
     """The rows of a table, computed by its engine.
 
     Like `table.to_polars()`, except that on Spark NaN does not become null, as it
@@ -212,13 +210,13 @@ def collected(table: "Table") -> pl.DataFrame:
     return rows
 
 
-def sent_along(frame: pl.DataFrame, table: "Table") -> "Table":
+def sent_along(frame: pl.DataFrame, table: IbisTable) -> IbisTable:
     """A small local frame as a table that can be joined to that of an engine."""
     ibis = ibis_library()
     backends: list[Any] = table._find_backends()[0]
     spark = next((backend for backend in backends if backend.name == "pyspark"), None)
     if spark is None:
-        joined: Table = ibis.memtable(frame)
+        joined: IbisTable = ibis.memtable(frame)
         return joined
     # A frame of pandas, as which ibis sends it, has no nulls but NaN.
     session, name = spark.raw_sql("SELECT 1").sparkSession, ibis.util.gen_name("polaroc")
@@ -228,7 +226,7 @@ def sent_along(frame: pl.DataFrame, table: "Table") -> "Table":
     return joined
 
 
-def check_connected(table: "Table") -> None:
+def check_connected(table: IbisTable) -> None:
     """Raise for a table without a connection."""
     if table.op().find(ibis_library().expr.operations.UnboundTable):
         raise InvalidArgument(

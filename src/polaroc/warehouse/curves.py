@@ -1,11 +1,13 @@
 """Curves of tie-collapsed cells, computed by the engine; their hulls, computed locally."""
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
 from polaroc.base.columns import CURVE, GRID, RESERVED
+from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PRIVATE, ROWS
+from polaroc.curves.hull import hull as local_hull
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import share
 from polaroc.errors import InvalidTable, quoted
@@ -13,6 +15,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
+from polaroc.typing import IbisTable
 from polaroc.warehouse.cells import FATAL, cells, count_cells
 from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.connections import check_connected, collected
@@ -20,24 +23,42 @@ from polaroc.warehouse.predictions import Predictions, check_table, described, r
 from polaroc.warehouse.score_ranges import Ranges, with_ranges
 from polaroc.warehouse.whole import TOTALS, check_whole
 
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
-
 CELL_COUNTS = ("pos", "neg", "tp", "fp")
 # Distances, in points, of the ends of the chords that a point is compared with.
 REACHES = (1, 4, 16, 64)
 # Margin by which a point must be below a chord, larger than rounding errors.
 CHORD_MARGIN = 1 - 1e-9
 BELOW = PRIVATE + "below"
+# What functions of the warehouse take and give.
+TABLES = """
+    Parameters
+    ----------
+    cases
+        Predictions, one row per case: an ibis table. Columns are given by name.
+    curve
+        The result of `warehouse.curve`.
+
+    Returns
+    -------
+    Table
+        The columns of the function of the same name in `polaroc`, its rows in no order.
+        Nothing is computed until the table is executed.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument, InvalidTable
+        As the function of the same name in `polaroc` does for a lazy frame.
+"""
 
 
+@described_as(TABLES)
 @takes_cases(COUNTED_BY, no_bearing=BESIDE, describe=described)
 def curve(
     cases: Cases[Any],
     *,
     ranges: Ranges = None,
     **columns: Unpack[Columns],
-) -> "Table":
+) -> IbisTable:
     """ROC curves, one per key, with ties collapsed, as `polaroc.curve`.
 
     Parameters
@@ -55,17 +76,6 @@ def curve(
         of scores, and nothing is fetched. The query then reads the table twice, and
         must find the same rows both times. Results do not depend on `ranges`.
 
-    Returns
-    -------
-    Table
-        The columns of `polaroc.curve`, its rows in no order. Nothing is computed
-        until the table is executed.
-
-    Raises
-    ------
-    InvalidPredictions, InvalidArgument, InvalidTable
-        As `polaroc.curve` does for a lazy frame.
-
     Examples
     --------
     >>> import ibis
@@ -82,7 +92,7 @@ def curve(
     return to_curve_table(predictions, cells(predictions, count_cells(predictions)))
 
 
-def to_curve_table(predictions: Predictions, summed: "Table") -> "Table":
+def to_curve_table(predictions: Predictions, summed: IbisTable) -> IbisTable:
     """Cells as a curve table, with an anchor per key."""
     keys, valid = predictions.keys, deferred(FATAL) == 0
     counts = summed.mutate(**{name: valid.ifelse(deferred(name), literal(None)) for name in TOTALS})
@@ -103,7 +113,7 @@ def to_curve_table(predictions: Predictions, summed: "Table") -> "Table":
     return with_rates(predictions, anchors.union(rows.select(*keys, SCORE, *CELL_COUNTS, *TOTALS)))
 
 
-def with_rates(predictions: Predictions, rows: "Table") -> "Table":
+def with_rates(predictions: Predictions, rows: IbisTable) -> IbisTable:
     """The columns of a curve table with their types, and the rates."""
     kind = "float64" if predictions.weighted else "int64"
     columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in (*CELL_COUNTS, *TOTALS)}
@@ -113,7 +123,7 @@ def with_rates(predictions: Predictions, rows: "Table") -> "Table":
     return rows.select(*predictions.keys, **columns_in_order)
 
 
-def curve_keys(curve: "Table") -> list[str]:
+def curve_keys(curve: IbisTable) -> list[str]:
     """The keys of a curve table; raise for any other table."""
     check_table(curve)
     missing = [name for name in CURVE if name not in curve.columns]
@@ -125,25 +135,16 @@ def curve_keys(curve: "Table") -> list[str]:
     return [name for name in curve.columns if name not in RESERVED]
 
 
-def hull(curve: "Table") -> "Table":
+@described_as(TABLES, local_hull)
+def hull(curve: IbisTable) -> IbisTable:
     """The upper convex hull of each ROC curve, as `polaroc.hull`.
 
     This call fetches the points that may be vertices, and no others.
-
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
 
     Returns
     -------
     Table
         The columns of `polaroc.hull`, as a table in memory.
-
-    Raises
-    ------
-    InvalidTable
-        As `polaroc.hull` does.
 
     Examples
     --------
@@ -158,24 +159,24 @@ def hull(curve: "Table") -> "Table":
     return in_memory(fetch_whole_hulls(curve))
 
 
-def in_memory(frame: pl.DataFrame) -> "Table":
+def in_memory(frame: pl.DataFrame) -> IbisTable:
     """A frame as an ibis table."""
-    table: Table = ibis_library().memtable(frame)
+    table: IbisTable = ibis_library().memtable(frame)
     return table
 
 
-def fetch_hull_candidates(curve: "Table") -> pl.DataFrame:
+def fetch_hull_candidates(curve: IbisTable) -> pl.DataFrame:
     """The points of a curve that may be vertices of its hull, as a local frame."""
     check_connected(curve)
     return collected(hull_candidates(curve))
 
 
-def fetch_hulls(curve: "Table") -> pl.DataFrame:
+def fetch_hulls(curve: IbisTable) -> pl.DataFrame:
     """The hulls of a curve, as a local frame."""
     return hulls_of(fetch_hull_candidates(curve).lazy()).collect()
 
 
-def fetch_whole_hulls(curve: "Table") -> pl.DataFrame:
+def fetch_whole_hulls(curve: IbisTable) -> pl.DataFrame:
     """The hulls of a curve that a user gave, as a local frame; raise where it is not whole."""
     keys = curve_keys(curve)
     check_connected(curve)
@@ -183,7 +184,7 @@ def fetch_whole_hulls(curve: "Table") -> pl.DataFrame:
     return fetch_hulls(curve)
 
 
-def hull_candidates(curve: "Table") -> "Table":
+def hull_candidates(curve: IbisTable) -> IbisTable:
     """The points of a curve that are not below a chord between two points near them.
 
     A chord is never above the hull, so no vertex of the hull is left out. `pos` and `neg` are

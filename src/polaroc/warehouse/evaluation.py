@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
 from polaroc.curves.bins import Bins, resolve_edges
@@ -26,25 +27,23 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_cluster, takes_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Interpolation, Intervals, Priors
+from polaroc.typing import IbisTable, Interpolation, Intervals, Priors
 from polaroc.warehouse.bins import with_bins
 from polaroc.warehouse.cells import FATAL, cells, count_cells, noted_cells
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.curves import fetch_hulls, in_memory, to_curve_table
+from polaroc.warehouse.curves import TABLES, curve, fetch_hulls, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
 from polaroc.warehouse.predictions import EXACT, Predictions, described, read
 from polaroc.warehouse.score_ranges import Ranges, with_ranges
 from polaroc.warehouse.whole import TOTALS
 
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
-
 # The most cells that are fetched, about 2 GB.
 MAX_CELLS = 20_000_000
 
 
+@described_as(TABLES, curve)
 @takes_cases(
     [*COUNTED_BY, "score_prior"],
     no_bearing=[role for role in BESIDE if role != "score_prior"],
@@ -65,16 +64,12 @@ def evaluate(
     bins: Bins | None = None,
     ranges: Ranges = None,
     **columns: Unpack[Columns],
-) -> "Table":
+) -> IbisTable:
     """Every measure of every key, in one query over the predictions, as `polaroc.evaluate`.
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: an ibis table.
     **columns
-    ranges
-        As in `warehouse.curve`.
     priors, over, interpolation, measures
         As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
         `warehouse.auprec`.
@@ -97,11 +92,6 @@ def evaluate(
         computed until the table is executed. With bins, `estimate` takes each bin as
         one tie, and `lower` and `upper` are the measure for the worst and the best
         order within bins: the measure of the unbinned scores lies between them.
-
-    Raises
-    ------
-    InvalidPredictions, InvalidArgument, InvalidTable
-        As `polaroc.evaluate` does for a lazy frame.
 
     Examples
     --------
@@ -171,7 +161,7 @@ def _refuse_local_options(**local: object) -> None:
 
 
 def _with_hulls(
-    predictions: Predictions, points: "Table", wide: pl.DataFrame, request: Request
+    predictions: Predictions, points: IbisTable, wide: pl.DataFrame, request: Request
 ) -> pl.DataFrame:
     """The measures, from sums over the curves and the hulls, which are computed locally."""
     keys, (measures, on_curve, on_hull) = predictions.keys, request.selected
@@ -183,7 +173,7 @@ def _with_hulls(
     return local_tidy(both, keys, measures).collect()
 
 
-def _of_bins(predictions: Predictions, request: Request) -> "Table":
+def _of_bins(predictions: Predictions, request: Request) -> IbisTable:
     """The measures of bins taken for ties, with their bounds."""
     bounded = with_bounds(lambda backend: request.select(backend).measures, IBIS)
     limits = {
@@ -195,17 +185,17 @@ def _of_bins(predictions: Predictions, request: Request) -> "Table":
     return tidy(key_notes, keys, bounded.measures, weighted=weighted, limits=limits)
 
 
-def _cells(predictions: Predictions) -> "Table":
+def _cells(predictions: Predictions) -> IbisTable:
     return cells(predictions, count_cells(predictions))
 
 
-def measured(predictions: Predictions, rows: "Table", measures: Sequence[Measure]) -> "Table":
+def measured(predictions: Predictions, rows: IbisTable, measures: Sequence[Measure]) -> IbisTable:
     """The tidy measures of cells, as a query."""
     key_notes = key_totals(predictions, rows, measures)
     return tidy(key_notes, predictions.keys, measures, weighted=predictions.weighted)
 
 
-def key_totals(predictions: Predictions, rows: "Table", measures: Sequence[Measure]) -> "Table":
+def key_totals(predictions: Predictions, rows: IbisTable, measures: Sequence[Measure]) -> IbisTable:
     """One row per key: its totals, its note, and the sums of the measures."""
     wide = per_key(rows, predictions.keys, measures, row_error_sums(predictions), noted_cells())
     valid = deferred(FATAL) == 0
@@ -215,7 +205,7 @@ def key_totals(predictions: Predictions, rows: "Table", measures: Sequence[Measu
 
 
 def local_intervals(
-    predictions: Predictions, curve: "Table", key_notes: pl.DataFrame, request: Request
+    predictions: Predictions, curve: IbisTable, key_notes: pl.DataFrame, request: Request
 ) -> pl.DataFrame:
     """The tidy measures of curves with intervals, computed locally from fetched cells."""
     keys, measures = predictions.keys, request.selected.measures
@@ -226,7 +216,7 @@ def local_intervals(
     return with_intervals(curves, measured, keys, request).collect()
 
 
-def _fetched_cells(curve: "Table") -> pl.DataFrame:
+def _fetched_cells(curve: IbisTable) -> pl.DataFrame:
     cells = collected(curve.limit(MAX_CELLS + 1))
     if cells.height > MAX_CELLS:
         raise InvalidArgument(

@@ -3,17 +3,15 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polaroc.base.columns import OVER
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import BIAS_RATIO, WARNING
 from polaroc.priors.chebyshev import MAX_SKEW, ManyPriors, cuts
+from polaroc.typing import IbisTable
 from polaroc.warehouse.columns import deferred, ibis_library, literal, safe_name, total
-
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
 # The position of a measure that is not interpolated.
 WHICH = PRIVATE + "which"
@@ -31,7 +29,9 @@ def node_column(name: str, i: int) -> str:
     return f"{safe_name(PRIVATE + name)}_node_{i}"
 
 
-def at_many_priors(rows: "Table", many: ManyPriors, single: int, names: Sequence[str]) -> "Table":
+def at_many_priors(
+    rows: IbisTable, many: ManyPriors, single: int, names: Sequence[str]
+) -> IbisTable:
     """Each row once per measure that is not interpolated, and once per prior."""
     priors = [prior for prior in many.priors if prior is not None]
     codes = [*(-float(i) for i in range(1, single + 1)), *priors]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polaroc.base.columns import MEASURE_COLUMNS, OVER
 from polaroc.base.private_columns import COUNT
@@ -10,6 +10,7 @@ from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, chunks, ingredients
 from polaroc.measures.table import BIAS_RATIO, WARNING
 from polaroc.priors.chebyshev import ManyPriors
+from polaroc.typing import IbisTable
 from polaroc.warehouse.columns import (
     IBIS,
     Column,
@@ -29,17 +30,14 @@ from polaroc.warehouse.many_priors import (
 )
 from polaroc.warehouse.notes import BIAS_NOTE, join_notes, no_note, one_class_note, with_bias_note
 
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
-
 
 def per_key(
-    cells: "Table",
+    cells: IbisTable,
     keys: Sequence[str],
     measures: Sequence[Measure],
     extra: Mapping[str, Any],
     kept: Any,
-) -> "Table":
+) -> IbisTable:
     """Per key: its totals, the sums and minima that the measures need, and `extra` aggregates.
 
     Of cells without positives, which have no area, those that are `kept` keep a key in the result
@@ -73,13 +71,13 @@ def segments() -> dict[str, Any]:
 
 
 def tidy(
-    wide: "Table",
+    wide: IbisTable,
     keys: Sequence[str],
     measures: Sequence[Measure],
     *,
     weighted: bool,
     limits: Mapping[str, Sequence[Column]] | None = None,
-) -> "Table":
+) -> IbisTable:
     """One row per key and measure as the tidy measure table."""
     parts = chunks(measures)
     if len(parts) > 1:
@@ -141,7 +139,7 @@ def tidy(
     return with_bias_note(long).select(*keys, **shown_columns)
 
 
-def _with_over(table: "Table") -> "Table":
+def _with_over(table: IbisTable) -> IbisTable:
     if OVER in table.columns:
         return table
     return table.mutate(**{OVER: ibis_library().literal(None, type="string")})
@@ -156,7 +154,7 @@ def _split_nodes(measures: Sequence[Measure]) -> tuple[list[int], list[int], Man
     return [i for i in range(len(measures)) if i not in set(nodes)], nodes, many
 
 
-def literal_rows(name: str, count: int) -> "Table":
+def literal_rows(name: str, count: int) -> IbisTable:
     """A table of the numbers 0 to `count` − 1 made of literals only."""
     ibis = ibis_library()
     first, *others = (ibis.literal(i).name(name).as_table() for i in range(count))

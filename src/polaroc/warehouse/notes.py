@@ -1,6 +1,6 @@
 """The column `note` of a measure table, as expressions that the engine evaluates."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polaroc.base.private_columns import (
     GREATEST_LABEL,
@@ -14,12 +14,10 @@ from polaroc.base.private_columns import (
 from polaroc.curves.keys import MAX_WEIGHT_RATIO, WEIGHT_RATIO_NOTE
 from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
 from polaroc.predictions.row_checks import ONLY_LABELS, ROW_ERRORS, SCORE, THE_TRUTH
+from polaroc.typing import IbisTable
 from polaroc.warehouse.cells import FATAL, GREATEST, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
-
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
 SEPARATOR = "; "
 # Powers of ten that a number in a note may have.
@@ -106,7 +104,7 @@ def _label_note() -> Any:
     )
 
 
-def with_bias_note(rows: "Table") -> "Table":
+def with_bias_note(rows: IbisTable) -> IbisTable:
     """Rows with `BIAS_NOTE`, a note where `BIAS_RATIO`, the λ/N of an estimate, is too high.
 
     Two significant digits, written without the engine's own formatting of floats; what is within

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import polars as pl
 
@@ -46,11 +46,8 @@ from polaroc.predictions.row_checks import (
     listed,
 )
 from polaroc.predictions.wide import MODEL
-from polaroc.typing import Label, Nulls
+from polaroc.typing import IbisTable, Label, Nulls
 from polaroc.warehouse.columns import ibis_library, literal
-
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
 # Whole numbers up to here are floats too.
 EXACT = 2**53
@@ -70,7 +67,7 @@ class Predictions:
     bins.
     """
 
-    rows: "Table"
+    rows: IbisTable
     keys: list[str]
     weighted: bool
     nulls: Nulls
@@ -90,7 +87,7 @@ class Predictions:
 
 
 def described(
-    table: "Table",
+    table: IbisTable,
     said: Mapping[str, Any],
     needed: Collection[str] = NEEDED,
     *,
@@ -151,8 +148,8 @@ def read(cases: Cases[Any]) -> Predictions:
 
 
 def _rows(
-    table: "Table", score: str, columns: dict[str, Any], errors: list[tuple[int, Any]]
-) -> tuple["Table", list[int]]:
+    table: IbisTable, score: str, columns: dict[str, Any], errors: list[tuple[int, Any]]
+) -> tuple[IbisTable, list[int]]:
     """The rows of one column of scores, and the codes of what may be wrong with them."""
     value, score_errors = _score(table[score], score)
     errors = [*score_errors, *errors]

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.typing import IbisTable
 from polaroc.warehouse.columns import ibis_library
 from polaroc.warehouse.connections import split_table_name
 from polaroc.warehouse.predictions import check_table
-
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
 DIALECTS = {
     "spark": "PySpark",
@@ -25,7 +23,7 @@ DIALECTS = {
 WIDTH = 96
 
 
-def sql(table: "Table", dialect: str) -> str:
+def sql(table: IbisTable, dialect: str) -> str:
     """The SQL query of a warehouse table, in a dialect.
 
     Parameters
@@ -74,7 +72,7 @@ def sql(table: "Table", dialect: str) -> str:
     return text
 
 
-def unseen(name: str, columns: Sequence[str]) -> "Table":
+def unseen(name: str, columns: Sequence[str]) -> IbisTable:
     """A table that is only known by name, to write a query for.
 
     Parameters

@@ -1,48 +1,32 @@
 """Curves at every prior of a grid, computed by the engine."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.surface import Rate, rate_at, select_rates
+from polaroc.curves.surface import surface as local_surface
 from polaroc.priors.grids import prior, skew, some_priors
-from polaroc.typing import Priors
+from polaroc.typing import IbisTable, Priors
 from polaroc.warehouse.columns import IBIS, deferred, ibis_library, ieee_column, literal, to_ibis
-from polaroc.warehouse.curves import curve_keys
+from polaroc.warehouse.curves import TABLES, curve_keys
 from polaroc.warehouse.many_priors import WHICH
 from polaroc.warehouse.measures import literal_rows, pick_row_value
 from polaroc.warehouse.whole import whole_curves
 
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
-
 FIRST = PRIVATE + "first_tpr", PRIVATE + "first_fpr"
 
 
+@described_as(TABLES, local_surface)
 def surface(
-    curve: "Table",
+    curve: IbisTable,
     priors: Priors,
     rates: Sequence[str] | Mapping[str, Rate] = ("precision",),
-) -> "Table":
+) -> IbisTable:
     """Every point of the curve at every prior, with the rates it has there, as `polaroc.surface`.
 
-    Parameters
-    ----------
-    curve
-        The result of `warehouse.curve`.
-    priors, rates
-        As in `polaroc.surface`; a rate of your own gets quantities that have
-        arithmetic, comparisons and powers.
-
-    Returns
-    -------
-    Table
-        The columns of `polaroc.surface`, its rows in no order.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        As `polaroc.surface` does.
+    A rate of your own gets quantities that have arithmetic, comparisons and powers.
 
     Examples
     --------

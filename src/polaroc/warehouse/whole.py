@@ -1,7 +1,7 @@
 """Whether a curve table in a warehouse has whole curves, as `polaroc.curves.whole` asks it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -21,11 +21,9 @@ from polaroc.curves.whole import (
     tolerance_of,
 )
 from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import IbisTable
 from polaroc.warehouse.columns import Column, Ibis, deferred, ibis_library, literal, to_ibis_columns
 from polaroc.warehouse.connections import collected
-
-if TYPE_CHECKING:
-    from ibis.expr.types import Table
 
 TOTALS = ("positives", "negatives")
 OF_POINTS = ("tp", "fp", "tpr", "fpr")
@@ -39,7 +37,7 @@ def _float_column(name: str) -> Column:
 FLOATS = Ibis(column=_float_column)
 
 
-def with_added(curve: "Table") -> "Table":
+def with_added(curve: IbisTable) -> IbisTable:
     """With what each row adds to the sum of its key, in `ADDED`: 1 in all for one whole curve."""
     unranked = deferred("positives").isnull() & deferred("negatives").isnull()
     is_anchor = Column(deferred(SCORE).isnull())
@@ -48,7 +46,7 @@ def with_added(curve: "Table") -> "Table":
     return stepped.mutate(**to_ibis_columns({ADDED: added}))
 
 
-def without_impossible_points(rows: "Table") -> "Table":
+def without_impossible_points(rows: IbisTable) -> IbisTable:
     """Rows with `ADDED`, with null points where no curve has such: some engines take no logarithm.
 
     What they add says that the curve is not whole.
@@ -58,7 +56,7 @@ def without_impossible_points(rows: "Table") -> "Table":
     return rows.mutate(**nulled)
 
 
-def tolerance(curve: "Table") -> float:
+def tolerance(curve: IbisTable) -> float:
     """How far rounding may take sums and rates from what they are, as a share of them."""
     return tolerance_of(any(curve[name].type().is_float32() for name in NUMBERS))
 
@@ -71,12 +69,12 @@ def wholeness() -> dict[str, Any]:
     return {ADDED: deferred(ADDED).sum(), SAME: both}
 
 
-def is_whole(curve: "Table") -> Any:
+def is_whole(curve: IbisTable) -> Any:
     """Whether a key with the columns of `wholeness` is one whole curve of a table."""
     return ((deferred(ADDED) - 1).abs() <= literal(tolerance(curve))) & deferred(SAME)
 
 
-def whole_curves(curve: "Table", keys: Sequence[str]) -> "Table":
+def whole_curves(curve: IbisTable, keys: Sequence[str]) -> IbisTable:
     """The curves, with null totals and rates where one is not whole: a query cannot raise."""
     of_key = ibis_library().window(group_by=keys)
     rows = with_added(curve)
@@ -87,7 +85,7 @@ def whole_curves(curve: "Table", keys: Sequence[str]) -> "Table":
     return rows.mutate(**nulled).select(*curve.columns)
 
 
-def check_whole(curve: "Table", keys: Sequence[str]) -> None:
+def check_whole(curve: IbisTable, keys: Sequence[str]) -> None:
     """Raise where a curve is not whole: this fetches a few sums per key."""
     limit = tolerance(curve)
     rows = with_added(curve).mutate(**to_ibis_columns({AGREE: rates_agree(limit, FLOATS)}))

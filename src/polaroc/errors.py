@@ -1,7 +1,7 @@
 """The errors raised on purpose; each message ends with a hint."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 MAX_NAMES, MAX_LETTERS = 20, 60
@@ -186,15 +186,27 @@ def _written(value: object) -> str:
         return f"a {type(value).__name__} of too many digits"
 
 
-def spelling(unknown: Sequence[str], present: Sequence[str], otherwise: str) -> str:
+def spelling(
+    unknown: Sequence[str],
+    present: Sequence[str],
+    otherwise: str,
+    others: Mapping[str, Collection[str]] | None = None,
+) -> str:
     """A hint at the names that are nearest to those that were not found.
+
+    `others` are names that other libraries have for those that are present.
 
     Examples
     --------
     >>> spelling(["modle"], ["model", "fold"], "name another.")
     "did you mean 'model'?"
     """
-    close = [match for name in unknown for match in nearest(name, present)]
+    meant = {other: name for name in present for other in (others or {}).get(name, ())}
+    close = [
+        match
+        for name in unknown
+        for match in ([meant[name]] if name in meant else nearest(name, present))
+    ]
     return f"did you mean {quoted(close)}?" if close else otherwise
 
 

@@ -242,7 +242,7 @@ def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
     rare = 1 / (1 - comparison.plan.level)
     return (
         f"{tells}. It asks for more than being probably the best: for a lead so large that, among "
-        f"equal models, chance would make one in fewer than 1 of {rare:,.3g} such studies."
+        f"equal models, chance is meant to make one in fewer than 1 of {rare:,.3g} such studies."
     )
 
 

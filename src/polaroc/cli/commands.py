@@ -36,7 +36,7 @@ from polaroc.cli.screen import handle_errors, print_notes, say_settings
 from polaroc.cli.settings import OF_MEASURES, SETTINGS, Settings
 from polaroc.curves.curve import curve
 from polaroc.curves.keys import totals
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.audit import label_notes
 from polaroc.predictions.cases import Cases, of_measures, words_of
@@ -275,6 +275,12 @@ def _heed(settings: Settings, made: Made, source: Source | None, words: dict[str
     takes_measures = not is_needed(made.roles, "truth")
     if takes_measures and source is not None and {"measure", "estimate"} <= {*source.schema()}:
         used, aside = {name: one for name, one in used.items() if name in OF_MEASURES}, ()
+    if aside:
+        raise InvalidArgument(
+            f"{str(settings.file)!r} says {quoted(aside)}, which this command does not honour yet, "
+            "and which would change its result.",
+            hint="take it out of the file, or give --no-config.",
+        )
     for name in settings.values.keys() - used.keys():
         words[name] = None
-    say_settings(Settings(settings.file, used, aside))
+    say_settings(Settings(settings.file, used))

@@ -12,7 +12,7 @@ from polaroc.comparison.compare import compare as function
 from polaroc.comparison.result import comparison_parts
 
 TABLES = ("omnibus", "pairs", "letters")
-SHOWN = ("measure", "model", "fold", "size", *TABLES)
+SHOWN = ("measure", "model", "fold", "case", "size", *TABLES)
 
 
 @command(function)

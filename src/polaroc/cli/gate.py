@@ -34,6 +34,5 @@ def gate(call: Call, as_json: AsJson = False) -> None:
         if as_json:
             print_json({"answer": result.answer, **asdict(result)}, result.warnings)
         else:
-            show_results(
-                [result.answer, result.numbers, *(f"Note: {line}" for line in result.warnings)]
-            )
+            notes = ("Note: " + line for line in result.warnings)
+            show_results([result.answer, result.numbers, *notes])

@@ -15,7 +15,7 @@ import typer
 from polaroc.base.docstrings import parameter_texts
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG
-from polaroc.predictions.roles import FOUND, ROLES
+from polaroc.predictions.roles import FOUND, OTHER_OPTIONS, ROLES
 from polaroc.priors.grids import OBSERVED, prior_hint
 from polaroc.typing import Prior
 
@@ -31,18 +31,6 @@ METAVARS = {
 # Choices that take more room are not shown in the place of a value.
 WIDTH = 60
 COMPLETED = {"measure": tuple(CATALOG), "measures": tuple(CATALOG)}
-# Names that other libraries have for an option that is no role.
-OTHERS = {
-    "cost_fn": ("false_negative", "cost_false_negative", "miss_cost"),
-    "cost_fp": ("false_positive", "cost_false_positive", "false_alarm_cost"),
-    "force": ("overwrite", "clobber", "exist_ok"),
-    "level": ("confidence", "confidence_level", "alpha", "significance", "significance_level"),
-    "measure": ("metric", "metrics", "scoring"),
-    "out": ("output", "output_dir", "outfile", "save", "dest"),
-    "over": ("range", "prior_range"),
-    "prior": ("prevalence", "base_rate", "pi"),
-    "quiet": ("silent",),
-}  # fmt: skip
 # What is said of None, which the command line has no word for.
 OF_NONE = re.compile(r"[;:,]? ``None``[^.;]*|``None``[^.;]*; ")
 SENTENCE = re.compile(r".*?\.(?= [A-Z`\"]|$)")
@@ -154,7 +142,7 @@ def other_names(option: str) -> list[str]:
     ['--sample-weight', '--weights']
     """
     word = option.removeprefix("--").replace("-", "_")
-    others = ROLES[word].others if word in ROLES else OTHERS.get(word, ())
+    others = ROLES[word].others if word in ROLES else OTHER_OPTIONS.get(word, ())
     return [option_name(other) for other in others]
 
 

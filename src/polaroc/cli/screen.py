@@ -159,8 +159,6 @@ def say_settings(settings: Settings) -> None:
     """Say which options a file sets."""
     words = " ".join(option(name, value) for name, value in settings.values.items())
     said = [f"{settings.file} sets {words} (--no-config leaves it aside)."] if words else []
-    if settings.aside:
-        said.append(f"{settings.file} says {', '.join(settings.aside)}, which is not used here.")
     print_notes([f"Note: {line}" for line in said])
 
 

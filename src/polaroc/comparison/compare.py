@@ -34,7 +34,6 @@ from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import higher_is_better
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns, RoleName
-from polaroc.predictions.row_checks import without_nulls
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
@@ -181,10 +180,7 @@ def compare(
 
     def measured(own: Cases[Any]) -> pl.DataFrame:
         priors: list[Prior] = ["observed" if one is None else one for one in at]
-        with without_nulls():
-            return evaluate(
-                own.collect(), over=over, priors=priors, measures=sorted({measure, "auc"})
-            )
+        return evaluate(own.collect(), over=over, priors=priors, measures=sorted({measure, "auc"}))
 
     table = given.table if given.are_measures else measured(given.cases)
     in_halves = measured_halves(halves, cases, measured)

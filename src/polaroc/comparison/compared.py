@@ -1,16 +1,17 @@
 """What is compared: predictions of several models, or measures of them."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from polaroc.base.columns import column_name
+from polaroc.base.private_columns import HAVE, SIZE
 from polaroc.comparison.checks import refuse_empty
 from polaroc.comparison.layout import ratio_of
-from polaroc.comparison.paired_cases import common_cases_of, model_column
-from polaroc.errors import Hint, InvalidArgument, quoted, spelling
+from polaroc.comparison.paired_cases import common_cases_of, model_column, refuse_twice
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, alike, of_measures, opened
 from polaroc.predictions.table import check_ordered
 from polaroc.predictions.usual_keys import column_names_of
@@ -53,14 +54,28 @@ class Compared:
 
     @property
     def test_train_ratio(self) -> float | None:
-        """Test over training cases of a fold: as said, or of predictions as the cases tell."""
+        """Test over training cases of a fold: as said, or of predictions as the cases tell.
+
+        Cases tell it where several folds test the same. Where each is tested once, a column that
+        was merely found by its name may number rows of hold-outs: then nothing tells.
+        """
         cases = self.cases
         if cases.test_train_ratio is not None:
             return cases.test_train_ratio
         if self.are_measures or cases.case is None or not self.folds:
             return None
-        keys = [key for key in self.keys if key in self.table.columns]
-        return ratio_of(self.table, keys, column_name(cases.case, "case"))
+        case, keys = (
+            column_name(cases.case, "case"),
+            [key for key in self.keys if key in self.table.columns],
+        )
+        models = [] if cases.scores else [self.model]
+        of_model = self.table.group_by(models) if models else self.table.group_by(pl.lit(0))
+        tested = of_model.agg(pl.len().alias(HAVE), pl.col(case).n_unique().alias(SIZE))
+        is_shared = (tested[HAVE] > tested[SIZE]).any()
+        is_common = tested[SIZE].sum() > self.table[case].n_unique() or tested.height < 2
+        if not is_common or not (is_shared or "case" not in cases.found):
+            return None
+        return ratio_of(self.table, keys, case)
 
 
 def compared(cases: Cases[Any]) -> Compared:
@@ -79,6 +94,13 @@ def compared(cases: Cases[Any]) -> Compared:
     several = columns and own.table.select(columns).n_unique() > 1
     folds = tuple(columns) if several else ()
     own = replace(own, fold=folds)
+    if folds:
+        without = own.table.select(pl.any_horizontal(pl.col(folds).is_null()).sum()).item()
+        if without:
+            raise InvalidPredictions(
+                f"{without} rows have no fold.", hint="fill it in, or leave these rows out."
+            )
+        _refuse_repeated_cases(own, model, folds)
     if folds or own.weight is not None:
         return Compared(own, model, folds)
     if own.scores and own.case is None:
@@ -88,6 +110,23 @@ def compared(cases: Cases[Any]) -> Compared:
     if own.nulls == "drop":
         own, left_out = common_cases_of(own, model)
     return Compared(own, model, folds, left_out)
+
+
+def _refuse_repeated_cases(cases: Cases[pl.DataFrame], model: str, folds: Sequence[str]) -> None:
+    """Refuse a case that a model has twice in a fold."""
+    if cases.case is None:
+        return
+    key = [*folds, column_name(cases.case, "case"), *([] if cases.scores else [model])]
+    refuse_twice(cases.table.select(key).drop_nulls(key[len(folds)]), key)
+
+
+def _nearest_models(unknown: Sequence[object], present: Sequence[object]) -> str:
+    """A hint at the models that were meant, as they stand in the table."""
+    words = {str(model): model for model in present if model is not None}
+    close = [words[word] for one in unknown for word in nearest(str(one), [*words])]
+    if close:
+        return f"did you mean {quoted(close)}?"
+    return Hint("name two of these as {champion} and {challenger}.", champion=None, challenger=None)
 
 
 def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
@@ -112,12 +151,7 @@ def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases
     if unknown:
         raise InvalidArgument(
             f"{model!r} has no {quoted(unknown)}; it has {quoted(present)}.",
-            hint=spelling(
-                [str(one) for one in unknown],
-                [str(one) for one in present],
-                Hint("name two of these as {champion} and {challenger}.", champion=None,
-                     challenger=None),
-            ),
+            hint=_nearest_models(unknown, present),
         )  # fmt: skip
     if champion == challenger:
         raise InvalidArgument(

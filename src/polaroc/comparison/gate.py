@@ -42,7 +42,7 @@ from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import DROP_ROWS, SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Prior, Table
@@ -252,7 +252,7 @@ def _on_cases(
             hint=Hint("name the column of the cases, {case}.", case="id"),
         )
     taken = single_measure(measure, at, over, "exact", given.cases.score_prior)
-    cases = read_cases(given.cases)
+    cases = read_cases(given.cases, DROP_ROWS)
     estimates = evaluate(
         given.cases, measures=sorted({measure, "auc"}), over=over, priors=at, intervals="wald"
     )

@@ -179,7 +179,10 @@ def better_design(plan: Plan, layout: Layout) -> list[str]:
         unstable = _joined(_surely_above(_equal("ten 10-folds", 2)))
         alone = _shares(*repeats)
         errs = f" Ten 10-folds alone find it in {alone}, but err too often with {unstable}."
-    ends = f", in {_shares(*best)}, and that errs clearly too often with no learner here.{errs}"
+    errors = _most([*_equal("ten 10-folds, halves", 2).values()])
+    ends = (
+        f", in {_shares(*best)}, and that errs in at most {errors} with the learners tried.{errs}"
+    )
     return [
         Hint(
             f"{power}compare({{halves}}) and sklearn.half_split_predictions{ends}",

@@ -75,7 +75,7 @@ class Block:
         return total
 
 
-def read_cases(cases: Cases[Any]) -> PairedCases:
+def read_cases(cases: Cases[Any], hint: str = WHOLE_CASES) -> PairedCases:
     """Cases of each test set; raise where models did not score the same ones.
 
     Test sets are the values of `by` and folds. In a wide table each row is a case where no column
@@ -106,7 +106,7 @@ def read_cases(cases: Cases[Any]) -> PairedCases:
     also = [] if of_case is None else [of_case]
     _refuse_roles_among(cases.by, model, also)
     # Rows cannot be dropped one by one: a case is compared as scored by all models.
-    with without_nulls(WHOLE_CASES):
+    with without_nulls(hint):
         predictions = read(cases, also=also, collected=True)
     blocks = [key for key in predictions.keys if key not in (model, *also)]
     check_keys(blocks, also=[f"{model}_a", f"{model}_b", *PAIR])
@@ -265,12 +265,7 @@ def _refuse_unpaired(cases: PairedCases, case: str) -> None:
         )
     if _is_paired(cases, case):
         return
-    twice = rows.group_by(*key, cases.model).len().filter(pl.col("len") > 1)
-    _refuse(twice, [*key, cases.model], "cases are there twice for a model",
-            Hint("keep one row per case and model; number the cases of several folds throughout. "
-                 "Where several rows belong to one patient, customer or the like, "
-                 f"pr.bootstrap(cluster={case!r}) gives measures limits that hold."),
-            )  # fmt: skip
+    refuse_twice(rows.select(*key, cases.model), [*key, cases.model])
     per_block = [pl.col(cases.model).n_unique().alias("models")]
     wanted = rows.group_by(cases.blocks).agg(per_block) if cases.blocks else rows.select(per_block)
     counts = rows.group_by(key).agg(
@@ -298,6 +293,21 @@ def _is_paired(cases: PairedCases, case: str) -> bool:
         if first[case].n_unique() < first.height or not all(map(first.equals, others)):
             return False
     return True
+
+
+def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
+    """Refuse cases that a model has twice on one test set; the key tells rows apart."""
+    case = key[-2] if len(key) > 1 else key[0]
+    twice = rows.group_by(key).len().filter(pl.col("len") > 1)
+    _refuse(twice, key, "cases are there twice for a model",
+            Hint("keep one row per case and model, or say that no column tells cases apart, "
+                 "case=None. Number the cases of several folds throughout. Where several rows belong "
+                 "to one patient, customer or the like, take one row of each; "
+                 f"pr.bootstrap(cluster={case!r}) gives measures limits that hold.",
+                 command_line="keep one row per case and model, or say that no column tells cases "
+                 "apart, --no-case. Number the cases of several folds throughout. Where several "
+                 "rows belong to one patient, customer or the like, take one row of each."),
+            )  # fmt: skip
 
 
 def _refuse(cases: pl.DataFrame, key: Sequence[str], what: str, hint: str) -> None:

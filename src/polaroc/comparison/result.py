@@ -41,8 +41,10 @@ class Comparison:
     measure
         What was compared.
     model, fold
-        The column that tells the models apart, and those of the folds; of fitted models on one
-        test set, in place of folds, that of the cases.
+        The column that tells the models apart, and those of the folds; none of fitted models on
+        one test set.
+    case
+        The column that fitted models are paired by; None where there is none, or are folds.
     size
         How many folds, or cases of one test set, the answer rests on.
     plan
@@ -61,6 +63,7 @@ class Comparison:
     size: int
     plan: Plan = field(default_factory=Plan)
     higher_is_better: bool = True
+    case: str | None = None
 
     def summary(self) -> str:
         """All of it as text for a terminal of 80 columns."""
@@ -100,7 +103,7 @@ def _heading(comparison: "Comparison") -> str:
     return (
         f"{comparison.measure}: {comparison.letters.height} models ({comparison.model}) on "
         f"{comparison.size} {comparison._units} "
-        f"({', '.join(comparison.fold) or 'of each model its own'}), "
+        f"({', '.join(comparison.fold) or comparison.case or 'of each model its own'}), "
         f"target {comparison.plan.target}"
     )
 

@@ -16,7 +16,6 @@ from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.measured_rates import trained_rates
 from polaroc.comparison.paired_cases import (
-    WHOLE_CASES,
     Block,
     PairedCases,
     blocks_of,
@@ -27,7 +26,7 @@ from polaroc.comparison.result import Comparison
 from polaroc.errors import InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
-from polaroc.predictions.row_checks import without_nulls
+from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Prior
 
@@ -45,13 +44,12 @@ def compare_trained(
     """The comparison of the models as they are, paired by case; see `compare`."""
     check_result_name(given.model)
     at: Prior = "observed" if prior is None else prior
-    with without_nulls(WHOLE_CASES):
-        measured = evaluate(
-            given.cases, measures=sorted({measure, "auc"}), priors=at, over=over, intervals="wald"
-        )
+    cases = read_cases(given.cases, DROP_ROWS)
+    measured = evaluate(
+        given.cases, measures=sorted({measure, "auc"}), priors=at, over=over, intervals="wald"
+    )
     at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
     one = single_measure(measure, at, over, "exact", given.cases.score_prior)
-    cases = read_cases(given.cases)
     result = of_cases(
         cases, next(blocks_of(cases, one)), measured, measure, plan, label=f"{measure}{at_prior}",
         descending=higher_is_better(measure),
@@ -101,7 +99,8 @@ def of_cases(
         ),
         measure=label,
         model=model,
-        fold=() if cases.case is None else (cases.case,),
+        fold=(),
+        case=cases.case,
         size=cases.rows.height // (1 if cases.case is None else len(block.models)),
         plan=plan,
         higher_is_better=descending,

@@ -1,6 +1,7 @@
 """A table of predictions and what its columns mean: said once, taken by every function."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from inspect import signature
 from itertools import combinations
@@ -28,6 +29,7 @@ from polaroc.predictions.roles import (
     FOUND,
     NEEDED,
     OF_MEASURES,
+    OTHER_OPTIONS,
     ROLES,
     Columns,
     documented,
@@ -39,6 +41,7 @@ from polaroc.predictions.usual_keys import (
     found_by_name,
     usual_case,
     usual_columns,
+    usual_name,
     usual_names,
     usual_units,
 )
@@ -308,7 +311,16 @@ def resolved(
     refuse_unknown_names(said)
     said = {role: one for role, one in said.items() if one is not ...}
     require_roles(said, needed, schema)
-    roles = dict(said)
+    _refuse_index(frame)
+    # A list that is changed later changes no cases.
+    roles = {role: copy(one) if isinstance(one, list | dict) else one for role, one in said.items()}
+    for role in COLUMN_ROLES:
+        one = roles.get(role)
+        if role not in (*SEVERAL, "score") and isinstance(one, list | tuple | dict):
+            raise InvalidArgument(
+                f"{role} is {one!r}, allowed is one column.",
+                hint=Hint(f"for example {{{role}}}.", **{role: ROLES[role].example}),
+            )
     for role in SEVERAL:
         if role in roles:
             columns = key_columns(roles[role], role)
@@ -334,7 +346,12 @@ def resolved(
             single_column(column, role, table.lazy())
     if find:
         # A month may well be a fold, too, and a device a model.
-        taken = described.used_but(*SHARED)
+        taken = [
+            name
+            for role, columns in described.columns.items()
+            for name in columns
+            if role not in SHARED and isinstance(name, str)
+        ]
         free = {name: kind for name, kind in schema.items() if name not in taken}
         wanted = {*find} - {*said} - ({"model"} if scores else set())
         found = found_by_name(free, wanted)
@@ -351,8 +368,7 @@ def resolved(
 
 def words_of(described: Cases[Any]) -> list[str]:
     """The columns that text files may not read as numbers: 1.1 and 1.10 are two folds."""
-    named = (one for role in COUNTED for one in described.columns.get(role, ()))
-    return [name for name in named if isinstance(name, str)]
+    return column_names_of(one for role in COUNTED for one in described.columns.get(role, ()))
 
 
 def of_measures(frame: Table | Paths, said: Mapping[str, Any]) -> Cases[Any]:
@@ -425,9 +441,22 @@ def _selected(column: IntoExpr, table: pl.LazyFrame) -> list[IntoExpr]:
     """The names of the columns of a selector; any other expression as it is."""
     if isinstance(column, str) or not column.meta.is_column_selection():
         return [column]
-    # A single name may lack, which is said later.
-    several = column.meta.has_multiple_outputs()
-    return [*table.select(column).collect_schema().names()] if several else [column]
+    if column.meta.has_multiple_outputs():
+        return [*table.select(column).collect_schema().names()]
+    # It may lack, which is said later.
+    return [*column.meta.root_names()]
+
+
+def _refuse_index(frame: object) -> None:
+    """Refuse an index of pandas that may tell models, folds or cases apart: it would be left out."""
+    names = getattr(getattr(frame, "index", None), "names", ())
+    usual = [name for name in names if isinstance(name, str) and usual_name(name)]
+    if usual:
+        raise InvalidArgument(
+            f"the index has {quoted(usual)}, which would be left out.",
+            hint="make columns of it: frame.reset_index(); or drop it: "
+            "frame.reset_index(drop=True).",
+        )
 
 
 def columns_of(value: object) -> list[IntoExpr]:
@@ -453,14 +482,22 @@ def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
     )
 
 
-def refuse_unknown_names(said: Iterable[str], others: Sequence[str] = ()) -> None:
-    """Refuse names that are neither roles nor `others`, the arguments of a function."""
-    allowed = [*ROLES, *others]
-    unknown = [name for name in said if name not in allowed]
+def refuse_unknown_names(
+    said: Iterable[str], roles: Sequence[str] = (*ROLES,), others: Sequence[str] = ()
+) -> None:
+    """Refuse names that are neither roles nor `others`, the arguments of a function with `roles`."""
+    unknown = [name for name in said if name not in (*ROLES, *others)]
     if unknown:
+        allowed = [*others, *roles]
+        elsewhere = {name: role.others for name, role in ROLES.items()} | OTHER_OPTIONS
         raise InvalidArgument(
             f"there is no argument {quoted(unknown)}; allowed are {', '.join(allowed)}.",
-            hint=spelling(unknown, allowed, "see help(pr.cases) for the roles of columns."),
+            hint=spelling(
+                unknown,
+                [*allowed, *(role for role in ROLES if role not in roles)],
+                "see help(pr.cases) for the roles of columns.",
+                elsewhere,
+            ),
         )
 
 

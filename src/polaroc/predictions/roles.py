@@ -119,7 +119,7 @@ class Columns(TypedDict, total=False):
             "Which model gave the score: one answer for each. By default the column with a usual "
             'name, such as "model" or "clf"; ``None``: the rows are of one model.',
             "model",
-            others=("models",),
+            others=("models", "between"),
         ),
     ]
     fold: Annotated[
@@ -130,7 +130,7 @@ class Columns(TypedDict, total=False):
             'such as "fold", "split" or "repeat"; ``None``: there are none.',
             "fold",
             several=True,
-            others=("folds",),
+            others=("folds", "block", "blocks", "cv"),
         ),
     ]
     case: Annotated[
@@ -228,6 +228,18 @@ COMPARED_BY: tuple[RoleName, ...] = (
 OF_MEASURES = ("model", "fold", "test_train_ratio")
 # Pairs of roles that one column may not have, beside those that may have no other role.
 APART = (("model", "fold"), ("model", "case"))
+# Names that other libraries have for an option that is no role.
+OTHER_OPTIONS = {
+    "cost_fn": ("false_negative", "cost_false_negative", "miss_cost"),
+    "cost_fp": ("false_positive", "cost_false_positive", "false_alarm_cost"),
+    "force": ("overwrite", "clobber", "exist_ok"),
+    "level": ("confidence", "confidence_level", "alpha", "significance", "significance_level"),
+    "measure": ("metric", "metrics", "scoring"),
+    "out": ("output", "output_dir", "outfile", "save", "dest"),
+    "over": ("range", "prior_range"),
+    "prior": ("prevalence", "base_rate", "pi"),
+    "quiet": ("silent",),
+}  # fmt: skip
 # Where the roles stand in a docstring.
 PLACE = "**columns\n"
 

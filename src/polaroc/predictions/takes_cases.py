@@ -44,6 +44,15 @@ OF_CASES = """
 """
 
 
+# What to do where a role is refused.
+ELSEWHERE = {
+    "by": "models and folds are named by model= and fold=; of other columns take the rows of each "
+    "value on their own.",
+    "cluster": "take one row of each cluster, else results are too sure; pr.bootstrap(cluster=...) "
+    "gives measures limits that hold.",
+}
+
+
 class OfCases(Protocol[_P, _R]):
     """A function of cases, or of a table with the roles of its columns."""
 
@@ -192,7 +201,7 @@ def _wrapped(
             return function(**kwargs)
         frame, *rest = args or (kwargs.pop(first.name),)
         if or_kind is not None and isinstance(frame, or_kind):
-            refuse_unknown_names(kwargs, names)
+            refuse_unknown_names(kwargs, taken, names)
             return function(frame, *rest, **kwargs)
         given: Any = frame.table if isinstance(frame, Cases) else frame
         engine = engine_of(given) if describe is None else None
@@ -206,6 +215,7 @@ def _wrapped(
                     score="score",
                 ),
             )
+        _refuse_missing(function, others, len(rest), kwargs)
         is_said = any(kwargs.get(role) is not None for role in NEEDED)
         is_table = or_table and not isinstance(frame, Cases) and ROLES.keys().isdisjoint(kwargs)
         has_measures = or_measures and not isinstance(frame, Cases) and not is_said
@@ -213,7 +223,7 @@ def _wrapped(
             return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
         its = [name for name in kwargs if name in ROLES and name not in of_another]
         said = {name: kwargs.pop(name) for name in its}
-        refuse_unknown_names(kwargs, names)
+        refuse_unknown_names(kwargs, taken, names)
         if is_table and given_paths(frame) is None:
             return collect_like(given, function(as_polars(given), *rest, **kwargs))
         if has_measures:
@@ -244,6 +254,28 @@ def _wrapped(
     return wrapper
 
 
+def _refuse_missing(
+    function: Callable[..., Any], others: Sequence[Parameter], by_place: int, given: Collection[str]
+) -> None:
+    """Refuse a call that lacks an argument without a default."""
+    lacking = [
+        one.name
+        for one in others[by_place:]
+        if one.default is Parameter.empty and one.name not in given
+    ]
+    if lacking:
+        raise InvalidArgument(
+            f"{quoted(lacking)} {'is' if len(lacking) == 1 else 'are'} not given, which "
+            f"{function.__name__} needs.",
+            hint=Hint(
+                f"give {', '.join(f'{{{name}}}' for name in lacking)}: see help("
+                f"pr.{function.__name__}).",
+                command_line=f"give {', '.join(f'{{{name}}}' for name in lacking)}: see --help.",
+                **dict.fromkeys(lacking, ...),
+            ),
+        )
+
+
 def _described(
     frame: Any, said: Mapping[str, Any], needed: Collection[str], *, whole: bool, lazily: bool
 ) -> Cases[Any]:
@@ -267,8 +299,8 @@ def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -
     if refused:
         raise InvalidArgument(
             f"{function} does not honour {quoted(refused)} yet, which would change its result.",
-            hint=("take the rows of each value on their own. " if "by" in refused else "")
-            + f"Leave {'it' if len(refused) == 1 else 'them'} out; it takes {', '.join(taken)}.",
+            hint=" ".join(ELSEWHERE[role] for role in ELSEWHERE if role in refused)
+            + f" Leave {'it' if len(refused) == 1 else 'them'} out; it takes {', '.join(taken)}.",
         )
 
 

@@ -149,9 +149,10 @@ def found_by_name(schema: Mapping[str, pl.DataType], roles: Collection[str]) -> 
     models, folds = named.models, tuple(named.folds)
     for role, names in (("model", models), ("fold", folds)):
         for name in names if role in roles else ():
-            if schema[name].is_float() or schema[name] == pl.Object:
+            kind = schema[name]
+            if kind.is_float() or kind.is_nested() or kind in (pl.Object, pl.Binary):
                 raise InvalidArgument(
-                    f"{name!r} may by its name tell the {role}s apart, and is {schema[name]}.",
+                    f"{name!r} may by its name tell the {role}s apart, and is {kind}.",
                     hint=Hint(
                         f"say whether it does, {{{role}}}, or that nothing does, {role}=None.",
                         command_line=f"say whether it does, {{{role}}}, or that nothing does, "
@@ -185,14 +186,10 @@ def column_names_of(columns: Iterable[object]) -> list[str]:
 
 def _named(schema: Mapping[str, pl.DataType]) -> UsualKeys:
     """The columns with a usual name whose type may fit it."""
-    no_keys = (pl.Binary, pl.Null)
     named = usual_names(
         name
         for name, kind in schema.items()
-        if name not in RESERVED
-        and not name.startswith(PRIVATE)
-        and not kind.is_nested()
-        and kind not in no_keys
+        if name not in RESERVED and not name.startswith(PRIVATE) and kind != pl.Null
     )
     models = [name for name in named.models if not schema[name].is_temporal()]
     return UsualKeys(models, named.folds)

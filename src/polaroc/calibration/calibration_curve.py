@@ -41,9 +41,6 @@ def calibration_curve(
     priors
         Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior
         grid. Scores are re-weighted to each.
-    score_prior
-        The prior at which scores are right as they stand: a prior in (0, 1), or
-        ``"observed"``, each key's own.
     level
         Share of samples of calibrated scores in which the curve stays in the band at a
         given score.

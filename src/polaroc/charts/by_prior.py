@@ -126,12 +126,6 @@ def interaction(
         A line per model over the prior, on a logarithmic axis, with a band of one
         standard deviation over the folds to either side, prior by prior.
 
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where the columns of a measure table are missing; for a measure without
-        priors; for more than 300 models.
-
     Notes
     -----
     What P-ROC's 3-way analysis of variance calls the interaction of model and

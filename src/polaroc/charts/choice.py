@@ -59,11 +59,6 @@ def regret(
         worst; beside it, from the mean (point) to the worst regret (diamond) of
         each model, in the same scale.
 
-    Raises
-    ------
-    InvalidTable
-        For anything but a choice.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -184,11 +179,6 @@ def winner_map(
         which add up to 1 (left out where each model was measured once). Each prior
         of the choice stands for those nearer to it than to the next, on the
         logarithmic axis.
-
-    Raises
-    ------
-    InvalidTable
-        For anything but a choice.
 
     Examples
     --------

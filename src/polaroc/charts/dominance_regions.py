@@ -37,11 +37,6 @@ def dominance(
         row dominates that of the column, of those in which both have a curve; where
         there is one, their relation in a word.
 
-    Raises
-    ------
-    InvalidTable
-        Where the columns of such a table are missing.
-
     Examples
     --------
     >>> import polaroc as pr

@@ -92,12 +92,6 @@ def explorer(
         all of them. At 800 pixels, both curves are within half a pixel of the curves
         through all points, at every prior of the range.
 
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where the columns or rows of a curve are missing; for too many curves, or a prior or
-        range outside what is allowed.
-
     Notes
     -----
     The slider moves the Vega signal `log_odds`, log₁₀ of the odds of a positive, from

@@ -27,8 +27,8 @@ OF_CHARTS = """
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of the table are missing; for an option outside what is allowed, and
-        for more than 300 curves, keys or models.
+        For anything but the table or the result that the chart shows; for an option outside
+        what is allowed, and for more curves than can be told apart, 300 in most charts.
 """
 
 

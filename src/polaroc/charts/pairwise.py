@@ -42,11 +42,6 @@ def pairs(
         nowhere else. Of more than 45 pairs those of the best model, the closest
         ahead, then those with the least p-values.
 
-    Raises
-    ------
-    InvalidTable
-        For anything but a comparison.
-
     Examples
     --------
     >>> import polaroc as pr

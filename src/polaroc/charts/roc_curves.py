@@ -60,12 +60,6 @@ def roc(
         every point of the curve within half a pixel at 800 pixels, or within 1.3
         pixels where there are more than 40 lines.
 
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where the columns or rows of a curve are missing; for more than 300 curves, or a
-        `band` that is no key.
-
     Examples
     --------
     >>> import polaroc as pr

@@ -26,8 +26,8 @@ from polaroc.choice.answer import (
     how_sure,
 )
 from polaroc.choice.certainty import WEIGHTED, Certainty
-from polaroc.choice.posterior import Posterior, posterior
-from polaroc.choice.predictions import GRID, one_prior
+from polaroc.choice.posterior import Posterior, posterior, posterior_columns
+from polaroc.choice.predictions import GRID, NEEDS_RANGE, one_prior
 from polaroc.choice.regret import priors_to_evaluate, table_of_priors
 from polaroc.choice.result import Choice
 from polaroc.comparison.compared import compared
@@ -119,11 +119,7 @@ def costs_of(
     if over is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, which is taken over priors, and over is not given.",
-            hint=Hint(
-                "give {over}, a belief, or one prior twice.",
-                command_line="give {over}, or one prior twice.",
-                over=(0.05, 0.20),
-            ),
+            hint=NEEDS_RANGE,
         )
     check_factor("cost_fn", cost_fn)
     check_factor("cost_fp", cost_fp)
@@ -309,15 +305,11 @@ def _tables(
         exact = (rated[f"cost_{end}"].to_numpy() for end in ("lower", "upper"))
         known = of_costs(known, means, *exact)
     regrets = at_priors - at_priors.min(axis=1, initial=inf)[:, None]
-    unknown = [None] * rated.height
     of_rated = pl.DataFrame(
         [
             names,
             pl.Series("mean", means, pl.Float64),
-            *(
-                pl.Series(name, unknown if known is None else getattr(known, name), pl.Float64)
-                for name in Posterior._fields
-            ),
+            *posterior_columns(known, rated.height),
             pl.Series("mean_regret", np.array(belief.weights) @ (at_nodes - least[:, None])),
             pl.Series("worst_regret", regrets.max(axis=0)),
         ]

@@ -14,8 +14,8 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.choice.answer import changes, corrected, describe_belief, full_answer
 from polaroc.choice.by_cost import EXPECTED_COST, choose_by_cost, costs_of
 from polaroc.choice.certainty import Certainty, of_errors, of_folds, of_halves, of_test_set
-from polaroc.choice.posterior import Posterior, at_least_own, posterior
-from polaroc.choice.predictions import measures_of, one_prior
+from polaroc.choice.posterior import at_least_own, posterior, posterior_columns
+from polaroc.choice.predictions import measures_of, needs_predictions, one_prior
 from polaroc.choice.regret import (
     ExpectedMeasures,
     best_shares,
@@ -196,11 +196,7 @@ def choose(
     if estimate is not None:
         _refuse("for ranges and beliefs", "over is an estimate", halves=halves)
     if given.are_measures and estimate is not None:
-        raise InvalidArgument(
-            "over is an estimated prior, and there are no predictions: measures at one prior "
-            "do not say what they are at others.",
-            hint="give predictions, with truth and score, or a range of priors.",
-        )
+        raise needs_predictions()
 
     def choice_over(over: tuple[float, float] | Belief | None) -> Choice:
         choice = choose_measured(
@@ -440,10 +436,7 @@ def _models(
         [
             models,
             pl.Series("mean", means),
-            *(
-                pl.Series(name, unknown if known is None else getattr(known, name), pl.Float64)
-                for name in Posterior._fields
-            ),
+            *posterior_columns(known, models.len()),
             pl.Series("mean_regret", mean, pl.Float64),
             pl.Series("worst_regret", worst, pl.Float64),
             pl.Series("share", shares if folds > 1 else unknown, pl.Float64),

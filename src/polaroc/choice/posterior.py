@@ -3,6 +3,8 @@
 from math import inf, log
 from typing import NamedTuple
 
+import polars as pl
+
 from polaroc.base.lazy import np
 from polaroc.typing import Array
 
@@ -37,6 +39,15 @@ class Posterior(NamedTuple):
     def negated(self) -> "Posterior":
         """The same of measures of which less is better, from that of their negatives."""
         return self._replace(expected=-self.expected, lower=-self.upper, upper=-self.lower)
+
+
+def posterior_columns(known: Posterior | None, models: int) -> list[pl.Series]:
+    """What is known of so many models, as columns; null where nothing is."""
+    unknown = [None] * models
+    return [
+        pl.Series(name, unknown if known is None else getattr(known, name), pl.Float64)
+        for name in Posterior._fields
+    ]
 
 
 def posterior(

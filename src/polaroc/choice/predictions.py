@@ -12,6 +12,11 @@ from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid
 
 GRID = 25
+NEEDS_RANGE = Hint(
+    "give {over}, a belief, or one prior twice.",
+    command_line="give {over}, or one prior twice.",
+    over=(0.05, 0.20),
+)
 
 
 def measures_of(
@@ -21,14 +26,19 @@ def measures_of(
     if over is None:
         raise InvalidArgument(
             "predictions are given without a range of priors.",
-            hint=Hint(
-                "give {over}, a belief, or one prior twice.",
-                command_line="give {over}, or one prior twice.",
-                over=(0.05, 0.20),
-            ),
+            hint=NEEDS_RANGE,
         )
     once = not cases.fold and cases.weight is None
     return evaluate(cases, intervals="wald" if once else None, **options_of(over, measure))
+
+
+def needs_predictions() -> InvalidArgument:
+    """The error of measures where the prior is an estimate."""
+    return InvalidArgument(
+        "over is an estimated prior, and there are no predictions: measures at one prior do not "
+        "say what they are at others.",
+        hint="give predictions, with truth and score, or a range of priors.",
+    )
 
 
 def options_of(over: tuple[float, float] | Belief, measure: str) -> dict[str, Any]:

@@ -62,6 +62,14 @@ def needs_range(measure: str) -> bool:
     return measure in CATALOG and CATALOG[measure].over is not None
 
 
+def too_few_cases() -> InvalidPredictions:
+    """The error of fitted models whose difference has no variance."""
+    return InvalidPredictions(
+        "there are too few cases of a class to compare the models by.",
+        hint="every class needs two cases or more.",
+    )
+
+
 def check_margin(measure: str, margin: object) -> None:
     """Refuse a margin outside what is allowed."""
     lowest, highest = bounds(measure)

@@ -20,6 +20,7 @@ from polaroc.comparison.checks import (
     check_margin,
     needs_range,
     of_one_range,
+    too_few_cases,
 )
 from polaroc.comparison.compare import NO_BEARING, compare
 from polaroc.comparison.compared import Compared, compared, two_models
@@ -36,7 +37,7 @@ from polaroc.comparison.paired_cases import (
 )
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, at_in_words, decide
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.table import humanize_note
@@ -262,10 +263,7 @@ def _on_cases(
     places = [block.models.index(model) for model in models]
     variance = block.variance(*places)
     if variance != variance:
-        raise InvalidPredictions(
-            "there are too few cases of a class to compare the models by.",
-            hint="every class needs two cases or more.",
-        )
+        raise too_few_cases()
     paired = PairedDifference.of_block(block, *places)
     difference = paired.estimate - paired.other
     lower: float | None

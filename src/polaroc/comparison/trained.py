@@ -8,7 +8,7 @@ from polaroc.base.joins import as_key
 from polaroc.base.names import noted_by_kind
 from polaroc.base.statistics import normal
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.checks import check_estimates
+from polaroc.comparison.checks import check_estimates, too_few_cases
 from polaroc.comparison.compared import Compared
 from polaroc.comparison.delong import pairs_of, single_measure
 from polaroc.comparison.design import Plan
@@ -23,7 +23,6 @@ from polaroc.comparison.paired_cases import (
 )
 from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
-from polaroc.errors import InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.row_checks import DROP_ROWS
@@ -75,10 +74,7 @@ def of_cases(
     models = estimates[model]
     pairs = pairs_of(cases, [block])
     if pairs["p_adjusted"].null_count():
-        raise InvalidPredictions(
-            "there are too few cases of a class to compare the models by.",
-            hint="every class needs two cases or more.",
-        )
+        raise too_few_cases()
     pairs = _with_adjusted_limits(pairs, plan.level)
     significant = _significant_pairs(pairs, models, plan.level)
     greatest = pl.col("statistic").abs().max()

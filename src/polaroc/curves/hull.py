@@ -73,9 +73,6 @@ def achievable(
 
     Parameters
     ----------
-    priors
-        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
-        a prior grid.
     recall
         Recalls from 0 to 1, or how many of them, evenly spaced, at least 2.
 

@@ -40,9 +40,6 @@ def surface(
 
     Parameters
     ----------
-    priors
-        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
-        a prior grid.
     rates
         Names from the module `rates`, or a mapping from column name to a
         function of (tpr, fpr, skew) such as

@@ -36,6 +36,11 @@ OF_CURVES = """
     ----------
     curve
         The result of `curve` or `hull`.
+    priors
+        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
+    score_prior
+        The prior at which scores are right as they stand, in (0, 1), or ``"observed"``, each
+        key's own.
 
     Raises
     ------

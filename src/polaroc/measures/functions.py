@@ -75,9 +75,6 @@ def auprec(
 
     Parameters
     ----------
-    priors
-        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
-        a prior grid.
     interpolation
         Between two points of the ROC: ``"exact"``, straight in ROC space and so
         a hyperbola in precision-recall space (D&G §4); ``"linear"``, straight

@@ -18,6 +18,7 @@ from polaroc.base.checks import (
 from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.names import listed
+from polaroc.choice.predictions import needs_predictions
 from polaroc.comparison.compare import compare
 from polaroc.comparison.compared import compared
 from polaroc.comparison.design import Incomplete
@@ -221,11 +222,7 @@ def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:
             hint="leave it out, or give predictions with truth and score.",
         )
     if isinstance(over, Belief) and over.ends is not None:
-        raise InvalidArgument(
-            "over is an estimated prior, and there are no predictions: measures at one prior "
-            "do not say what they are at others.",
-            hint="give predictions, with truth and score, or a range of priors.",
-        )
+        raise needs_predictions()
 
 
 def _checked_path(path: str | Path) -> Path:

@@ -90,9 +90,6 @@ def brier_curve(
     ----------
     curve
         The result of `curve`, of scores that are probabilities.
-    score_prior
-        The prior at which scores are right as they stand, in (0, 1), or ``"observed"``, each
-        key's own.
 
     Returns
     -------
@@ -161,9 +158,6 @@ def decision_curve(
     thresholds
         Threshold probabilities p with 0 ≤ p < 1, or how many of them, evenly
         spaced from 0.
-    priors
-        Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or
-        a prior grid.
     score_prior
         The prior at which scores are right as they stand: a prior in (0, 1);
         ``"observed"``, each key's own; or None, every prior asked for, which leaves

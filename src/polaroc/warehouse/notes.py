@@ -13,7 +13,13 @@ from polaroc.base.private_columns import (
 )
 from polaroc.curves.keys import MAX_WEIGHT_RATIO, WEIGHT_RATIO_NOTE
 from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
-from polaroc.predictions.row_checks import ONLY_LABELS, ROW_ERRORS, SCORE, THE_TRUTH
+from polaroc.predictions.row_checks import (
+    ONLY_LABELS,
+    ROW_ERRORS,
+    SCORE,
+    THE_TRUTH,
+    error_count_column,
+)
 from polaroc.typing import IbisTable
 from polaroc.warehouse.cells import FATAL, GREATEST, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
@@ -55,7 +61,7 @@ def row_error_sums(predictions: Predictions) -> dict[str, Any]:
     """The aggregates of cells that `row_error_note` needs."""
     kind = deferred(ROW_ERROR)
     sums = {
-        _row_error_column(code): (kind == code).ifelse(deferred(ROWS), literal(0)).sum()
+        error_count_column(code): (kind == code).ifelse(deferred(ROWS), literal(0)).sum()
         for code in predictions.possible_errors
     }
     sums[FATAL] = fatal_rows(predictions).sum()
@@ -69,7 +75,7 @@ def row_error_note(predictions: Predictions) -> Any:
     """A note with the counts of invalid or dropped rows, and notes on weights and labels."""
     counts = []
     for code in predictions.possible_errors:
-        count = deferred(_row_error_column(code))
+        count = deferred(error_count_column(code))
         ending = (count == 1).ifelse("", "s")
         note = count.cast("int64").cast("string") + f" {ROW_ERRORS[code]}" + ending
         counts.append((count > 0).ifelse(note, no_note()))
@@ -132,10 +138,6 @@ def with_bias_note(rows: IbisTable) -> IbisTable:
     before, after = BIASED.split("{}")
     note = (bias_ratio > literal(MAX_BIAS_RATIO)).ifelse(before + text + after, no_note())
     return rounded.mutate(**{BIAS_NOTE: note})
-
-
-def _row_error_column(code: int) -> str:
-    return f"{ROW_ERROR}_{code}"
 
 
 def _weight_ratio_note() -> Any:

@@ -184,15 +184,20 @@ def _check_case(keys: Sequence[str]) -> None:
         )
 
 
-def _score(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
-    """The score as a float, and the row errors it may have with their conditions."""
+def _number(raw: Any, role: str, name: str) -> Any:
+    """The column of a role as a float; raise where it holds no numbers."""
     kind = raw.type()
     if not (kind.is_numeric() or kind.is_null() or kind.is_unknown()):
         raise InvalidPredictions(
-            f"{column_in_words('score', name)} is {kind}, allowed are numbers.",
-            hint="cast it first, for example table.mutate(score=table.score.cast('float64')).",
+            f"{column_in_words(role, name)} is {kind}, allowed are numbers.",
+            hint=f"cast it first, for example table.mutate({role}=table.{role}.cast('float64')).",
         )
-    value = raw.cast("float64")
+    return raw.cast("float64")
+
+
+def _score(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
+    """The score as a float, and the row errors it may have with their conditions."""
+    kind, value = raw.type(), _number(raw, "score", name)
     errors = [(NULL_SCORE, raw.isnull()), (NAN_SCORE, value.isnan())]
     if kind.is_integer() and kind.nbytes == 8:
         held = value.between(literal(MIN_WHOLE), literal(MAX_WHOLE))
@@ -253,13 +258,7 @@ def _texts(label: Label) -> list[str]:
 
 def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
     """The weight as a float, and the row errors it may have with their conditions."""
-    kind = raw.type()
-    if not (kind.is_numeric() or kind.is_null() or kind.is_unknown()):
-        raise InvalidPredictions(
-            f"{column_in_words('weight', name)} is {kind}, allowed are numbers.",
-            hint="cast it first, for example table.mutate(weight=table.weight.cast('float64')).",
-        )
-    value = raw.cast("float64")
+    value = _number(raw, "weight", name)
     valid = ~value.isnan() & value.between(literal(0), literal(MAX_WEIGHT))
     missing = value.isnull() & ~value.isnan().coalesce(False)
     return value, [(NULL_WEIGHT, missing), (BAD_WEIGHT, ~valid)]

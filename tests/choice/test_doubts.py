@@ -125,7 +125,7 @@ def test_a_report_works_out_the_ratio_from_the_cases(tmp_path):
     cv = ROWS.with_columns(fold=pl.col("case").rank("dense").mod(3))
     cv = cv.filter(pl.col("case").rank("dense") <= cv["case"].n_unique() // 3 * 3)
     asked = {"truth": "truth", "score": "score"}
-    cases = headline(cv, tmp_path, **asked)[0]
+    cases = headline(cv, tmp_path, case="case", **asked)[0]
     ratio = headline(cv, tmp_path, test_train_ratio=0.5, **asked)[0]
     chance = [re.search(r"probability of [^,.]*", said)[0] for said in (cases, ratio)]
     assert chance[0] == chance[1]

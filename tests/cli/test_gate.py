@@ -136,17 +136,20 @@ def test_halves(tmp_path):
     [
         (
             CASES.with_columns(score=pl.when(pl.col("case") > 9).then("score")),
-            "drop such cases of all models before, or correct them.",
+            "drop such rows with --nulls drop, or correct them before.",
         ),
-        (pl.concat([CASES, CASES.head(5)]), "keep one row per case and model; number the cases"),
+        (
+            pl.concat([CASES, CASES.head(5)]),
+            "keep one row per case and model, or say that no column tells cases apart",
+        ),
     ],
     ids=["missing", "twice"],
 )
-def test_hints_at_cases_name_no_option_that_the_gate_has_not(files, rows, hint):
+def test_hints_at_cases_name_options_that_the_gate_has(files, rows, hint):
     rows.write_parquet(files / "wrong.parquet")
     result = gate(files / "wrong.parquet", *ON_CASES, *of("C", "A"), *OVER)
     assert result.exit_code == 2
     (said,) = (line for line in result.output.splitlines() if line.startswith("Hint: "))
     assert said.startswith(f"Hint: {hint}")
     assert "--by" not in said
-    assert "--nulls" not in said
+    assert "pr." not in said

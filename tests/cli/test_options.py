@@ -295,13 +295,15 @@ def test_models_and_folds_of_settings(here):
     assert {row["who"] for row in json.loads(result.stdout)["models"]} == set("ABC")
 
 
-def test_a_role_that_a_command_does_not_have_is_said(here):
+def test_a_role_that_would_change_the_result_is_refused_in_a_file_of_settings_too(here):
     configured(here, SETTINGS + "cluster = 'case'\nsubgroup = 'fold'\n")
     result = polaroc("compare", "p.parquet")
-    assert result.exit_code == 0, result.output
-    assert "polaroc.toml says cluster, which is not used here." in result.stderr
-    # It has no bearing on areas.
-    assert "not used here" not in polaroc("evaluate", "p.parquet").stderr
+    assert result.exit_code == 2
+    assert "says 'cluster', which this command does not honour yet" in result.stderr
+    assert polaroc("compare", "p.parquet", "--no-config", *COLUMNS, "--over", 0.05, 0.2,
+                   "--test-train-ratio", 0.25).exit_code == 0  # fmt: skip
+    # They have no bearing on areas.
+    assert polaroc("evaluate", "p.parquet").exit_code == 0
 
 
 def test_a_chart_takes_the_settings_that_it_knows(here):

@@ -14,7 +14,7 @@ from scipy.stats import t, ttest_rel
 from statsmodels.stats.multitest import multipletests
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, InvalidPredictions
 
 HOSTILE = "[bold]<script>alert('x')</script>\x1b[31m & " + "x" * 100
 
@@ -446,3 +446,37 @@ def test_predictions_on_folds_give_what_their_measures_give(measures, wide):
     assert dataset.pairs["p_value"].to_list() == pytest.approx(known.pairs["p_value"].to_list())
     with pytest.raises(InvalidArgument, match=r"the table has 'iauprec' over '0.05 to 0.2', not"):
         pr.compare(measures, over=(0.05, 0.3), test_train_ratio=0.25)
+
+
+def test_cases_that_were_merely_found_tell_the_ratio_where_folds_share_them():
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
+    asked = {"truth": "truth", "score": "score", "measure": "auc"}
+    # Hold-outs whose rows are numbered, by row and by fold and case.
+    numbered = table.drop("case").with_row_index("id")
+    by_fold = table.with_columns(case=pl.format("{}-{}", "fold", "case"))
+    for rows in (numbered, by_fold):
+        with pytest.raises(InvalidArgument, match=r"(?s)test_train_ratio is None.*case="):
+            pr.compare(rows, **asked)
+    # Models that share no case say nothing of folds, whoever says so.
+    with pytest.raises(InvalidArgument, match="test_train_ratio is None"):
+        pr.compare(numbered, **asked, case="id")
+    said = pr.compare(by_fold, **asked, case="case")
+    assert said.plan.test_train_ratio == pytest.approx(1 / 3, rel=0.05)
+    shared = pr.compare(table, **asked)
+    assert shared.plan.test_train_ratio > 0.25
+
+
+def test_a_case_that_is_twice_in_a_fold_is_refused():
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
+    twice = pl.concat([table, table.head(2)])
+    asked = {"truth": "truth", "score": "score", "measure": "auc"}
+    with pytest.raises(InvalidPredictions, match=r"(?s)2 cases are there twice.*case=None"):
+        pr.compare(twice, **asked)
+    assert pr.compare(twice, **asked, case=None, test_train_ratio=0.25).size == 4
+
+
+def test_rows_without_a_fold_are_refused():
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
+    lacking = table.with_columns(fold=pl.when(pl.col("fold") > 1).then("fold"))
+    with pytest.raises(InvalidPredictions, match=r"(?s)rows have no fold.*Hint: fill it in"):
+        pr.compare(lacking, truth="truth", score="score", measure="auc", test_train_ratio=0.25)

@@ -109,10 +109,13 @@ def test_the_power_that_results_name_is_what_was_counted(name):
     said = str(measured_rates.better_design(*setting(name))[0])
     expected = [counted(test, of_a_lead=True)["linear discriminants"][0]
                 for test in (name, "ten 10-folds, halves", "ten 10-folds")]  # fmt: skip
+    errors = [rate for rate, _ in counted("ten 10-folds, halves").values()]
+    largest = [max(rate[place] for rate in errors) for place in (0, 1)]
     found = shares(said)
-    assert found[:4] == pytest.approx([*expected[0], *expected[1]], abs=0.0051)
+    wanted = [*expected[0], *expected[1], *largest]
+    assert found[:6] == pytest.approx(wanted, abs=0.0051)
     if name == "one 10-fold":
-        assert found[4:] == pytest.approx(expected[2], abs=0.0051)
+        assert found[6:] == pytest.approx(expected[2], abs=0.0051)
 
 
 def test_the_rates_of_fitted_models_are_those_of_the_page():

@@ -336,3 +336,61 @@ def test_cases_may_lack_their_truth_or_their_score_but_not_both():
 def test_roles_are_named():
     with pytest.raises(InvalidArgument, match=r"(?s)evaluate has 3 arguments.*name the roles"):
         pr.evaluate(TABLE, "y", "p")
+
+
+EXPRESSIONS = {
+    "score": pl.col("p") - pl.col("p").mean().over("clf", "cv fold"),
+    "weight": pl.col("cv fold") + 1, "case": pl.format("{}-{}", "cv fold", "case id"),
+    "truth": (pl.col("y") == 1) & (pl.col("cv fold") > 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("role", EXPRESSIONS)
+def test_what_an_expression_reads_may_be_a_model_or_a_fold(role):
+    cases = pr.cases(NAMED, **BASE | {role: EXPRESSIONS[role]})
+    assert (cases.model, cases.fold) == ("clf", ("cv fold",))
+
+
+def test_a_column_as_an_expression_is_that_column():
+    cases = pr.cases(NAMED, truth=pl.col("y"), score=pl.col("p"), by=pl.col("place"))
+    assert (cases.truth, cases.score, cases.by) == ("y", "p", ("place",))
+
+
+def test_an_index_of_pandas_that_may_be_a_role_is_not_left_out_without_a_word():
+    table = NAMED.to_pandas().set_index(["clf", "cv fold"])
+    with pytest.raises(InvalidArgument, match=r"(?s)index has 'clf', 'cv fold'.*reset_index\(\)"):
+        pr.evaluate(table, **BASE)
+    found = pr.evaluate(table.reset_index(), **BASE, measures="auc")
+    assert_frame_equal(found, pr.evaluate(NAMED, **BASE, measures="auc"))
+
+
+@pytest.mark.parametrize("role", ["model", "case", "time", "cluster", "count", "weight"])
+def test_a_list_is_no_column(role):
+    with pytest.raises(InvalidArgument, match=rf"(?s)^{role} is of type list.*{role}='m'"):
+        pr.cases(TABLE, **BASE, **{role: ["m", "f"]})
+
+
+def test_what_was_given_may_change_and_cases_do_not():
+    scores = ["p"]
+    cases = pr.cases(TABLE, truth="y", score=scores)
+    scores.append("q")
+    assert cases.score == ["p"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("sample_weight", "weight"), ("groups", "cluster"), ("between", "model"),
+                         ("block", "fold"), ("y_true", "truth"), ("label", "truth")],
+)  # fmt: skip
+def test_names_of_other_libraries_are_understood(name, wrong, right):
+    function, base, others = FUNCTIONS[name]
+    with pytest.raises(InvalidArgument, match=rf"did you mean '{right}'"):
+        function(TABLE, **base, **others, **{wrong: "m"})
+
+
+@pytest.mark.parametrize("lacking", ["champion", "challenger"])
+def test_an_argument_that_is_needed_is_asked_for(lacking):
+    given = {"champion": "A", "challenger": "B"}
+    given.pop(lacking)
+    with pytest.raises(InvalidArgument, match=rf"(?s)'{lacking}' is not given.*Hint: give"):
+        pr.gate(TABLE, **PAIRED, measure="auc", **given)

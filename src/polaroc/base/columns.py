@@ -190,6 +190,8 @@ def _no_column(
     name, example = getattr(value, "name", None), EXAMPLES.get(argument, "name")
     if isinstance(name, str) and name and _has_values(value):
         hint = Hint(f"give the name of the column: {{{argument}}}.", **{argument: name})
+    elif isinstance(value, list | tuple) and value and isinstance(value[0], str):
+        hint = Hint(f"give one column: {{{argument}}}.", **{argument: value[0]})
     elif _is_iterable(value) and not scalar:
         hint = Hint(
             "put arrays in a mapping and name its columns, such as "

@@ -86,9 +86,11 @@ def compare(
         What the answer is about. ``"algorithm"``: models trained anew on other
         samples of this size. ``"dataset"``: this dataset only, over further splits.
         ``"trained"``: these fitted models, on other cases. By default "trained" for predictions
-        on one test set, else "algorithm", which needs `test_train_ratio`, works it out from
-        `case` or from a key `repeat` within which each case is tested once, or takes `halves`; it
-        is 0 where no folds share cases (each its own dataset).
+        on one test set, else "algorithm", which needs `test_train_ratio`, takes `halves`, or works
+        it out: from a key `repeat` within which each case is tested once, or from `case`, taking
+        every case for trained on where it is not tested; a column of cases that was merely found
+        by its name is used for it where several folds test the same cases. The ratio is 0 where
+        no folds share cases (each its own dataset).
     level
         Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
         below 1 − `level`, and its interval leaves out 0 there and nowhere else.

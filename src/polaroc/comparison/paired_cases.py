@@ -301,8 +301,8 @@ def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
     twice = rows.group_by(key).len().filter(pl.col("len") > 1)
     _refuse(twice, key, "cases are there twice for a model",
             Hint("keep one row per case and model, or say that no column tells cases apart, "
-                 "case=None. Number the cases of several folds throughout. Where several rows belong "
-                 "to one patient, customer or the like, take one row of each; "
+                 "case=None. Number the cases of several folds throughout. Where several rows "
+                 "belong to one patient, customer or the like, take one row of each; "
                  f"pr.bootstrap(cluster={case!r}) gives measures limits that hold.",
                  command_line="keep one row per case and model, or say that no column tells cases "
                  "apart, --no-case. Number the cases of several folds throughout. Where several "

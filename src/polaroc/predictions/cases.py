@@ -313,14 +313,13 @@ def resolved(
     require_roles(said, needed, schema)
     _refuse_index(frame)
     # A list that is changed later changes no cases.
-    roles = {role: copy(one) if isinstance(one, list | dict) else one for role, one in said.items()}
+    roles: dict[str, Any] = {
+        role: copy(one) if isinstance(one, list | dict) else one for role, one in said.items()
+    }
     for role in COLUMN_ROLES:
         one = roles.get(role)
         if role not in (*SEVERAL, "score") and isinstance(one, list | tuple | dict):
-            raise InvalidArgument(
-                f"{role} is {one!r}, allowed is one column.",
-                hint=Hint(f"for example {{{role}}}.", **{role: ROLES[role].example}),
-            )
+            single_column(one, role, table.lazy())
     for role in SEVERAL:
         if role in roles:
             columns = key_columns(roles[role], role)
@@ -448,7 +447,7 @@ def _selected(column: IntoExpr, table: pl.LazyFrame) -> list[IntoExpr]:
 
 
 def _refuse_index(frame: object) -> None:
-    """Refuse an index of pandas that may tell models, folds or cases apart: it would be left out."""
+    """Refuse an index of pandas that may tell models or folds apart: it would be left out."""
     names = getattr(getattr(frame, "index", None), "names", ())
     usual = [name for name in names if isinstance(name, str) and usual_name(name)]
     if usual:
@@ -485,7 +484,7 @@ def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
 def refuse_unknown_names(
     said: Iterable[str], roles: Sequence[str] = (*ROLES,), others: Sequence[str] = ()
 ) -> None:
-    """Refuse names that are neither roles nor `others`, the arguments of a function with `roles`."""
+    """Refuse names that are neither roles nor `others`, arguments of a function with `roles`."""
     unknown = [name for name in said if name not in (*ROLES, *others)]
     if unknown:
         allowed = [*others, *roles]

@@ -349,3 +349,9 @@ def test_measures_have_no_thresholds():
     measures = pr.evaluate(TEST, **COLUMNS, priors=0.1)
     with pytest.raises(InvalidArgument, match=r"is taken of predictions(.|\n)*give truth="):
         pr.choose(measures, measure="expected_cost", over=OVER, tuning=TUNING)
+
+
+def test_a_model_without_cases_to_tune_on_is_named():
+    tuning = long(TUNING).filter(pl.col("model") != "B")
+    with pytest.raises(InvalidPredictions, match=r"(?s)tuning has no cases of 'B'.*Hint: give"):
+        choose(long(TEST), score="score", tuning=tuning)

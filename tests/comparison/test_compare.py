@@ -480,3 +480,22 @@ def test_rows_without_a_fold_are_refused():
     lacking = table.with_columns(fold=pl.when(pl.col("fold") > 1).then("fold"))
     with pytest.raises(InvalidPredictions, match=r"(?s)rows have no fold.*Hint: fill it in"):
         pr.compare(lacking, truth="truth", score="score", measure="auc", test_train_ratio=0.25)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_cases_that_a_model_did_not_score_are_left_out_of_their_fold(wide):
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
+    lost = (pl.col("case") % 7 == 0) & (pl.col("fold") == 2)
+    names = {"truth": "truth", "score": "score"}
+    lacking = table.with_columns(score=pl.when((pl.col("model") != "A") | ~lost).then("score"))
+    if wide:
+        index = ["fold", "case", "truth"]
+        lacking = lacking.pivot("model", index=index, values="score", aggregate_function="first")
+        names["score"] = ["A", "B", "C"]
+    asked = {"measure": "auc", "test_train_ratio": 0.25}
+    found = pr.compare(lacking, **names, **asked, nulls="drop")
+    kept = table.filter(~lost)
+    expected = pr.compare(kept, truth="truth", score="score", **asked)
+    assert_same_numbers(found.pairs, expected.pairs)
+    assert "left out of all models" in found.warnings[0]
+    assert not any("different numbers of cases" in one for one in found.warnings)

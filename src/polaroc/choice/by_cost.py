@@ -34,7 +34,7 @@ from polaroc.comparison.compared import compared
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.paired_cases import model_column, read_cases
 from polaroc.curves.curve import curve
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, alike
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
@@ -161,6 +161,13 @@ def choose_by_cost(
     refuse_tuning_cases(own_curves, curves, [model])
     # Rows of a wide table that were numbered are no cases of another table.
     in_both = _in_both(replace(own, case=cases.case), tuned)
+    tuned_models = curves[model].unique().to_list()
+    lacking = [one for one in own_curves[model].unique().sort() if one not in tuned_models]
+    if lacking and curves.schema[model] == own_curves.schema[model]:
+        raise InvalidPredictions(
+            f"tuning has no cases of {quoted(lacking)}, so that there is no threshold to judge.",
+            hint="give their predictions, or leave these models out.",
+        )
     # Refused above; equal rates of other cases are chance.
     thresholds = costs.thresholds(curves, models)
     judged = apply_thresholds(own, thresholds, same_table=True).with_columns(

@@ -211,7 +211,9 @@ def compare(
         design, _label(measure, rows, prior, contrast), given.model, given.folds, plan,
         descending=higher_is_better(measure), means=means, layout=layout,
     )  # fmt: skip
-    return replace(result, warnings=(*result.warnings, *below_chance(table, measure)))
+    left_out = () if given.left_out is None else (given.left_out,)
+    doubts = below_chance(table, measure)
+    return replace(result, warnings=(*left_out, *result.warnings, *doubts))
 
 
 def _target(given: Compared, target: Target | None) -> Target:

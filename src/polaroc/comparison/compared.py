@@ -81,7 +81,8 @@ class Compared:
 def compared(cases: Cases[Any]) -> Compared:
     """The table in memory, with the columns of its models and folds; raise where there is no model.
 
-    Of one test set with ``nulls="drop"`` those cases are left that all models scored.
+    Of each test set with ``nulls="drop"`` those cases are left that all models scored, where cases
+    can be told apart.
     """
     model = model_column(cases)
     if cases.truth is None:
@@ -101,9 +102,7 @@ def compared(cases: Cases[Any]) -> Compared:
                 f"{without} rows have no fold.", hint="fill it in, or leave these rows out."
             )
         _refuse_repeated_cases(own, model, folds)
-    if folds or own.weight is not None:
-        return Compared(own, model, folds)
-    if own.scores and own.case is None:
+    if own.scores and own.case is None and not folds and own.weight is None:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
     left_out = None

@@ -18,6 +18,7 @@ from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.row_checks import SCORE, without_nulls
 from polaroc.predictions.table import read
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
 from polaroc.uncertainty.influence import influence, influence_column
@@ -167,9 +168,10 @@ def _refuse_roles_among(by: Sequence[IntoExpr], model: str, of_case: Sequence[st
 def common_cases_of(
     cases: Cases[pl.DataFrame], model: str
 ) -> tuple[Cases[pl.DataFrame], str | None]:
-    """The cases that all models of one test set scored, and what is to be said of the others.
+    """The cases that all models of a test set scored, and what is to be said of the others.
 
-    Without `case` rows of one column of scores cannot be paired: all are kept.
+    Each fold is a test set. Without `case` rows of one column of scores cannot be paired, and all
+    are kept.
     """
     table, scores = cases.table, cases.scores
     case = None if cases.case is None else column_name(cases.case, "case")
@@ -178,9 +180,10 @@ def common_cases_of(
     missing = {name: _is_missing(table, column, "score") for name, column in scores.items()}
     columns = [*missing.values()] or [_is_missing(table, cast(IntoExpr, cases.score), "score")]
     unscored = pl.any_horizontal(columns)
-    out = table.select(out=unscored | _is_missing(table, cast(IntoExpr, cases.truth), "truth"))[
-        "out"
-    ]
+    unlabelled = _is_missing(table, cast(IntoExpr, cases.truth), "truth")
+    if cases.weight is not None:
+        unlabelled |= _is_missing(table, cases.weight, "weight")
+    out = table.select(out=unscored | unlabelled)["out"]
     if not out.any():
         return replace(cases, nulls="raise"), None
     if scores:
@@ -191,13 +194,13 @@ def common_cases_of(
     else:
         without = table.filter(unscored)
         by_model = list(without.group_by(model).len().sort(model).iter_rows())
-        ids = table.filter(out).select(case).unique()
+        ids = table.filter(out).select(*column_names_of(cases.fold), case).unique()
         kept = join_on(table, ids, ids.columns, "anti", order="left")
         number, left = table.select(ids.columns).n_unique(), ids.height
     names = ", ".join(f"{count:,} of {quoted([name])}" for name, count in by_model[:MAX_NAMED])
     if len(by_model) > MAX_NAMED:
         names += f" and some of {len(by_model) - MAX_NAMED} more"
-    why = f"scores are missing: {names}" if by_model else "their truth is missing"
+    why = f"scores are missing: {names}" if by_model else "their truth or weight is missing"
     said = (
         f"{left:,} of {number:,} cases {'was' if left == 1 else 'were'} left out of all models, "
         f"which are compared on the same {number - left:,}: {why}."

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.deployment.monitor_result import Monitor
-from polaroc.errors import InvalidArgument, PolarocError
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.predictions.roles import ROLES, documented
 
 pytestmark = pytest.mark.usefixtures("words_only")
@@ -223,6 +223,10 @@ def test_nothing_is_pooled_where_only_the_type_is_unusual(role, column, kind):
     with pytest.raises(InvalidArgument, match=rf"(?s)'{column}' may by its name.*{role}=None"):
         pr.cases(table, **BASE)
     assert not getattr(pr.cases(table, **BASE, **{role: None}), role)
+    if kind == pl.Object:
+        with pytest.raises(InvalidPredictions, match=r"(?s)different types.*astype\(str\)"):
+            pr.cases(table, **BASE, **{role: column})
+        return
     said = getattr(pr.cases(table, **BASE, **{role: column}), role)
     assert said in (column, (column,))
 

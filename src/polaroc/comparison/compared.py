@@ -13,8 +13,6 @@ from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.paired_cases import common_cases_of, model_column, refuse_twice
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, alike, of_measures, opened
-from polaroc.predictions.table import check_ordered
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import with_row_cases
 from polaroc.typing import Table
 
@@ -131,8 +129,6 @@ def _nearest_models(unknown: Sequence[object], present: Sequence[object]) -> str
 def two_models(cases: Cases[Any], champion: object, challenger: object) -> Cases[pl.DataFrame]:
     """The cases of the two models alone; raise where either has none."""
     own, model = cases.collect(), model_column(cases)
-    names = [*([] if own.scores else [model]), *column_names_of(own.fold)]
-    check_ordered({name: own.table.schema[name] for name in names})
     models = pl.Series([*own.scores]) if own.scores else own.table[model].unique().sort()
     present = models.to_list()
     unknown = [

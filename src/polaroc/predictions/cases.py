@@ -19,7 +19,14 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import ROW_ERROR, TRUTH
 from polaroc.base.tables import as_polars
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
+from polaroc.errors import (
+    Hint,
+    InvalidArgument,
+    InvalidPredictions,
+    InvalidTable,
+    quoted,
+    spelling,
+)
 from polaroc.files.read import given_paths, scan
 from polaroc.files.text_files import separator_hint, separator_in
 from polaroc.predictions.engines import engine_of
@@ -343,6 +350,8 @@ def resolved(
         # Several columns may be one selector.
         for column in columns:
             single_column(column, role, table.lazy())
+    for role in COUNTED:
+        _refuse_objects(described.columns.get(role, ()), table.lazy())
     if find:
         # A month may well be a fold, too, and a device a model.
         taken = [
@@ -444,6 +453,18 @@ def _selected(column: IntoExpr, table: pl.LazyFrame) -> list[IntoExpr]:
         return [*table.select(column).collect_schema().names()]
     # It may lack, which is said later.
     return [*column.meta.root_names()]
+
+
+def _refuse_objects(columns: Sequence[IntoExpr], table: pl.LazyFrame) -> None:
+    """Refuse columns of Python objects, which have no order."""
+    for column in columns:
+        one = single_column(column, "by", table)
+        ((name, kind),) = table.select(one).collect_schema().items()
+        if kind == pl.Object:
+            raise InvalidPredictions(
+                f"the column {name!r} has values of different types.",
+                hint="make them one type first, for example with .astype(str) in pandas.",
+            )
 
 
 def _refuse_index(frame: object) -> None:

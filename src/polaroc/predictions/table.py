@@ -1,6 +1,6 @@
 """Read, audit and validate a table of predictions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -202,7 +202,6 @@ def unaudited(
         chosen.append(single_column(weight, "weight", lazy).alias(WEIGHT))
     keys = key_names(by_keys, lazy)
     check_keys(keys)
-    check_ordered(lazy.select(by_keys).collect_schema())
     eager = isinstance(table, pl.DataFrame)
     # Expressions are computed once where the table is in memory, so that random ones agree.
     wide_errors: list[tuple[int, pl.Expr]] = []
@@ -243,16 +242,6 @@ def unaudited(
         engine_for(table),
     )
     return Unaudited(predictions, named, truth, positive)
-
-
-def check_ordered(keys: Mapping[str, pl.DataType]) -> None:
-    """Refuse key columns of Python objects, which have no order."""
-    for name, kind in keys.items():
-        if kind == pl.Object:
-            raise InvalidPredictions(
-                f"the column {name!r} has values of different types.",
-                hint="make them one type first, for example with .astype(str) in pandas.",
-            )
 
 
 def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:

@@ -215,12 +215,12 @@ def _wrapped(
                     score="score",
                 ),
             )
-        _refuse_missing(function, others, len(rest), kwargs)
         is_said = any(kwargs.get(role) is not None for role in NEEDED)
         is_table = or_table and not isinstance(frame, Cases) and ROLES.keys().isdisjoint(kwargs)
         has_measures = or_measures and not isinstance(frame, Cases) and not is_said
         if engine is not None and not (is_table or has_measures):
             return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
+        _refuse_missing(function, others, len(rest), kwargs)
         its = [name for name in kwargs if name in ROLES and name not in of_another]
         said = {name: kwargs.pop(name) for name in its}
         refuse_unknown_names(kwargs, taken, names)

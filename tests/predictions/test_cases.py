@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 import pytest
 from pages import Page
 from polars.testing import assert_frame_equal
@@ -398,3 +399,10 @@ def test_an_argument_that_is_needed_is_asked_for(lacking):
     given.pop(lacking)
     with pytest.raises(InvalidArgument, match=rf"(?s)'{lacking}' is not given.*Hint: give"):
         pr.gate(TABLE, **PAIRED, measure="auc", **given)
+
+
+@pytest.mark.parametrize("role", ["by", "fold", "model", "truth"])
+@pytest.mark.parametrize("selector", [cs.by_name("nope"), cs.starts_with("nope")], ids=str)
+def test_a_selector_of_no_column_is_no_role(role, selector):
+    with pytest.raises(InvalidArgument, match=f"{role} is an expression of no column"):
+        pr.cases(TABLE, **BASE | {role: selector})

@@ -330,10 +330,12 @@ def resolved(
     for role in SEVERAL:
         if role in roles:
             columns = key_columns(roles[role], role)
-            roles[role] = tuple(name for one in columns for name in _selected(one, table.lazy()))
+            roles[role] = tuple(
+                name for one in columns for name in _selected(one, role, table.lazy())
+            )
     for role in COLUMN_ROLES:
         if isinstance(roles.get(role), pl.Expr):
-            names = _selected(roles[role], table.lazy())
+            names = _selected(roles[role], role, table.lazy())
             roles[role] = names[0] if len(names) == 1 else roles[role]
     check_nulls(roles.get("nulls", "raise"))
     check_prior_or_observed(roles.get("score_prior", "observed"), "score_prior")
@@ -445,12 +447,22 @@ def found_in_words(cases: Cases[Any], roles: Collection[str] = FOUND) -> str:
     return f"Found by name: {', '.join(found)}." if found else ""
 
 
-def _selected(column: IntoExpr, table: pl.LazyFrame) -> list[IntoExpr]:
+def _selected(column: IntoExpr, role: str, table: pl.LazyFrame) -> list[IntoExpr]:
     """The names of the columns of a selector; any other expression as it is."""
     if isinstance(column, str) or not column.meta.is_column_selection():
         return [column]
     if column.meta.has_multiple_outputs():
-        return [*table.select(column).collect_schema().names()]
+        try:
+            names = table.select(column).collect_schema().names()
+        except pl.exceptions.ColumnNotFoundError:
+            names = []
+        if not names:
+            raise InvalidArgument(
+                f"{role} is an expression of no column; the table has "
+                f"{quoted([*table.collect_schema()]) or 'no columns'}.",
+                hint=CHECK_NAMES,
+            )
+        return [*names]
     # It may lack, which is said later.
     return [*column.meta.root_names()]
 

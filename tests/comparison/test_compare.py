@@ -499,3 +499,15 @@ def test_cases_that_a_model_did_not_score_are_left_out_of_their_fold(wide):
     assert_same_numbers(found.pairs, expected.pairs)
     assert "left out of all models" in found.warnings[0]
     assert not any("different numbers of cases" in one for one in found.warnings)
+
+
+@pytest.mark.parametrize("name", ["len", "count", "found", "models", "kinds", "size"])
+def test_a_column_of_models_may_have_any_name(name):
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
+    renamed, asked = table.rename({"model": name}), {"truth": "truth", "score": "score"}
+    for rows, other in ((table, renamed), (table.filter(fold=1), renamed.filter(fold=1))):
+        expected = pr.compare(rows, "auc", **asked).pairs
+        found = pr.compare(other, "auc", **asked, model=name).pairs
+        assert found.columns[:2] == [f"{name}_a", f"{name}_b"]
+        assert_same_numbers(found.rename(dict(zip(found.columns, expected.columns, strict=True))),
+                            expected)  # fmt: skip

@@ -33,11 +33,10 @@ COMMANDS = {
     "auprec_by_prior": [*LOW, *KEYS, "--out", "OUT"],
 }
 CHARTS = ("winner_map", "auprec_by_prior")
+LEFT_OUT = "cases were left out of all models, which are compared on the same"
 DROPPED = {
-    "evaluate": "dropped 1 null score", "compare": "Note: Dropped 1 null score.",
-    "choose": "Note: Dropped 1 null score.",
-    "report": "6 rows were left out: their score, truth or weight is null or NaN",
-    "winner_map": "6 rows were left out: their score, truth or weight is null or NaN",
+    "evaluate": "dropped 1 null score",
+    **dict.fromkeys(("compare", "choose", "report", "winner_map"), LEFT_OUT),
     "auprec_by_prior": "6 rows were left out: their score, truth or weight is null or NaN",
 }  # fmt: skip
 
@@ -111,7 +110,7 @@ def test_of_one_model_all_is_said_too(tmp_path):
         path=tmp_path / "page.html",
     )  # fmt: skip
     said = " ".join(told)
-    assert "2 rows were left out" in said
+    assert "2 of 74 cases were left out" in said
     assert "below chance: are the scores reversed?" in said.lower()
 
 

@@ -468,8 +468,14 @@ def test_dropped_rows_are_said(place):
     table = satellite(2).with_row_index("row")
     table = table.with_columns(score=pl.when(pl.col("row") % 100 > 0).then("score"))
     made = pr.report(table, **ASKED, over=OVER, nulls="drop", path=place / "dropped.html")
-    lacking = table["score"].null_count()
-    assert f"{lacking:,} rows were left out" in Page(made).text()
+    lacking = table.filter(pl.col("score").is_null()).select("fold", "case").n_unique()
+    assert f"{lacking:,} of " in Page(made).text()
+    assert "cases were left out of all models" in Page(made).text()
+    # Where cases cannot be told apart, rows are left out one by one.
+    rows = pr.report(
+        table, **ASKED, over=OVER, nulls="drop", case=None, path=place / "dropped_rows.html"
+    )
+    assert f"{table['score'].null_count():,} rows were left out" in Page(rows).text()
 
 
 @pytest.mark.slow

@@ -89,6 +89,7 @@ def _equal(table: pl.DataFrame, names: Sequence[str]) -> bool:
 
 def ratio_of(table: pl.DataFrame, keys: Sequence[str], case: str) -> float | None:
     """Test over training cases, where all cases that a fold does not test are trained on."""
-    tested = table.group_by(keys).len().select(pl.col("len").cast(pl.Float64).mean()).item()
+    sizes = table.group_by(keys).agg(pl.len().cast(pl.Float64).alias(HAVE))
+    tested = sizes.select(pl.col(HAVE).mean()).item()
     cases = table.get_column(column_name(case, "case")).n_unique()
     return tested / (cases - tested) if tested is not None and tested < cases else None

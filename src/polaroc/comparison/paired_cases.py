@@ -10,7 +10,7 @@ from polaroc.base.columns import check_keys, column_name, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
-from polaroc.base.private_columns import PLACE, SIZE, TRUTH
+from polaroc.base.private_columns import HAVE, PLACE, SIZE, TRUTH
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.measures.functions import table_sums
@@ -193,7 +193,7 @@ def common_cases_of(
         number, left = table.height, table.height - kept.height
     else:
         without = table.filter(unscored)
-        by_model = list(without.group_by(model).len().sort(model).iter_rows())
+        by_model = list(without.group_by(model).agg(pl.len().alias(SIZE)).sort(model).iter_rows())
         ids = table.filter(out).select(*column_names_of(cases.fold), case).unique()
         kept = join_on(table, ids, ids.columns, "anti", order="left")
         number, left = table.select(ids.columns).n_unique(), ids.height
@@ -233,7 +233,7 @@ def blocks_of(
         *keys, measure.estimate.alias("estimate")
     )
     cells, estimates = pl.collect_all([moved, value])
-    firsts = cells.group_by(keys).agg(pl.col(PLACE).min(), pl.len())
+    firsts = cells.group_by(keys).agg(pl.col(PLACE).min(), pl.len().alias(HAVE))
     models = cases.rows.group_by(keys, maintain_order=True).agg(pl.len().alias(SIZE))
     for table in (firsts, estimates):
         models = join_on(models, table, keys, "left", order="left")
@@ -244,7 +244,7 @@ def blocks_of(
         models.partition_by(cases.blocks, maintain_order=True) if cases.blocks else [models]
     ):
         among: tuple[list[Array], list[Array]] = ([], [])
-        for rows, first, count in block.select(SIZE, PLACE, "len").iter_rows():
+        for rows, first, count in block.select(SIZE, PLACE, HAVE).iter_rows():
             own = slice(start, start + rows)
             # Rows from the worst score to the best have the cells of the curve in reverse.
             cell = np.empty(rows, np.int64)
@@ -301,7 +301,7 @@ def _is_paired(cases: PairedCases, case: str) -> bool:
 def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
     """Refuse cases that a model has twice on one test set; the key tells rows apart."""
     case = key[-2] if len(key) > 1 else key[0]
-    twice = rows.group_by(key).len().filter(pl.col("len") > 1)
+    twice = rows.group_by(key).agg(pl.len().alias(SIZE)).filter(pl.col(SIZE) > 1)
     _refuse(twice, key, "cases are there twice for a model",
             Hint("keep one row per case and model, or say that no column tells cases apart, "
                  "case=None. Number the cases of several folds throughout. Where several rows "

@@ -22,6 +22,7 @@ from rich.table import Table
 from scipy.stats import norm
 
 from polaroc.base.private_columns import TRUTH
+from polaroc.predictions.cases import keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.reports.fold_thresholds import rates_across_folds, read_folds
 from polaroc.reports.needs import Need
@@ -90,7 +91,7 @@ def differences(positives: int, negatives: int, way: str, replicates: int, seed:
     for replicate in range(replicates):
         rng = np.random.default_rng([seed, positives, folds, replicate])
         table, weights = fitted(rng, positives, negatives, folds)
-        rows = read_folds(table.lazy(), ["fold"], case)
+        rows = read_folds(keyed(table, truth=TRUTH, score=SCORE, fold="fold", case=case))
         judged = rates_across_folds(rows, [COSTS])
         shown = float(COSTS.cost(judged.tpr, judged.fpr).mean())
         judged_at = true_cost(weights, judged.thresholds[0])

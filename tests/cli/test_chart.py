@@ -195,10 +195,6 @@ def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide)
     assert folds.exit_code == 2
     assert "measured once, on one test set" in folds.output
     assert "--target trained" in folds.output
-    if not wide:
-        unnamed = chart("pairs", *usual, "--target", "trained")
-        assert unnamed.exit_code == 2
-        assert "Hint: name it with --case COLUMN." in unnamed.output
     few = ["--prior", 0.0001, "-o", tmp_path / "lines.json"]
     drawn = chart("auprec_by_prior", *usual[:-3], *few)
     assert "Note: Note" not in drawn.output

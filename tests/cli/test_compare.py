@@ -140,7 +140,6 @@ def test_choose_without_blocks(files):
         (["compare", "PREDICTIONS"], "the table holds no measures"),
         (["compare", "PREDICTIONS", *PREDICTIONS, *RATIO], "for example --over 0.05 0.20"),
         (["compare", "PREDICTIONS", "--truth", "truth"], "score is not given"),
-        (["compare", "MEASURES", *RATIO, *OVER], "--over is for predictions"),
         (["compare", "MEASURES", *RATIO, "--weight", "w"], "'weight' is for predictions"),
         (["compare", "MEASURES", *RATIO, "--measure", "nope"], "no measure 'nope'"),
         (["compare", "MEASURES", *RATIO, "--measure", "auprec"], "--prior 0.1"),

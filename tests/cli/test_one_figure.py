@@ -83,7 +83,7 @@ def test_mean_difference_and_probability(tmp_path, folds):
     assert difference == pytest.approx(means["A"] - means["C"])
 
     asked = {"champion": "C", "challenger": "A"}
-    gated = pr.gate(table, **COLUMNS, by=by, over=OVER, **design, **asked)
+    gated = pr.gate(table, **COLUMNS, over=OVER, **design, **asked)
     assert gated.difference == pytest.approx(difference)
     assert (gated.champion_estimate, gated.challenger_estimate) == pytest.approx(
         (means["C"], means["A"])

@@ -364,24 +364,3 @@ def test_what_is_there_is_named_where_a_table_or_its_address_is_missing(places, 
     file = address.removeprefix("duckdb://")
     said = refused("evaluate", file, *PREDICTIONS)
     assert f"give its address and a table: duckdb://{file} --table NAME." in said
-
-
-@pytest.mark.long
-def test_columns_that_are_no_keys_by_their_values_are_not_named(tmp_path):
-    rows = (
-        MODELS["A",]
-        .select("truth", "score")
-        .with_columns(customer=pl.int_range(pl.len()), region=pl.int_range(pl.len()) % 4)
-    )
-    with duckdb.connect(tmp_path / "scores.duckdb") as connection:
-        connection.register("uploaded", rows.to_arrow())
-        connection.execute("CREATE TABLE rows AS FROM uploaded")
-    rows.write_parquet(tmp_path / "rows.parquet")
-    there = [f"duckdb://{tmp_path / 'scores.duckdb'}", "--table", "rows"]
-    for place in (there, [tmp_path / "rows.parquet"]):
-        said = polaroc("evaluate", *place, *PREDICTIONS).stderr
-        assert "'region'" in said
-        assert "customer" not in said
-    asked = ["--table", "t", "--truth", "y", "--score", "a", "--score", "b", "--measure", "auc"]
-    assert "taken as those of one fold" in polaroc("sql", *asked).stderr
-    assert "taken as one model's" in polaroc("sql", *asked[:6], *asked[8:]).stderr

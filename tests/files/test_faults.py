@@ -97,7 +97,7 @@ def refused(result):
     FIGURES[figures.FAULTS] += 1
     assert result.returncode == 2, result.stderr
     assert result.stdout == ""
-    assert result.stderr.startswith("Error: ")
+    assert "\nError: " in f"\n{result.stderr}"
     assert result.stderr.count("Hint: ") == 1
     assert "Traceback" not in result.stderr
     return True

@@ -75,7 +75,7 @@ def test_the_scores_lie_within_at_many_priors_and_under_a_belief(weight, bins):
     edges = np.linspace(-1.5, 2.5, bins)
     halves = [pr.binned(half, **asked, bins=edges) for half in (table[::2], table[1::2])]
     found = pr.bounds(pr.merge_bins(*halves), **over)
-    assert found.columns[:6] == ["model", "measure", "prior", "estimate", "lower", "upper"]
+    assert found.columns[:5] == ["measure", "prior", "estimate", "lower", "upper"]
     assert_frame_equal(
         found.drop("estimate", "lower", "upper"), truth.drop("estimate"), rel_tol=1e-9
     )

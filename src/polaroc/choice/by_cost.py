@@ -272,7 +272,7 @@ def _in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str
     both = join_on(ids, of_tuning, [AT], "semi").height
     if not both:
         return []
-    (case,) = column_names_of([cases.case])
+    case = next(iter(column_names_of([cases.case])), "case")
     return [
         f"{both:,} of the {ids.height:,} values of {case!r} are in tuning, too: where they are the "
         "same cases, thresholds were judged on cases that they were chosen on."

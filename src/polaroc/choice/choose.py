@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 import polars as pl
 
@@ -174,6 +174,7 @@ def choose(
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']
     """
+    check_choice("incomplete", incomplete, get_args(Incomplete))
     check_score_prior(cases.score_prior)
     over, estimate = _checked_priors(over)
     _check_options(

@@ -168,6 +168,7 @@ def compare(
     [0.054]
     """
     check_text("measure", measure, "auprec")
+    check_choice("incomplete", incomplete, get_args(Incomplete))
     given = compared(cases)
     target = _target(given, target)
     if target == "trained":

@@ -1,6 +1,6 @@
 """Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
 
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack, get_args
 
 import polars as pl
 
@@ -37,7 +37,7 @@ from polaroc.comparison.paired_cases import (
 )
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, at_in_words, decide
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.table import humanize_note
@@ -169,6 +169,7 @@ def gate(
     >>> print(result.answer)
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
+    check_choice("incomplete", incomplete, get_args(Incomplete))
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
     measure = at_prior(measure, over, prior, has_scores=has_scores)

@@ -407,7 +407,9 @@ def of_measures(frame: Table | Paths, said: Mapping[str, Any]) -> Cases[Any]:
             if len(others) == 1
             else "leave them out, or give predictions.",
         )
-    return resolved(frame, said, needed=(), find=("model", "fold"))
+    # Files are read once their keys are known, and some tables only once.
+    source = table if given_paths(frame) is None else frame
+    return resolved(source, said, needed=(), find=("model", "fold"))
 
 
 def alike(

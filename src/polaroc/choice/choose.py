@@ -6,7 +6,7 @@ from typing import Any, Unpack, get_args
 
 import polars as pl
 
-from polaroc.base.checks import check_share, check_text, pair_of
+from polaroc.base.checks import check_factor, check_share, check_text, pair_of
 from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
@@ -175,6 +175,8 @@ def choose(
     ['A', 'C', 'B']
     """
     check_choice("incomplete", incomplete, get_args(Incomplete))
+    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
+        check_factor(name, cost)
     check_score_prior(cases.score_prior)
     over, estimate = _checked_priors(over)
     _check_options(

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, Unpack, get_args
 
 import polars as pl
 
-from polaroc.base.checks import check_share, pair_of
+from polaroc.base.checks import check_flag, check_share, pair_of
 from polaroc.base.docstrings import described_as
 from polaroc.base.names import key_text
 from polaroc.base.private_columns import VALUE
@@ -170,6 +170,7 @@ def gate(
     Pass: A is not worse than C by more than 0.01 in IAUPREC over 5 to 20 % positives.
     """
     check_choice("incomplete", incomplete, get_args(Incomplete))
+    check_flag("guarded", guarded)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
     measure = at_prior(measure, over, prior, has_scores=has_scores)

@@ -249,7 +249,7 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         ),
         (
             ["dominance", "P", *PREDICTIONS[:4], "--no-model", "--no-fold"],
-            "nothing tells the models apart",
+            "name a key that tells the models apart",
         ),
         (["accsens_plane", "P", *PREDICTIONS], "over is None"),
         (["accsens_plane", "M", *OVER], "--over is for predictions"),

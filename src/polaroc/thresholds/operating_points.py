@@ -164,13 +164,13 @@ def operating_points(
         over = belief_of_estimate(over)
     if is_estimate(priors):
         curve = multiplied(curve, priors)
+    for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
+        check_factor(name, value)
     if rule is None:
         unconstrained: Rule = "balanced" if constraints is None else "max_recall"
         rule = unconstrained if cost_fn == cost_fp == 1 else "cost"
     keys = curve_keys(curve)
     request = _request(rule, priors, over, target, constraints, confidence)
-    for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
-        check_factor(name, value)
     selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]

@@ -27,7 +27,7 @@ from programs import program
 if TYPE_CHECKING:
     import altair as alt
 
-    from polaroc.choice.result import Choice
+    from polaroc.comparison.choice import Choice
 
 HERE = Path(__file__).parent / "images"
 # What is only there for a pointer to hit.

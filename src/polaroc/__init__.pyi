@@ -11,8 +11,8 @@ from polaroc import warehouse as warehouse
 from polaroc.calibration.calibration_curve import calibration_curve as calibration_curve
 from polaroc.calibration.check_calibration import check_calibration as check_calibration
 from polaroc.calibration.probabilities import probabilities as probabilities
-from polaroc.choice.choose import choose as choose
 from polaroc.comparison.anova import anova as anova
+from polaroc.comparison.choose import choose as choose
 from polaroc.comparison.compare import compare as compare
 from polaroc.comparison.delong import delong as delong
 from polaroc.comparison.gate import gate as gate

@@ -39,10 +39,10 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import norm, rankdata
 
-import polaroc.choice.posterior as module
-from polaroc.choice.by_cost import of_costs
-from polaroc.choice.posterior import at_least_own, posterior
+import polaroc.comparison.posterior as module
+from polaroc.comparison.by_cost import of_costs
 from polaroc.comparison.half_splits import half_split_covariance, half_split_freedom
+from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 

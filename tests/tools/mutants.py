@@ -42,8 +42,7 @@ POINTS = [
 # What has formulas: packages and modules.
 FORMULAS = (
     "rates", "priors", "curves", "measures", "thresholds", "calibration", "uncertainty",
-    "comparison", "choice/posterior", "choice/by_cost", "choice/certainty", "choice/regret",
-    "deployment",
+    "comparison", "deployment",
 )  # fmt: skip
 SAMPLE = 4
 MEASURES = [
@@ -101,7 +100,7 @@ TESTS = {
                "tests/evaluation/test_evaluate.py"],
     "comparison/design": ["tests/comparison/test_compare.py"],
     "comparison/caveats": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py", "tests/comparison/test_anova.py"],
-    "comparison/compare": ["tests/comparison/test_trained.py", "tests/choice/test_choose.py"],
+    "comparison/compare": ["tests/comparison/test_trained.py", "tests/comparison/test_choose.py"],
     "comparison/pairwise": ["tests/comparison/test_compare.py"],
     "comparison/omnibus": ["tests/comparison/test_compare.py"],
     "comparison/case_limits": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
@@ -109,24 +108,24 @@ TESTS = {
     "comparison/checks": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
     "comparison/measure_rows": [
         "tests/comparison/test_compare.py", "tests/comparison/test_layout.py",
-        "tests/charts/test_model_charts.py", "tests/choice/test_doubts.py",
+        "tests/charts/test_model_charts.py", "tests/comparison/test_doubts.py",
         "tests/comparison/test_warnings.py",
     ],
     "comparison/measured_rates": ["tests/comparison/test_design_rates.py", "tests/comparison/test_compare.py", "tests/comparison/test_warnings.py"],
     "comparison/paired_cases": [
         "tests/comparison/test_trained.py", "tests/comparison/test_delong.py",
-        "tests/choice/test_predictions.py",
+        "tests/comparison/test_choice_measures.py",
     ],
     "comparison/result": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py"],
     "comparison/trained": ["tests/comparison/test_gate.py"],
     "comparison/verdict": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
-    "choice/posterior": ["tests/choice/test_how_sure.py", "tests/choice/test_choose.py"],
-    "choice/certainty": [
-        "tests/choice/test_how_sure.py", "tests/choice/test_choose.py", "tests/choice/test_doubts.py",
-        "tests/choice/test_predictions.py",
+    "comparison/posterior": ["tests/comparison/test_how_sure.py", "tests/comparison/test_choose.py"],
+    "comparison/certainty": [
+        "tests/comparison/test_how_sure.py", "tests/comparison/test_choose.py", "tests/comparison/test_doubts.py",
+        "tests/comparison/test_choice_measures.py",
     ],
-    "choice/regret": ["tests/choice/test_choose.py", "tests/choice/test_predictions.py"],
-    "choice/choose": ["tests/choice/test_choose.py"],
+    "comparison/regret": ["tests/comparison/test_choose.py", "tests/comparison/test_choice_measures.py"],
+    "comparison/choose": ["tests/comparison/test_choose.py"],
     "thresholds/operating_points": [*POINTS, "tests/thresholds/test_constraints.py"],
     "thresholds/rules": ["tests/thresholds/test_operating_points.py", "tests/thresholds/test_constraints.py", *POINTS],
     "thresholds/apply_thresholds": ["tests/thresholds/test_operating_points.py", "tests/thresholds/test_rate_intervals.py"],
@@ -134,7 +133,7 @@ TESTS = {
     "thresholds/interval_columns": ["tests/thresholds/test_rate_intervals.py", "tests/thresholds/test_shifted_rates.py"],
     "thresholds/rate_intervals": ["tests/thresholds/test_shifted_rates.py"],
     "thresholds/saved": ["tests/cli/test_threshold.py"],
-    "thresholds/tuning_cases": ["tests/choice/test_by_cost.py", "tests/reports/test_tuning.py"],
+    "thresholds/tuning_cases": ["tests/comparison/test_by_cost.py", "tests/reports/test_tuning.py"],
     "thresholds/expected_cost": ["tests/deployment/test_carried.py"],
     "measures/sensitivity": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error"],
     "measures/balanced": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error",

@@ -24,7 +24,7 @@ from polaroc.charts.theme import (
     style,
     with_theme,
 )
-from polaroc.choice.result import Choice, judged_models
+from polaroc.comparison.choice import Choice, judged_models
 from polaroc.errors import Hint, InvalidTable
 
 BESIDE_WIDTH = 90

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.charts.saving import check_formats, save
-from polaroc.choice.choose import choose
 from polaroc.cli.commands import Call, command
 from polaroc.cli.drawings import DRAWINGS, ChartInputs, notes_of
 from polaroc.cli.evaluate import GRID
@@ -14,6 +13,7 @@ from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.parameters import beginnings, is_given, option_name, prior_of
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import notes_console, progress, show
+from polaroc.comparison.choose import choose
 from polaroc.comparison.compare import compare
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, check_choice

@@ -1,11 +1,11 @@
 """`polaroc choose`: which model to take over a range of priors."""
 
-from polaroc.choice.by_cost import EXPECTED_COST
-from polaroc.choice.choose import choose as function
-from polaroc.choice.result import choice_parts
 from polaroc.cli.commands import Call, command
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import print_json, progress, show_results
+from polaroc.comparison.by_cost import EXPECTED_COST
+from polaroc.comparison.choice import choice_parts
+from polaroc.comparison.choose import choose as function
 
 SHOWN = ("answer", "bayes", "minimax", "steadiest", "measure", "models", "priors")
 TOGETHER = ("threshold", "promise")

@@ -9,12 +9,12 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.calibration.calibration_curve import calibration_curve
-from polaroc.choice.choose import choose
-from polaroc.choice.result import Choice
 from polaroc.cli.commands import Call
 from polaroc.cli.engines import TableSource
 from polaroc.cli.evaluate import grid_of
 from polaroc.cli.measures_table import commonest_notes
+from polaroc.comparison.choice import Choice
+from polaroc.comparison.choose import choose
 from polaroc.comparison.compare import compare
 from polaroc.comparison.result import Comparison
 from polaroc.curves.dominance import dominance

@@ -8,7 +8,7 @@ import polars as pl
 from polaroc.base.joins import join_on
 from polaroc.base.names import named, one_name
 from polaroc.base.rounding import percent
-from polaroc.reports.evidence import Evidence
+from polaroc.reports.findings import Findings
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import alarms_of_1000, of_hundred, percent_range
 
@@ -30,27 +30,27 @@ BY_COST = (
 )
 
 
-def what_would_change(evidence: Evidence) -> tuple[str, ...]:
+def what_would_change(findings: Findings) -> tuple[str, ...]:
     """Another model, another share of positives, another goal: sentences on each."""
-    at_goal = [] if evidence.question.needs.is_given else better_at_goal(evidence)
-    others, wrong_prior = _other_models(evidence), _wrong_prior(evidence)
+    at_goal = [] if findings.question.needs.is_given else better_at_goal(findings)
+    others, wrong_prior = _other_models(findings), _wrong_prior(findings)
     # Another threshold of the same model mostly saves more than another model.
-    both = [*wrong_prior, *others] if evidence.by_cost else [*others, *wrong_prior]
-    return (*at_goal, *both, *_other_goal(evidence))
+    both = [*wrong_prior, *others] if findings.by_cost else [*others, *wrong_prior]
+    return (*at_goal, *both, *_other_goal(findings))
 
 
-def better_at_goal(evidence: Evidence) -> list[str]:
+def better_at_goal(findings: Findings) -> list[str]:
     """The model that does best at what the threshold is set to, where that is another one.
 
     Models are ranked by their areas, to which all thresholds add.
     """
-    thresholds = evidence.thresholds
+    thresholds = findings.thresholds
     if thresholds is None:
         return []
-    need, own = thresholds.need, evidence.models[0]
+    need, own = thresholds.need, findings.models[0]
     left = [
         (float(need.left(recall, alarms)), model)
-        for model, rates in ((own, thresholds.taken), *evidence.at_goal)
+        for model, rates in ((own, thresholds.taken), *findings.at_goal)
         if (recall := rates["tpr"]) is not None and (alarms := rates["fpr"]) is not None
     ]
     if not left or left[0][1] != own:
@@ -63,7 +63,7 @@ def better_at_goal(evidence: Evidence) -> list[str]:
     return [
         f"Models are ranked by area, which counts all thresholds. Set to {need}, {one_name(other)} "
         f"{more}. This was seen on these cases, and not tested.",
-        *([BY_COST] if need.kind == "cost" and not evidence.question.folds else []),
+        *([BY_COST] if need.kind == "cost" and not findings.question.folds else []),
     ]
 
 
@@ -75,9 +75,9 @@ def _least_of_margin(thresholds: Thresholds) -> float:
     return float(need.left(taken["tpr_upper"], taken["fpr_lower"]))
 
 
-def _other_goal(evidence: Evidence) -> list[str]:
+def _other_goal(findings: Findings) -> list[str]:
     """Where the threshold finds a share of the positives: what finding more would take."""
-    thresholds = evidence.thresholds
+    thresholds = findings.thresholds
     if thresholds is None or thresholds.need.kind != "recall" or len(thresholds.needs) < 2:
         return []
     taken, more = thresholds.taken, thresholds.points.row(-1, named=True)
@@ -88,7 +88,7 @@ def _other_goal(evidence: Evidence) -> list[str]:
         return []
     act = "" if thresholds.folds > 1 else f"act on scores from {thresholds.texts[-1]}: "
     goal = "Another goal moves the threshold"
-    if not evidence.question.needs.is_given:
+    if not findings.question.needs.is_given:
         goal = f"No goal was given, so it is a common one: {thresholds.need}. {goal}"
     return [
         f"{goal}. To {thresholds.needs[-1]}, {act}{of_hundred(more_alarms)} of 100 negatives then "
@@ -96,22 +96,22 @@ def _other_goal(evidence: Evidence) -> list[str]:
     ]
 
 
-def _other_models(evidence: Evidence) -> list[str]:
+def _other_models(findings: Findings) -> list[str]:
     """The priors at which another model is better, and what is lost there."""
-    choice = evidence.choice
+    choice = findings.choice
     if choice is None:
         return []
     if choice.priors.height and choice.priors["best"].all():
-        same = "costs" if evidence.by_cost else "areas"
+        same = "costs" if findings.by_cost else "areas"
         return [f"At every share of positives the {same} of all models are the same."]
-    largest, better = LARGEST[evidence.by_cost], BETTER[evidence.by_cost]
-    column = evidence.question.model
-    model = pl.lit(evidence.models[:1]).first()
+    largest, better = LARGEST[findings.by_cost], BETTER[findings.by_cost]
+    column = findings.question.model
+    model = pl.lit(findings.models[:1]).first()
     own = choice.priors.filter(pl.col(column).eq_missing(model)).sort("prior")
     sentences = []
     low, high = own["prior"][0], own["prior"][-1]
     worse = own.filter(~pl.col("best"))
-    name = one_name(evidence.models[0])
+    name = one_name(findings.models[0])
     if own.height > 1 and worse.is_empty():
         sentences.append(
             f"{name} has {largest} whatever the share of positives, from "
@@ -125,14 +125,14 @@ def _other_models(evidence: Evidence) -> list[str]:
         sentences.append(
             f"With the thresholds as they are, {winners} {verb} {better} than {name} if "
             f"{percent_range(first, last)} of cases are positive."
-            if evidence.by_cost
+            if findings.by_cost
             else f"If {percent_range(first, last)} of cases are positive, {winners} {verb} "
             f"{better} than {name}."
         )
     sentences += [
         f"If {'only ' if prior < low else ''}{percent(prior)} of cases were positive, beyond the "
         f"range, {one_name(winner)} would have {largest}."
-        for winner, prior in evidence.beyond
+        for winner, prior in findings.beyond
     ]
     return sentences
 
@@ -175,9 +175,9 @@ def _runs(priors: list[float], chosen: list[float]) -> list[tuple[float, float]]
     return [(start, end) for start, end in runs]
 
 
-def _wrong_prior(evidence: Evidence) -> list[str]:
+def _wrong_prior(findings: Findings) -> list[str]:
     """What it costs if the threshold was set for another prior than that in use."""
-    thresholds = evidence.thresholds
+    thresholds = findings.thresholds
     if (
         thresholds is None
         or thresholds.taken["threshold"] is None

@@ -7,7 +7,6 @@ from polaroc.base.rounding import percent
 from polaroc.curves.curve import curve
 from polaroc.curves.hull import achievable, hulls
 from polaroc.priors.grids import prior_grid
-from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import (
     Figure,
     Maker,
@@ -17,6 +16,7 @@ from polaroc.reports.figures import (
     means_in_words,
     model_names,
 )
+from polaroc.reports.findings import Findings
 from polaroc.reports.inputs import within
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.operating_points import operating_points
@@ -28,59 +28,59 @@ POOLED = "; the rows of all folds of a model are in one curve"
 SLIDER = (0.001, 0.999)
 
 
-def explorer(evidence: Evidence) -> Figure | None:
+def explorer(findings: Findings) -> Figure | None:
     """Curves at a prior set by a slider."""
-    if evidence.curves is None:
+    if findings.curves is None:
         return None
-    priors = shown_priors(evidence.question.over)
+    priors = shown_priors(findings.question.over)
     start = priors[len(priors) // 2]
     lo, hi = SLIDER
     return Figure(
         "explorer",
         charts.explorer(
-            evidence.curves,
+            findings.curves,
             "Every threshold at any share of positives",
             prior=start,
             over=(min(lo, priors[0]), max(hi, priors[-1])),
-            colours=colours(evidence),
+            colours=colours(findings),
         ),
         "Move the slider to any share of positives, and point at a curve for a threshold and what "
-        f"it does{POOLED if evidence.folds > 1 else ''}.",
+        f"it does{POOLED if findings.folds > 1 else ''}.",
         f"ROC and precision-recall curves, at first with {percent(start)} positives. "
-        f"{means_in_words(evidence, 'expected', 'Area under the precision-recall curve')}",
-        model_names(evidence),
+        f"{means_in_words(findings, 'expected', 'Area under the precision-recall curve')}",
+        model_names(findings),
         wide=True,
     )
 
 
-def roc(evidence: Evidence) -> Figure | None:
+def roc(findings: Findings) -> Figure | None:
     """ROC curves."""
-    if evidence.cases is None:
+    if findings.cases is None:
         return None
-    folds = evidence.question.folds if evidence.folds > 1 else []
-    curves = curve(evidence.cases)
+    folds = findings.question.folds if findings.folds > 1 else []
+    curves = curve(findings.cases)
     return Figure(
         "roc",
-        charts.roc(curves, "ROC curves", band=folds or None, colours=colours(evidence)),
+        charts.roc(curves, "ROC curves", band=folds or None, colours=colours(findings)),
         "Recall against the false alarm rate, whatever the share of positives"
         f"{': the mean over folds, with a band of one SD' if folds else ''}.",
-        f"ROC curves. {means_in_words(evidence, 'auc', 'Area under the ROC curve (AUC)')}",
-        model_names(evidence),
+        f"ROC curves. {means_in_words(findings, 'auc', 'Area under the ROC curve (AUC)')}",
+        model_names(findings),
     )
 
 
-def surface(evidence: Evidence) -> Figure | None:
+def surface(findings: Findings) -> Figure | None:
     """Precision by recall and prior, of the first models."""
-    if evidence.curves is None:
+    if findings.curves is None:
         return None
-    priors = shown_priors(evidence.question.over)
+    priors = shown_priors(findings.question.over)
     if len(priors) < 2:
         return None
-    shown = evidence.models.head(MAX_PANELS).to_frame()
-    few = hulls(within(evidence.curves, shown).lazy()).collect()
-    few_names = model_names(evidence)[:MAX_PANELS]
+    shown = findings.models.head(MAX_PANELS).to_frame()
+    few = hulls(within(findings.curves, shown).lazy()).collect()
+    few_names = model_names(findings)[:MAX_PANELS]
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
-    all_shown = len(few_names) == len(evidence.models) + evidence.undrawn
+    all_shown = len(few_names) == len(findings.models) + findings.undrawn
     which = "Precision" if all_shown else "The best models: precision"
     chart = charts.surface(grid, "Achievable precision by recall and share of positives")
     chart.facet.sort = [f"{name} " for name in few_names]
@@ -88,20 +88,20 @@ def surface(evidence: Evidence) -> Figure | None:
         "surface",
         chart,
         f"{which} of the best mixture of thresholds in hindsight; lines join equal precision.",
-        f"Achievable precision at recall {AT_RECALL:g}: {_achieved(grid, evidence)}.",
+        f"Achievable precision at recall {AT_RECALL:g}: {_achieved(grid, findings)}.",
         few_names,
         wide=True,
     )
 
 
-def operating_drift(evidence: Evidence) -> Figure | None:
+def operating_drift(findings: Findings) -> Figure | None:
     """Drift of balanced operating points over the range."""
-    if evidence.curves is None:
+    if findings.curves is None:
         return None
-    priors = shown_priors(evidence.question.over)
+    priors = shown_priors(findings.question.over)
     if len(priors) < 2:
         return None
-    curves = evidence.curves
+    curves = findings.curves
     # Where errors of both kinds weigh the same the balanced point is that of equal error.
     equal = [0.5] if priors[0] < 0.5 < priors[-1] else []
     points = operating_points(curves, priors=sorted({*priors, *equal}))
@@ -109,22 +109,22 @@ def operating_drift(evidence: Evidence) -> Figure | None:
         "operating-drift",
         charts.operating_drift(
             points, curves, "Where the balance of errors moves with the share of positives",
-            colours=colours(evidence),
+            colours=colours(findings),
         ),
         "Where missed positives are as many as false alarms, from the lowest share of positives to "
         "the highest.",
-        _drift(points, evidence), model_names(evidence),
+        _drift(points, findings), model_names(findings),
     )  # fmt: skip
 
 
 CURVES: tuple[Maker, ...] = (explorer, roc, operating_drift, surface)
 
 
-def _achieved(grid: pl.DataFrame, evidence: Evidence) -> str:
+def _achieved(grid: pl.DataFrame, findings: Findings) -> str:
     """The precision of each model at one recall, at the ends of the range."""
     at = grid.filter((pl.col("tpr") - AT_RECALL).abs() < SAME).sort("prior")
     sentences = []
-    for model in first_models(evidence):
+    for model in first_models(findings):
         rows = within(at, model.to_frame())
         ends = rows.select("prior", "precision").rows()
         if ends and ends[0][1] is not None:
@@ -136,11 +136,11 @@ def _achieved(grid: pl.DataFrame, evidence: Evidence) -> str:
     return "; ".join(sentences)
 
 
-def _drift(points: pl.DataFrame, evidence: Evidence) -> str:
+def _drift(points: pl.DataFrame, findings: Findings) -> str:
     """Where the balanced point of each model is at the ends of the range."""
     sentences = []
-    low, high = points["prior"].min(), shown_priors(evidence.question.over)[-1]
-    for model in first_models(evidence):
+    low, high = points["prior"].min(), shown_priors(findings.question.over)[-1]
+    for model in first_models(findings):
         rows = within(points, model.to_frame())
         at = {prior: (tpr, fpr) for prior, tpr, fpr in rows.select("prior", "tpr", "fpr").rows()}
         if at.get(low, (None,))[0] is not None and at.get(high, (None,))[0] is not None:
@@ -149,4 +149,4 @@ def _drift(points: pl.DataFrame, evidence: Evidence) -> str:
                 f"{at[low][1]:.3f} to {at[high][0]:.3f} and {at[high][1]:.3f}"
             )
     ends = f"from {percent(float(low))} to {percent(high)} positives"  # type: ignore[arg-type]
-    return f"Balanced points {ends}: {listed(sentences, evidence)}."
+    return f"Balanced points {ends}: {listed(sentences, findings)}."

@@ -6,14 +6,14 @@ from polaroc import rates
 from polaroc.base.names import one_name
 from polaroc.base.rounding import percent
 from polaroc.base.text import capitalised
-from polaroc.choice.answer import OF_AREA, PER_CASE, first_words, how_sure
-from polaroc.choice.by_cost import cost_in_words, take_first
-from polaroc.choice.result import judged_models
+from polaroc.comparison.answer import OF_AREA, PER_CASE, first_words, how_sure
+from polaroc.comparison.by_cost import cost_in_words, take_first
+from polaroc.comparison.choice import judged_models
 from polaroc.comparison.measure_rows import doubts
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.reports.changes import better_at_goal, what_would_change
-from polaroc.reports.evidence import BIASED, FEW_NEGATIVES, Evidence, costs
+from polaroc.reports.findings import BIASED, FEW_NEGATIVES, Findings, costs
 from polaroc.reports.ranking import COST, EXPECTED
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import alarms_of_1000, at_ends, counted, of_hundred, percent_range
@@ -30,34 +30,34 @@ class Decision:
     changes: tuple[str, ...]
 
 
-def decide(evidence: Evidence) -> Decision:
-    """What the evidence says to do."""
-    promise = "" if evidence.thresholds is None else evidence.thresholds.promise or ""
-    at_goal = better_at_goal(evidence) if evidence.question.needs.is_given else []
-    doubted = " ".join(doubts(evidence.measures, "auprec"))
+def decide(findings: Findings) -> Decision:
+    """What the findings say to do."""
+    promise = "" if findings.thresholds is None else findings.thresholds.promise or ""
+    at_goal = better_at_goal(findings) if findings.question.needs.is_given else []
+    doubted = " ".join(doubts(findings.measures, "auprec"))
     known = (
-        doubted, _take(evidence), promise, _final_model(evidence), _cost(evidence),
-        _rates(evidence), _probability(evidence), *at_goal,
+        doubted, _take(findings), promise, _final_model(findings), _cost(findings),
+        _rates(findings), _probability(findings), *at_goal,
     )  # fmt: skip
     return Decision(
         tuple(sentence for sentence in known if sentence),
-        _how_sure(evidence),
-        what_would_change(evidence),
+        _how_sure(findings),
+        what_would_change(findings),
     )
 
 
-def counts(evidence: Evidence) -> str:
+def counts(findings: Findings) -> str:
     """How many models, folds and predictions there are."""
-    parts = [counted(len(evidence.models), "model")]
-    if evidence.question.folds:
-        columns = ", ".join(evidence.question.folds)
+    parts = [counted(len(findings.models), "model")]
+    if findings.question.folds:
+        columns = ", ".join(findings.question.folds)
         named = "" if columns == "fold" else f" ({columns})"
-        parts.append(f"{counted(evidence.folds, 'fold')}{named}")
-    audit = evidence.audit
+        parts.append(f"{counted(findings.folds, 'fold')}{named}")
+    audit = findings.audit
     if audit is None:
         return " · ".join(parts)
     totals = ("rows", "positives")
-    if evidence.folds == 1 and all(audit[name].n_unique() == 1 for name in totals):
+    if findings.folds == 1 and all(audit[name].n_unique() == 1 for name in totals):
         rows, positives = (int(audit[name][0]) for name in totals)
         parts.append(f"{counted(rows, 'case')}, {positives:,} of them positive")
     else:
@@ -78,16 +78,16 @@ def need_in_words(thresholds: Thresholds, *, given: bool) -> str:
     )
 
 
-def _take(evidence: Evidence) -> str:
+def _take(findings: Findings) -> str:
     """The model and its threshold."""
-    thresholds, choice = evidence.thresholds, evidence.choice
+    thresholds, choice = findings.thresholds, findings.choice
     words = ""
     if choice is not None:
-        words = (take_first if evidence.by_cost else first_words)(judged_models(choice))
-    model = words or f"Take {one_name(evidence.models[0])}"
+        words = (take_first if findings.by_cost else first_words)(judged_models(choice))
+    model = words or f"Take {one_name(findings.models[0])}"
     if thresholds is None:
-        value = evidence.ranking[EXPECTED][0]
-        area = "" if value is None else f": the {AREA} is {value:.3f}{_over(evidence)}"
+        value = findings.ranking[EXPECTED][0]
+        area = "" if value is None else f": the {AREA} is {value:.3f}{_over(findings)}"
         return f"{model}{area}."
     taken, need = thresholds.taken, thresholds.need
     if thresholds.why_none is not None:
@@ -105,16 +105,16 @@ def _take(evidence: Evidence) -> str:
     return f"{model}. None of its thresholds would {need}."
 
 
-def _cost(evidence: Evidence) -> str:
+def _cost(findings: Findings) -> str:
     """What the first model costs, where models are ranked by it."""
-    if evidence.choice is None or not evidence.by_cost:
+    if findings.choice is None or not findings.by_cost:
         return ""
-    return cost_in_words(judged_models(evidence.choice), costs(evidence.question))
+    return cost_in_words(judged_models(findings.choice), costs(findings.question))
 
 
-def _final_model(evidence: Evidence) -> str:
+def _final_model(findings: Findings) -> str:
     """Of folds, how to set the threshold of the model in use, and the share it acted on here."""
-    thresholds = evidence.thresholds
+    thresholds = findings.thresholds
     if thresholds is None or thresholds.folds < 2 or thresholds.taken["threshold"] is None:
         return ""
     recall, alarms = thresholds.taken["tpr"], thresholds.taken["fpr"]
@@ -130,14 +130,14 @@ def _final_model(evidence: Evidence) -> str:
     )
 
 
-def _over(evidence: Evidence) -> str:
-    over = evidence.question.ends
+def _over(findings: Findings) -> str:
+    over = findings.question.ends
     return "" if over is None else f" over {percent_range(*over)} positives"
 
 
-def _rates(evidence: Evidence) -> str:
+def _rates(findings: Findings) -> str:
     """What the threshold finds, and how many alarms are right."""
-    thresholds = evidence.thresholds
+    thresholds = findings.thresholds
     if thresholds is None or thresholds.taken["threshold"] is None:
         return ""
     taken = thresholds.taken
@@ -148,7 +148,7 @@ def _rates(evidence: Evidence) -> str:
     if taken["tpr_lower"] is not None and taken["tpr_upper"] is not None:
         ends = of_hundred(taken["tpr_lower"]), of_hundred(taken["tpr_upper"])
         margin = f" (margin of error: {ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
-    is_named = not evidence.by_cost and thresholds.folds < 2
+    is_named = not findings.by_cost and thresholds.folds < 2
     subject = "That" if is_named else "Such a threshold"
     found = f"{subject} finds about {of_hundred(recall)} of 100 positives{margin}"
     if alarms == 0:
@@ -163,15 +163,15 @@ def _rates(evidence: Evidence) -> str:
     return f"{found}, and of 100 alarms about {right} are right."
 
 
-def _probability(evidence: Evidence) -> str:
+def _probability(findings: Findings) -> str:
     """How likely the model is the best, and what is lost if it is not."""
-    choice = evidence.choice
+    choice = findings.choice
     if choice is None:
         return ""
-    is_area = not evidence.by_cost
+    is_area = not findings.by_cost
     unit = OF_AREA if is_area else PER_CASE
     words = how_sure(judged_models(choice), is_bound=choice.is_bound, higher=is_area, unit=unit)
-    areas = evidence.measures.filter(measure="iauprec")
+    areas = findings.measures.filter(measure="iauprec")
     if words and is_area and areas["note"].drop_nulls().str.contains(BIASED).any():
         words += (
             " That is itself unsure: few negatives were tested for so small a share of positives."
@@ -179,11 +179,11 @@ def _probability(evidence: Evidence) -> str:
     return words
 
 
-def _how_sure(evidence: Evidence) -> tuple[str, ...]:
+def _how_sure(findings: Findings) -> tuple[str, ...]:
     sentences = []
-    row = evidence.ranking.row(0, named=True)
-    model = one_name(evidence.models[0])
-    digits = "{:.4g}" if evidence.by_cost else "{:.3f}"
+    row = findings.ranking.row(0, named=True)
+    model = one_name(findings.models[0])
+    digits = "{:.4g}" if findings.by_cost else "{:.3f}"
     limits = ""
     if row["lower"] is not None:
         ends = (digits.format(row[end]) for end in ("lower", "upper"))
@@ -191,10 +191,10 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
     if row[COST] is not None:
         sentences.append(
             f"The cost of {model} is {digits.format(row[COST])} per case{limits}. Acting on "
-            f"{_without_a_model(evidence)}."
+            f"{_without_a_model(findings)}."
         )
     elif row[EXPECTED] is not None:
-        over = evidence.question.over
+        over = findings.question.over
         chance = (
             "" if over is None else f"; guessing has {resolve_belief(over).mean:.3g}, perfect is 1"
         )
@@ -203,28 +203,28 @@ def _how_sure(evidence: Evidence) -> tuple[str, ...]:
             f"{digits.format(row[EXPECTED])}{limits}{chance}."
         )
     # What the number just said means comes before how it was made.
-    cautions = evidence.cautions
+    cautions = findings.cautions
     sentences += [line for line in cautions if line == FEW_NEGATIVES]
-    thresholds = evidence.thresholds
+    thresholds = findings.thresholds
     if thresholds is not None and thresholds.taken["threshold"] is not None:
-        sentences.append(_judged(thresholds, evidence))
+        sentences.append(_judged(thresholds, findings))
     return (*sentences, *(line for line in cautions if line != FEW_NEGATIVES))
 
 
-def _without_a_model(evidence: Evidence) -> str:
+def _without_a_model(findings: Findings) -> str:
     """What it costs to act on no case or on every case, whichever is less."""
-    prior = resolve_belief(evidence.question.over).mean
-    missed, alarm = evidence.question.needs.costs
+    prior = resolve_belief(findings.question.over).mean
+    missed, alarm = findings.question.needs.costs
     cost, cases = min((prior * missed, "no case"), ((1 - prior) * alarm, "every case"))
     return f"{cases} would cost {cost:.4g}"
 
 
-def _judged(thresholds: Thresholds, evidence: Evidence) -> str:
+def _judged(thresholds: Thresholds, findings: Findings) -> str:
     """On which cases the rates at the threshold were measured."""
-    level = percent(evidence.question.level)
+    level = percent(findings.question.level)
     margin = f"their margin of error is an exact {level} interval for independent cases"
     has_limits = thresholds.taken["tpr_lower"] is not None
-    alarms = _right_alarms(thresholds, evidence.question.estimated) if has_limits else ""
+    alarms = _right_alarms(thresholds, findings.question.estimated) if has_limits else ""
     if thresholds.is_tuned:
         cases = (
             f"{counted(thresholds.positives, 'positive')} and "

@@ -10,7 +10,7 @@ import polars as pl
 from polaroc import charts
 from polaroc.base.text import escape_control
 from polaroc.charts.theme import COLOURS
-from polaroc.reports.evidence import Evidence, drawn
+from polaroc.reports.findings import Findings, drawn
 
 if TYPE_CHECKING:
     import altair as alt
@@ -62,44 +62,44 @@ class Figure:
         return str(self.spec["usermeta"]["polaroc_title"])
 
 
-Maker: TypeAlias = Callable[[Evidence], Figure | None]
+Maker: TypeAlias = Callable[[Findings], Figure | None]
 
 
-def figures(evidence: Evidence, makers: Sequence[Maker]) -> list[Figure]:
-    """The figures that the evidence allows, with a limited number of models."""
-    seen = drawn(evidence, MAX_DRAWN)
+def figures(findings: Findings, makers: Sequence[Maker]) -> list[Figure]:
+    """The figures that the findings allow, with a limited number of models."""
+    seen = drawn(findings, MAX_DRAWN)
     made = (maker(seen) for maker in makers)
     return [figure for figure in made if figure is not None]
 
 
-def model_names(evidence: Evidence) -> list[str]:
+def model_names(findings: Findings) -> list[str]:
     """The names of the models, the best first."""
-    return [str(model) for model in evidence.models]
+    return [str(model) for model in findings.models]
 
 
-def colours(evidence: Evidence) -> dict[str, str]:
+def colours(findings: Findings) -> dict[str, str]:
     """The same colour for a model in every chart, the best model first."""
-    assigned = charts.palette(evidence.models)
-    return {name: assigned[name] for name in model_names(evidence)}
+    assigned = charts.palette(findings.models)
+    return {name: assigned[name] for name in model_names(findings)}
 
 
-def means_in_words(evidence: Evidence, column: str, label: str) -> str:
+def means_in_words(findings: Findings, column: str, label: str) -> str:
     """The value of each of the first models in a column of the ranking."""
-    pairs = zip(evidence.models, evidence.ranking[column], strict=True)
-    digits = "{:.4g}" if evidence.by_cost else "{:.3f}"
+    pairs = zip(findings.models, findings.ranking[column], strict=True)
+    digits = "{:.4g}" if findings.by_cost else "{:.3f}"
     means = [f"{model} {digits.format(value)}" for model, value in pairs if value is not None]
-    return f"{label}: {listed(means[:MAX_NAMED], evidence)}."
+    return f"{label}: {listed(means[:MAX_NAMED], findings)}."
 
 
-def first_models(evidence: Evidence) -> Iterator[pl.Series]:
+def first_models(findings: Findings) -> Iterator[pl.Series]:
     """The models named in captions, each as a series."""
-    for place in range(min(len(evidence.models), MAX_NAMED)):
-        yield evidence.models[place : place + 1]
+    for place in range(min(len(findings.models), MAX_NAMED)):
+        yield findings.models[place : place + 1]
 
 
-def listed(sentences: Sequence[str], evidence: Evidence) -> str:
+def listed(sentences: Sequence[str], findings: Findings) -> str:
     """Phrases on the first models, and the number of further models."""
-    rest = len(evidence.models) + evidence.undrawn - MAX_NAMED
+    rest = len(findings.models) + findings.undrawn - MAX_NAMED
     return "; ".join([*sentences, *([f"and {rest} more"] if rest > 0 else [])])
 
 

@@ -12,14 +12,14 @@ from typing import Any
 
 from polaroc.base.text import escape_control
 from polaroc.charts.libraries import browser_libraries, page_functions
-from polaroc.choice.answer import describe_separation
+from polaroc.comparison.answer import describe_separation
 from polaroc.comparison.result import verdict
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
 from polaroc.reports.curve_figures import CURVES
 from polaroc.reports.decision import counts, decide, need_in_words
-from polaroc.reports.evidence import Evidence
 from polaroc.reports.figures import MAX_DRAWN, figures
+from polaroc.reports.findings import Findings
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
 from polaroc.reports.probabilities import calibration
 
@@ -33,9 +33,9 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def page(evidence: Evidence, title: str) -> str:
+def page(findings: Findings, title: str) -> str:
     """The whole page as HTML."""
-    return rendered(TEMPLATE, title, **_contents(evidence))
+    return rendered(TEMPLATE, title, **_contents(findings))
 
 
 def rendered(template: str, title: str, **contents: Any) -> str:
@@ -70,36 +70,36 @@ def is_report(file: Path) -> bool:
         return MARK.encode() in opened.read(MARKED)
 
 
-def _contents(evidence: Evidence) -> dict[str, Any]:
-    question = evidence.question
-    comparison, thresholds = evidence.comparison, evidence.thresholds
-    rankings = tables.ranking_tables(evidence)
-    count = len(evidence.models)
-    calibrated = calibration(evidence)
+def _contents(findings: Findings) -> dict[str, Any]:
+    question = findings.question
+    comparison, thresholds = findings.comparison, findings.thresholds
+    rankings = tables.ranking_tables(findings)
+    count = len(findings.models)
+    calibrated = calibration(findings)
     return {
-        "evidence": evidence,
+        "findings": findings,
         "question": question,
-        "counts": counts(evidence),
-        "decision": decide(evidence),
+        "counts": counts(findings),
+        "decision": decide(findings),
         "cases": [] if thresholds is None else case_counts(thresholds),
         "need": thresholds and need_in_words(thresholds, given=question.needs.is_given),
         "rankings": rankings,
-        "notes_on_columns": tables.notes_on_columns(evidence, rankings[0]),
+        "notes_on_columns": tables.notes_on_columns(findings, rankings[0]),
         "thinned": f"Charts show the best {MAX_DRAWN} of {count} models; tables have all."
         if count > MAX_DRAWN
         else "",
-        "thresholds": tables.threshold_table(evidence),
+        "thresholds": tables.threshold_table(findings),
         "verdict": None if comparison is None else verdict(comparison),
-        "separation": comparison and describe_separation(evidence.models, comparison),
-        "omnibus": tables.omnibus_table(evidence),
-        "pairs": tables.pairs_table(evidence),
-        "audit": tables.audit_table(evidence),
-        "keys": tables.keys_table(evidence),
-        "over_the_range": figures(evidence, OVER_THE_RANGE),
-        "curves": figures(evidence, CURVES),
+        "separation": comparison and describe_separation(findings.models, comparison),
+        "omnibus": tables.omnibus_table(findings),
+        "pairs": tables.pairs_table(findings),
+        "audit": tables.audit_table(findings),
+        "keys": tables.keys_table(findings),
+        "over_the_range": figures(findings, OVER_THE_RANGE),
+        "curves": figures(findings, CURVES),
         "calibration": calibrated,
-        "differences": figures(evidence, DIFFERENCES),
-        "sources": sources(evidence, calibration_shown=calibrated.figure is not None),
+        "differences": figures(findings, DIFFERENCES),
+        "sources": sources(findings, calibration_shown=calibrated.figure is not None),
         "glossary": GLOSSARY,
         "versions": [("Python", sys.version.split()[0]), *versions()],
     }
@@ -206,15 +206,15 @@ SOURCES = (
 )
 
 
-def sources(evidence: Evidence, *, calibration_shown: bool = False) -> list[Source]:
+def sources(findings: Findings, *, calibration_shown: bool = False) -> list[Source]:
     """The publications of what a report uses: of the tests, only where they were made."""
-    comparison = evidence.comparison
+    comparison = findings.comparison
     used = {"all", "calibration"} if calibration_shown else {"all"}
     if comparison is not None:
         used.add("pairs")
         if comparison.plan.target == "trained":
             used.add("cases")
-    if evidence.question.folds and evidence.question.test_train_ratio is not None:
+    if findings.question.folds and findings.question.test_train_ratio is not None:
         used.add("overlap")
     return [source for source in SOURCES if source.used_by in used]
 

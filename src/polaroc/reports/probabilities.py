@@ -20,8 +20,8 @@ from polaroc.measures.scoring import (
 )
 from polaroc.priors.grids import OBSERVED
 from polaroc.reports.curve_figures import POOLED, SLIDER
-from polaroc.reports.evidence import Evidence, drawn
 from polaroc.reports.figures import MAX_DRAWN, Figure, colours
+from polaroc.reports.findings import Findings, drawn
 from polaroc.reports.inputs import within
 from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
 from polaroc.reports.thresholds import shown_priors
@@ -60,24 +60,24 @@ class Calibration:
     missing: str = ""
 
 
-def calibration(evidence: Evidence) -> Calibration:
+def calibration(findings: Findings) -> Calibration:
     """The calibration of the first model, and of the next two with probabilities as scores."""
-    if evidence.curves is None or evidence.audit is None:
+    if findings.curves is None or findings.audit is None:
         return Calibration()
-    first = evidence.models.head(MAX_CURVES)
-    keys = within(first.to_frame(), _with_probabilities(evidence.audit, first.name))
+    first = findings.models.head(MAX_CURVES)
+    keys = within(first.to_frame(), _with_probabilities(findings.audit, first.name))
     if first[:1].is_in(keys.to_series().implode(), nulls_equal=True).not_().item():
         return Calibration(missing=NO_PROBABILITIES.format(one_name(first[0])))
-    if evidence.audit["rows"].sum() > MAX_ROWS:
+    if findings.audit["rows"].sum() > MAX_ROWS:
         return Calibration(missing=TOO_MANY)
-    curves = within(evidence.curves, keys)
-    right_at = evidence.score_prior
-    table = _table(curves, keys, shown_priors(evidence.question.over), right_at)
+    curves = within(findings.curves, keys)
+    right_at = findings.score_prior
+    table = _table(curves, keys, shown_priors(findings.question.over), right_at)
     where = "the share of positives of the data"
     if right_at != OBSERVED:
         where = f"{percent(float(right_at))} positives"
     return Calibration(
-        _figure(drawn(evidence, MAX_DRAWN), curves, keys, table), table, MEANING.format(where)
+        _figure(drawn(findings, MAX_DRAWN), curves, keys, table), table, MEANING.format(where)
     )
 
 
@@ -115,17 +115,17 @@ def _table(
 
 
 def _figure(
-    evidence: Evidence, curves: pl.DataFrame, keys: pl.DataFrame, table: ReportTable
+    findings: Findings, curves: pl.DataFrame, keys: pl.DataFrame, table: ReportTable
 ) -> Figure:
     """The share of positives by score, at the prior of a slider, at first in the middle."""
-    priors, level = shown_priors(evidence.question.over), evidence.question.level
+    priors, level = shown_priors(findings.question.over), findings.question.level
     middle = priors[len(priors) // 2]
-    scores = calibration_curve(curves, middle, score_prior=evidence.score_prior, level=level)
+    scores = calibration_curve(curves, middle, score_prior=findings.score_prior, level=level)
     names = [str(model) for model in keys.to_series()]
     band = (
         "; the shadow is where the line would be, score by score, in "
         f"{percent(level)} of samples of independent cases if the scores were right"
-        f"{', with weights as counts of cases' if evidence.is_weighted else ''}"
+        f"{', with weights as counts of cases' if findings.is_weighted else ''}"
     )
     shares = table.columns["positives"]
     errors = [
@@ -141,11 +141,11 @@ def _figure(
             scores,
             "When it says 30 %, how often is it right?",
             over=(priors[0], priors[-1]) if len(priors) > 1 else SLIDER,
-            colours={name: colours(evidence)[name] for name in names},
+            colours={name: colours(findings)[name] for name in names},
         ),
         "The share of positives among cases by what their score says, which is right on the "
         f"diagonal{'' if scores['lower'].is_null().all() else band}"
-        f"{POOLED if evidence.folds > 1 else ''}.",
+        f"{POOLED if findings.folds > 1 else ''}.",
         f"Share of positives by score, at first with {percent(middle)} positives. "
         f"Brier score: {'; '.join(errors)}.",
         names,

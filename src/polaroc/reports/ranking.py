@@ -11,7 +11,7 @@ from polaroc.priors.in_use import widest
 from polaroc.reports.inputs import Question
 
 if TYPE_CHECKING:
-    from polaroc.choice.result import Choice
+    from polaroc.comparison.choice import Choice
     from polaroc.comparison.result import Comparison
 
 EXPECTED, COST = "expected", "cost"

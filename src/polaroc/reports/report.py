@@ -18,7 +18,7 @@ from polaroc.base.checks import (
 from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.names import listed
-from polaroc.choice.predictions import needs_predictions
+from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
 from polaroc.comparison.compared import compared
 from polaroc.comparison.design import Incomplete
@@ -32,7 +32,7 @@ from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
-from polaroc.reports.evidence import of_measures, of_predictions
+from polaroc.reports.findings import of_measures, of_predictions
 from polaroc.reports.inputs import (
     Question,
     ranked_rows,
@@ -74,7 +74,7 @@ def report(
 
     The page needs no network and no Python. Its first screen says what to do, what
     becomes of 1,000 cases, how sure that is and what would change it. Then come the
-    evidence (ranking, charts, tests) and the method (data, sources, a glossary).
+    findings (ranking, charts, tests) and the method (data, sources, a glossary).
 
     Parameters
     ----------
@@ -195,16 +195,16 @@ def report(
         incomplete, estimate=estimate, found=found_in_words(cases),
     )  # fmt: skip
     if given.are_measures:
-        evidence = of_measures(question)
+        findings = of_measures(question)
     else:
         rows, remarks = ranked_rows(given)
         tuned = None if tuning is None else tuning_rows(tuning, cases, rows)
         question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
-        evidence = of_predictions(question, priors, grid)
-    written = page(evidence, title)
+        findings = of_predictions(question, priors, grid)
+    written = page(findings, title)
     found = [question.found] if question.found else []
-    answer = "\n".join(decide(evidence).answer)
-    return _write(file, written, [answer, *found, *evidence.cautions, *evidence.assumptions], tell)
+    answer = "\n".join(decide(findings).answer)
+    return _write(file, written, [answer, *found, *findings.cautions, *findings.assumptions], tell)
 
 
 def _check_inputs(cases: Cases[Any], over: object, tuning: object) -> None:

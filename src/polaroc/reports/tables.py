@@ -12,7 +12,7 @@ from polaroc.base.text import escape_control
 from polaroc.comparison.letters import share_a_letter, shortened
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
-from polaroc.reports.evidence import Evidence
+from polaroc.reports.findings import Findings
 from polaroc.reports.ranking import COST, EXPECTED
 from polaroc.reports.words import of_hundred, percent_range
 
@@ -116,30 +116,30 @@ def percents(values: pl.Series, digits: int = 0) -> Column:
     return [None if value is None else f"{100 * value:.{digits}f} %" for value in values]
 
 
-def ranking_tables(evidence: Evidence) -> list[ReportTable]:
+def ranking_tables(findings: Findings) -> list[ReportTable]:
     """The models, the best first; of many models, the first ones before all."""
-    count = evidence.ranking.height
-    caption = f"The models, the {'least cost' if evidence.by_cost else 'largest area'} first"
+    count = findings.ranking.height
+    caption = f"The models, the {'least cost' if findings.by_cost else 'largest area'} first"
     if count <= MAX_ROWS:
-        return [_ranking_table(evidence, evidence.ranking, "ranking", caption)]
-    first = evidence.ranking.head(FIRST_ROWS)
+        return [_ranking_table(findings, findings.ranking, "ranking", caption)]
+    first = findings.ranking.head(FIRST_ROWS)
     return [
         _ranking_table(
-            evidence, first, "ranking-first", f"The best {FIRST_ROWS} of {count} models"
+            findings, first, "ranking-first", f"The best {FIRST_ROWS} of {count} models"
         ),
-        _ranking_table(evidence, evidence.ranking, "ranking", caption),
+        _ranking_table(findings, findings.ranking, "ranking", caption),
     ]
 
 
-def _ranking_table(evidence: Evidence, table: pl.DataFrame, name: str, caption: str) -> ReportTable:
-    level = percent(evidence.question.level)
-    columns = {evidence.question.model: column(table.to_series(0))}
+def _ranking_table(findings: Findings, table: pl.DataFrame, name: str, caption: str) -> ReportTable:
+    level = percent(findings.question.level)
+    columns = {findings.question.model: column(table.to_series(0))}
     area: dict[str, Column] = {"area": numbers(table[EXPECTED])}
     # Costs have any scale.
-    in_digits = _digits if evidence.by_cost else number
+    in_digits = _digits if findings.by_cost else number
     shown: dict[str, Column] = {
         "cost per case": column(table[COST], _digits),
-        **({} if evidence.by_cost else area),
+        **({} if findings.by_cost else area),
         f"{level} from": column(table["lower"], in_digits),
         f"{level} to": column(table["upper"], in_digits),
         "chance to be best": column(table["probability_best"], probability),
@@ -148,10 +148,10 @@ def _ranking_table(evidence: Evidence, table: pl.DataFrame, name: str, caption: 
         "folds won": percents(table["share"]),
         "mean regret": column(table["mean_regret"], in_digits),
         "worst regret": column(table["worst_regret"], in_digits),
-        **(area if evidence.by_cost else {}),
+        **(area if findings.by_cost else {}),
         "AUC": numbers(table["auc"]),
         "Sens": numbers(table["sens"]),
-        **_told_apart(table["letters"], evidence.ranking.height),
+        **_told_apart(table["letters"], findings.ranking.height),
     }
     known = {name: values for name, values in shown.items() if any(v is not None for v in values)}
     return ReportTable(name, caption, _distinct(columns, known), words=(LETTERS, TOLD))
@@ -166,15 +166,15 @@ def _told_apart(letters: pl.Series, models: int) -> dict[str, Column]:
     return {TOLD: [None, *told]}
 
 
-def notes_on_columns(evidence: Evidence, table: ReportTable) -> list[tuple[str, str]]:
+def notes_on_columns(findings: Findings, table: ReportTable) -> list[tuple[str, str]]:
     """What the columns of the ranking hold."""
-    notes = dict(RANKING_NOTES) | (NOTES_BY_COST if evidence.by_cost else {})
+    notes = dict(RANKING_NOTES) | (NOTES_BY_COST if findings.by_cost else {})
     return [(name, meaning) for name, meaning in notes.items() if name in table.columns]
 
 
-def threshold_table(evidence: Evidence) -> ReportTable | None:
+def threshold_table(findings: Findings) -> ReportTable | None:
     """A threshold of the first model for each need, with its rates."""
-    chosen = evidence.thresholds
+    chosen = findings.thresholds
     if chosen is None:
         return None
     points, ends = chosen.points, sorted({chosen.priors[0], chosen.priors[-1]})
@@ -205,18 +205,18 @@ def threshold_table(evidence: Evidence) -> ReportTable | None:
         ]
         columns["cost per case at that share"] = [_digits(cost) for cost in costs]
     elif chosen.is_tuned:
-        level = percent(evidence.question.confidence)
+        level = percent(findings.question.confidence)
         columns["promised"] = [f"yes, {level}" if one else "no" for one in chosen.promises]
     known = points["tpr_lower"].is_not_null().any()
-    limits = f", with {percent(evidence.question.level)} intervals" if known else ""
-    return ReportTable("thresholds", f"Thresholds of {evidence.models[0]}{limits}", columns)
+    limits = f", with {percent(findings.question.level)} intervals" if known else ""
+    return ReportTable("thresholds", f"Thresholds of {findings.models[0]}{limits}", columns)
 
 
-def omnibus_table(evidence: Evidence) -> ReportTable | None:
+def omnibus_table(findings: Findings) -> ReportTable | None:
     """Tests of all models at once."""
-    if evidence.comparison is None:
+    if findings.comparison is None:
         return None
-    omnibus = evidence.comparison.omnibus
+    omnibus = findings.comparison.omnibus
     return ReportTable(
         "omnibus",
         "All models at once, on the area",
@@ -230,11 +230,11 @@ def omnibus_table(evidence: Evidence) -> ReportTable | None:
     )
 
 
-def pairs_table(evidence: Evidence) -> ReportTable | None:
+def pairs_table(findings: Findings) -> ReportTable | None:
     """Each two models."""
-    if evidence.comparison is None:
+    if findings.comparison is None:
         return None
-    comparison = evidence.comparison
+    comparison = findings.comparison
     shown, which = first_pairs(comparison)
     first, second = (column(shown.to_series(i)) for i in (0, 1))
     return ReportTable(
@@ -251,13 +251,13 @@ def pairs_table(evidence: Evidence) -> ReportTable | None:
     )
 
 
-def audit_table(evidence: Evidence) -> ReportTable | None:
+def audit_table(findings: Findings) -> ReportTable | None:
     """The audit of the predictions by model."""
-    if evidence.audit is None:
+    if findings.audit is None:
         return None
-    model = evidence.question.model
+    model = findings.question.model
     table = (
-        evidence.audit.group_by(model)
+        findings.audit.group_by(model)
         .agg(
             pl.len().alias("keys"),
             pl.col("rows", "positives", "negatives").sum(),
@@ -286,7 +286,7 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
         "note": [value or None for value in table["note"]],
     }
     title = "What the predictions hold; distinct scores: the fewest of a fold"
-    if not evidence.question.folds:
+    if not findings.question.folds:
         del shown["folds"]
         title = "What the predictions hold"
     if table["note"].is_in([""]).all():
@@ -294,9 +294,9 @@ def audit_table(evidence: Evidence) -> ReportTable | None:
     return ReportTable("audit", title, _distinct(columns, shown), words=("note",))
 
 
-def keys_table(evidence: Evidence) -> ReportTable | None:
+def keys_table(findings: Findings) -> ReportTable | None:
     """The audit of the predictions by model and fold."""
-    audit, keys = evidence.audit, evidence.question.keys
+    audit, keys = findings.audit, findings.question.keys
     if audit is None or len(keys) < 2:
         return None
     shown = audit.head(MAX_KEYS)

@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.checks import check_ratio
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.choice.predictions import one_prior
+from polaroc.comparison.choice_measures import one_prior
 from polaroc.comparison.half_splits import ModelMeans
 from polaroc.comparison.measure_rows import SAME, range_rows
 from polaroc.comparison.paired_cases import NO_VARIANCE, Block, PairedCases, blocks_of, read_cases

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 from sizes import replicates
 
-from polaroc.choice.posterior import posterior
+from polaroc.comparison.posterior import posterior
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "how_sure.py"))
 ERROR = 0.01

@@ -11,17 +11,17 @@ from polaroc.base.columns import MEASURE_COLUMNS, RESERVED, require
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LACKING, private
 from polaroc.base.text import capitalised
-from polaroc.choice.answer import changes
-from polaroc.choice.by_cost import Costs, choose_by_cost, costs_of
-from polaroc.choice.certainty import of_block
-from polaroc.choice.choose import choose_measured
-from polaroc.choice.regret import evaluate_hint
-from polaroc.choice.result import Choice
+from polaroc.comparison.answer import changes
+from polaroc.comparison.by_cost import Costs, choose_by_cost, costs_of
+from polaroc.comparison.certainty import of_block
 from polaroc.comparison.checks import refuse_one_class
+from polaroc.comparison.choice import Choice
+from polaroc.comparison.choose import choose_measured
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
 from polaroc.comparison.paired_cases import Block, PairedCases, blocks_of, read_cases
+from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import of_cases
 from polaroc.curves.curve import curve
@@ -71,7 +71,7 @@ class TestedCases(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Findings:
     """The results on the models: ranking, choice, comparison, predictions."""
 
     question: Question
@@ -168,16 +168,16 @@ class Evidence:
         )
 
 
-def drawn(evidence: Evidence, most: int) -> Evidence:
-    """The evidence of the first models only, and of those that are the best at some prior.
+def drawn(findings: Findings, most: int) -> Findings:
+    """The findings on the first models only, and of those that are the best at some prior.
 
     For figures: what is worked out, and said, is of all models.
     """
-    column = evidence.question.model
-    models = evidence.ranking.select(column)
+    column = findings.question.model
+    models = findings.ranking.select(column)
     if models.height <= most:
-        return evidence
-    shown, choice, comparison = models.head(most), evidence.choice, evidence.comparison
+        return findings
+    shown, choice, comparison = models.head(most), findings.choice, findings.comparison
     if choice is not None:
         winners = choice.priors.filter("best").select(column).unique()
         both = pl.concat([within(models, winners), models]).unique(maintain_order=True)
@@ -188,13 +188,13 @@ def drawn(evidence: Evidence, most: int) -> Evidence:
     if comparison is not None:
         comparison = replace(comparison, letters=within(comparison.letters, shown))
     return replace(
-        evidence,
-        measures=within(evidence.measures, shown),
-        ranking=within(evidence.ranking, shown),
+        findings,
+        measures=within(findings.measures, shown),
+        ranking=within(findings.ranking, shown),
         choice=choice,
         comparison=comparison,
-        cases=None if evidence.cases is None else of_keys(evidence.cases, shown),
-        curves=None if evidence.curves is None else within(evidence.curves, shown),
+        cases=None if findings.cases is None else of_keys(findings.cases, shown),
+        curves=None if findings.curves is None else within(findings.curves, shown),
         undrawn=models.height - shown.height,
     )
 
@@ -211,8 +211,8 @@ def _measures(question: Question) -> list[str]:
     return [one.name for one in shown if question.ends or one.over != "range"]
 
 
-def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Evidence:
-    """The evidence of predictions."""
+def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Findings:
+    """The findings of predictions."""
     cases = question.compared.cases
     measures = evaluate(
         cases, priors=_priors(question, priors, grid), measures=_measures(question),
@@ -250,7 +250,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Ev
         (models[i], thresholds(cases, question, models[i : i + 1], [points.need]).taken)
         for i in range(1, others)
     )
-    return Evidence(
+    return Findings(
         question, measures, ranked, choice, comparison, untested, cases, curves, points,
         check(cases),
         beyond=() if question.by_cost else tuple(_beyond(measures, question, models[0])),
@@ -258,8 +258,8 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Ev
     )  # fmt: skip
 
 
-def of_measures(question: Question) -> Evidence:
-    """The evidence of tidy measures."""
+def of_measures(question: Question) -> Findings:
+    """The findings of tidy measures."""
     table = question.compared.table
     require(table.lazy(), MEASURE_COLUMNS, source="evaluate(...)")
     if question.over is None:
@@ -272,7 +272,7 @@ def of_measures(question: Question) -> Evidence:
     judged = _judged_folds(table, question)
     table = table if judged is None else within(table, judged)
     ranked = ranking(table, question, choice, comparison)
-    return Evidence(question, table, ranked, choice, comparison, untested)
+    return Findings(question, table, ranked, choice, comparison, untested)
 
 
 def _check_single(measures: pl.DataFrame, question: Question) -> None:

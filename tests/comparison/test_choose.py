@@ -9,7 +9,7 @@ from layouts import draw, tidy
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.choice.regret import ExpectedMeasures, best_shares, priors_to_evaluate
+from polaroc.comparison.regret import ExpectedMeasures, best_shares, priors_to_evaluate
 from polaroc.errors import InvalidArgument, InvalidTable
 
 GRID = pr.prior_grid(0.05, 0.20, 16)

@@ -11,19 +11,12 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.statistics import ROUNDING
-from polaroc.choice.answer import changes, corrected, describe_belief, full_answer
-from polaroc.choice.by_cost import EXPECTED_COST, choose_by_cost, costs_of
-from polaroc.choice.certainty import Certainty, of_errors, of_folds, of_halves, of_test_set
-from polaroc.choice.posterior import at_least_own, posterior, posterior_columns
-from polaroc.choice.predictions import measures_of, needs_predictions, one_prior
-from polaroc.choice.regret import (
-    ExpectedMeasures,
-    best_shares,
-    measure_under_belief,
-    table_of_priors,
-)
-from polaroc.choice.result import Choice
+from polaroc.comparison.answer import changes, corrected, describe_belief, full_answer
+from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, costs_of
+from polaroc.comparison.certainty import Certainty, of_errors, of_folds, of_halves, of_test_set
 from polaroc.comparison.checks import refuse_one_class
+from polaroc.comparison.choice import Choice
+from polaroc.comparison.choice_measures import measures_of, needs_predictions, one_prior
 from polaroc.comparison.compare import NO_BEARING, compare, of_design
 from polaroc.comparison.compared import compared, measured_halves
 from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
@@ -31,6 +24,13 @@ from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_ha
 from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, doubts, over_labels, range_rows, rows_of
+from polaroc.comparison.posterior import at_least_own, posterior, posterior_columns
+from polaroc.comparison.regret import (
+    ExpectedMeasures,
+    best_shares,
+    measure_under_belief,
+    table_of_priors,
+)
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
     CATALOG,

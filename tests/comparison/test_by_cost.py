@@ -7,8 +7,8 @@ import scipy.stats
 from agreement import assert_same_numbers
 
 import polaroc as pr
-from polaroc.choice.by_cost import of_costs
-from polaroc.choice.posterior import Posterior, posterior
+from polaroc.comparison.by_cost import of_costs
+from polaroc.comparison.posterior import Posterior, posterior
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 OVER, COSTS = (0.1, 0.3), {"cost_fn": 5, "cost_fp": 2}

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from polaroc.choice import posterior as module
-from polaroc.choice.posterior import at_least_own, posterior
+from polaroc.comparison import posterior as module
+from polaroc.comparison.posterior import at_least_own, posterior
 
 
 def slab(spread):

@@ -16,7 +16,7 @@ from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.rounding import short_threshold
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import capitalised
-from polaroc.choice.answer import (
+from polaroc.comparison.answer import (
     PER_CASE,
     changes,
     corrected,
@@ -25,14 +25,14 @@ from polaroc.choice.answer import (
     first_words,
     how_sure,
 )
-from polaroc.choice.certainty import WEIGHTED, Certainty
-from polaroc.choice.posterior import Posterior, posterior, posterior_columns
-from polaroc.choice.predictions import GRID, NEEDS_RANGE, one_prior
-from polaroc.choice.regret import priors_to_evaluate, table_of_priors
-from polaroc.choice.result import Choice
+from polaroc.comparison.certainty import WEIGHTED, Certainty
+from polaroc.comparison.choice import Choice
+from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.paired_cases import model_column, read_cases
+from polaroc.comparison.posterior import Posterior, posterior, posterior_columns
+from polaroc.comparison.regret import priors_to_evaluate, table_of_priors
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, alike

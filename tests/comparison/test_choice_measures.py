@@ -10,9 +10,9 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polaroc as pr
-from polaroc.choice.certainty import of_test_set
-from polaroc.choice.posterior import posterior
+from polaroc.comparison.certainty import of_test_set
 from polaroc.comparison.layout import ratio_of
+from polaroc.comparison.posterior import posterior
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 TABLE = pr.datasets.satellite_predictions()

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.rounding import number, probability
 from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
-from polaroc.choice.answer import describe_tests
+from polaroc.comparison.answer import describe_tests
 from polaroc.comparison.result import Comparison
 from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import single_column
+from polaroc.base.columns import single_column, with_level
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
@@ -31,7 +31,7 @@ from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.paired_cases import model_column, read_cases
-from polaroc.comparison.posterior import Posterior, posterior, posterior_columns
+from polaroc.comparison.posterior import COLUMNS, Posterior, posterior, posterior_columns
 from polaroc.comparison.regret import priors_to_evaluate, table_of_priors
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
@@ -51,7 +51,9 @@ from polaroc.typing import Array, Table
 
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
-COLUMNS = ("threshold", "tpr", "fpr")
+# Exact limits of the cost, as `apply_thresholds` gives them.
+COST_LIMITS = ("cost_lower", "cost_upper")
+OF_THRESHOLD = ("threshold", "tpr", "fpr", *COST_LIMITS)
 NOT_PROMISED = "no threshold can be promised: "
 # Positives, at the least, among the cases of which the answer speaks.
 MIN_POSITIVES = 10
@@ -149,7 +151,7 @@ def choose_by_cost(
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
-    check_result_name(model, (*Posterior._fields, *COLUMNS, "mean", "prior", "regret", "best"))
+    check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
     curves = curve(replace(tuned, fold=())).rename({model_column(tuned): model})
     own_curves = curve(own)
     models = own_curves[model].n_unique()
@@ -185,7 +187,7 @@ def choose_by_cost(
         else costs.estimate.select(name for name in ESTIMATE if name in costs.estimate.columns),
         cost_fn=costs.fn, cost_fp=costs.fp,
     )  # fmt: skip
-    judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
+    judged = judged.with_columns(exact.select(COST_LIMITS))
     rated = judged.filter(KNOWN)
     certainty = _certainty(own, rated, costs)
     doubt = dependence(own, of_measures=False)
@@ -309,7 +311,7 @@ def _tables(
         # The posterior is of numbers of which more is better.
         known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
     if known is not None:
-        exact = (rated[f"cost_{end}"].to_numpy() for end in ("lower", "upper"))
+        exact = (rated[name].to_numpy() for name in COST_LIMITS)
         known = of_costs(known, means, *exact)
     regrets = at_priors - at_priors.min(axis=1, initial=inf)[:, None]
     of_rated = pl.DataFrame(
@@ -323,8 +325,9 @@ def _tables(
     ).with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("share", "sens"))
     models = (
         join_on(judged.select(model), of_rated, [model], "left", order="left")
-        .with_columns(judged.select(COLUMNS))
+        .with_columns(judged.select(OF_THRESHOLD))
         .sort("mean", nulls_last=True, maintain_order=True)
+        .pipe(with_level, level)
     )
     return models, table_of_priors(costs.priors, names, at_priors.ravel(), regrets.ravel())
 

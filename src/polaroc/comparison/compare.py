@@ -7,6 +7,7 @@ from typing import Any, Unpack, get_args
 import polars as pl
 
 from polaroc.base.checks import check_text
+from polaroc.base.columns import with_level
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.checks import of_one_range
 from polaroc.comparison.compared import Compared, compared, measured_halves
@@ -93,7 +94,7 @@ def compare(
         no folds share cases (each its own dataset).
     level
         Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
-        below 1 − `level`, and its interval leaves out 0 there and nowhere else.
+        below 1 − `level`, and its adjusted interval leaves out 0 there and nowhere else.
     adjust
         ``"holm"``: paired t-tests, each pair with its own variance. ``"tukey"``,
         for "dataset" only: one error for all pairs.
@@ -145,15 +146,16 @@ def compare(
     With `halves` the means have the covariance V/2, V half the mean square of the difference
     between the two halves of a split, which is unbiased at half the cases for any learner;
     for pairs Student's t with 1/(1/R + 1/(n − 1)) degrees of freedom, R splits, n the cases
-    of the smaller class. Where there are more models, p-values are adjusted, and all intervals
-    hold at once, by the largest absolute t, whose distribution under that covariance is drawn
-    (`seed`). The omnibus p-value is the least adjusted one.
+    of the smaller class. Where there are more models, p-values are adjusted, and all adjusted
+    intervals hold at once, by the largest absolute t, whose distribution under that covariance is
+    drawn (`seed`). The omnibus p-value is the least adjusted one.
 
-    Intervals are as wide as the adjusted p-value says. Holm's method multiplies the p-value
-    of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
-    with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and
-    where no two models differ all hold at once with it; where models differ, Holm's method
-    does not promise that. Tukey's hold at once with confidence `level`.
+    The limits `lower` and `upper` are those of a pair by itself; on one test set those of `delong`.
+    Adjusted intervals are as wide as the adjusted p-value says. Holm's method multiplies the
+    p-value of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
+    with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and where
+    no two models differ all hold at once with it; where models differ, Holm's method does not
+    promise that. Tukey's hold at once with confidence `level`.
 
     Examples
     --------
@@ -316,7 +318,7 @@ def of_design(
     )
     return Comparison(
         omnibus=omnibus.frame(tests),
-        pairs=pair_frame(pairs, design.models.alias(model)),
+        pairs=with_level(pair_frame(pairs, design.models.alias(model)), plan.level),
         letters=letters,
         warnings=(*caveats.of_design(design, pairs, plan, layout, means), *design.warnings),
         measure=label,

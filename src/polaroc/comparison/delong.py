@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_share
+from polaroc.base.columns import with_level
 from polaroc.base.lazy import np
 from polaroc.base.statistics import normal
 from polaroc.comparison.paired_cases import (
@@ -61,7 +62,7 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
     Frame of the kind given
         One row per pair of models, value of `by` and fold, sorted: these keys; `model_a`,
         `model_b` (named after the column of the models); Float64 `difference`, the AUC of a
-        less that of b, `std_error`, `lower`, `upper`, `statistic` (normal where
+        less that of b, `std_error`, `lower`, `upper`, `level`, `statistic` (normal where
         models are equal), `p_value` (two-sided) and `p_adjusted` (Holm, over
         the pairs of a test set). Models with the same curve and the same
         influence of every case differ by 0, with the p-value 1. What cannot
@@ -97,7 +98,7 @@ def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl
     """The tests of `delong` for any one measure."""
     check_share("level", level)
     paired = read_cases(cases)
-    pairs = pairs_of(paired, blocks_of(paired, measure), level)
+    pairs = with_level(pairs_of(paired, blocks_of(paired, measure), level), level)
     return pairs.lazy().with_columns(pl.lit(dependence(cases), pl.String).alias("note"))
 
 

@@ -32,7 +32,7 @@ def largest_t(
     means, covariance, df
         The models' means, the estimated covariance of these, and its degrees of freedom.
     level
-        Confidence with which all intervals hold at once.
+        Confidence with which each interval holds, and all adjusted ones hold at once.
     at_least
         Least variance of each pair.
     draws, seed
@@ -64,7 +64,8 @@ def largest_t(
         critical = _critical(1 - level, least_p, len(first))
     return Pairs(
         first, second, difference, std_error, statistic, p_value, adjusted,
-        -stdtrit(df, critical / 2) * std_error, (std_error == 0) & (difference != 0),
+        -stdtrit(df, (1 - level) / 2) * std_error, -stdtrit(df, critical / 2) * std_error,
+        (std_error == 0) & (difference != 0),
     )  # fmt: skip
 
 

@@ -23,7 +23,8 @@ class Pairs:
     statistic: "Array"
     p_value: "Array"
     p_adjusted: "Array"  # for the number of pairs
-    reach: "Array"  # half the width of the interval
+    reach: "Array"  # half the width of the interval of each by itself
+    adjusted_reach: "Array"  # of that which leaves out 0 where the adjusted p-value is small
     constant: "Array"  # the same difference, not 0, in every fold
 
     def significant_pairs(self, level: float) -> list[tuple[int, int]]:
@@ -44,6 +45,8 @@ def pair_frame(pairs: Pairs, models: pl.Series) -> pl.DataFrame:
             pl.Series("std_error", pairs.std_error),
             pl.Series("lower", pairs.difference - pairs.reach),
             pl.Series("upper", pairs.difference + pairs.reach),
+            pl.Series("adjusted_lower", pairs.difference - pairs.adjusted_reach),
+            pl.Series("adjusted_upper", pairs.difference + pairs.adjusted_reach),
             pl.Series("statistic", pairs.statistic),
             pl.Series("p_value", pairs.p_value),
             pl.Series("p_adjusted", pairs.p_adjusted),
@@ -54,7 +57,7 @@ def pair_frame(pairs: Pairs, models: pl.Series) -> pl.DataFrame:
 def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pairs:
     """Paired t-tests, Holm-adjusted, with Nadeau and Bengio's variance at a ratio above 0.
 
-    An interval reaches zero where the adjusted p-value is one minus the level.
+    The adjusted interval reaches zero where the adjusted p-value is one minus the level.
     """
     from scipy.special import stdtr, stdtrit
 
@@ -68,10 +71,12 @@ def paired_t(values: "Array", level: float, test_train_ratio: float = 0.0) -> Pa
     std_error = error_of_mean(np.sqrt(variance), blocks, test_train_ratio)
     statistic = t_ratio(difference, std_error)
     p_value = 2 * stdtr(blocks - 1, -np.abs(statistic))
-    critical = -stdtrit(blocks - 1, (1 - level) / holm_factors(p_value) / 2)
+    alone, critical = (
+        -stdtrit(blocks - 1, (1 - level) / factor / 2) for factor in (1, holm_factors(p_value))
+    )
     return Pairs(
         first, second, difference, std_error, statistic, p_value, holm(p_value),
-        critical * std_error, (std_error == 0) & (difference != 0),
+        alone * std_error, critical * std_error, (std_error == 0) & (difference != 0),
     )  # fmt: skip
 
 
@@ -93,7 +98,8 @@ def tukey(values: "Array", level: float) -> Pairs:
     critical = studentized_range.ppf(level, models, df) / sqrt(2)
     return Pairs(
         first, second, difference, std_error, statistic, 2 * t.sf(np.abs(statistic), df),
-        np.clip(adjusted, 0, 1), critical * std_error, (std_error == 0) & (difference != 0),
+        np.clip(adjusted, 0, 1), t.isf((1 - level) / 2, df) * std_error, critical * std_error,
+        (std_error == 0) & (difference != 0),
     )  # fmt: skip
 
 

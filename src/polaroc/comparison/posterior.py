@@ -1,7 +1,8 @@
 """How sure a choice is: the posterior of the models' true means, by a hierarchical model."""
 
+from collections.abc import Iterable
 from math import inf, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -27,6 +28,11 @@ FEW_FREEDOM = 5
 LIKE_VARIANCES = 0.05
 
 
+# Limits of the expected measure, beside those of the measure itself elsewhere.
+EXPECTED_LIMITS = ("expected_lower", "expected_upper")
+COLUMNS = ("expected", *EXPECTED_LIMITS, "probability_best", "expected_loss")
+
+
 class Posterior(NamedTuple):
     """What is known of the true means, one number per model."""
 
@@ -43,10 +49,10 @@ class Posterior(NamedTuple):
 
 def posterior_columns(known: Posterior | None, models: int) -> list[pl.Series]:
     """What is known of so many models, as columns; null where nothing is."""
-    unknown = [None] * models
+    values: Iterable[Any] = [[None] * models] * len(COLUMNS) if known is None else known
     return [
-        pl.Series(name, unknown if known is None else getattr(known, name), pl.Float64)
-        for name in Posterior._fields
+        pl.Series(name, of_models, pl.Float64)
+        for name, of_models in zip(COLUMNS, values, strict=True)
     ]
 
 

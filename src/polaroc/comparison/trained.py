@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from polaroc.base.columns import with_level
 from polaroc.base.joins import as_key
 from polaroc.base.names import noted_by_kind
 from polaroc.base.statistics import normal
@@ -29,6 +30,7 @@ from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Prior
 
+ADJUSTED = ("adjusted_lower", "adjusted_upper")
 UNMEASURED = "How often the test errs was not measured for models with test sets of their own."
 
 
@@ -72,7 +74,7 @@ def of_cases(
     estimates = measured.filter(measure=measure)
     check_estimates(estimates, model, measure)
     models = estimates[model]
-    pairs = pairs_of(cases, [block])
+    pairs = pairs_of(cases, [block], plan.level)
     if pairs["p_adjusted"].null_count():
         raise too_few_cases()
     pairs = _with_adjusted_limits(pairs, plan.level)
@@ -118,6 +120,7 @@ def _with_adjusted_limits(pairs: pl.DataFrame, level: float) -> pl.DataFrame:
     factors = holm_factors(pairs["p_value"].to_numpy())
     width = pl.Series([normal(1 - (1 - level) / factor) for factor in factors])
     reach = width * pairs["std_error"]
-    return pairs.with_columns(
-        (pairs["difference"] - reach).alias("lower"), (pairs["difference"] + reach).alias("upper")
-    )
+    ends = pairs["difference"] - reach, pairs["difference"] + reach
+    named = [end.alias(name) for end, name in zip(ends, ADJUSTED, strict=True)]
+    at = pairs.columns.index("upper") + 1
+    return with_level(pl.DataFrame([*pairs[:, :at], *named, *pairs[:, at:]]), level)

@@ -44,7 +44,7 @@ def test_all_hold_at_once_by_simulation():
             root @ rng.normal(size=4), sample.T @ sample / df, df, 0.9, draws=2_000, seed=seed
         )  # fmt: skip
         below += pairs.p_adjusted.min() < 0.1
-        assert ((np.abs(pairs.difference) > pairs.reach) == (pairs.p_adjusted < 0.1)).all()
+        assert ((np.abs(pairs.difference) > pairs.adjusted_reach) == (pairs.p_adjusted < 0.1)).all()
     # 20 are expected; 4 standard deviations to either side.
     assert 4 <= below <= 37
 

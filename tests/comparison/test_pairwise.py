@@ -54,7 +54,9 @@ def test_corrected_t_by_hand(shape, ratio):
         assert pairs.std_error[i] == pytest.approx(error, rel=1e-9)
         assert pairs.statistic[i] == pytest.approx(mean / error, rel=1e-9)
         assert pairs.p_value[i] == pytest.approx(2 * t.sf(abs(mean) / error, blocks - 1), rel=1e-9)
-        assert pairs.reach[i] == pytest.approx(
+        alone = t.ppf(0.995, blocks - 1) * error
+        assert pairs.reach[i] == pytest.approx(alone, rel=1e-6)
+        assert pairs.adjusted_reach[i] == pytest.approx(
             t.ppf(1 - 0.01 / factors[i] / 2, blocks - 1) * error, rel=1e-6
         )
 
@@ -62,7 +64,7 @@ def test_corrected_t_by_hand(shape, ratio):
 def test_an_interval_leaves_out_zero_where_it_is_significant():
     for seed in range(200):
         pairs = paired_t(draw(8, 4, seed), 0.95, 0.1)
-        outside = np.abs(pairs.difference) > pairs.reach
+        outside = np.abs(pairs.difference) > pairs.adjusted_reach
         assert (outside == (pairs.p_adjusted < 0.05)).all()
 
 
@@ -74,7 +76,7 @@ def test_how_often_all_intervals_hold_at_once(apart, least, most):
     for _ in range(1000):
         pairs = paired_t(rng.normal(size=(10, 5)) + merits, 0.95)
         off = pairs.difference - (merits[pairs.first] - merits[pairs.second])
-        held.append((np.abs(off) <= pairs.reach).all())
+        held.append((np.abs(off) <= pairs.adjusted_reach).all())
     assert least < np.mean(held) < most
 
 

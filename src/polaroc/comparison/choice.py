@@ -151,10 +151,10 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     less = "" if choice.higher_is_better else " (less is better)"
     sure = models.filter(pl.col("probability_best").is_not_null())
     if not sure.is_empty():
-        interval = f"{100 * choice.level:g} % from"
+        limits = f"with {100 * choice.level:g} % limits"
         yield (
-            f"How good, and how sure{less}; expected: corrected for having been picked",
-            [column, "mean", "expected", interval, "to", "best", "loss"],
+            f"How good, and how sure{less}; expected, {limits}: corrected for having been picked",
+            [column, "mean", "expected", "from", "to", "best", "loss"],
             [
                 [str(model), *map(number, numbers), probability(chance), number(loss)]
                 for model, *numbers, chance, loss in sure.select(

@@ -132,8 +132,8 @@ def verdict(comparison: "Comparison") -> str:
 def interval_rule(plan: "Plan") -> str:
     """The rule by which an adjusted interval of a pair leaves out zero."""
     return (
-        f"adjusted for the number of pairs, a {100 * plan.level:g} % interval leaves out 0 only "
-        "where the pair is told apart"
+        f"an adjusted {100 * plan.level:g} % interval leaves out 0 only where the pair is told "
+        "apart"
     )
 
 

@@ -21,7 +21,7 @@ from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
-from polaroc.uncertainty.influence import influence, influence_column
+from polaroc.uncertainty.polars_influence import influence, influence_column
 
 PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_ratio
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
@@ -103,9 +104,9 @@ def of_fitted_models(
             "several folds",
         )
     chosen = (
-        select_measures(mean, "observed", over, "exact", score_prior=cases.score_prior)
+        select_measures(mean, "observed", over, "exact", ARRAYS, score_prior=cases.score_prior)
         if at is None
-        else select_measures(measure, [at], None, "exact", score_prior=cases.score_prior)
+        else select_measures(measure, [at], None, "exact", ARRAYS, score_prior=cases.score_prior)
     )
     (one,) = chosen.measures
     if not (one.gradient_terms or one.case_loss):

@@ -5,6 +5,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_share
 from polaroc.base.lazy import np
 from polaroc.comparison.pairwise import holm
@@ -169,7 +170,9 @@ def single_measure(
     if name in ("auprec", "iauprec"):
         check_interpolation(interpolation)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
-    selected = select_measures(name, priors, over, interpolation, score_prior=score_prior).measures
+    selected = select_measures(
+        name, priors, over, interpolation, ARRAYS, score_prior=score_prior
+    ).measures
     if len(selected) != 1:
         raise InvalidArgument(
             f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."

@@ -5,8 +5,8 @@ Of clusters, whose sums of influences count as those of cases.
 
 from math import ceil, log, log10, sqrt
 
-import polars as pl
-
+from polaroc.base.arrays import value_of
+from polaroc.base.lazy import np
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
 from polaroc.uncertainty.evidence import Evidence, Moved, quantile
@@ -49,7 +49,7 @@ def difference_limits(
 
 
 def why_no_promise(
-    measured: pl.DataFrame, measure: Measure, few: int | None = None, units: str = "cases"
+    measure: Measure, positives: int, negatives: int, few: int | None = None, units: str = "cases"
 ) -> str | None:
     """Why limits from so few cases cannot be trusted, None where they can.
 
@@ -58,20 +58,20 @@ def why_no_promise(
 
     Parameters
     ----------
-    measured
-        The measure, as from `evaluate`, of models on one test set.
     measure
-        It.
+        The measure, written for `ARRAYS`.
+    positives, negatives
+        How many cases of each class there are.
     few, units
         How many units the rarer class has, where these are no cases, and what they are.
     """
-    positives, negatives = measured.select("positives", "negatives").row(0)
     few = min(positives, negatives) if few is None else few
     if few < MIN_CASES:
         return f"a class has {few} {units}, {MIN_CASES} are needed"
     if measure.bias_skew is None:
         return None
-    skew = measured.select(pl.lit(0.0) + measure.bias_skew).item(0, 0)
+    counts = {"positives": np.array(positives), "negatives": np.array(negatives)}
+    skew = float(value_of(measure.bias_skew, counts))
     needed = skew * min(positives / MAX_ENRICHED, positives**0.5 / MAX_BIAS)
     if needed <= negatives:
         return None

@@ -8,8 +8,8 @@ from polaroc.base.lazy import np
 from polaroc.errors import Hint
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.case_influence import CaseInfluence, of_cases
 from polaroc.uncertainty.evidence import FITTED, NOTHING, Evidence, Moved
+from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 
 INDEPENDENT = "which must be independent"

@@ -212,7 +212,7 @@ def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
 def _evidence(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) -> Evidence:
     """Evidence on the costs of models with fixed thresholds, over cases of one test set."""
     if cases.weight is not None:
-        return without((), WEIGHTED)
+        return without(WEIGHTED)
     compared, prior = read_cases(cases, unpaired=cases.case is None), costs.belief.mean
     models = rated.to_series(0).cast(compared.schema[compared.model]).to_list()
     scored = compared.only.of([compared.only.models.index(model) for model in models])

@@ -95,11 +95,10 @@ def of_fitted_models(
     own.
     """
     if cases.weight is not None:
-        return without((), WEIGHTED)
+        return without(WEIGHTED)
     at, mean = one_prior(over), mean_name(measure)
     if at is None and mean is None:
         return without(
-            (),
             f"of the {label(measure)} averaged over priors it is known at a single prior, or from "
             "several folds",
         )
@@ -111,7 +110,6 @@ def of_fitted_models(
     (one,) = chosen.measures
     if not (one.gradient_terms or one.case_loss):
         return without(
-            (),
             "the cases of one test set do not tell by how much the "
             f"{label(measure)} varies, several folds do",
         )

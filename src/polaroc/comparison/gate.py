@@ -262,8 +262,8 @@ def _on_cases(
     lower: float | None
     upper: float | None
     if error > 0:
-        classes = own.select("positives", "negatives").row(0)
-        why_none = why_no_promise(taken, *classes, min(moved.counts), moved.units)
+        positives, negatives = own.select("positives", "negatives").row(0)
+        why_none = why_no_promise(taken, positives, negatives, min(moved.counts), moved.units)
         lower, upper, note = _limits_of_cases(evidence, (first, second), measure, level, why_none)
     elif difference == 0 and scored.rank_alike():
         lower = upper = 0.0

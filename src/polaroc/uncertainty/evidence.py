@@ -76,7 +76,7 @@ class Evidence:
     def is_known(self) -> bool:
         """Whether there is a covariance, of models of which any varies; else `doubts` says why."""
         variances = self.covariance.diagonal(axis1=1, axis2=2)
-        return bool((variances.max(axis=1) > NO_ERROR**2).all())
+        return bool((variances.max(axis=1, initial=0.0) > NO_ERROR**2).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,11 +168,9 @@ def of_halves(
     return Evidence(models, means[None], covariance[None], freedom, TRAINED_ANEW)
 
 
-def without(models: Sequence[object], why: str) -> Evidence:
-    """What there is where nothing says how sure estimates are, and why."""
-    size = len(models)
-    nothing = np.full((1, size, size), np.nan)
-    return Evidence(models, nothing[:, 0], nothing, inf, FITTED, (NOTHING.format(why),))
+def without(why: str) -> Evidence:
+    """The evidence where nothing says how sure estimates are, and why."""
+    return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (NOTHING.format(why),))
 
 
 def contrasts(evidence: Evidence, first: "Array", second: "Array", measure: int = 0) -> Contrasts:

@@ -195,7 +195,7 @@ def choose(
     check_share("level", level)
     for other in (halves, tuning):
         if isinstance(other, Cases):
-            refuse_roles(other, "choose", (*COMPARED_BY, *NO_BEARING))
+            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - {"cluster"})
     if measure == EXPECTED_COST:
         costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return choose_by_cost(cases, tuning, costs, level=level)

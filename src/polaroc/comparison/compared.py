@@ -100,6 +100,12 @@ def compared(cases: Cases[Any]) -> Compared:
                 f"{without} rows have no fold.", hint="fill it in, or leave these rows out."
             )
         _refuse_repeated_cases(own, model, folds)
+        if own.cluster is not None:
+            raise InvalidArgument(
+                "cluster is given, and models are compared over several folds: the folds tell how "
+                "sure that is, and not the cases.",
+                hint="leave it out, and let no cluster be in training and test cases of one fold.",
+            )
     if own.scores and own.case is None and not folds and own.weight is None:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)

@@ -19,7 +19,8 @@ LOOKED_AT = 10_000
 def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
     """Note on rows of a key that share a case, a patient or the like; None where none is seen.
 
-    It goes by the usual names of such columns. A lazy table is not read for it. For limits
+    It goes by the usual names of such columns. A lazy table is not read for it, and where clusters
+    are named nothing is looked for. For limits
     `of_measures` there is the bootstrap.
 
     Examples
@@ -30,7 +31,8 @@ def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
     rows with the same 'patient' are not independent
     """
     frame = cases.table
-    if isinstance(frame, pl.LazyFrame):
+    # Whoever names clusters knows.
+    if isinstance(frame, pl.LazyFrame) or cases.cluster is not None:
         return None
     keys = key_expressions(cases.keys)
     taken = [cases.truth, cases.weight, *columns_of(cases.score)]

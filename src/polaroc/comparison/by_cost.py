@@ -28,14 +28,13 @@ from polaroc.comparison.answer import (
 from polaroc.comparison.certainty import Certainty, of_evidence
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
-from polaroc.comparison.compared import compared
+from polaroc.comparison.compared import compared, doubted
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.posterior import Posterior, posterior, posterior_columns
 from polaroc.comparison.regret import priors_to_evaluate, table_of_priors
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, alike
-from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import refuse_cluster
 from polaroc.predictions.usual_keys import column_names_of
@@ -208,11 +207,10 @@ def choose_by_cost(
     else:
         evidence = without(WEIGHTED)
     certainty = of_evidence(evidence)
-    doubt = dependence(own, of_measures=False)
     warnings = [
         *([] if given.left_out is None else [given.left_out]),
         *in_both,
-        *([] if doubt is None else [f"{capitalised(doubt)}."]),
+        *doubted(own),
     ]
     return _choice(judged, rated, model, costs, certainty, level, warnings, (own_curves, curves))
 

@@ -25,7 +25,7 @@ from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import measures_of, needs_predictions, one_prior
 from polaroc.comparison.compare import NO_BEARING, compare, of_design
-from polaroc.comparison.compared import compared, measured_halves
+from polaroc.comparison.compared import compared, doubted, measured_halves
 from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
 from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_halves
 from polaroc.comparison.layout import Layout, layout_of
@@ -218,7 +218,8 @@ def choose(
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         left_out = [] if given.left_out is None else [given.left_out]
-        return replace(choice, warnings=(*left_out, *choice.warnings))
+        doubt = doubted(given.cases) if given.on_cases else []
+        return replace(choice, warnings=(*left_out, *doubt, *choice.warnings))
 
     if estimate is None:
         return choice_over(over)

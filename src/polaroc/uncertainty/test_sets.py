@@ -21,6 +21,7 @@ UNRELATED = Hint(
     case="id",
 )
 TOO_FEW = "a class has fewer than two {}"
+UNKNOWN = "the measure is not known of every model"
 SAME_SCORE = "each model gives all cases the same score, which does not tell the classes apart"
 PERFECT = (
     "the models separate the classes perfectly, so that these cases do not tell how much others "
@@ -138,7 +139,11 @@ def _of_influences(
     )
     if evidence.is_known:
         return evidence
-    return replace(evidence, doubts=(NOTHING.format(TOO_FEW.format(of) if fewest < 2 else alike),))
+    if fewest < 2:
+        alike = TOO_FEW.format(of)
+    elif np.isnan(covariance).any():
+        alike = UNKNOWN
+    return replace(evidence, doubts=(NOTHING.format(alike),))
 
 
 def _moved(influences: Sequence["Array"], truth: "Array", clusters: "Array | None") -> Moved:

@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
+from evidences import evidence
 from paired import paired_test
 from polars.testing import assert_frame_equal
 from scipy import stats
@@ -63,11 +64,11 @@ def test_one_test_set_is_judged_case_by_case():
     # Pairs of the covariance are those of the paired test.
     known = of_test_set(pr.cases(ONE, **COLUMNS, fold=None), "auprec", OVER)
     pairs = paired_test(ONE, **COLUMNS, case="case", measure="iauprec", over=OVER)
-    c = known.covariance
+    c = known.covariance[0]
     errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
     assert pairs["std_error"].to_list() == pytest.approx(errors)
     means = by_model(choice)["mean"].to_numpy()
-    expected, reach = posterior(means, c), stats.norm.ppf(0.975) * np.sqrt(c.diagonal())
+    expected, reach = posterior(evidence(means, c)), stats.norm.ppf(0.975) * np.sqrt(c.diagonal())
     expected = expected._replace(
         lower=np.minimum(expected.lower, means - reach),
         upper=np.maximum(expected.upper, means + reach),
@@ -188,8 +189,8 @@ def test_paired_covariance_of_many_models_is_a_covariance():
     known = of_test_set(
         pr.cases(pl.DataFrame(table).with_row_index("id"), truth="y", score=scores), "auprec", OVER
     )
-    assert known.covariance.shape == (30, 30)
-    assert np.linalg.eigvalsh(known.covariance).min() > -1e-12
+    assert known.covariance.shape == (1, 30, 30)
+    assert np.linalg.eigvalsh(known.covariance[0]).min() > -1e-12
 
 
 PROBABLE = {"truth": "truth", "score": 1 / (1 + (-pl.col("score")).exp())}
@@ -240,8 +241,7 @@ def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):
     )  # fmt: skip
     assert choice.models["mean"].to_list() == pytest.approx(mean["estimate"].sort().to_list())
     pairs = paired_test(ONE, **PROBABLE, case="case", measure=name, **at)
-    covariance = of_test_set(pr.cases(ONE, **PROBABLE, fold=None), measure, over).covariance
-    c = covariance
+    c = of_test_set(pr.cases(ONE, **PROBABLE, fold=None), measure, over).covariance[0]
     errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
     assert pairs["std_error"].to_list() == pytest.approx(errors)
     # The mean over priors is named as well.

@@ -22,10 +22,11 @@ from polaroc.comparison.answer import (
     corrected,
     count_tied,
     describe_belief,
+    describe_evidence,
     first_words,
     how_sure,
 )
-from polaroc.comparison.certainty import WEIGHTED, Certainty
+from polaroc.comparison.certainty import WEIGHTED, unknown
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared
@@ -48,6 +49,7 @@ from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
+from polaroc.uncertainty.evidence import FITTED, Evidence
 
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
@@ -207,13 +209,13 @@ def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
         )
 
 
-def _certainty(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) -> Certainty:
+def _certainty(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) -> Evidence:
     """The covariance of the costs of models with fixed thresholds, over cases of one test set."""
     if cases.weight is not None:
         return WEIGHTED
     counts = rated.select(pl.min_horizontal("positives", "negatives").min()).item()
     if counts is None or counts < 2:
-        return Certainty(None, "Nothing says how sure this is: a class has fewer than two cases.")
+        return unknown("Nothing says how sure this is: a class has fewer than two cases.")
     prior = costs.belief.mean
     worth = {True: prior * costs.fn, False: (1 - prior) * costs.fp}
     covariance = np.zeros((rated.height, rated.height))
@@ -237,23 +239,29 @@ def _certainty(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) ->
             p, n = rated[rate].to_numpy(), rated[count].to_numpy()
             covariance += np.diag(worth[label] ** 2 * p * (1 - p) / (n - 1))
     if not covariance.diagonal().max() > 0:
-        return Certainty(
-            None,
+        return unknown(
             "Nothing says how sure this is: the thresholds treat all cases of a class alike, so "
             "that these cases do not tell how much others would change that.",
         )
-    basis = (
-        "The probability refers to these fitted models with these thresholds, on other cases like "
-        "these, which must be independent."
+    about = (
+        FITTED.replace("models", "models with these thresholds,") + ", which must be independent"
     )
+    costs_ = costs.at(prior, 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy())
+    models = rated.to_series(0).to_list()
     if is_paired:
-        return Certainty(covariance, basis)
-    return Certainty(
-        covariance,
-        Hint(
-            f"{basis} Their errors were taken for unrelated, which understates it where they were "
-            "tested on the same cases: name them with {case}.",
-            case="id",
+        return Evidence(models, costs_[None], covariance[None], inf, about)
+    return Evidence(
+        models,
+        costs_[None],
+        covariance[None],
+        inf,
+        about,
+        (
+            Hint(
+                "Their errors were taken for unrelated, which understates it where they were "
+                "tested on the same cases: name them with {case}.",
+                case="id",
+            ),
         ),
         is_bound=True,
     )
@@ -294,7 +302,7 @@ def _tables(
     rated: pl.DataFrame,
     model: str,
     costs: Costs,
-    certainty: Certainty,
+    certainty: Evidence,
     level: float,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The models, the one that costs least first, and their costs and regrets at each prior."""
@@ -305,9 +313,8 @@ def _tables(
     at_nodes = np.array([costs.at(prior, fnr, fpr) for prior in belief.priors])
     least = at_nodes.min(axis=1, initial=inf)
     known = None
-    if certainty.covariance is not None:
-        # The posterior is of numbers of which more is better.
-        known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
+    if certainty.varies:
+        known = posterior(certainty, higher=False, level=level)
     if known is not None:
         exact = (rated[f"cost_{end}"].to_numpy() for end in ("lower", "upper"))
         known = of_costs(known, means, *exact)
@@ -334,7 +341,7 @@ def _choice(
     rated: pl.DataFrame,
     model: str,
     costs: Costs,
-    certainty: Certainty,
+    certainty: Evidence,
     level: float,
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
@@ -356,7 +363,7 @@ def _choice(
         models=models,
         priors=priors,
         warnings=(
-            *([certainty.basis] if is_any else []),
+            *([describe_evidence(certainty)] if is_any else []),
             *([corrected(ranked, "cost", higher=False)] if ranked.height > 1 else []),
             *changes(priors),
             *([] if costs.estimate is None else [costs.belief.interval_note]),
@@ -380,11 +387,10 @@ def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -
     The costs of few errors are not normal, and exact limits do not allow for a model having been
     picked: they are widened by as much as its mean is corrected.
     """
-    corrected = -known.expected - means
+    corrected = known.expected - means
     return known._replace(
-        expected=-known.expected,
-        lower=np.maximum(np.fmin(-known.upper, lower + np.minimum(corrected, 0)), 0),
-        upper=np.fmax(-known.lower, upper + np.maximum(corrected, 0)),
+        lower=np.maximum(np.fmin(known.lower, lower + np.minimum(corrected, 0)), 0),
+        upper=np.fmax(known.upper, upper + np.maximum(corrected, 0)),
     )
 
 

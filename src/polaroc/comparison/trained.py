@@ -21,13 +21,13 @@ from polaroc.comparison.paired_cases import (
     blocks_of,
     read_cases,
 )
-from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Prior
+from polaroc.uncertainty.adjusted import holm_factors
 
 UNMEASURED = "How often the test errs was not measured for models with test sets of their own."
 

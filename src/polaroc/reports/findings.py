@@ -378,7 +378,7 @@ def _choice(
         measures, question.model, question.folds, over=question.over,
         test_train_ratio=question.test_train_ratio, incomplete=question.incomplete,
         level=question.level,
-        certainty=None if tested is None else of_block(tested.cases, tested.block),
+        evidence=None if tested is None else of_block(tested.cases, tested.block),
     )  # fmt: skip
 
 

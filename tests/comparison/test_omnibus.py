@@ -15,7 +15,7 @@ from polaroc.comparison import omnibus
 SHAPES = [(20, 3), (5, 2), (10, 6), (2, 4), (100, 3)]
 
 
-def tests_of(values, **options):
+def outcomes_of(values, **options):
     """The tests of all models at once, by their first words."""
     options = {"target": "dataset", "permutations": 99} | options
     found = pr.compare(tidy(values), **options).omnibus
@@ -23,26 +23,26 @@ def tests_of(values, **options):
 
 
 def two_way(values):
-    return tests_of(values)["repeated-measures F"]
+    return outcomes_of(values)["repeated-measures F"]
 
 
 def greenhouse_geisser(values):
-    return tests_of(values)["Greenhouse-Geisser F"]
+    return outcomes_of(values)["Greenhouse-Geisser F"]
 
 
 def corrected(values, ratio):
-    (found,) = tests_of(
+    (found,) = outcomes_of(
         values, target="algorithm", permutations=9_999, test_train_ratio=ratio
     ).values()
     return found
 
 
 def permutation(values, permutations, seed):
-    return tests_of(values, permutations=permutations, seed=seed)["within-fold permutation"]
+    return outcomes_of(values, permutations=permutations, seed=seed)["within-fold permutation"]
 
 
 def friedman(values):
-    found = tests_of(values)
+    found = outcomes_of(values)
     return found["Friedman χ²"], found["Iman-Davenport F"]
 
 
@@ -176,7 +176,7 @@ def test_permutation_draws_are_seeded_and_counted_with_the_one_that_was_seen(mon
     ],
 )
 def test_equal_models_have_p_one(values):
-    outcomes = [*tests_of(values).values(), corrected(values, 0.25)]
+    outcomes = [*outcomes_of(values).values(), corrected(values, 0.25)]
     assert len(outcomes) == 6
     assert {(one.statistic, one.p_value) for one in outcomes} == {(0, 1)}
 

@@ -57,9 +57,11 @@ def _at(prior: float) -> str:
     return f"at {100 * prior:.3g} % positives"
 
 
-def describe_evidence(evidence: "Evidence") -> str:
-    """What the probability rests on, or why nothing is known of it."""
+def describe_evidence(evidence: "Evidence", *, is_tested: bool = False) -> str:
+    """What the probability rests on, or why nothing is known of it; doubts not those of a test."""
     about = [f"The probability refers to {evidence.about}."] if evidence.varies else []
+    if is_tested and about:
+        return about[0]
     # As a sum, in which hints go on naming arguments as they are asked for.
     sentences = [*about, *evidence.doubts] or ["Nothing says how sure this is."]
     return reduce(lambda first, other: first + " " + other, sentences)

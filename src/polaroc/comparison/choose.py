@@ -371,7 +371,7 @@ def choose_measured(
         priors=priors,
         warnings=(
             *under_belief.warnings,
-            describe_evidence(evidence),
+            describe_evidence(evidence, is_tested=comparison is not None),
             corrected(models, name, higher=higher),
             *changes(priors),
             *([] if under_belief.is_exact else _other_range(frame, models, model, measure, over)),

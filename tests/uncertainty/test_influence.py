@@ -12,8 +12,8 @@ from strategies import tables
 import polaroc as pr
 from polaroc.comparison.delong import single_measure
 from polaroc.measures.areas import auprec_measures, iauprec_measure
-from polaroc.measures.gradients import second_moment
-from polaroc.uncertainty.influence import influence, influence_column
+from polaroc.measures.polars_gradients import second_moment
+from polaroc.uncertainty.polars_influence import influence, influence_column
 
 NAMES = {"truth": "truth", "score": "score"}
 OVER = (0.1, 0.6)

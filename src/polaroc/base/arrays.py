@@ -123,6 +123,11 @@ def _value(
     return value
 
 
+def value_of(quantity: Quantity, columns: Mapping[str, "Array"]) -> Quantity:
+    """A formula of these columns, or a number."""
+    return quantity.value(columns) if isinstance(quantity, Formula) else quantity
+
+
 @dataclass(frozen=True)
 class Arrays:
     """NumPy arrays; a missing value is NaN.

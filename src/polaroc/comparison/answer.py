@@ -59,7 +59,7 @@ def _at(prior: float) -> str:
 
 def describe_evidence(evidence: "Evidence", *, is_tested: bool = False) -> str:
     """What the probability rests on, or why nothing is known of it; doubts not those of a test."""
-    about = [f"The probability refers to {evidence.about}."] if evidence.varies else []
+    about = [f"The probability refers to {evidence.about}."] if evidence.is_known else []
     if is_tested and about:
         return about[0]
     # As a sum, in which hints go on naming arguments as they are asked for.

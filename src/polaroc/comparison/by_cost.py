@@ -26,12 +26,10 @@ from polaroc.comparison.answer import (
     first_words,
     how_sure,
 )
-from polaroc.comparison.certainty import WEIGHTED, unknown
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.paired_cases import model_column, read_cases
 from polaroc.comparison.posterior import Posterior, posterior, posterior_columns
 from polaroc.comparison.regret import priors_to_evaluate, table_of_priors
 from polaroc.curves.curve import curve
@@ -49,7 +47,9 @@ from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
-from polaroc.uncertainty.evidence import FITTED, Evidence
+from polaroc.uncertainty.evidence import Evidence, without
+from polaroc.uncertainty.scored_cases import model_column, read_cases
+from polaroc.uncertainty.test_sets import WEIGHTED, of_thresholds
 
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
@@ -189,14 +189,14 @@ def choose_by_cost(
     )  # fmt: skip
     judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
-    certainty = _certainty(own, rated, costs)
+    evidence = _evidence(own, rated, costs)
     doubt = dependence(own, of_measures=False)
     warnings = [
         *([] if given.left_out is None else [given.left_out]),
         *in_both,
         *([] if doubt is None else [f"{capitalised(doubt)}."]),
     ]
-    return _choice(judged, rated, model, costs, certainty, level, warnings, (own_curves, curves))
+    return _choice(judged, rated, model, costs, evidence, level, warnings, (own_curves, curves))
 
 
 def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
@@ -209,62 +209,15 @@ def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
         )
 
 
-def _certainty(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) -> Evidence:
-    """The covariance of the costs of models with fixed thresholds, over cases of one test set."""
-    if cases.weight is not None:
-        return WEIGHTED
-    counts = rated.select(pl.min_horizontal("positives", "negatives").min()).item()
-    if counts is None or counts < 2:
-        return unknown("Nothing says how sure this is: a class has fewer than two cases.")
-    prior = costs.belief.mean
-    worth = {True: prior * costs.fn, False: (1 - prior) * costs.fp}
-    covariance = np.zeros((rated.height, rated.height))
-    is_paired = cases.case is not None
-    if is_paired:
-        paired = read_cases(cases)
-        on = [paired.model]
-        placed = rated.select(
-            pl.col(on).cast(paired.rows.schema[paired.model]), pl.col("threshold").alias(AT)
-        )
-        at_least = pl.col(SCORE) >= pl.col(AT)
-        rows = join_on(paired.rows, placed, on, order="left")
-        # Without a threshold nothing is called positive.
-        wrong = rows.with_columns((at_least.fill_null(False) != pl.col(TRUTH)).alias(WRONG))
-        for label, cost in worth.items():
-            errors = wrong.filter(pl.col(TRUTH) == label)[WRONG].cast(pl.Float64).to_numpy()
-            by_model = errors.reshape(rated.height, -1)
-            covariance += cost**2 * np.cov(by_model).reshape(covariance.shape) / by_model.shape[1]
-    else:
-        for label, rate, count in ((True, "tpr", "positives"), (False, "fpr", "negatives")):
-            p, n = rated[rate].to_numpy(), rated[count].to_numpy()
-            covariance += np.diag(worth[label] ** 2 * p * (1 - p) / (n - 1))
-    if not covariance.diagonal().max() > 0:
-        return unknown(
-            "Nothing says how sure this is: the thresholds treat all cases of a class alike, so "
-            "that these cases do not tell how much others would change that.",
-        )
-    about = (
-        FITTED.replace("models", "models with these thresholds,") + ", which must be independent"
-    )
-    costs_ = costs.at(prior, 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy())
-    models = rated.to_series(0).to_list()
-    if is_paired:
-        return Evidence(models, costs_[None], covariance[None], inf, about)
-    return Evidence(
-        models,
-        costs_[None],
-        covariance[None],
-        inf,
-        about,
-        (
-            Hint(
-                "Their errors were taken for unrelated, which understates it where they were "
-                "tested on the same cases: name them with {case}.",
-                case="id",
-            ),
-        ),
-        is_bound=True,
-    )
+def _evidence(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) -> Evidence:
+    """Evidence on the costs of models with fixed thresholds, over cases of one test set."""
+    if cases.weight is not None or rated.is_empty():
+        return without(WEIGHTED)
+    compared, prior = read_cases(cases, unpaired=cases.case is None), costs.belief.mean
+    models = rated.to_series(0).cast(compared.schema[compared.model]).to_list()
+    scored = compared.only.of([compared.only.models.index(model) for model in models])
+    thresholds = rated["threshold"].to_list()
+    return of_thresholds(scored, thresholds, prior * costs.fn, (1 - prior) * costs.fp)
 
 
 def _in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str]:
@@ -302,7 +255,7 @@ def _tables(
     rated: pl.DataFrame,
     model: str,
     costs: Costs,
-    certainty: Evidence,
+    evidence: Evidence,
     level: float,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The models, the one that costs least first, and their costs and regrets at each prior."""
@@ -313,8 +266,8 @@ def _tables(
     at_nodes = np.array([costs.at(prior, fnr, fpr) for prior in belief.priors])
     least = at_nodes.min(axis=1, initial=inf)
     known = None
-    if certainty.varies:
-        known = posterior(certainty, higher=False, level=level)
+    if evidence.is_known:
+        known = posterior(evidence, higher=False, level=level)
     if known is not None:
         exact = (rated[f"cost_{end}"].to_numpy() for end in ("lower", "upper"))
         known = of_costs(known, means, *exact)
@@ -341,12 +294,12 @@ def _choice(
     rated: pl.DataFrame,
     model: str,
     costs: Costs,
-    certainty: Evidence,
+    evidence: Evidence,
     level: float,
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
-    models, priors = _tables(judged, rated, model, costs, certainty, level)
+    models, priors = _tables(judged, rated, model, costs, evidence, level)
     ranked = models.filter(pl.col("mean").is_not_null())
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
@@ -356,14 +309,14 @@ def _choice(
         bayes=ranked[model][0] if is_any else None,
         minimax=ranked.filter(close)[model][0] if is_any else None,
         steadiest=None,
-        answer=_sentence(ranked, costs, curves, is_bound=certainty.is_bound)
+        answer=_sentence(ranked, costs, curves, is_bound=evidence.is_bound)
         + _without_threshold(judged, model)
         if is_any
         else _why_none(judged, model),
         models=models,
         priors=priors,
         warnings=(
-            *([describe_evidence(certainty)] if is_any else []),
+            *([describe_evidence(evidence)] if is_any else []),
             *([corrected(ranked, "cost", higher=False)] if ranked.height > 1 else []),
             *changes(priors),
             *([] if costs.estimate is None else [costs.belief.interval_note]),
@@ -375,7 +328,7 @@ def _choice(
         measure=EXPECTED_COST,
         folds=(),
         level=level,
-        is_bound=certainty.is_bound,
+        is_bound=evidence.is_bound,
         threshold=threshold,
         promise=costs.promise() if threshold is not None else None,
     )

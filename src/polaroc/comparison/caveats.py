@@ -13,10 +13,6 @@ from polaroc.uncertainty.evidence import Contrasts, Evidence
 
 HOLD_OUTS = 20
 SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"
-TRAINED = (
-    "The test asks whether these fitted models differ on cases like these, which must be "
-    "independent; of models trained anew it says nothing."
-)
 ASSUMPTION = (
     "The test asks whether the algorithms would differ if trained anew on other samples of this "
     "size. "
@@ -51,6 +47,11 @@ def of_table(table: FoldValues, pairs: Contrasts, plan: Plan, evidence: Evidence
             "variation to judge by, and p = 0 is the formula's limit, not a probability."
         )
     return warnings
+
+
+def trained(evidence: Evidence) -> str:
+    """What a comparison of fitted models is about."""
+    return f"The test is about {evidence.about}; of models trained anew it says nothing."
 
 
 def half_split(models: int, plan: Plan, layout: Layout, evidence: Evidence) -> list[str]:

@@ -20,10 +20,14 @@ from polaroc.comparison.answer import (
     full_answer,
 )
 from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, costs_of
-from polaroc.comparison.certainty import of_test_set
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
-from polaroc.comparison.choice_measures import measures_of, needs_predictions, one_prior
+from polaroc.comparison.choice_measures import (
+    measures_of,
+    needs_predictions,
+    of_one_test_set,
+    one_prior,
+)
 from polaroc.comparison.compare import NO_BEARING, compare, of_table
 from polaroc.comparison.compared import compared, measured_halves
 from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
@@ -213,7 +217,7 @@ def choose(
             given.table if given.are_measures else measures_of(given.cases, over, measure),
             given.model, given.folds, measure, over=over, test_train_ratio=given.test_train_ratio,
             incomplete=incomplete, level=level,
-            evidence=of_test_set(given.cases, measure, over) if given.on_cases else None,
+            evidence=of_one_test_set(given.cases, measure, over) if given.on_cases else None,
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         left_out = [] if given.left_out is None else [given.left_out]

@@ -111,7 +111,7 @@ def posterior(
     >>> result.probability_best.round(2).tolist()
     [0.75, 0.25]
     >>> result.expected.round(3).tolist()
-    [0.792, 0.788]
+    [0.801, 0.799]
     """
     means, covariance = evidence.estimates[0], evidence.covariance[0]
     if not covariance.diagonal().max(initial=0.0) > 0:

@@ -13,6 +13,7 @@ from polaroc.base.checks import check_flag
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import segments_in
 from polaroc.errors import check_choice
+from polaroc.measures import polars_gradients
 from polaroc.measures.gradients import area_gradient, auc_gradient
 from polaroc.measures.interleaving import SKEW
 from polaroc.measures.partial_areas import partial_auc, rate_range
@@ -44,7 +45,13 @@ def auc_measure(
         return partial_auc(fpr, tpr, standardise, backend)
     positives, negatives = backend.column("positives"), backend.column("negatives")
     chance = ((positives + negatives + 1) / (12 * positives * negatives)) ** 0.5
-    area = total("auc", segment_auc(backend), backend, gradient=auc_gradient)
+    area = total(
+        "auc",
+        segment_auc(backend),
+        backend,
+        gradient=auc_gradient,
+        in_columns=lambda _: polars_gradients.auc_gradient(),
+    )
     reversed_ = area.estimate < 0.5 - REVERSED * chance
     warning = reversed_, BELOW_CHANCE
 
@@ -82,14 +89,14 @@ def auprec_measures(
         columns, hold = _held(f"{label}_{i}", backend)
         area = segment_area(skewed, interpolation, start, recall, backend, hold)
         gradient = (
-            partial(area_gradient, [(skewed, 1.0)], interpolation, label=f"_{i}")
+            partial(area_gradient, nodes=[(node, 1.0)], interpolation=interpolation)
             if smooth
             else None
         )
         summed = total(
             "auprec", area, backend,
             label=f"{label}_{i}", prior=observed if node is None else prior, bias_skew=skewed,
-            gradient=gradient,
+            gradient=gradient, in_columns=lambda _, skewed=skewed, i=i: polars_gradients.area_gradient([(skewed, 1.0)], interpolation, label=f"_{i}"),
         )  # fmt: skip
         perfect = partial(_perfect_area, skewed=skewed if many is None else pl.col(SKEW))
         straight = interpolation in STRAIGHT_IN_ROC
@@ -123,12 +130,19 @@ def iauprec_measure(
         weight * backend.minimum(skewed, negatives) for skewed, weight in belief.in_bins
     )
     smooth = start == "limit" and interpolation != "hull"
-    gradient = partial(area_gradient, nodes, interpolation) if smooth else None
+    gradient = partial(area_gradient, nodes=nodes, interpolation=interpolation) if smooth else None
 
     def perfect(tail: float) -> pl.Expr:
         return pl.sum_horizontal(weight * _perfect_area(tail, skewed) for skewed, weight in nodes)
 
-    averaged = total("iauprec", area, backend, bias_skew=bias_skew, gradient=gradient)
+    averaged = total(
+        "iauprec",
+        area,
+        backend,
+        bias_skew=bias_skew,
+        gradient=gradient,
+        in_columns=lambda _: polars_gradients.area_gradient(nodes, interpolation),
+    )
     return replace(
         averaged,
         perfect_lower_limit=perfect,

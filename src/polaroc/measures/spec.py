@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
-from polaroc.measures.gradients import Gradient
+from polaroc.measures.gradients import Gradient, Segments
 from polaroc.priors.chebyshev import ManyPriors
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
@@ -24,8 +24,9 @@ class GradientTerm:
     """
 
     name: str
-    gradient: Callable[[Sequence[str]], Gradient]
-    slope: Quantity = field(default_factory=lambda: pl.lit(1.0))
+    gradient: Callable[[Segments], Gradient]
+    slope: Quantity = 1.0
+    in_columns: Callable[[Sequence[str]], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,8 @@ def total(
     label: str = "",
     prior: Quantity | None = None,
     bias_skew: Quantity | None = None,
-    gradient: Callable[[], Gradient] | None = None,
+    gradient: Callable[[Segments], Gradient] | None = None,
+    in_columns: Callable[[Sequence[str]], Any] | None = None,
 ) -> Measure:
     """A measure that is one sum over segments; `label` makes the column of the sum unique."""
     summed = PRIVATE + (label or name)
@@ -222,7 +224,9 @@ def total(
         sums={summed: segment},
         prior=prior,
         bias_skew=bias_skew,
-        gradient_terms=() if gradient is None else (GradientTerm(summed, lambda _: gradient()),),
+        gradient_terms=()
+        if gradient is None
+        else (GradientTerm(summed, gradient, in_columns=in_columns),),
     )
 
 

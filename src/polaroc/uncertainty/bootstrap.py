@@ -45,11 +45,11 @@ from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Priors
 from polaroc.uncertainty.bootstrap_limits import Limits, accelerations, limits_of_draws, widest
 from polaroc.uncertainty.draws import check_draws, draws_of_cells, draws_of_clusters, generator
-from polaroc.uncertainty.influence import NOT_COUNTS
 from polaroc.uncertainty.intervals import (
     check_interpolation,
     with_counts_note,
 )
+from polaroc.uncertainty.polars_influence import NOT_COUNTS
 from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, curves_with_pseudo_cases
 
 METHODS = ("percentile", "bca", "logit")

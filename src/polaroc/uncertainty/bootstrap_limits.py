@@ -11,7 +11,7 @@ from polaroc.base.statistics import NORMAL, ROUNDING, normal
 from polaroc.measures.spec import Measure, values_by_row
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
-from polaroc.uncertainty.influence import influence, influence_column
+from polaroc.uncertainty.polars_influence import influence, influence_column
 
 # Lower and upper limit, standard error, note.
 Limits: TypeAlias = tuple[float | None, float | None, float | None, str | None]

@@ -11,7 +11,7 @@ from polaroc.base.statistics import normal, student
 from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import CaseLoss, Measure, chunks
 from polaroc.measures.table import AREA, VARIANCE, Limits, ManyLimits, in_order_of_parts, tidy
-from polaroc.uncertainty.influence import no_limits_note
+from polaroc.uncertainty.polars_influence import no_limits_note
 
 # The moments of the losses of a class, and the derivative by the score prior.
 MOMENTS = tuple(private(f"loss_{name}") for name in ("p", "pp", "pm", "n", "nn", "nm", "d"))

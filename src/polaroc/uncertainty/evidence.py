@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import erfc, inf, isinf, sqrt
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import polars as pl
 
@@ -14,11 +14,14 @@ from polaroc.errors import Hint
 from polaroc.typing import Array
 
 FITTED = "these fitted models on other cases like these"
+NOTHING = "Nothing says how sure this is: {}."
 TRAINED_ANEW = "models trained anew on other samples of this size"
 # Standard errors below are rounding, as are differences below `ROUNDING`; measures are of order 1.
 NO_ERROR = 1e-13
 # Test sets as large as training sets: the most that is usual.
 MAX_RATIO = 1.0
+# Variances of a difference below this share of those of both models come from the differences.
+SIMILAR = 1e-3
 
 
 class Moved(NamedTuple):
@@ -32,14 +35,19 @@ class Moved(NamedTuple):
     factors: tuple[float, ...]
     counts: tuple[int, ...]  # of units that a part has
     joint: float = 0.0  # where parts have the same units in the same order
+    units: str = "cases"
 
     def products(self, own: Sequence["Array"], other: Sequence["Array"]) -> "Array":
         """The covariance of two sums of influences, one for each row of `own` and `other`."""
         pairs = zip(self.factors, own, other, strict=True)
-        total = sum(factor * (a * b).sum(axis=-1) for factor, a, b in pairs)
+        total = sum(factor * _dot(a, b) for factor, a, b in pairs)
         if self.joint:
-            total = total + self.joint * (own[0] * other[1] + own[1] * other[0]).sum(axis=-1)
+            total = total + self.joint * (_dot(own[0], other[1]) + _dot(own[1], other[0]))
         return np.asarray(total)
+
+    def apart(self, first: int, second: int, measure: int = 0) -> list["Array"]:
+        """By how much the units move the difference of two models."""
+        return [part[measure, first] - part[measure, second] for part in self.parts]
 
     def covariance(self) -> "Array":
         """The covariance of all models: measures × models × models."""
@@ -49,6 +57,12 @@ class Moved(NamedTuple):
             both = self.parts[0] @ self.parts[1].swapaxes(-1, -2)
             total = total + self.joint * (both + both.swapaxes(-1, -2))
         return np.asarray(total)
+
+
+def _dot(own: "Array", other: "Array") -> "Array":
+    """The sums of products along the last axis, without a table of these."""
+    total: Array = np.einsum("...i,...i->...", own, other)
+    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +79,8 @@ class Evidence:
     is_bound: bool = False  # whether the covariance is larger than it need be
 
     @property
-    def varies(self) -> bool:
-        """Whether it says how far the estimates may be off: not where nothing moves them."""
+    def is_known(self) -> bool:
+        """Whether there is a covariance, of models of which any varies; else `doubts` says why."""
         variances = self.covariance.diagonal(axis1=1, axis2=2)
         return bool((variances.max(axis=1, initial=0.0) > NO_ERROR**2).all())
 
@@ -137,7 +151,7 @@ def of_folds(
     """
     folds, means = len(values), values.mean(axis=0)
     factor = 1 / folds + (MAX_RATIO if ratio is None else ratio)
-    moved = Moved(((values - means).T[None],), (factor / (folds - 1),), (folds,))
+    moved = Moved(((values - means).T[None],), (factor / (folds - 1),), (folds,), units="folds")
     return Evidence(
         models, means[None], moved.covariance(), float(folds - 1), TRAINED_ANEW,
         tuple(_doubts_of_folds(folds, ratio)), moved, is_bound=ratio is None,
@@ -308,22 +322,24 @@ def common_variance(evidence: Evidence, measure: int = 0) -> float:
     return variance if variance > (NO_ERROR * size) ** 2 else 0.0
 
 
+def without(why: str) -> Evidence:
+    """The evidence where nothing says how sure estimates are, and why."""
+    return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (NOTHING.format(why),))
+
+
 def contrasts(evidence: Evidence, first: "Array", second: "Array", measure: int = 0) -> Contrasts:
     """The differences of the models at the places `first` and `second`, each pair on its own."""
     estimates = evidence.estimates[measure]
     difference = estimates[first] - estimates[second]
-    size = max(1.0, float(np.nanmax(np.abs(estimates), initial=0.0)))
-    if evidence.moved is None:
-        covariance = evidence.covariance[measure]
-        variance = (
-            covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
-        )
-    else:
-        # From the differences of influences: models that are all but equal would drown in the
-        # rounding of three variances. One pair at a time, since there may be millions of cases.
-        variance = np.empty(len(first))
-        for place, (a, b) in enumerate(zip(first, second, strict=True)):
-            apart = [part[measure, a] - part[measure, b] for part in evidence.moved.parts]
+    size = float(np.abs(estimates[np.isfinite(estimates)]).max(initial=1.0))
+    covariance = evidence.covariance[measure]
+    own, other = covariance[first, first], covariance[second, second]
+    variance = own + other - 2 * covariance[first, second]
+    if evidence.moved is not None:
+        # Models that are all but equal would drown in the rounding of three variances. One pair
+        # at a time, since there may be millions of cases.
+        for place in np.flatnonzero(variance < SIMILAR * (own + other)):
+            apart = evidence.moved.apart(int(first[place]), int(second[place]), measure)
             variance[place] = evidence.moved.products(apart, apart)
     std_error = np.sqrt(np.maximum(variance, 0.0))
     return Contrasts(
@@ -345,6 +361,14 @@ def pair_places(models: int) -> tuple["Array", "Array"]:
     return pairs[:, 0], pairs[:, 1]
 
 
+@overload
+def quantile(level: float, freedom: float = inf) -> float: ...
+
+
+@overload
+def quantile(level: "Array", freedom: float = inf) -> "Array": ...
+
+
 def quantile(level: "float | Array", freedom: float = inf) -> "float | Array":
     """The quantile of Student's t that holds `level` between it and its negative.
 
@@ -358,4 +382,4 @@ def quantile(level: "float | Array", freedom: float = inf) -> "float | Array":
     from scipy.special import stdtrit
 
     found: Array = -stdtrit(freedom, (1 - np.asarray(level)) / 2)
-    return found
+    return float(found) if isinstance(level, float) else found

@@ -23,7 +23,7 @@ from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Prior, Priors
 from polaroc.uncertainty.case_losses import loss_limits
-from polaroc.uncertainty.influence import (
+from polaroc.uncertainty.polars_influence import (
     covariance,
     covariances,
     no_limits_note,

@@ -10,7 +10,6 @@ from polaroc.base.checks import check_factor, check_share, check_text, pair_of
 from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.answer import (
     changes,
@@ -59,7 +58,7 @@ from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import widest
 from polaroc.typing import Table
-from polaroc.uncertainty.evidence import Evidence, of_folds, of_unrelated
+from polaroc.uncertainty.evidence import Evidence, of_folds, of_unrelated, without
 
 COLUMNS = (
     "mean", "expected", "lower", "upper", "probability_best", "expected_loss", "regret", "best",
@@ -408,12 +407,19 @@ def _of_errors(
     elif len(grid) == 1:
         named = pl.col("measure").cast(pl.String) == measure
         rows = frame.filter(named & ((pl.col("prior") - grid[0]).abs() <= SAME))
-    errors = np.full(len(models), np.nan)
     if "std_error" in rows.columns and rows.height == len(models):
         known = rows.select(models.name, "std_error")
         joined = join_on(models.to_frame(), known, [models.name], "left", order="left")
-        errors = joined["std_error"].cast(pl.Float64).to_numpy()
-    return of_unrelated(table.at_first, errors, models)
+        if not joined["std_error"].null_count():
+            errors = joined["std_error"].cast(pl.Float64).to_numpy()
+            return of_unrelated(table.at_first, errors, models)
+    return without(
+        Hint(
+            "To know how sure the choice is, give predictions with {case}, which names the cases "
+            "of one test set, or measures of several folds: each model was measured once.",
+            case="id",
+        )
+    )
 
 
 def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:

@@ -14,6 +14,11 @@ from polaroc.errors import Hint
 from polaroc.typing import Array
 
 FITTED = "these fitted models on other cases like these"
+UNRELATED = Hint(
+    "Their errors were taken for unrelated, which understates it where they were tested on the "
+    "same cases: give predictions with {case}.",
+    case="id",
+)
 NOTHING = "Nothing says how sure this is: {}."
 TRAINED_ANEW = "models trained anew on other samples of this size"
 # Standard errors below are rounding, as are differences below `ROUNDING`; measures are of order 1.
@@ -199,21 +204,8 @@ def of_unrelated(
     >>> of_unrelated(np.array([[0.9, 0.8]]), np.array([0.5, 0.25])).covariance[0].tolist()
     [[0.25, 0.0], [0.0, 0.0625]]
     """
-    is_known = not np.isnan(errors).any()
-    if not is_known:
-        doubt = Hint(
-            "To know how sure the choice is, give predictions with {case}, which names the cases "
-            "of one test set, or measures of several folds: each model was measured once.",
-            case="id",
-        )
-    else:
-        doubt = Hint(
-            "Their errors were taken for unrelated, which understates it where they were tested on "
-            "the same cases: give predictions with {case}.",
-            case="id",
-        )
-    covariance = np.diag(errors**2)
-    return Evidence(models, values, covariance[None], inf, FITTED, (doubt,), is_bound=is_known)
+    covariance = np.diag(errors**2)[None]
+    return Evidence(models, values, covariance, inf, FITTED, (UNRELATED,), is_bound=True)
 
 
 def of_halves(
@@ -324,7 +316,8 @@ def common_variance(evidence: Evidence, measure: int = 0) -> float:
 
 def without(why: str) -> Evidence:
     """The evidence where nothing says how sure estimates are, and why."""
-    return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (NOTHING.format(why),))
+    doubt = why if isinstance(why, Hint) else NOTHING.format(why)
+    return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (doubt,))
 
 
 def contrasts(evidence: Evidence, first: "Array", second: "Array", measure: int = 0) -> Contrasts:

@@ -5,21 +5,15 @@ from dataclasses import replace
 from math import inf
 
 from polaroc.base.lazy import np
-from polaroc.errors import Hint
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import FITTED, NOTHING, Evidence, Moved
+from polaroc.uncertainty.evidence import FITTED, NOTHING, UNRELATED, Evidence, Moved
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 
 INDEPENDENT = "which must be independent"
 CLUSTERS = "whose clusters must be independent"
 WEIGHTED = "that of one test set is not known for weighted cases"
-UNRELATED = Hint(
-    "Their errors were taken for unrelated, which understates it where they were tested on the "
-    "same cases: give predictions with {case}.",
-    case="id",
-)
 TOO_FEW = "a class has fewer than two {}"
 SAME_SCORE = "each model gives all cases the same score, which does not tell the classes apart"
 PERFECT = (
@@ -115,10 +109,12 @@ def _of_influences(
         f"{about}, {INDEPENDENT if cases.clusters is None else CLUSTERS}",
         () if cases.paired else (UNRELATED,),
         groups[0] if cases.paired and fewest > 1 else None,
+        is_bound=not cases.paired,
     )
     if evidence.is_known:
         return evidence
-    return replace(evidence, doubts=(NOTHING.format(TOO_FEW.format(of) if fewest < 2 else alike),))
+    why = TOO_FEW.format(of) if fewest < 2 else alike
+    return replace(evidence, doubts=(NOTHING.format(why),), is_bound=False)
 
 
 def _moved(influences: Sequence["Array"], truth: "Array", clusters: "Array | None") -> Moved:

@@ -22,10 +22,10 @@ from polaroc.comparison.answer import (
     corrected,
     count_tied,
     describe_belief,
+    describe_evidence,
     first_words,
     how_sure,
 )
-from polaroc.comparison.certainty import Certainty, of_evidence
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared, doubted
@@ -198,21 +198,20 @@ def choose_by_cost(
         )  # fmt: skip
         judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
-    if own.weight is None:
+    if own.weight is not None or rated.is_empty():
+        evidence = without(WEIGHTED)
+    else:
         on = _judged(own, rated)
         evidence = on.evidence(costs)
         if own.cluster is not None:
             lower, upper = on.limits(evidence, costs, level)
             rated = rated.with_columns(cost_lower=lower, cost_upper=upper)
-    else:
-        evidence = without(WEIGHTED)
-    certainty = of_evidence(evidence)
     warnings = [
         *([] if given.left_out is None else [given.left_out]),
         *in_both,
         *doubted(own),
     ]
-    return _choice(judged, rated, model, costs, certainty, level, warnings, (own_curves, curves))
+    return _choice(judged, rated, model, costs, evidence, level, warnings, (own_curves, curves))
 
 
 def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
@@ -301,7 +300,7 @@ def _tables(
     rated: pl.DataFrame,
     model: str,
     costs: Costs,
-    certainty: Certainty,
+    evidence: Evidence,
     level: float,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The models, the one that costs least first, and their costs and regrets at each prior."""
@@ -312,9 +311,8 @@ def _tables(
     at_nodes = np.array([costs.at(prior, fnr, fpr) for prior in belief.priors])
     least = at_nodes.min(axis=1, initial=inf)
     known = None
-    if certainty.covariance is not None:
-        # The posterior is of numbers of which more is better.
-        known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
+    if evidence.is_known:
+        known = posterior(evidence, higher=False, level=level)
     if known is not None:
         exact = (rated[f"cost_{end}"].to_numpy() for end in ("lower", "upper"))
         known = of_costs(known, means, *exact)
@@ -341,12 +339,12 @@ def _choice(
     rated: pl.DataFrame,
     model: str,
     costs: Costs,
-    certainty: Certainty,
+    evidence: Evidence,
     level: float,
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
-    models, priors = _tables(judged, rated, model, costs, certainty, level)
+    models, priors = _tables(judged, rated, model, costs, evidence, level)
     ranked = models.filter(pl.col("mean").is_not_null())
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
@@ -356,14 +354,14 @@ def _choice(
         bayes=ranked[model][0] if is_any else None,
         minimax=ranked.filter(close)[model][0] if is_any else None,
         steadiest=None,
-        answer=_sentence(ranked, costs, curves, is_bound=certainty.is_bound)
+        answer=_sentence(ranked, costs, curves, is_bound=evidence.is_bound)
         + _without_threshold(judged, model)
         if is_any
         else _why_none(judged, model),
         models=models,
         priors=priors,
         warnings=(
-            *([certainty.basis] if is_any else []),
+            *([describe_evidence(evidence)] if is_any else []),
             *([corrected(ranked, "cost", higher=False)] if ranked.height > 1 else []),
             *changes(priors),
             *([] if costs.estimate is None else [costs.belief.interval_note]),
@@ -375,7 +373,7 @@ def _choice(
         measure=EXPECTED_COST,
         folds=(),
         level=level,
-        is_bound=certainty.is_bound,
+        is_bound=evidence.is_bound,
         threshold=threshold,
         promise=costs.promise() if threshold is not None else None,
     )
@@ -387,11 +385,10 @@ def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -
     The costs of few errors are not normal, and exact limits do not allow for a model having been
     picked: they are widened by as much as its mean is corrected.
     """
-    corrected = -known.expected - means
+    corrected = known.expected - means
     return known._replace(
-        expected=-known.expected,
-        lower=np.maximum(np.fmin(-known.upper, lower + np.minimum(corrected, 0)), 0),
-        upper=np.fmax(-known.lower, upper + np.maximum(corrected, 0)),
+        lower=np.maximum(np.fmin(known.lower, lower + np.minimum(corrected, 0)), 0),
+        upper=np.fmax(known.upper, upper + np.maximum(corrected, 0)),
     )
 
 

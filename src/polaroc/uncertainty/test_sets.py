@@ -5,21 +5,15 @@ from dataclasses import replace
 from math import inf
 
 from polaroc.base.lazy import np
-from polaroc.errors import Hint
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import FITTED, NO_ERROR, NOTHING, Evidence, Moved
+from polaroc.uncertainty.evidence import FITTED, NO_ERROR, NOTHING, UNRELATED, Evidence, Moved
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 
 INDEPENDENT = "which must be independent"
 CLUSTERS = "whose clusters must be independent"
 WEIGHTED = "that of one test set is not known for weighted cases"
-UNRELATED = Hint(
-    "Their errors were taken for unrelated, which understates it where they were tested on the "
-    "same cases: give predictions with {case}.",
-    case="id",
-)
 TOO_FEW = "a class has fewer than two {}"
 UNKNOWN = "the measure is not known of every model"
 SAME_SCORE = "each model gives all cases the same score, which does not tell the classes apart"
@@ -136,6 +130,7 @@ def _of_influences(
         f"{about}, {INDEPENDENT if cases.clusters is None else CLUSTERS}",
         () if cases.paired else (UNRELATED,),
         groups[0] if cases.paired and fewest > 1 else None,
+        is_bound=not cases.paired,
     )
     if evidence.is_known:
         return evidence
@@ -143,7 +138,7 @@ def _of_influences(
         alike = TOO_FEW.format(of)
     elif np.isnan(covariance).any():
         alike = UNKNOWN
-    return replace(evidence, doubts=(NOTHING.format(alike),))
+    return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)
 
 
 def _moved(influences: Sequence["Array"], truth: "Array", clusters: "Array | None") -> Moved:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Any, cast
 
 import polars as pl
@@ -128,7 +129,12 @@ def read_cases(
             else "is this the column that tells the models apart?",
         )
     if clusters:
-        rows = _numbered_clusters(rows.rename({clusters[0]: CLUSTER}))
+        rows = rows.rename({clusters[0]: CLUSTER})
+        if missing := rows[CLUSTER].null_count():
+            raise InvalidPredictions(
+                f"{missing} cases have no cluster.",
+                hint="drop them, or give each a cluster of its own.",
+            )
     kept = [*blocks, model]
     sets = [_scored(parts, rows, blocks, model, of_case) for parts in _parts(rows, blocks, model)]
     return ComparedCases(
@@ -136,20 +142,16 @@ def read_cases(
     )
 
 
-def _numbered_clusters(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows whose clusters are numbers from 0 on; raise where a case has none."""
-    if rows[CLUSTER].null_count():
-        raise InvalidPredictions(
-            f"{rows[CLUSTER].null_count()} cases have no cluster.",
-            hint="drop them, or give each a cluster of its own.",
-        )
-    return rows.with_columns(pl.col(CLUSTER).rank("dense").cast(pl.Int64) - 1)
-
-
 def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[pl.DataFrame]]:
     """The rows of each model, test set by test set, all sorted."""
     keys = [*blocks, model]
-    parts = rows.partition_by(keys, maintain_order=True)
+    runs = [] if blocks else rows[model].rle().struct.field("len").to_list()
+    if runs and len(runs) == rows[model].n_unique():
+        # As in a wide table: there is nothing to gather.
+        ends = list(accumulate(runs, initial=0))
+        parts = [rows[first:end] for first, end in pairwise(ends)]
+    else:
+        parts = rows.partition_by(keys, maintain_order=True)
     first = pl.concat([part.select(keys).head(1) for part in parts])
     order = first.with_row_index(PLACE).sort(keys, nulls_last=True)
     for block in order.partition_by(blocks, maintain_order=True) if blocks else [order]:
@@ -165,15 +167,24 @@ def _scored(
         if aligned is None:
             _refuse_unpaired(rows, blocks, model, case)
         parts = aligned or parts
-    is_clustered = CLUSTER in rows.columns
+    clusters = None
+    if CLUSTER in rows.columns:
+        # Models that have the same cases have the same clusters.
+        own = [_numbered(part[CLUSTER]) for part in (parts if case is None else parts[:1])]
+        clusters = own if case is None else own * len(parts)
     return ScoredCases(
         parts[0].select(blocks).row(0) if blocks else (),
         [part[model][0] for part in parts],
         [part[SCORE].to_numpy() for part in parts],
         [part[TRUTH].to_numpy() for part in parts],
-        [part[CLUSTER].to_numpy() for part in parts] if is_clustered else None,
+        clusters,
         case is not None,
     )
+
+
+def _numbered(clusters: pl.Series) -> "Array":
+    """The clusters as numbers from 0 on."""
+    return (clusters.rank("dense") - 1).to_numpy().astype(np.int64)
 
 
 def _aligned(parts: list[pl.DataFrame], case: str) -> list[pl.DataFrame] | None:

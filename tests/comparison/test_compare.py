@@ -274,7 +274,7 @@ def test_what_is_asked_is_said():
 def test_rates_are_quoted_of_the_design_at_hand_only(blocks, ratio, design):
     said = pr.compare(tidy(draw(blocks, 3)), test_train_ratio=ratio).warnings[1]
     assert ("How often the test errs was measured" in said) == (design is not None)
-    assert f"({design}, 2 models" in said or f"not measured for {blocks} folds" in said
+    assert f"({design}, 3 models" in said or f"not measured for {blocks} folds" in said
 
 
 @pytest.mark.parametrize(("blocks", "measured"), [(20, True), (12, False)])

@@ -33,12 +33,9 @@ from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, ch
 from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, doubts, over_labels, range_rows, rows_of
-from polaroc.comparison.posterior import at_least_own, posterior, posterior_columns
+from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.comparison.regret import (
-    ExpectedMeasures,
-    best_shares,
     measure_under_belief,
-    table_of_priors,
 )
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
@@ -348,8 +345,14 @@ def choose_measured(
         evidence = of_folds(measured.expected, test_train_ratio, table.models)
     elif evidence is None:
         evidence = _of_errors(frame, expected, measure, over, under_belief.grid)
-    models = _models(measured, table.models, evidence, _sens(frame, model, over), level)
-    priors = _priors(measured, table.models)
+    limits = bounds(measure)
+    known = posterior(evidence, higher=higher, level=level, limits=limits)
+    if known is not None:
+        known = at_least_own(known, evidence, level)
+    models = measured.model_table(table.models, known)
+    models = models.with_columns(pl.col("lower", "upper").clip(*limits))
+    models = join_on(models, _sens(frame, model, over), [model], "left", order="left")
+    priors = measured.prior_table(table.models)
     comparison = None
     if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
         plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)
@@ -430,60 +433,18 @@ def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
     return frame.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
 
 
-def _models(
-    measured: ExpectedMeasures,
-    models: pl.Series,
-    evidence: Evidence,
-    sens: pl.DataFrame | None,
-    level: float,
-) -> pl.DataFrame:
-    folds, limits = len(measured.values), bounds(measured.measure)
-    shares = best_shares(measured.gain).mean(axis=0)
-    unknown: Any = [None] * len(models)
-    mean = worst = unknown
-    if measured.covers:
-        mean, worst = measured.mean_regret, measured.regret.max(axis=1)
-    known = posterior(evidence, higher=measured.higher, level=level, limits=limits)
-    if known is not None:
-        known = at_least_own(known, evidence, level)
-    table = pl.DataFrame(
-        [
-            models,
-            pl.Series("mean", measured.expected.mean(axis=0)),
-            *posterior_columns(known, len(models)),
-            pl.Series("mean_regret", mean, pl.Float64),
-            pl.Series("worst_regret", worst, pl.Float64),
-            pl.Series("share", shares if folds > 1 else unknown, pl.Float64),
-        ]
-    ).with_columns(pl.col("lower", "upper").clip(*limits))
-    if sens is None:
-        table = table.with_columns(pl.lit(None, pl.Float64).alias("sens"))
-    else:
-        table = join_on(table, sens, [models.name], "left")
-    return table.sort("mean", descending=measured.higher, maintain_order=True)
-
-
-def _priors(measured: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:
-    if not measured.evaluated_priors:
-        return table_of_priors((), models, (), ())
-    shares = measured.shares.T.ravel() if len(measured.values) > 1 else None
-    means, regrets = measured.means.T.ravel(), measured.regret.T.ravel()
-    return table_of_priors(measured.evaluated_priors, models, means, regrets, shares)
-
-
 def _sens(
     frame: pl.DataFrame, model: str, over: tuple[float, float] | Belief | None
-) -> pl.DataFrame | None:
-    """The mean Sens per model over the range, where the table has it for all."""
+) -> pl.DataFrame:
+    """The mean Sens per model over the range, null unless the table has it for all."""
     labels = over_labels(frame, "sens")
     if labels and over is not None:
         rows = range_rows(frame, "sens", over)
     else:
         rows = rows_of(frame, "sens") if "sens" in frame["measure"] and len(labels) < 2 else None
-    if rows is None:
-        return None
-    sens = rows.frame.group_by(model).agg(pl.col("estimate").mean().alias("sens"))
-    return None if sens["sens"].null_count() else sens
+    estimates = frame.clear() if rows is None else rows.frame
+    sens = estimates.group_by(model).agg(pl.col("estimate").cast(pl.Float64).mean().alias("sens"))
+    return sens.with_columns(pl.when(~pl.col("sens").is_null().any()).then("sens").alias("sens"))
 
 
 def _least(models: pl.DataFrame, model: str, column: str) -> Any:

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 from math import inf, log
-from typing import NamedTuple
-
-import polars as pl
+from typing import Any, NamedTuple
 
 from polaroc.base.lazy import np
 from polaroc.typing import Array
@@ -43,13 +41,9 @@ class Posterior(NamedTuple):
         return self._replace(expected=-self.expected, lower=-self.upper, upper=-self.lower)
 
 
-def posterior_columns(known: Posterior | None, models: int) -> list[pl.Series]:
-    """What is known of so many models, as columns; null where nothing is."""
-    unknown = [None] * models
-    return [
-        pl.Series(name, unknown if known is None else getattr(known, name), pl.Float64)
-        for name in Posterior._fields
-    ]
+def posterior_columns(known: Posterior | None, models: int) -> dict[str, Any]:
+    """What is known of so many models, by column; null where nothing is."""
+    return dict.fromkeys(Posterior._fields, [None] * models) if known is None else known._asdict()
 
 
 def posterior(

@@ -148,7 +148,6 @@ def test_weights_or_rows_left_out_have_no_pairs():
         ({"case": "nope"}, InvalidArgument, "no column 'nope'"),
         ({"model": "clf"}, InvalidArgument, "no column 'clf'"),
         ({"by": "model"}, InvalidArgument, "does not honour 'by'"),
-        ({"cluster": "case"}, InvalidArgument, "does not honour 'cluster'"),
         ({"incomplete": "drop"}, InvalidArgument, "incomplete is for folds"),
         ({"level": 2}, InvalidArgument, "level is 2"),
         ({"measure": "auc"}, InvalidArgument, "does not depend on the share of positives"),

@@ -409,7 +409,6 @@ def test_near_names_are_suggested():
         ({"model": None}, "nothing tells the models apart"),
         ({"by": "fold"}, "gate does not honour 'by'"),
         ({"weight": "case"}, "'case' is case and weight"),
-        ({"cluster": "case"}, "gate does not honour 'cluster'"),
     ],
     ids=str,
 )

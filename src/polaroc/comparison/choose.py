@@ -28,7 +28,7 @@ from polaroc.comparison.choice_measures import (
     one_prior,
 )
 from polaroc.comparison.compare import NO_BEARING, compare, of_table
-from polaroc.comparison.compared import compared, measured_halves
+from polaroc.comparison.compared import compared, doubted, measured_halves
 from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
 from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
@@ -195,7 +195,7 @@ def choose(
     check_share("level", level)
     for other in (halves, tuning):
         if isinstance(other, Cases):
-            refuse_roles(other, "choose", (*COMPARED_BY, *NO_BEARING))
+            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - {"cluster"})
     if measure == EXPECTED_COST:
         costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return choose_by_cost(cases, tuning, costs, level=level)
@@ -217,7 +217,8 @@ def choose(
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         left_out = [] if given.left_out is None else [given.left_out]
-        return replace(choice, warnings=(*left_out, *choice.warnings))
+        doubt = doubted(given.cases) if given.on_cases else []
+        return replace(choice, warnings=(*left_out, *doubt, *choice.warnings))
 
     if estimate is None:
         return choice_over(over)

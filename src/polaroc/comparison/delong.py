@@ -96,8 +96,7 @@ def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl
     compared = read_cases(cases)
     blocks = (of_test_set(one, [measure]) for one in compared.sets)
     pairs = pairs_of(compared, blocks, level)
-    note = dependence(cases) if cases.cluster is None else None
-    return pairs.lazy().with_columns(pl.lit(note, pl.String).alias("note"))
+    return pairs.lazy().with_columns(pl.lit(dependence(cases), pl.String).alias("note"))
 
 
 def pairs_of(cases: ComparedCases, evidence: Iterable[Evidence], level: float) -> pl.DataFrame:

@@ -57,10 +57,12 @@ class Moved(NamedTuple):
     def covariance(self) -> "Array":
         """The covariance of all models: measures × models × models."""
         pairs = zip(self.factors, self.parts, strict=True)
-        total = sum(factor * part @ part.swapaxes(-1, -2) for factor, part in pairs)
-        if self.joint:
-            both = self.parts[0] @ self.parts[1].swapaxes(-1, -2)
-            total = total + self.joint * (both + both.swapaxes(-1, -2))
+        # A measure may be unknown of a model.
+        with np.errstate(invalid="ignore"):
+            total = sum(factor * part @ part.swapaxes(-1, -2) for factor, part in pairs)
+            if self.joint:
+                both = self.parts[0] @ self.parts[1].swapaxes(-1, -2)
+                total = total + self.joint * (both + both.swapaxes(-1, -2))
         return np.asarray(total)
 
 

@@ -12,7 +12,7 @@ from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.row_checks import SCORE, without_nulls
 from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import column_names_of
@@ -113,11 +113,7 @@ def read_cases(
     of_case = None if case is None else column_name(case, "case")
     also = [] if of_case is None else [of_case]
     _refuse_roles_among(cases.by, model, also)
-    table = cases.table
-    if cases.cluster is not None:
-        cluster = single_column(cases.cluster, "cluster", table.lazy()).alias(CLUSTER)
-        cases = replace(cases, table=cast(Any, table.with_columns(cluster)))
-    clusters = [] if cases.cluster is None else [CLUSTER]
+    cases, clusters = with_clusters(cases)
     # Rows cannot be dropped one by one: a case is compared as scored by all models.
     with without_nulls(hint):
         predictions = read(cases, also=[*also, *clusters], collected=True)
@@ -132,7 +128,7 @@ def read_cases(
             else "is this the column that tells the models apart?",
         )
     if clusters:
-        rows = _numbered_clusters(rows)
+        rows = _numbered_clusters(rows.rename({clusters[0]: CLUSTER}))
     kept = [*blocks, model]
     sets = [_scored(parts, rows, blocks, model, of_case) for parts in _parts(rows, blocks, model)]
     return ComparedCases(
@@ -317,11 +313,12 @@ def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
     _refuse(twice, key, "cases are there twice for a model",
             Hint("keep one row per case and model, or say that no column tells cases apart, "
                  "case=None. Number the cases of several folds throughout. Where several rows "
-                 "belong to one patient, customer or the like, take one row of each; "
-                 f"pr.bootstrap(cluster={case!r}) gives measures limits that hold.",
+                 "belong to one patient, customer or the like, name these as {cluster}, and what "
+                 "tells the rows apart as {case}.",
                  command_line="keep one row per case and model, or say that no column tells cases "
                  "apart, --no-case. Number the cases of several folds throughout. Where several "
-                 "rows belong to one patient, customer or the like, take one row of each."),
+                 "rows belong to one patient, customer or the like, name these as {cluster}, and "
+                 "what tells the rows apart as {case}.", cluster=case, case="row"),
             )  # fmt: skip
 
 

@@ -170,7 +170,13 @@ def test_without_folds_nothing_is_sure(one):
     choice = pr.choose(table, fold=fold, test_train_ratio=0.25)
     assert choice.answer.startswith("Take B, though nothing says how sure that is: the area")
     assert "To know how sure the choice is, give predictions" in " ".join(choice.warnings)
-    for column in ("expected", "lower", "upper", "probability_best", "expected_loss"):
+    for column in (
+        "expected",
+        "expected_lower",
+        "expected_upper",
+        "probability_best",
+        "expected_loss",
+    ):
         assert choice.models[column].null_count() == 3
     assert choice.comparison is None
     assert choice.models["share"].null_count() == 3

@@ -29,7 +29,7 @@ from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared, doubted
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.posterior import Posterior, posterior
+from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
 from polaroc.comparison.regret import ExpectedMeasures, priors_to_evaluate
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
@@ -54,9 +54,9 @@ from polaroc.uncertainty.test_sets import WEIGHTED, effective_sizes, of_threshol
 
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
-COLUMNS = ("threshold", "tpr", "fpr")
 # Exact limits of the cost, as `apply_thresholds` gives them.
 COST_LIMITS = ("cost_lower", "cost_upper")
+OF_THRESHOLD = ("threshold", "tpr", "fpr", *COST_LIMITS)
 NOT_PROMISED = "no threshold can be promised: "
 # Positives, at the least, among the cases of which the answer speaks.
 MIN_POSITIVES = 10
@@ -162,7 +162,7 @@ def choose_by_cost(
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
-    check_result_name(model, (*Posterior._fields, *COLUMNS, "mean", "prior", "regret", "best"))
+    check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
     curves = curve(replace(tuned, fold=())).rename({model_column(tuned): model})
     own_curves = curve(own)
     models = own_curves[model].n_unique()

@@ -1,5 +1,6 @@
 """How sure a choice is: the posterior of the models' true means, by a hierarchical model."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import inf, log
 from typing import Any, NamedTuple
@@ -27,6 +28,11 @@ FEW_FREEDOM = 5
 LIKE_VARIANCES = 0.05
 
 
+# Limits of the expected measure, beside those of the measure itself elsewhere.
+EXPECTED_LIMITS = ("expected_lower", "expected_upper")
+COLUMNS = ("expected", *EXPECTED_LIMITS, "probability_best", "expected_loss")
+
+
 class Posterior(NamedTuple):
     """What is known of the true means, one number per model."""
 
@@ -43,7 +49,8 @@ class Posterior(NamedTuple):
 
 def posterior_columns(known: Posterior | None, models: int) -> dict[str, Any]:
     """What is known of so many models, by column; null where nothing is."""
-    return dict.fromkeys(Posterior._fields, [None] * models) if known is None else known._asdict()
+    values: Iterable[Any] = [[None] * models] * len(COLUMNS) if known is None else known
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def posterior(

@@ -14,6 +14,7 @@ from polaroc.base.columns import (
     WITH_INTERVAL,
     as_lazy,
     curve_keys,
+    with_level,
     within,
 )
 from polaroc.base.joins import join_on
@@ -204,7 +205,7 @@ def resampled(
     ranged = [OVER] if OVER in measured.collect_schema() else []
     rows = joined.with_columns(limits, notes.replace("", None).alias("note"))
     chosen = rows.select(*keys, *WITH_INTERVAL, *ranged)
-    return with_counts_note(chosen) if spec.counted else chosen
+    return with_level(with_counts_note(chosen) if spec.counted else chosen, spec.level)
 
 
 def _limits(

@@ -7,7 +7,7 @@ from typing import get_args
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import curve_keys
+from polaroc.base.columns import curve_keys, with_level
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import FRACTIONAL, PSEUDO_PLACE, ROW, WEIGHT, private
 from polaroc.base.statistics import ROUNDING, logit_ends, normal, student
@@ -78,8 +78,8 @@ def intervals(
     Returns
     -------
     Frame of the kind given
-        Tidy measures as from `evaluate`, with `lower`, `upper` and `std_error`,
-        Float64, after `estimate`. They are null with one positive or one
+        Tidy measures as from `evaluate`, with `lower`, `upper`, `level` and `std_error`,
+        Float64, after `estimate`. Limits are null with one positive or one
         negative, with weights that are not whole numbers, and where all cases
         have the same influence; `note` says so. For areas of exactly 1, of a
         perfect score, `lower` is a bound from the numbers of cases alone.
@@ -150,13 +150,13 @@ def with_limits(
     if losses:
         parts.append(loss_limits(curves, keys, losses, method, level))
     if len(parts) == 1:
-        return with_counts_note(parts[0])
+        return with_level(with_counts_note(parts[0]), level)
     names = list(dict.fromkeys(measure.name for measure in measures))
     place = pl.col("measure").replace_strict(names, range(len(names)))
     rows = pl.concat(parts, how="diagonal")
     # The rows of a measure are in order, also where Polars cannot tell.
     ordered = rows.sort(*keys, place, nulls_last=True, maintain_order=True)
-    return with_counts_note(ordered)
+    return with_level(with_counts_note(ordered), level)
 
 
 def _area_limits(

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.private_columns import FRACTIONAL
 from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
@@ -62,7 +63,8 @@ def with_intervals(
     spec = request.bootstrap
     if spec is None:
         method = request.intervals or "logit"
-        return with_limits(curves, keys, request.selected.measures, method, request.level)
+        measures = request.select(ARRAYS).measures
+        return with_limits(measured, curves, keys, measures, method, request.level)
     counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
     return resampled(measured, curves.with_columns(counts).drop("note", FRACTIONAL), keys, spec)
 

@@ -185,8 +185,7 @@ def _end_gradient(
     segments: Segments, skewed: Quantity, interpolation: Interpolation
 ) -> "tuple[Array, ...]":
     """Gradient of an area of Δt times the precision at the end, or the mean of both ends."""
-    t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
-    t1, f1 = segments.t1, segments.f1
+    t0, f0, dt, t1, f1 = segments.t0, segments.f0, segments.dt, segments.t1, segments.f1
     q0, q1 = t0 + skewed * f0, t1 + skewed * f1
     end, by_t, by_f = t1 / q1, skewed * f1 / q1**2, -skewed * t1 / q1**2
     if interpolation == "step":

@@ -219,7 +219,7 @@ def test_every_public_name_is_in_the_reference():
     modules = {name for name in dir(pr) if ismodule(getattr(pr, name))}
     members = {f"{name}.{member}" for name in modules for member in public(getattr(pr, name))}
     results = {
-        "priors.beliefs.Belief", "predictions.cases.Cases", "choice.result.Choice",
+        "priors.beliefs.Belief", "predictions.cases.Cases", "comparison.choice.Choice",
         "comparison.result.Comparison", "comparison.verdict.GateResult",
         "deployment.monitor_result.Monitor",
     }  # fmt: skip
@@ -309,7 +309,7 @@ def test_citations_are_found_in_text(text, keys):
         ("compare", "delong : DeLong's test of", "Piepho"),
         ("warehouse.curve", "polaroc.curve : ROC curves, one", None),
         ("rates.precision", "skew : Negatives per positive", "Landgrebe, Pacl"),
-        ("choice.result.Choice", "charts.regret : How far each", None),
+        ("comparison.choice.Choice", "charts.regret : How far each", None),
     ],
 )
 def test_pages_have_both_sections_in_the_order_of_numpydoc(name, related, source):

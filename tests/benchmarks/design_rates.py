@@ -35,7 +35,8 @@ from polaroc.comparison.half_splits import (
 from polaroc.comparison.largest_t import least_p_values
 from polaroc.comparison.measured_rates import DESIGN_RATES
 from polaroc.comparison.measured_rates import LEARNERS as LEARNERS_IN_WORDS
-from polaroc.comparison.pairwise import holm, pair_places
+from polaroc.comparison.pairwise import holm
+from polaroc.uncertainty.evidence import pair_places
 
 if TYPE_CHECKING:
     import altair as alt

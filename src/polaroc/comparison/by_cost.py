@@ -25,12 +25,11 @@ from polaroc.comparison.answer import (
     first_words,
     how_sure,
 )
-from polaroc.comparison.certainty import WEIGHTED, Certainty
+from polaroc.comparison.certainty import Certainty, of_evidence
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.paired_cases import model_column, read_cases
 from polaroc.comparison.posterior import Posterior, posterior, posterior_columns
 from polaroc.comparison.regret import priors_to_evaluate, table_of_priors
 from polaroc.curves.curve import curve
@@ -48,6 +47,9 @@ from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
+from polaroc.uncertainty.evidence import Evidence, without
+from polaroc.uncertainty.scored_cases import model_column, read_cases
+from polaroc.uncertainty.test_sets import WEIGHTED, of_thresholds
 
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
@@ -187,7 +189,7 @@ def choose_by_cost(
     )  # fmt: skip
     judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
-    certainty = _certainty(own, rated, costs)
+    certainty = of_evidence(_evidence(own, rated, costs))
     doubt = dependence(own, of_measures=False)
     warnings = [
         *([] if given.left_out is None else [given.left_out]),
@@ -207,56 +209,15 @@ def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
         )
 
 
-def _certainty(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) -> Certainty:
-    """The covariance of the costs of models with fixed thresholds, over cases of one test set."""
+def _evidence(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) -> Evidence:
+    """Evidence on the costs of models with fixed thresholds, over cases of one test set."""
     if cases.weight is not None:
-        return WEIGHTED
-    counts = rated.select(pl.min_horizontal("positives", "negatives").min()).item()
-    if counts is None or counts < 2:
-        return Certainty(None, "Nothing says how sure this is: a class has fewer than two cases.")
-    prior = costs.belief.mean
-    worth = {True: prior * costs.fn, False: (1 - prior) * costs.fp}
-    covariance = np.zeros((rated.height, rated.height))
-    is_paired = cases.case is not None
-    if is_paired:
-        paired = read_cases(cases)
-        on = [paired.model]
-        placed = rated.select(
-            pl.col(on).cast(paired.rows.schema[paired.model]), pl.col("threshold").alias(AT)
-        )
-        at_least = pl.col(SCORE) >= pl.col(AT)
-        rows = join_on(paired.rows, placed, on, order="left")
-        # Without a threshold nothing is called positive.
-        wrong = rows.with_columns((at_least.fill_null(False) != pl.col(TRUTH)).alias(WRONG))
-        for label, cost in worth.items():
-            errors = wrong.filter(pl.col(TRUTH) == label)[WRONG].cast(pl.Float64).to_numpy()
-            by_model = errors.reshape(rated.height, -1)
-            covariance += cost**2 * np.cov(by_model).reshape(covariance.shape) / by_model.shape[1]
-    else:
-        for label, rate, count in ((True, "tpr", "positives"), (False, "fpr", "negatives")):
-            p, n = rated[rate].to_numpy(), rated[count].to_numpy()
-            covariance += np.diag(worth[label] ** 2 * p * (1 - p) / (n - 1))
-    if not covariance.diagonal().max() > 0:
-        return Certainty(
-            None,
-            "Nothing says how sure this is: the thresholds treat all cases of a class alike, so "
-            "that these cases do not tell how much others would change that.",
-        )
-    basis = (
-        "The probability refers to these fitted models with these thresholds, on other cases like "
-        "these, which must be independent."
-    )
-    if is_paired:
-        return Certainty(covariance, basis)
-    return Certainty(
-        covariance,
-        Hint(
-            f"{basis} Their errors were taken for unrelated, which understates it where they were "
-            "tested on the same cases: name them with {case}.",
-            case="id",
-        ),
-        is_bound=True,
-    )
+        return without(WEIGHTED)
+    compared, prior = read_cases(cases, unpaired=cases.case is None), costs.belief.mean
+    models = rated.to_series(0).cast(compared.schema[compared.model]).to_list()
+    scored = compared.only.of([compared.only.models.index(model) for model in models])
+    thresholds = rated["threshold"].to_list()
+    return of_thresholds(scored, thresholds, prior * costs.fn, (1 - prior) * costs.fp)
 
 
 def _in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str]:

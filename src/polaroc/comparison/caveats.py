@@ -11,13 +11,10 @@ from polaroc.comparison.layout import Layout
 from polaroc.comparison.measured_rates import better_design, dataset_rates, measured_rates
 from polaroc.comparison.pairwise import Pairs
 from polaroc.errors import Hint
+from polaroc.uncertainty.evidence import Evidence
 
 HOLD_OUTS = 20
 SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"
-TRAINED = (
-    "The test asks whether these fitted models differ on cases like these, which must be "
-    "independent; of models trained anew it says nothing."
-)
 ASSUMPTION = (
     "The test asks whether the algorithms would differ if trained anew on other samples of this "
     "size."
@@ -61,6 +58,11 @@ def of_design(
             "variation to judge by, and p = 0 is the formula's limit, not a probability."
         )
     return warnings
+
+
+def trained(evidence: Evidence) -> str:
+    """What a comparison of fitted models is about."""
+    return f"The test is about {evidence.about}; of models trained anew it says nothing."
 
 
 def half_split(models: int, plan: Plan, layout: Layout, means: ModelMeans) -> list[str]:

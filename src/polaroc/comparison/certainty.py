@@ -6,19 +6,21 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_ratio
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.comparison.choice_measures import one_prior
 from polaroc.comparison.half_splits import ModelMeans
 from polaroc.comparison.measure_rows import SAME, range_rows
-from polaroc.comparison.paired_cases import NO_VARIANCE, Block, PairedCases, blocks_of, read_cases
 from polaroc.errors import Hint
 from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array
+from polaroc.uncertainty.evidence import Evidence, without
+from polaroc.uncertainty.scored_cases import read_cases
+from polaroc.uncertainty.test_sets import UNRELATED, WEIGHTED, of_test_set
 
 # Test sets as large as training sets: the most that is usual.
 MAX_RATIO = 1.0
@@ -31,11 +33,6 @@ class Certainty(NamedTuple):
     basis: str  # in a sentence
     freedom: float = inf
     is_bound: bool = False  # larger than it need be, for want of something
-
-
-WEIGHTED = Certainty(
-    None, "Nothing says how sure this is: that of one test set is not known for weighted cases."
-)
 
 
 def of_folds(values: "Array", test_train_ratio: float | None) -> Certainty:
@@ -77,64 +74,46 @@ def of_halves(means: ModelMeans) -> Certainty:
     )
 
 
-def of_test_set(
-    cases: Cases[pl.DataFrame], measure: str, over: tuple[float, float] | Belief | None
-) -> Certainty | None:
-    """Of fitted models on one test set, paired by case: a measure over a range, or at one prior.
+def of_evidence(evidence: Evidence) -> Certainty:
+    """What evidence on fitted models says of them."""
+    if not evidence.is_known:
+        return Certainty(None, evidence.doubts[0])
+    basis: str = Hint(f"The probability refers to {evidence.about}.")
+    for doubt in evidence.doubts:
+        basis = basis + " " + doubt
+    return Certainty(
+        evidence.covariance[0], basis, evidence.freedom, is_bound=UNRELATED in evidence.doubts
+    )
 
-    None where no column tells the cases apart.
+
+def of_fitted_models(
+    cases: Cases[pl.DataFrame], measure: str, over: tuple[float, float] | Belief | None
+) -> Evidence:
+    """Evidence on fitted models on one test set: a measure over a range, or at one prior.
+
+    Paired by case; where no column tells the cases apart, as if every model had a test set of its
+    own.
     """
     if cases.weight is not None:
-        return WEIGHTED
-    if cases.case is None:
-        return None
+        return without(WEIGHTED)
     at, mean = one_prior(over), mean_name(measure)
     if at is None and mean is None:
-        return Certainty(
-            None,
-            f"Nothing says how sure this is: of the {label(measure)} averaged over priors it is "
-            "known at a single prior, or from several folds.",
+        return without(
+            f"of the {label(measure)} averaged over priors it is known at a single prior, or from "
+            "several folds",
         )
     chosen = (
-        select_measures(mean, "observed", over, "exact", score_prior=cases.score_prior)
+        select_measures(mean, "observed", over, "exact", ARRAYS, score_prior=cases.score_prior)
         if at is None
-        else select_measures(measure, [at], None, "exact", score_prior=cases.score_prior)
+        else select_measures(measure, [at], None, "exact", ARRAYS, score_prior=cases.score_prior)
     )
     (one,) = chosen.measures
     if not (one.gradient_terms or one.case_loss):
-        return Certainty(
-            None,
-            f"Nothing says how sure this is: the cases of one test set do not tell by how much the "
-            f"{label(measure)} varies, several folds do.",
+        return without(
+            "the cases of one test set do not tell by how much the "
+            f"{label(measure)} varies, several folds do",
         )
-    paired = read_cases(cases)
-    return of_block(paired, next(blocks_of(paired, one)))
-
-
-def of_block(cases: PairedCases, block: Block) -> Certainty:
-    """Of fitted models on one test set, from the influence of its cases."""
-    covariance = block.covariance()
-    if np.isnan(covariance).any():
-        return Certainty(None, "Nothing says how sure this is: a class has fewer than two cases.")
-    if covariance.diagonal().max() < NO_VARIANCE:
-        scores = cases.rows.group_by(cases.model).agg(pl.col(SCORE).n_unique())[SCORE]
-        if scores.max() == 1:
-            return Certainty(
-                None,
-                "Nothing says how sure this is: each model gives all cases the same score, which "
-                "does not tell the classes apart.",
-            )
-        return Certainty(
-            None,
-            "Nothing says how sure this is: the models separate the classes perfectly, so that "
-            "these cases do not tell how much others would change that.",
-        )
-    number = cases.rows.height // len(block.models)
-    return Certainty(
-        covariance,
-        "The probability refers to these fitted models on other cases like these "
-        f"{number:,}, which must be independent.",
-    )
+    return of_test_set(read_cases(cases, unpaired=cases.case is None).only, [one])
 
 
 def of_errors(

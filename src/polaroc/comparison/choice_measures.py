@@ -22,14 +22,13 @@ NEEDS_RANGE = Hint(
 def measures_of(
     cases: Cases[pl.DataFrame], over: tuple[float, float] | Belief | None, measure: str
 ) -> pl.DataFrame:
-    """The measures of predictions, on folds or with standard errors on one test set."""
+    """The measures of predictions."""
     if over is None:
         raise InvalidArgument(
             "predictions are given without a range of priors.",
             hint=NEEDS_RANGE,
         )
-    once = not cases.fold and cases.weight is None
-    return evaluate(cases, intervals="wald" if once else None, **options_of(over, measure))
+    return evaluate(cases, **options_of(over, measure))
 
 
 def needs_predictions() -> InvalidArgument:

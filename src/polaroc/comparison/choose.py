@@ -13,7 +13,14 @@ from polaroc.base.joins import join_on
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.answer import changes, corrected, describe_belief, full_answer
 from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, costs_of
-from polaroc.comparison.certainty import Certainty, of_errors, of_folds, of_halves, of_test_set
+from polaroc.comparison.certainty import (
+    Certainty,
+    of_errors,
+    of_evidence,
+    of_fitted_models,
+    of_folds,
+    of_halves,
+)
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import measures_of, needs_predictions, one_prior
@@ -206,7 +213,8 @@ def choose(
             given.table if given.are_measures else measures_of(given.cases, over, measure),
             given.model, given.folds, measure, over=over, test_train_ratio=given.test_train_ratio,
             incomplete=incomplete, level=level,
-            certainty=of_test_set(given.cases, measure, over) if given.on_cases else None,
+            certainty=of_evidence(of_fitted_models(given.cases, measure, over))
+            if given.on_cases else None,
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         left_out = [] if given.left_out is None else [given.left_out]

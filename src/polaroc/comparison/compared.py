@@ -10,11 +10,11 @@ from polaroc.base.columns import column_name
 from polaroc.base.private_columns import HAVE, SIZE
 from polaroc.comparison.checks import refuse_empty
 from polaroc.comparison.layout import ratio_of
-from polaroc.comparison.paired_cases import common_cases_of, model_column, refuse_twice
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, alike, of_measures, opened
 from polaroc.predictions.wide import with_row_cases
 from polaroc.typing import Table
+from polaroc.uncertainty.scored_cases import common_cases_of, model_column, refuse_twice
 
 
 @dataclass(frozen=True, eq=False)

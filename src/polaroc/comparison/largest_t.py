@@ -6,8 +6,9 @@ from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.design import Plan
 from polaroc.comparison.omnibus import Outcome
-from polaroc.comparison.pairwise import Pairs, pair_places, t_ratio
+from polaroc.comparison.pairwise import Pairs, t_ratio
 from polaroc.typing import Array
+from polaroc.uncertainty.evidence import pair_places
 
 DRAWS = 40_000
 CHUNK = 4_000

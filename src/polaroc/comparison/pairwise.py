@@ -1,7 +1,6 @@
 """Tests of two models at a time, on one number per fold and model."""
 
 from dataclasses import dataclass
-from itertools import combinations
 from math import sqrt
 
 import polars as pl
@@ -10,6 +9,7 @@ from polaroc.base.lazy import np
 from polaroc.base.statistics import error_of_mean
 from polaroc.comparison.omnibus import rounding_floor, two_way
 from polaroc.typing import Array
+from polaroc.uncertainty.evidence import pair_places
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +134,6 @@ def holm_factors(p_values: "Array") -> "Array":
     factors = np.empty(count)
     factors[order] = np.where(known, stepped / np.where(known, p_values[order], 1.0), steps)
     return factors
-
-
-def pair_places(models: int) -> tuple["Array", "Array"]:
-    """The places of the first and of the second model of each pair."""
-    pairs = np.array(list(combinations(range(models), 2)))
-    return pairs[:, 0], pairs[:, 1]
 
 
 def t_ratio(difference: "Array", std_error: "Array") -> "Array":

@@ -146,6 +146,9 @@ class Segments:
     def below(self, values: "Array") -> "Array":
         """The sums over the segments below each one."""
         running = np.cumsum(values)
+        if not np.isfinite(running[-1:]).all():
+            # What is undefined in one key, and so on its segments, must not reach the next.
+            running = np.cumsum(np.where(np.isfinite(values), values, 0.0))
         below: Array = self.each(running[self.ends]) - running
         return below
 

@@ -129,7 +129,7 @@ class Measure:
     warning: tuple[Quantity, str] | None = None
     second_warning: tuple[Quantity, str] | None = None
     gradient_terms: tuple[GradientTerm, ...] = ()
-    perfect_lower_limit: PerfectLimit | None = None
+    perfect_lower_limit: "PerfectLimit | None" = None
     bounds: tuple[float | None, float | None] = (0.0, 1.0)
     every_cell: bool = False
     case_loss: CaseLoss | None = None

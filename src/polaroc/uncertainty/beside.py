@@ -28,12 +28,8 @@ def beside(
     """
     input_schema = source.collect_schema()
     schema = {key: input_schema[key] for key in keys} | {PLACE: pl.Int64(), **COLUMNS}
-    made = source.map_batches(
-        lambda frame: limits_of(frame).select(
-            pl.col(name).cast(kind) for name, kind in schema.items()
-        ),
-        schema=schema,
-    )
+    columns = [pl.col(name).cast(kind) for name, kind in schema.items()]
+    made = source.map_batches(lambda frame: limits_of(frame).select(columns), schema=schema)
     place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
     joined = join_on(measured.with_columns(place), made, [*keys, PLACE], "left", order="left")
     return merged(joined, keys, counted=counted)

@@ -193,6 +193,8 @@ def _limits(
     placed = columns_of_limits(rows, np.arange(len(firsts))).with_columns(
         pl.Series(PLACE, np.tile(np.arange(len(rows)), len(firsts)))
     )
+    if not keys:
+        return placed
     of_rows = source.select(keys)[np.repeat(firsts, len(rows))]
     return pl.concat([of_rows, placed], how="horizontal")
 

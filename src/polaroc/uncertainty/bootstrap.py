@@ -93,7 +93,8 @@ def bootstrap(
     Each draw resamples the cases within their class or, given `cluster`, whole
     clusters. As in `intervals`, the weights of a curve are counts of equal cases, and the
     limits are the widest of three bootstraps: of the test set as it is, and with half a case
-    of each class (half a cluster of mean size) added at the worst or at the best rank. Of
+    of each class (half of what a cluster with the class has of it) added at the worst or at the
+    best rank. Of
     sampling weights it is half a case as heavy as the heaviest of its class.
 
     Parameters
@@ -250,7 +251,13 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
                 for label in (True, False)
             ]
         else:
-            pseudo = [PSEUDO / clusters * total for total in cases]
+            having = [
+                part.filter(pl.col(TRUTH) == is_so)[CLUSTER].n_unique() for is_so in (True, False)
+            ]
+            pseudo = [
+                PSEUDO * roc[name][0] / count
+                for name, count in zip(("positives", "negatives"), having, strict=True)
+            ]
     smallest = 1 / (2 * cases[0] * cases[1])
     segments = segments_of_curve(roc)
     per_place = []

@@ -58,10 +58,13 @@ def groups(starts: "Array", keys: "Array") -> "list[Array]":
     return np.split(keys, cuts[1:]) if cuts else []
 
 
-def segments_of(cells: CellArrays, keys: "Array") -> Segments:
-    """The segments of consecutive keys, all of which have some."""
+def segments_of(
+    cells: CellArrays, keys: "Array", units: "tuple[Array, Array] | None" = None
+) -> Segments:
+    """The segments of consecutive keys, all of which have some; `units` are of all keys."""
     first, last = cells.starts[keys[0]], cells.starts[keys[-1] + 1]
     counts = {name: own.astype(float) for name, own in cells.block(first, last).items()}
     starts = cells.starts[keys] - first
     totals = {name: counts.pop(name)[starts] for name in ("positives", "negatives")}
-    return Segments(**counts, **totals, starts=starts)
+    own = None if units is None else (units[0][keys], units[1][keys])
+    return Segments(**counts, **totals, starts=starts, units=own)

@@ -101,7 +101,7 @@ class ClusteredCases:
         with np.errstate(all="ignore"):
             of_prior = self._total((own[0] / totals[0] - own[1] / totals[1]) ** 2, keys)
         between = [
-            _factored(of_kind(chosen, _products), numbers) if chosen else None
+            _factored(of_kind(chosen, _products, numbers), numbers) if chosen else None
             for of_kind, chosen in (
                 (self._areas, [one for one in measures if one.is_area]),
                 (self._losses, [one for one in measures if not one.is_area]),
@@ -136,18 +136,24 @@ class ClusteredCases:
                 own /= np.repeat(cells[name][first], self._sizes(keys))
         return np.stack([self._total(values, keys) for values in of_sums(*sums)])
 
-    def _areas(self, measures: Sequence[Measure], of_sums: Moments) -> "Array":
+    def _areas(
+        self,
+        measures: Sequence[Measure],
+        of_sums: Moments,
+        numbers: "Sequence[Array] | None" = None,
+    ) -> "Array":
         """Moments of the influence on areas; shape (3, measures, keys)."""
         found = np.full((3, len(measures), len(self.starts) - 1), np.nan)
         cells, rising = self.cells, with_positives(self.cells)
         has_both = np.flatnonzero(np.diff(rising.starts))
         has_area = cells.counts["pos"] > 0
+        units = None if numbers is None else (numbers[0], numbers[1])
         # Of each cell the segment that ends there, or the next below.
         below = np.cumsum(has_area) - has_area
 
         def job(keys: "Array") -> None:
             own = slice(int(keys[0]), int(keys[-1]) + 1)
-            segments = segments_of(rising, keys)
+            segments = segments_of(rising, keys, units)
             of_cells = slice(cells.starts[own.start], cells.starts[own.stop])
             segment = below[of_cells] - rising.starts[own.start]
             is_segment = has_area[of_cells]
@@ -168,7 +174,9 @@ class ClusteredCases:
             list(pool.map(job, _runs(groups(rising.starts, has_both))))
         return found
 
-    def _losses(self, measures: Sequence[Measure], of_sums: Moments) -> "Array":
+    def _losses(
+        self, measures: Sequence[Measure], of_sums: Moments, _: "Sequence[Array]"
+    ) -> "Array":
         """Moments of the losses of cases."""
         keys = slice(0, len(self.starts) - 1)
         found = np.full((3, len(measures), keys.stop), np.nan)

@@ -73,7 +73,9 @@ def draws_of_clusters(
     mass = ordered[WEIGHT].to_numpy() if weighted else np.ones(truth.size, np.int64)
     single = clusters == truth.size
     means = [
-        mass[own].max(initial=0) if single else mass[own].sum() / clusters
+        mass[own].max(initial=0)
+        if single
+        else mass[own].sum() / max(np.unique(member[own]).size, 1)
         for own in (truth, ~truth)
     ]
     for first, size in blocks_of_draws(count, 2 * truth.size):

@@ -12,9 +12,9 @@ from polaroc.base.checks import check_share
 from polaroc.base.columns import curve_keys
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, FRACTIONAL, PLACE, WEIGHT
+from polaroc.base.private_columns import CLUSTER, FRACTIONAL, PLACE, ROW, WEIGHT
 from polaroc.curves.curve import in_order
-from polaroc.curves.ranking import CellArrays, ScoredCells
+from polaroc.curves.ranking import CellArrays, RankedCells, ScoredCells
 from polaroc.curves.segments import CELLS
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
@@ -181,13 +181,13 @@ def _limits(
         cases = clustered_cases(source, np.append(firsts, source.height))
         cells, units = cases.cells, cases.units(measures)
         whole = cases.weight == np.floor(cases.weight)
-        counted = np.logical_and.reduceat(whole, firsts) if firsts.size else whole
         totals = {name: cells.counts[name][cells.starts[:-1]] for name in TOTALS}
     else:
         cells = cells_of_curves(source, firsts)
-        of_keys = source.select(pl.col(TOTALS).cast(pl.Float64).fill_null(0), FRACTIONAL)[firsts]
+        of_keys = source.select(pl.col(TOTALS).cast(pl.Float64).fill_null(0))[firsts]
         totals = {name: of_keys[name].to_numpy() for name in TOTALS}
-        units, counted = cases_as_units(**totals), ~of_keys[FRACTIONAL].to_numpy()
+        units, whole = cases_as_units(**totals), ~source[FRACTIONAL].fill_null(False).to_numpy()
+    counted = np.logical_and.reduceat(whole, firsts) if firsts.size else whole
     sureness = Sureness(method, level, counted, units)
     rows = limits_of_cells(with_positives(cells), cells, totals, measures, sureness)
     placed = columns_of_limits(rows, np.arange(len(firsts))).with_columns(
@@ -197,6 +197,24 @@ def _limits(
         return placed
     of_rows = source.select(keys)[np.repeat(firsts, len(rows))]
     return pl.concat([of_rows, placed], how="horizontal")
+
+
+def limits_of_ranked(
+    ranked: RankedCells,
+    wide: pl.DataFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    method: str,
+    level: float,
+) -> pl.DataFrame:
+    """The limits of rows in memory that count cases, in the order of their tidy measures."""
+    totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in TOTALS}
+    counted = np.ones(wide.height, bool)
+    sureness = Sureness(method, level, counted, cases_as_units(**totals))
+    rows = limits_of_cells(ranked, ranked.scored, totals, measures, sureness)
+    place = wide.with_row_index(ROW)
+    order = place.sort(keys, nulls_last=True)[ROW] if keys else place[ROW]
+    return columns_of_limits(rows, order.to_numpy())
 
 
 def limits_of_cells(

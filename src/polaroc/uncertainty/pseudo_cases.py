@@ -45,7 +45,7 @@ def with_pseudo_cases(
             * np.repeat(by_pos if name in ("pos", "tp") else by_neg, sizes)
             for name, own in counts.items()
         },
-        positives=positives, negatives=negatives, starts=starts,
+        positives=positives, negatives=negatives, starts=starts, units=segments.units,
     )  # fmt: skip
 
 

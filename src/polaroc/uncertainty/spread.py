@@ -121,14 +121,12 @@ def spread_of_areas(cells: CellArrays, measures: Sequence[Measure], units: Units
 
     def job(task: tuple[int, "Array"]) -> None:
         place, own = task
-        segments = segments_of(cells, own)
-        more = [
-            PSEUDO * total / count[own]
-            for total, count in (
-                (segments.positives, units.positives), (segments.negatives, units.negatives)
-            )
-        ]  # fmt: skip
+        segments = segments_of(cells, own, (units.positives, units.negatives))
         with np.errstate(all="ignore"):
+            more = (
+                PSEUDO * segments.positives / units.positives[own],
+                PSEUDO * segments.negatives / units.negatives[own],
+            )
             segments = with_pseudo_cases(segments, place, *more)
         for i, moved in enumerate(on_segments(segments, measures)):
             estimates[place, i, own] = moved.estimates

@@ -7,6 +7,7 @@ from scipy import stats
 from sizes import replicates
 
 import polaroc as pr
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.columns import INTERVAL
 from polaroc.base.private_columns import CLUSTER, DRAW, TRUTH
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -230,7 +231,7 @@ def test_acceleration_of_clusters_of_one_case_is_that_of_cases(over):
         pl.col("truth").alias(TRUTH), pl.col("score").alias(SCORE),
         pl.int_range(pl.len()).alias(CLUSTER),
     )  # fmt: skip
-    measures = select_measures(None, [0.1], over, "exact").measures
+    measures = select_measures(None, [0.1], over, "exact", ARRAYS).measures
     expected = accelerations(ONE, measures)
     assert accelerations(ONE, measures, cases) == pytest.approx(expected, rel=1e-9)
     assert all(value != 0 for value in expected)

@@ -133,7 +133,9 @@ def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> Cas
                     for of_class, own, loss_of_class in zip(
                         moved, (truth, ~truth), losses_of(loss, cells), strict=True
                     ):
-                        of_class[i] = loss_of_class[own] - loss_of_class[own].mean()
+                        mean = loss_of_class[own].mean()
+                        # Of an infinite mean no case moves it by a number.
+                        of_class[i] = loss_of_class[own] - (mean if np.isfinite(mean) else np.nan)
     return CaseInfluence(estimates, *moved)
 
 

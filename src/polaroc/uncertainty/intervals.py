@@ -141,7 +141,7 @@ def intervals(
     fractional = pl.any_horizontal(count != count.floor() for count in counts).alias(FRACTIONAL)
     # Cache: measures and limits must come from the same rows.
     curves = in_order(curve.with_columns(fractional), keys).cache()
-    measured = measures_of_curves(curves, selected[0])
+    measured = measures_of_curves(curves.drop(FRACTIONAL), selected[0])
     return with_limits(measured, curves, keys, selected[1], method, level)
 
 

@@ -54,7 +54,9 @@ def counted(test, models=2, of_a_lead=False):
 def setting(name, **halves):
     """The design and its folds, as a comparison has them."""
     (one,) = [design for design in measured_rates.DESIGNS if design.name == name]
-    layout = Layout(one.blocks, kind="k-fold" if one.folds else "hold-outs", folds=one.folds)
+    layout = Layout(
+        one.folds, kind="k-fold" if one.per_repeat else "hold-outs", per_repeat=one.per_repeat
+    )
     return Plan(test_train_ratio=one.ratio, **halves), layout
 
 
@@ -166,7 +168,7 @@ def test_the_rates_on_one_dataset_are_those_of_the_page():
 
 
 def test_more_than_two_models_are_named_where_they_alone_are_surely_above():
-    layout, plan = Layout(blocks=10, kind="k-fold", folds=10), Plan(halves=True)
+    layout, plan = Layout(10, kind="k-fold", per_repeat=10), Plan(halves=True)
     said = "So it errs too often with more than two models of pickers of one feature."
     assert said in measured_rates.measured_rates(plan, layout, 3)
     assert said not in measured_rates.measured_rates(plan, layout, 2)

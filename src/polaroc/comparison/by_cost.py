@@ -22,34 +22,36 @@ from polaroc.comparison.answer import (
     corrected,
     count_tied,
     describe_belief,
+    describe_evidence,
     first_words,
     how_sure,
 )
-from polaroc.comparison.certainty import Certainty, of_evidence
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
-from polaroc.comparison.compared import compared
+from polaroc.comparison.compared import compared, doubted
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.posterior import Posterior, posterior, posterior_columns
 from polaroc.comparison.regret import priors_to_evaluate, table_of_priors
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, alike
-from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.takes_cases import refuse_cluster
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import prior_grid
-from polaroc.priors.in_use import ESTIMATE
+from polaroc.priors.in_use import ESTIMATE, KnownPrior
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.rate_intervals import Calls, limits
+from polaroc.thresholds.rate_intervals import Costs as CallCosts
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
-from polaroc.uncertainty.evidence import Evidence, without
-from polaroc.uncertainty.scored_cases import model_column, read_cases
-from polaroc.uncertainty.test_sets import WEIGHTED, of_thresholds
+from polaroc.uncertainty.evidence import Evidence, quantile, without
+from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
+from polaroc.uncertainty.test_sets import WEIGHTED, effective_sizes, of_thresholds
 
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
@@ -140,6 +142,8 @@ def choose_by_cost(
             "not given.",
             hint=Hint("give {truth} and {score}.", truth="truth", score="score"),
         )
+    if costs.confidence is not None:
+        refuse_cluster(cases, "choose(confidence=...)")
     if tuning is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
@@ -147,7 +151,9 @@ def choose_by_cost(
                 "give {tuning}: predictions on cases that take no part otherwise.", tuning=...
             ),
         )
-    given, tuned = compared(cases), alike(cases, tuning, find=("fold",)).collect()
+    # Thresholds that cost least need no clusters.
+    given, like = compared(cases), replace(cases, cluster=None)
+    tuned = alike(like, tuning, find=("fold",)).collect()
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
@@ -180,23 +186,32 @@ def choose_by_cost(
     judged = join_on(judged, why, [model], "left", order="left").with_columns(
         pl.coalesce(WHY, "note").alias("note")
     )
-    exact = apply_thresholds(
-        own, thresholds, same_table=True, intervals="exact", level=level,
-        priors=costs.belief.mean
-        if costs.estimate is None
-        else costs.estimate.select(name for name in ESTIMATE if name in costs.estimate.columns),
-        cost_fn=costs.fn, cost_fp=costs.fp,
-    )  # fmt: skip
-    judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
+    if own.cluster is None:
+        exact = apply_thresholds(
+            own, thresholds, same_table=True, intervals="exact", level=level,
+            priors=costs.belief.mean
+            if costs.estimate is None
+            else costs.estimate.select(
+                name for name in ESTIMATE if name in costs.estimate.columns
+            ),
+            cost_fn=costs.fn, cost_fp=costs.fp,
+        )  # fmt: skip
+        judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
     rated = judged.filter(KNOWN)
-    certainty = of_evidence(_evidence(own, rated, costs))
-    doubt = dependence(own, of_measures=False)
+    if own.weight is not None or rated.is_empty():
+        evidence = without(WEIGHTED)
+    else:
+        on = _judged(own, rated)
+        evidence = on.evidence(costs)
+        if own.cluster is not None:
+            lower, upper = on.limits(evidence, costs, level)
+            rated = rated.with_columns(cost_lower=lower, cost_upper=upper)
     warnings = [
         *([] if given.left_out is None else [given.left_out]),
         *in_both,
-        *([] if doubt is None else [f"{capitalised(doubt)}."]),
+        *doubted(own),
     ]
-    return _choice(judged, rated, model, costs, certainty, level, warnings, (own_curves, curves))
+    return _choice(judged, rated, model, costs, evidence, level, warnings, (own_curves, curves))
 
 
 def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
@@ -209,15 +224,45 @@ def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
         )
 
 
-def _evidence(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) -> Evidence:
-    """Evidence on the costs of models with fixed thresholds, over cases of one test set."""
-    if cases.weight is not None:
-        return without(WEIGHTED)
-    compared, prior = read_cases(cases, unpaired=cases.case is None), costs.belief.mean
+class Judged(NamedTuple):
+    """The cases by which models with thresholds are judged."""
+
+    scored: ScoredCases
+    thresholds: list[float | None]
+
+    def evidence(self, costs: Costs) -> Evidence:
+        """Evidence on the costs, over cases of one test set."""
+        prior = costs.belief.mean
+        return of_thresholds(self.scored, self.thresholds, prior * costs.fn, (1 - prior) * costs.fp)
+
+    def limits(self, evidence: Evidence, costs: Costs, level: float) -> tuple["Array", "Array"]:
+        """Limits of each cost that hold for clusters of cases.
+
+        The widest of Student's t, and of exact limits of as many cases as tell the rates as well.
+        """
+        reach = quantile(level, evidence.freedom) * np.sqrt(evidence.covariance[0].diagonal())
+        ends = [(evidence.estimates[0] - reach, evidence.estimates[0] + reach)]
+        rates = (of_thresholds(self.scored, self.thresholds, *one) for one in ((1, 0), (0, 1)))
+        missed, false = (one.estimates[0] for one in rates)
+        sizes = effective_sizes(self.scored, self.thresholds)
+        positives, negatives = (
+            Calls(rate * size, rate * size, size)
+            for rate, size in zip((1 - missed, false), sizes, strict=True)
+        )
+        belief, worth = costs.belief, CallCosts(costs.fn, costs.fp)
+        for prior in {belief.mean, *(belief.inner_ends if costs.estimate is not None else ())}:
+            known = KnownPrior(np.full(missed.size, prior))
+            ends.append(limits("cost", positives, negatives, known, level, worth))
+        lower, upper = (np.array(own) for own in zip(*ends, strict=True))
+        return lower.min(axis=0), upper.max(axis=0)
+
+
+def _judged(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> Judged:
+    """The cases of the models that have rates."""
+    compared = read_cases(cases, unpaired=cases.case is None)
     models = rated.to_series(0).cast(compared.schema[compared.model]).to_list()
     scored = compared.only.of([compared.only.models.index(model) for model in models])
-    thresholds = rated["threshold"].to_list()
-    return of_thresholds(scored, thresholds, prior * costs.fn, (1 - prior) * costs.fp)
+    return Judged(scored, rated["threshold"].to_list())
 
 
 def _in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str]:
@@ -255,7 +300,7 @@ def _tables(
     rated: pl.DataFrame,
     model: str,
     costs: Costs,
-    certainty: Certainty,
+    evidence: Evidence,
     level: float,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The models, the one that costs least first, and their costs and regrets at each prior."""
@@ -266,9 +311,8 @@ def _tables(
     at_nodes = np.array([costs.at(prior, fnr, fpr) for prior in belief.priors])
     least = at_nodes.min(axis=1, initial=inf)
     known = None
-    if certainty.covariance is not None:
-        # The posterior is of numbers of which more is better.
-        known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
+    if evidence.is_known:
+        known = posterior(evidence, higher=False, level=level)
     if known is not None:
         exact = (rated[f"cost_{end}"].to_numpy() for end in ("lower", "upper"))
         known = of_costs(known, means, *exact)
@@ -295,12 +339,12 @@ def _choice(
     rated: pl.DataFrame,
     model: str,
     costs: Costs,
-    certainty: Certainty,
+    evidence: Evidence,
     level: float,
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
-    models, priors = _tables(judged, rated, model, costs, certainty, level)
+    models, priors = _tables(judged, rated, model, costs, evidence, level)
     ranked = models.filter(pl.col("mean").is_not_null())
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
@@ -310,14 +354,14 @@ def _choice(
         bayes=ranked[model][0] if is_any else None,
         minimax=ranked.filter(close)[model][0] if is_any else None,
         steadiest=None,
-        answer=_sentence(ranked, costs, curves, is_bound=certainty.is_bound)
+        answer=_sentence(ranked, costs, curves, is_bound=evidence.is_bound)
         + _without_threshold(judged, model)
         if is_any
         else _why_none(judged, model),
         models=models,
         priors=priors,
         warnings=(
-            *([certainty.basis] if is_any else []),
+            *([describe_evidence(evidence)] if is_any else []),
             *([corrected(ranked, "cost", higher=False)] if ranked.height > 1 else []),
             *changes(priors),
             *([] if costs.estimate is None else [costs.belief.interval_note]),
@@ -329,7 +373,7 @@ def _choice(
         measure=EXPECTED_COST,
         folds=(),
         level=level,
-        is_bound=certainty.is_bound,
+        is_bound=evidence.is_bound,
         threshold=threshold,
         promise=costs.promise() if threshold is not None else None,
     )
@@ -341,11 +385,10 @@ def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -
     The costs of few errors are not normal, and exact limits do not allow for a model having been
     picked: they are widened by as much as its mean is corrected.
     """
-    corrected = -known.expected - means
+    corrected = known.expected - means
     return known._replace(
-        expected=-known.expected,
-        lower=np.maximum(np.fmin(-known.upper, lower + np.minimum(corrected, 0)), 0),
-        upper=np.fmax(-known.lower, upper + np.maximum(corrected, 0)),
+        lower=np.maximum(np.fmin(known.lower, lower + np.minimum(corrected, 0)), 0),
+        upper=np.fmax(known.upper, upper + np.maximum(corrected, 0)),
     )
 
 

@@ -8,7 +8,6 @@ import polars as pl
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_share
 from polaroc.base.lazy import np
-from polaroc.comparison.pairwise import holm
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.measures.catalog import CATALOG, default_measures, select_measures
 from polaroc.measures.scoring import OF_CASES
@@ -19,6 +18,7 @@ from polaroc.predictions.roles import Columns, RoleName
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Prior, Priors
+from polaroc.uncertainty.adjusted import holm_factors
 from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs
 from polaroc.uncertainty.intervals import check_interpolation
 from polaroc.uncertainty.scored_cases import PAIR, ComparedCases, read_cases
@@ -96,8 +96,7 @@ def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl
     compared = read_cases(cases)
     blocks = (of_test_set(one, [measure]) for one in compared.sets)
     pairs = pairs_of(compared, blocks, level)
-    note = dependence(cases) if cases.cluster is None else None
-    return pairs.lazy().with_columns(pl.lit(note, pl.String).alias("note"))
+    return pairs.lazy().with_columns(pl.lit(dependence(cases), pl.String).alias("note"))
 
 
 def pairs_of(cases: ComparedCases, evidence: Iterable[Evidence], level: float) -> pl.DataFrame:
@@ -147,7 +146,7 @@ def holm_of_known(p_values: Sequence[float | None]) -> list[float | None]:
     [0.03, None, 0.06, 0.06]
     """
     known = np.array([p for p in p_values if p is not None], dtype=float)
-    adjusted = iter(holm(known).tolist())
+    adjusted = iter(np.minimum(holm_factors(known) * known, 1).tolist())
     return [None if p is None else next(adjusted) for p in p_values]
 
 

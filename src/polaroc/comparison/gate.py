@@ -17,7 +17,7 @@ from polaroc.comparison.checks import (
     too_few_cases,
 )
 from polaroc.comparison.compare import NO_BEARING, compare
-from polaroc.comparison.compared import Compared, compared, two_models
+from polaroc.comparison.compared import Compared, compared, doubted, two_models
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Incomplete
 from polaroc.comparison.measure_rows import below_chance
@@ -278,6 +278,7 @@ def _on_cases(
     warnings = (
         *([] if given.left_out is None else [given.left_out]),
         ON_CASES.format(evidence.about),
+        *doubted(given.cases),
         *([] if note is None else [note]),
         *(f"{' and '.join(named)}: {note}." for note, named in noted.rows()),
         *below_chance(estimates, measure),

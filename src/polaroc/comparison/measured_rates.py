@@ -48,8 +48,8 @@ class MeasuredDesign:
 
     name: str
     words: str
-    blocks: int
-    folds: int  # of a repeat, 0 of hold-outs
+    folds: int
+    per_repeat: int  # 0 of hold-outs
     ratio: float
     named: bool = False  # whether the same numbers of folds may be another design
 
@@ -57,23 +57,23 @@ class MeasuredDesign:
         """Whether these are the folds, as far as their numbers tell."""
         if layout.kind is None:
             # So many hold-outs; other numbers may be of any design.
-            return not self.folds and not self.named and layout.blocks == self.blocks
-        same_kind = layout.kind == ("k-fold" if self.folds else "hold-outs")
-        same_folds = layout.kind != "k-fold" or layout.folds == self.folds
-        return same_kind and same_folds and layout.blocks == self.blocks
+            return not self.per_repeat and not self.named and layout.folds == self.folds
+        same_kind = layout.kind == ("k-fold" if self.per_repeat else "hold-outs")
+        same_folds = layout.kind != "k-fold" or layout.per_repeat == self.per_repeat
+        return same_kind and same_folds and layout.folds == self.folds
 
     def matches(self, plan: Plan, layout: Layout) -> bool:
         """Whether these are the folds."""
-        kind = "k-fold" if self.folds else "hold-outs"
+        kind = "k-fold" if self.per_repeat else "hold-outs"
         same_kind = layout.kind == kind or (layout.kind is None and not self.named)
-        same_folds = layout.kind != "k-fold" or layout.folds == self.folds
+        same_folds = layout.kind != "k-fold" or layout.per_repeat == self.per_repeat
         ratio = plan.test_train_ratio
         same_ratio = (
             abs(self.ratio - ratio) <= SAME_RATIO
             if ratio is not None
             else (plan.halves and layout.kind is not None)
         )
-        return same_kind and same_folds and same_ratio and layout.blocks == self.blocks
+        return same_kind and same_folds and same_ratio and layout.folds == self.folds
 
 
 DESIGNS = (
@@ -94,7 +94,7 @@ def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
         more = " and halves" if plan.halves else ""
         return (
             "How often the test errs where algorithms are equal was not measured for "
-            f"{layout.blocks} folds{more} like these."
+            f"{layout.folds} folds{more} like these."
         )
     test, above = _test(design, plan), _surely_above(rates)
     within = {name: rate for name, rate in rates.items() if name not in above}

@@ -36,7 +36,12 @@ class ExpectedMeasures:
     evaluated_priors: tuple[float, ...]  # where models are compared one by one
     overall: "Array | None" = None  # folds × models, where known without the grid
     covers: bool = True  # enough to interpolate
-    higher: bool = True  # is better
+    measure: str = "auprec"
+
+    @property
+    def higher(self) -> bool:
+        """Whether more of the measure is better."""
+        return higher_is_better(self.measure)
 
     @property
     def expected(self) -> "Array":
@@ -133,7 +138,7 @@ class MeasureUnderBelief:
         overall = values[:, :, at] if self.is_exact else None
         return ExpectedMeasures(
             values[:, :, :at], self.grid, self.belief, self.evaluated_priors, overall, self.covers,
-            higher_is_better(self.rows.measure),
+            self.rows.measure,
         )  # fmt: skip
 
 

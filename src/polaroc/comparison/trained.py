@@ -15,13 +15,13 @@ from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.measured_rates import trained_rates
-from polaroc.comparison.pairwise import holm_factors
 from polaroc.comparison.result import Comparison
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Prior
+from polaroc.uncertainty.adjusted import holm_factors
 from polaroc.uncertainty.evidence import Evidence, quantile
 from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
 from polaroc.uncertainty.test_sets import of_test_set

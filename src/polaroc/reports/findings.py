@@ -13,7 +13,6 @@ from polaroc.base.private_columns import LACKING, private
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import changes
 from polaroc.comparison.by_cost import Costs, choose_by_cost, costs_of
-from polaroc.comparison.certainty import of_evidence
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
@@ -372,7 +371,7 @@ def _choice(
         measures, question.model, question.folds, over=question.over,
         test_train_ratio=question.test_train_ratio, incomplete=question.incomplete,
         level=question.level,
-        certainty=None if tested is None else of_evidence(tested.evidence),
+        evidence=None if tested is None else tested.evidence,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Any, cast
 
 import polars as pl
@@ -12,7 +13,7 @@ from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.row_checks import SCORE, without_nulls
 from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import column_names_of
@@ -113,11 +114,7 @@ def read_cases(
     of_case = None if case is None else column_name(case, "case")
     also = [] if of_case is None else [of_case]
     _refuse_roles_among(cases.by, model, also)
-    table = cases.table
-    if cases.cluster is not None:
-        cluster = single_column(cases.cluster, "cluster", table.lazy()).alias(CLUSTER)
-        cases = replace(cases, table=cast(Any, table.with_columns(cluster)))
-    clusters = [] if cases.cluster is None else [CLUSTER]
+    cases, clusters = with_clusters(cases)
     # Rows cannot be dropped one by one: a case is compared as scored by all models.
     with without_nulls(hint):
         predictions = read(cases, also=[*also, *clusters], collected=True)
@@ -132,7 +129,12 @@ def read_cases(
             else "is this the column that tells the models apart?",
         )
     if clusters:
-        rows = _numbered_clusters(rows)
+        rows = rows.rename({clusters[0]: CLUSTER})
+        if missing := rows[CLUSTER].null_count():
+            raise InvalidPredictions(
+                f"{missing} cases have no cluster.",
+                hint="drop them, or give each a cluster of its own.",
+            )
     kept = [*blocks, model]
     sets = [_scored(parts, rows, blocks, model, of_case) for parts in _parts(rows, blocks, model)]
     return ComparedCases(
@@ -140,20 +142,16 @@ def read_cases(
     )
 
 
-def _numbered_clusters(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows whose clusters are numbers from 0 on; raise where a case has none."""
-    if rows[CLUSTER].null_count():
-        raise InvalidPredictions(
-            f"{rows[CLUSTER].null_count()} cases have no cluster.",
-            hint="drop them, or give each a cluster of its own.",
-        )
-    return rows.with_columns(pl.col(CLUSTER).rank("dense").cast(pl.Int64) - 1)
-
-
 def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[pl.DataFrame]]:
     """The rows of each model, test set by test set, all sorted."""
     keys = [*blocks, model]
-    parts = rows.partition_by(keys, maintain_order=True)
+    runs = [] if blocks else rows[model].rle().struct.field("len").to_list()
+    if runs and len(runs) == rows[model].n_unique():
+        # As in a wide table: there is nothing to gather.
+        ends = list(accumulate(runs, initial=0))
+        parts = [rows[first:end] for first, end in pairwise(ends)]
+    else:
+        parts = rows.partition_by(keys, maintain_order=True)
     first = pl.concat([part.select(keys).head(1) for part in parts])
     order = first.with_row_index(PLACE).sort(keys, nulls_last=True)
     for block in order.partition_by(blocks, maintain_order=True) if blocks else [order]:
@@ -169,15 +167,24 @@ def _scored(
         if aligned is None:
             _refuse_unpaired(rows, blocks, model, case)
         parts = aligned or parts
-    is_clustered = CLUSTER in rows.columns
+    clusters = None
+    if CLUSTER in rows.columns:
+        # Models that have the same cases have the same clusters.
+        own = [_numbered(part[CLUSTER]) for part in (parts if case is None else parts[:1])]
+        clusters = own if case is None else own * len(parts)
     return ScoredCases(
         parts[0].select(blocks).row(0) if blocks else (),
         [part[model][0] for part in parts],
         [part[SCORE].to_numpy() for part in parts],
         [part[TRUTH].to_numpy() for part in parts],
-        [part[CLUSTER].to_numpy() for part in parts] if is_clustered else None,
+        clusters,
         case is not None,
     )
+
+
+def _numbered(clusters: pl.Series) -> "Array":
+    """The clusters as numbers from 0 on."""
+    return (clusters.rank("dense") - 1).to_numpy().astype(np.int64)
 
 
 def _aligned(parts: list[pl.DataFrame], case: str) -> list[pl.DataFrame] | None:
@@ -317,11 +324,12 @@ def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
     _refuse(twice, key, "cases are there twice for a model",
             Hint("keep one row per case and model, or say that no column tells cases apart, "
                  "case=None. Number the cases of several folds throughout. Where several rows "
-                 "belong to one patient, customer or the like, take one row of each; "
-                 f"pr.bootstrap(cluster={case!r}) gives measures limits that hold.",
+                 "belong to one patient, customer or the like, name these as {cluster}, and what "
+                 "tells the rows apart as {case}.",
                  command_line="keep one row per case and model, or say that no column tells cases "
                  "apart, --no-case. Number the cases of several folds throughout. Where several "
-                 "rows belong to one patient, customer or the like, take one row of each."),
+                 "rows belong to one patient, customer or the like, name these as {cluster}, and "
+                 "what tells the rows apart as {case}.", cluster=case, case="row"),
             )  # fmt: skip
 
 

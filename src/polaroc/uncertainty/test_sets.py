@@ -5,22 +5,17 @@ from dataclasses import replace
 from math import inf
 
 from polaroc.base.lazy import np
-from polaroc.errors import Hint
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import FITTED, NOTHING, Evidence, Moved
+from polaroc.uncertainty.evidence import FITTED, NO_ERROR, NOTHING, UNRELATED, Evidence, Moved
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 
 INDEPENDENT = "which must be independent"
 CLUSTERS = "whose clusters must be independent"
 WEIGHTED = "that of one test set is not known for weighted cases"
-UNRELATED = Hint(
-    "Their errors were taken for unrelated, which understates it where they were tested on the "
-    "same cases: give predictions with {case}.",
-    case="id",
-)
 TOO_FEW = "a class has fewer than two {}"
+UNKNOWN = "the measure is not known of every model"
 SAME_SCORE = "each model gives all cases the same score, which does not tell the classes apart"
 PERFECT = (
     "the models separate the classes perfectly, so that these cases do not tell how much others "
@@ -77,6 +72,26 @@ def of_thresholds(
     return _of_influences(cases, influences, about, ALL_ALIKE)
 
 
+def effective_sizes(cases: ScoredCases, thresholds: Sequence[float | None]) -> "Array":
+    """How many independent cases would tell the rates of each model as well, class by class.
+
+    Two rows, of positives and of negatives. Where all cases of a class are called alike, they are
+    its clusters (Korn and Graubard 1998, for samples of clusters).
+    """
+    sizes = []
+    for worth, truths in (((1.0, 0.0), cases.truths), ((0.0, 1.0), [~own for own in cases.truths])):
+        rates = of_thresholds(cases, thresholds, *worth)
+        share, variance = rates.estimates[0], rates.covariance[0].diagonal()
+        binomial, varies = share * (1 - share), variance > NO_ERROR**2
+        size = binomial / np.where(varies, variance, 1.0)
+        clusters = [
+            int(truth.sum()) if cases.clusters is None else np.unique(own[truth]).size
+            for own, truth in zip(cases.clusters or cases.truths, truths, strict=True)
+        ]
+        sizes.append(np.where(varies, np.minimum(size, [own.sum() for own in truths]), clusters))
+    return np.array(sizes)
+
+
 def _unknown(truth: "Array", measures: Sequence[Measure]) -> CaseInfluence:
     """What there is to know where a class has no cases."""
     sizes = int(truth.sum()), int((~truth).sum())
@@ -115,10 +130,15 @@ def _of_influences(
         f"{about}, {INDEPENDENT if cases.clusters is None else CLUSTERS}",
         () if cases.paired else (UNRELATED,),
         groups[0] if cases.paired and fewest > 1 else None,
+        is_bound=not cases.paired,
     )
     if evidence.is_known:
         return evidence
-    return replace(evidence, doubts=(NOTHING.format(TOO_FEW.format(of) if fewest < 2 else alike),))
+    if fewest < 2:
+        alike = TOO_FEW.format(of)
+    elif np.isnan(covariance).any():
+        alike = UNKNOWN
+    return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)
 
 
 def _moved(influences: Sequence["Array"], truth: "Array", clusters: "Array | None") -> Moved:

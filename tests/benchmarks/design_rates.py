@@ -27,15 +27,10 @@ import numpy as np
 import polars as pl
 from scipy.stats import norm, t
 
-from polaroc.comparison.half_splits import (
-    half_split_covariance,
-    half_split_freedom,
-    split_noise,
-)
-from polaroc.comparison.largest_t import least_p_values
 from polaroc.comparison.measured_rates import DESIGN_RATES
 from polaroc.comparison.measured_rates import LEARNERS as LEARNERS_IN_WORDS
-from polaroc.comparison.pairwise import holm, pair_places
+from polaroc.uncertainty.adjusted import holm_factors, least_p_values
+from polaroc.uncertainty.evidence import of_halves, pair_places, split_noise
 
 if TYPE_CHECKING:
     import altair as alt
@@ -323,7 +318,8 @@ def overlap_p(values: np.ndarray, charge: float) -> float:
     first, second = pair_places(values.shape[1])
     lead = values[:, first] - values[:, second]
     error = np.sqrt(lead.var(axis=0, ddof=1) * (1 / len(values) + charge))
-    return float(holm(2 * t.sf(np.abs(lead.mean(axis=0)) / error, len(values) - 1)).min())
+    p = 2 * t.sf(np.abs(lead.mean(axis=0)) / error, len(values) - 1)
+    return float(np.minimum(holm_factors(p) * p, 1).min())
 
 
 def half_p(
@@ -345,8 +341,13 @@ def outcomes(values: Values, positives: int, negatives: int) -> dict[str, float]
     one, r = folds[:FOLDS], 1 / (FOLDS - 1)
     models = folds.shape[1]
     halves = values["halves"].reshape(SPLITS, 2, HALF_REPEATS, HALF_FOLDS, models).mean(axis=3)
-    df = half_split_freedom(SPLITS, min(positives, negatives))
-    plain = half_split_covariance(halves)
+
+    def half_split(noise: np.ndarray | None) -> np.ndarray:
+        return of_halves(np.zeros(models), halves, fewest, noise).covariance[0]
+
+    fewest = min(positives, negatives)
+    plain = half_split(np.zeros((models, models)))
+    df = of_halves(np.zeros(models), halves, fewest).freedom
     repeated = folds.reshape(REPEATS, FOLDS, models).mean(axis=1)
     first, second = pair_places(models)
     lead = folds[:, first] - folds[:, second]
@@ -354,8 +355,8 @@ def outcomes(values: Values, positives: int, negatives: int) -> dict[str, float]
     noise = split_noise(halves)
     between = np.cov(repeated, rowvar=False) / REPEATS
     less = plain - noise / (2 * HALF_REPEATS) + between
-    few = half_split_covariance(halves, np.cov(outs[:5], rowvar=False) / 5)
-    many = half_split_covariance(halves, np.cov(outs, rowvar=False) / HOLD_OUTS)
+    few = half_split(np.cov(outs[:5], rowvar=False) / 5)
+    many = half_split(np.cov(outs, rowvar=False) / HOLD_OUTS)
     return {
         "one 10-fold": overlap_p(one, r),
         "one 10-fold, half the charge": overlap_p(one, r / 2),
@@ -367,9 +368,7 @@ def outcomes(values: Values, positives: int, negatives: int) -> dict[str, float]
         "ten 10-folds, halves": half_p(folds.mean(axis=0), plain, df),
         "ten 10-folds, halves, guarded": half_p(folds.mean(axis=0), plain, df, overlap),
         "ten 10-folds, halves, less noise": half_p(folds.mean(axis=0), less, df),
-        "one 10-fold, halves": half_p(
-            one.mean(axis=0), half_split_covariance(halves, noise / 2), df
-        ),
+        "one 10-fold, halves": half_p(one.mean(axis=0), half_split(None), df),
         "5 hold-outs, halves": half_p(outs[:5].mean(axis=0), few, df),
         "30 hold-outs, halves": half_p(outs.mean(axis=0), many, df),
         "lead, ten 10-folds": float(np.subtract(*folds.mean(axis=0)[:2])),

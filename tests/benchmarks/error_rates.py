@@ -34,11 +34,12 @@ import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
-from scipy.stats import f
+from scipy.stats import f, studentized_range
 
 import polaroc as pr
 from polaroc.comparison import omnibus
-from polaroc.comparison.pairwise import paired_t, tukey
+from polaroc.uncertainty.adjusted import by_holm
+from polaroc.uncertainty.evidence import Evidence, all_pairs, common_variance, of_folds
 
 POSITIVES, NEGATIVES = 150, 450
 MODELS, FEATURES = 3, 5
@@ -169,16 +170,22 @@ def p_values(
 ) -> dict[str, float]:
     """The p-value of each test, of AUPREC at the priors and of IAUPREC."""
     found = {"3-way, K = 3": three_way(few), "3-way, K = 16": three_way(many)}
-    found["2-way on IAUPREC"] = omnibus.repeated_measures(overall).p_value
-    found["Greenhouse-Geisser"] = omnibus.greenhouse_geisser(overall).p_value
+    plain, corrected = of_folds(overall, 0), of_folds(overall, ratio)
+    found["2-way on IAUPREC"] = omnibus.f_test("", plain).p_value
+    found["Greenhouse-Geisser"] = omnibus.f_test("", plain, omnibus.sphericity(overall)).p_value
     chi, iman = omnibus.friedman(overall)
     found |= {"Friedman": chi.p_value, "Iman-Davenport": iman.p_value}
     if draws:
-        found["within-fold permutation"] = omnibus.permutation(overall, draws, 0).p_value
-    found["paired t + Holm"] = paired_t(overall, 0.95).p_adjusted.min()
-    found["Nadeau-Bengio t + Holm"] = paired_t(overall, 0.95, ratio).p_adjusted.min()
-    found["F_NB"] = omnibus.corrected(overall, ratio).p_value
+        found["within-fold permutation"] = omnibus.permutation(overall, draws, 0)["p_value"]
+    found["paired t + Holm"] = least_by_holm(plain)
+    found["Nadeau-Bengio t + Holm"] = least_by_holm(corrected)
+    found["F_NB"] = omnibus.f_test("", corrected).p_value
     return found
+
+
+def least_by_holm(evidence: Evidence) -> float:
+    """The least adjusted p-value of the pairs."""
+    return float(by_holm(all_pairs(evidence), 0.95).p_value.min())
 
 
 @dataclass(frozen=True)
@@ -289,13 +296,14 @@ def family_wise(spreads: tuple[float, ...], replicates: int, seed: int = 0) -> d
     rng = np.random.default_rng([seed, len(spreads)])
     drawn = rng.normal(size=(replicates, 20, len(spreads))) * spreads
     # The critical value is costly and the same for all.
-    one = tukey(drawn[0], 0.95)
-    critical = one.reach[0] / one.std_error[0]
+    models = len(spreads)
+    critical = studentized_range.ppf(0.95, models, 19 * (models - 1)) / 2**0.5
     below = {"Tukey": 0, "Holm": 0}
     for values in drawn:
-        error = np.sqrt(2 * omnibus.two_way(values)[1] / len(values))
+        evidence = of_folds(values, 0)
+        error = np.sqrt(2 * common_variance(evidence))
         below["Tukey"] += bool(np.ptp(values.mean(axis=0)) > critical * error)
-        below["Holm"] += bool(paired_t(values, 0.95).p_adjusted.min() < 0.05)
+        below["Holm"] += least_by_holm(evidence) < 0.05
     return {name: count / replicates for name, count in below.items()}
 
 

@@ -30,10 +30,11 @@ from rich.console import Console
 from rich.table import Table
 
 import polaroc as pr
-from polaroc.comparison.case_limits import PairedDifference, difference_limits
 from polaroc.comparison.delong import single_measure
-from polaroc.comparison.paired_cases import blocks_of, read_cases
 from polaroc.comparison.verdict import decide
+from polaroc.uncertainty.scored_cases import read_cases
+from polaroc.uncertainty.small_samples import difference_limits
+from polaroc.uncertainty.test_sets import of_test_set
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "support"))
@@ -94,13 +95,13 @@ def samples(
 def paired_verdicts(table: pl.DataFrame, measure: str, margin: float) -> list[str]:
     """The verdict on each replicate, as `gate` has it of one at a time."""
     cases = read_cases(pr.cases(table, truth="truth", score="score", by="replicate"))
-    blocks = blocks_of(cases, single_measure(measure, "observed", OVER, "exact"))
+    one = single_measure(measure, "observed", OVER, "exact")
     # In the order of their names, the challenger comes first.
-    found = {
-        block.key: difference_limits(PairedDifference.of_block(block, 0, 1), 1 - ALPHA, measure)
-        for block in blocks
-    }
-    return [decide(*found[key], margin, higher=True) for key in sorted(found)]
+    limits = (
+        difference_limits(of_test_set(scored, [one]), (0, 1), 1 - ALPHA, measure)
+        for scored in cases.sets
+    )
+    return [decide(*ends, margin, higher=True) for ends in limits]
 
 
 def equal_rates(replicates: int, seed: int) -> Iterator[list[str]]:

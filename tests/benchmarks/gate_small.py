@@ -31,7 +31,7 @@ import numpy as np
 from scipy.special import logit
 from scipy.stats import norm, t
 
-from polaroc.comparison.case_limits import (
+from polaroc.uncertainty.small_samples import (
     MAX_BIAS,
     MAX_ENRICHED,
     MAX_PSEUDO,

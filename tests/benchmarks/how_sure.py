@@ -41,10 +41,11 @@ from scipy.stats import norm, rankdata
 
 import polaroc.comparison.posterior as module
 from polaroc.comparison.by_cost import of_costs
-from polaroc.comparison.half_splits import half_split_covariance, half_split_freedom
 from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
+from polaroc.uncertainty.evidence import FITTED, Evidence, of_halves
+from polaroc.uncertainty.evidence import of_folds as evidence_of_folds
 
 sys.path.append(str(Path(__file__).parent))
 import design_rates
@@ -128,18 +129,22 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
         if isinstance(shape, Cases):
             true = np.clip(AUC + deviations, 0.51, 0.999)
             means, covariance = of_cases(rng, true)
-            freedom = np.inf
+            evidence = known(means, covariance)
         else:
             true = deviations
             values = of_folds(rng, true, shape)
-            means, freedom = values.mean(axis=0), shape.folds - 1
-            covariance = np.cov(values.T) * (1 / shape.folds + shape.ratio)
-        said = posterior(means, covariance, freedom, draws=DRAWS, seed=replicate)
+            evidence, means = evidence_of_folds(values, shape.ratio), values.mean(axis=0)
+        said = posterior(evidence, draws=DRAWS, seed=replicate)
         if said is None:
             continue
-        said = at_least_own(said, means, covariance, freedom, 0.95)
+        said = at_least_own(said, evidence, 0.95)
         rows.append(answer(said, means, true, int(true.argmax())))
     return np.array(rows, float)
+
+
+def known(means: np.ndarray, covariance: np.ndarray) -> Evidence:
+    """Evidence on models of one test set."""
+    return Evidence(range(len(means)), means[None], covariance[None], np.inf, FITTED)
 
 
 def answer(said: module.Posterior, means: np.ndarray, true: np.ndarray, best: int) -> Answer:
@@ -216,15 +221,13 @@ def answers_with_halves(
         means, repeated = drawn.means[own], drawn.folds[own].mean(axis=2).T
         if halves:
             noise = np.cov(repeated, rowvar=False) / len(repeated)
-            covariance = half_split_covariance(np.moveaxis(drawn.halves[own], 0, -1), noise)
-            freedom = half_split_freedom(design_rates.SPLITS, min(SAMPLE))
+            evidence = of_halves(means, np.moveaxis(drawn.halves[own], 0, -1), min(SAMPLE), noise)
         else:
-            values = drawn.folds[own].reshape(models, -1)
-            freedom = values.shape[1] - 1
-            covariance = np.cov(values) * (1 / values.shape[1] + 1 / (design_rates.FOLDS - 1))
-        said = posterior(means, covariance, freedom, draws=DRAWS, seed=first)
+            values = drawn.folds[own].reshape(models, -1).T
+            evidence = evidence_of_folds(values, 1 / (design_rates.FOLDS - 1))
+        said = posterior(evidence, draws=DRAWS, seed=first)
         assert said is not None
-        said = at_least_own(said, means, covariance, freedom, 0.95)
+        said = at_least_own(said, evidence, 0.95)
         # A curve that was fitted need not rise everywhere.
         rows.append(answer(said, means, true[own], int(drawn.ahead[own].argmax())))
     return np.array(rows, float)
@@ -236,7 +239,7 @@ def answers_by_cost(
     """The same of models that are chosen with their thresholds, by expected cost."""
     shift = norm.ppf(shape.auc) * 2**0.5
     step = spread * shift_error(shape) / 2**0.5
-    rows, counts, known = [], [], []
+    rows, counts, of_first = [], [], []
     for replicate in range(replicates):
         shifts = shift + step * rng.normal(size=models)
         thresholds = cheapest(*scores_of(rng, shifts, *TUNING))
@@ -247,11 +250,11 @@ def answers_by_cost(
         means = cost(*rates)
         covariance = (PRIOR * COSTS.fn) ** 2 * np.cov(wrong[truth].T) / shape.positives
         covariance += ((1 - PRIOR) * COSTS.fp) ** 2 * np.cov(wrong[~truth].T) / shape.negatives
-        said = posterior(-means, covariance, draws=DRAWS, seed=replicate)
+        said = posterior(known(means, covariance), higher=False, draws=DRAWS, seed=replicate)
         if said is None:
             continue
         one = means.argmin()
-        known.append([values[one] for values in said])
+        of_first.append([values[one] for values in said])
         counts.append([wrong[truth][:, one].sum(), wrong[~truth][:, one].sum()])
         rows.append([means[one], true[one], true.argmin() == one, true.min()])
     missed, alarms = np.array(counts, float).T
@@ -264,7 +267,7 @@ def answers_by_cost(
     exact = limits(
         "cost", positives, negatives, KnownPrior(np.full_like(means, PRIOR)), 0.95, COSTS
     )
-    said = of_costs(type(said)(*np.array(known).T), means, *exact)
+    said = of_costs(type(said)(*np.array(of_first).T), means, *exact)
     covered = (said.lower <= true) & (true <= said.upper)
     lost = true - least
     # Less is better: the bias is how much too low a cost is.

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 import scipy.stats
 from agreement import assert_same_numbers
+from evidences import evidence
 
 import polaroc as pr
 from polaroc.comparison.by_cost import of_costs
@@ -99,15 +100,15 @@ def test_as_by_brute_force(over, prior, constraints):
     models = choice.models.sort("model")
     assert models["threshold"].to_list() == thresholds
     assert models["mean"].to_list() == pytest.approx(means)
-    expected = posterior(-np.array(means), covariance)
-    assert models["expected"].to_list() == pytest.approx((-expected.expected).tolist())
+    expected = posterior(evidence(np.array(means), covariance), higher=False)
+    assert models["expected"].to_list() == pytest.approx(expected.expected.tolist())
     # Limits are no narrower than the posterior's, nor than exact ones, which lie within the costs
     # at the ends of both exact intervals of the rates, moved by what the mean is corrected by.
     boxes = [box(model, at, prior) for model, at in zip("ABC", thresholds, strict=True)]
-    moves = -expected.expected - np.array(means)
+    moves = expected.expected - np.array(means)
     for (lo, hi), move, lower, upper, least_known, most_known in zip(
         boxes, moves, models["expected_lower"], models["expected_upper"],
-        -expected.upper, -expected.lower,
+        expected.lower, expected.upper,
         strict=True,
     ):  # fmt: skip
         assert min(lo + min(move, 0), least_known) - 1e-9 <= lower <= max(least_known, 0) + 1e-9
@@ -314,7 +315,7 @@ def test_cases_that_not_all_models_scored_are_left_out_of_all(is_long):
 
 def test_exact_limits_of_costs_are_widened_by_what_picking_corrects():
     # Costs of 0.4 and 0.5: corrected, the first is expected to be more and the second less.
-    known = Posterior(*np.array([[-0.45, -0.48], [-0.5, -0.52], [-0.4, -0.44], [0.7, 0.3], [0, 0]]))
+    known = Posterior(*np.array([[0.45, 0.48], [0.4, 0.44], [0.5, 0.52], [0.7, 0.3], [0, 0]]))
     costs = of_costs(known, np.array([0.4, 0.5]), np.array([0.3, 0.45]), np.array([0.49, 0.6]))
     assert costs.expected == pytest.approx([0.45, 0.48])
     assert costs.lower == pytest.approx([0.3, 0.43])

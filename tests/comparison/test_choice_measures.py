@@ -5,12 +5,13 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
+from evidences import evidence
 from paired import paired_test
 from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polaroc as pr
-from polaroc.comparison.certainty import of_test_set
+from polaroc.comparison.choice_measures import of_one_test_set
 from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.posterior import posterior
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
@@ -61,13 +62,13 @@ def test_of_predictions_is_of_their_measures(over, folds):
 def test_one_test_set_is_judged_case_by_case():
     choice = pr.choose(ONE, **COLUMNS, over=OVER)
     # Pairs of the covariance are those of the paired test.
-    known = of_test_set(pr.cases(ONE, **COLUMNS, fold=None), "auprec", OVER)
+    known = of_one_test_set(pr.cases(ONE, **COLUMNS, fold=None), "auprec", OVER)
     pairs = paired_test(ONE, **COLUMNS, case="case", measure="iauprec", over=OVER)
-    c = known.covariance
+    c = known.covariance[0]
     errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
     assert pairs["std_error"].to_list() == pytest.approx(errors)
     means = by_model(choice)["mean"].to_numpy()
-    expected, reach = posterior(means, c), stats.norm.ppf(0.975) * np.sqrt(c.diagonal())
+    expected, reach = posterior(evidence(means, c)), stats.norm.ppf(0.975) * np.sqrt(c.diagonal())
     expected = expected._replace(
         lower=np.minimum(expected.lower, means - reach),
         upper=np.maximum(expected.upper, means + reach),
@@ -147,7 +148,6 @@ def test_weights_or_rows_left_out_have_no_pairs():
         ({"case": "nope"}, InvalidArgument, "no column 'nope'"),
         ({"model": "clf"}, InvalidArgument, "no column 'clf'"),
         ({"by": "model"}, InvalidArgument, "does not honour 'by'"),
-        ({"cluster": "case"}, InvalidArgument, "does not honour 'cluster'"),
         ({"incomplete": "drop"}, InvalidArgument, "incomplete is for folds"),
         ({"level": 2}, InvalidArgument, "level is 2"),
         ({"measure": "auc"}, InvalidArgument, "does not depend on the share of positives"),
@@ -185,11 +185,11 @@ def test_paired_covariance_of_many_models_is_a_covariance():
     rng = np.random.default_rng(0)
     table = {"y": rng.random(300) < 0.3} | {f"m{i}": rng.normal(size=300) for i in range(30)}
     scores = [name for name in table if name != "y"]
-    known = of_test_set(
+    known = of_one_test_set(
         pr.cases(pl.DataFrame(table).with_row_index("id"), truth="y", score=scores), "auprec", OVER
     )
-    assert known.covariance.shape == (30, 30)
-    assert np.linalg.eigvalsh(known.covariance).min() > -1e-12
+    assert known.covariance.shape == (1, 30, 30)
+    assert np.linalg.eigvalsh(known.covariance[0]).min() > -1e-12
 
 
 PROBABLE = {"truth": "truth", "score": 1 / (1 + (-pl.col("score")).exp())}
@@ -242,8 +242,7 @@ def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):
     )  # fmt: skip
     assert choice.models["mean"].to_list() == pytest.approx(mean["estimate"].sort().to_list())
     pairs = paired_test(ONE, **PROBABLE, case="case", measure=name, **at)
-    covariance = of_test_set(pr.cases(ONE, **PROBABLE, fold=None), measure, over).covariance
-    c = covariance
+    (c,) = of_one_test_set(pr.cases(ONE, **PROBABLE, fold=None), measure, over).covariance
     errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
     assert pairs["std_error"].to_list() == pytest.approx(errors)
     # The mean over priors is named as well.
@@ -407,7 +406,7 @@ def test_halves_may_be_predictions():
     )
     asked = {"truth": "truth", "score": ["A", "B"], "over": (0.2, 0.2)}
     found = pr.choose(whole, **asked, halves=halves)
-    assert "disjoint halves" in found.summary()
+    assert "halves of the data, which share no case" in " ".join(found.warnings)
     own = pr.cases(halves.rename({"A": "a", "B": "b"}), truth="truth", score={"A": "a", "B": "b"})
     measures = pr.evaluate(
         halves, **{**asked, "over": None}, priors=0.2, measures=["auprec", "auc"]

@@ -240,7 +240,7 @@ def test_hundreds_of_models():
 @pytest.mark.parametrize(("ratio", "said"), [(4, True), (1.5, True), (1, False), (0.25, False)])
 def test_a_ratio_turned_around_is_said(ratio, said):
     found = pr.compare(tidy(draw(20, 3)), test_train_ratio=ratio)
-    assert ("turned around" in found.warnings[0]) is said
+    assert any("turned around" in line for line in found.warnings) is said
 
 
 def test_many_pairs_are_cut_short_in_the_summary():
@@ -260,7 +260,7 @@ def test_many_pairs_are_cut_short_in_the_summary():
 
 def test_what_is_asked_is_said():
     algorithm = pr.compare(tidy(draw(20, 3)), test_train_ratio=0.25)
-    assert "which share cases, as 3.3 independent ones" in algorithm.warnings[0]
+    assert "which share cases, count as 3.3 independent ones" in algorithm.warnings[0]
     dataset = pr.compare(tidy(draw(3, 2)), target="dataset", adjust="tukey")
     said = " ".join(dataset.warnings)
     assert "cannot be below 0.25: that test" in said
@@ -285,7 +285,7 @@ def test_what_is_asked_is_said():
 def test_rates_are_quoted_of_the_design_at_hand_only(blocks, ratio, design):
     said = pr.compare(tidy(draw(blocks, 3)), test_train_ratio=ratio).warnings[1]
     assert ("How often the test errs was measured" in said) == (design is not None)
-    assert f"({design}, 2 models" in said or f"not measured for {blocks} folds" in said
+    assert f"({design}, 3 models" in said or f"not measured for {blocks} folds" in said
 
 
 @pytest.mark.parametrize(("blocks", "measured"), [(20, True), (12, False)])

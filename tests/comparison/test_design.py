@@ -13,7 +13,7 @@ from polaroc.errors import InvalidArgument, InvalidTable
 HOSTILE = ["", "[bold]", "<b>&amp;", "a;b='c'", "\x1b[31m", "ünï 模型", "null", "estimate", "0"]
 
 
-def design(measures, *, measure="iauprec", priors=(None,), model="model", fold=("fold",), **kw):
+def table_of(measures, *, measure="iauprec", priors=(None,), model="model", fold=("fold",), **kw):
     return balanced(rows_of(measures, measure), list(priors), model, list(fold), **kw)
 
 
@@ -31,49 +31,49 @@ def shuffled(table: pl.DataFrame) -> pl.DataFrame:
         ([1, 2, 10], [-1, 2**62, 0, 3]),
     ],
 )
-def test_every_number_lands_at_its_model_and_block(models, folds):
+def test_every_number_lands_at_its_model_and_fold(models, folds):
     values = draw(4, 3)
-    found = design(shuffled(tidy(values, models, folds)))
+    found = table_of(shuffled(tidy(values, models, folds)))
     assert found.values.shape == (4, 3, 1)
     assert sorted(map(str, found.models)) == sorted(map(str, models))
     for i, model in enumerate(found.models):
-        for j, fold in enumerate(found.blocks["fold"]):
+        for j, fold in enumerate(found.folds["fold"]):
             expected = values[folds.index(fold), models.index(model)]
-            assert found.table[j, i] == expected
+            assert found.at_first[j, i] == expected
 
 
 @pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["C", "A", "B"])])
 def test_models_of_special_types(dtype):
     table = tidy(draw(4, 3)).with_columns(pl.col("model").cast(dtype))
-    assert design(shuffled(table)).models.dtype == table["model"].dtype
+    assert table_of(shuffled(table)).models.dtype == table["model"].dtype
 
 
 @pytest.mark.parametrize("dtype", [pl.Float32, pl.Decimal(12, 9)])
 def test_estimates_of_special_types(dtype):
     values = draw(4, 3)
     table = tidy(values).with_columns(pl.col("estimate").cast(dtype))
-    assert design(table).table == pytest.approx(values, abs=1e-7)
+    assert table_of(table).at_first == pytest.approx(values, abs=1e-7)
 
 
 @pytest.mark.parametrize("name", ["fold 1", "", "__class__", "f(x)", "C(model)", "λ", "a\nb"])
 def test_columns_of_any_name(name):
     values = draw(3, 2)
     table = tidy(values).rename({"model": name, "fold": f"{name}2"})
-    found = design(table, model=name, fold=[f"{name}2"])
-    assert (found.table == values).all()
+    found = table_of(table, model=name, fold=[f"{name}2"])
+    assert (found.at_first == values).all()
 
 
 def test_folds_of_several_columns():
     values = draw(6, 2)
     table = tidy(values).with_columns(pl.col("fold") % 2, repeat=(pl.col("fold") - 1) // 2)
-    found = design(shuffled(table), fold=["repeat", "fold"])
-    order = found.blocks.select(pl.col("repeat") * 2 + (1 - pl.col("fold"))).to_series()
-    assert (found.table == values[order.to_numpy()]).all()
+    found = table_of(shuffled(table), fold=["repeat", "fold"])
+    order = found.folds.select(pl.col("repeat") * 2 + (1 - pl.col("fold"))).to_series()
+    assert (found.at_first == values[order.to_numpy()]).all()
 
 
 def test_a_key_that_tells_nothing_apart_does_no_harm():
     table = tidy(draw(3, 2)).with_columns(data=pl.lit("satellite"), seconds=pl.col("fold") * 1.5)
-    assert design(table).table.shape == (3, 2)
+    assert table_of(table).at_first.shape == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_a_key_that_tells_nothing_apart_does_no_harm():
 def test_what_is_not_balanced_is_refused(change, kind, said, lazy):
     table = change(tidy(draw(4, 3)))
     with pytest.raises(kind, match=f"(?s){said}.*Hint:"):
-        design(table.lazy() if lazy else table)
+        table_of(table.lazy() if lazy else table)
 
 
 def test_equal_rows_twice_are_one():
     table = tidy(draw(4, 3))
-    assert (design(pl.concat([table, table])).table == design(table).table).all()
+    assert (table_of(pl.concat([table, table])).at_first == table_of(table).at_first).all()
 
 
 def test_folds_may_be_left_out_and_are_said():
@@ -120,19 +120,19 @@ def test_folds_may_be_left_out_and_are_said():
         estimate=pl.when((pl.col("model") != "B") | (pl.col("fold") != 2)).then("estimate")
     )
     table = table.filter((pl.col("model") != "C") | (pl.col("fold") != 4))
-    found = design(table, incomplete="drop")
-    assert (found.table == values[[0, 2, 4]]).all()
+    found = table_of(table, incomplete="drop")
+    assert (found.at_first == values[[0, 2, 4]]).all()
     assert found.warnings[0] == ("Left out 2 of 5 folds that not every model has: fold=2; fold=4.")
     with pytest.raises(InvalidTable, match="none of the 2 folds"):
-        design(table.filter(pl.col("fold").is_in([2, 4])), incomplete="drop")
+        table_of(table.filter(pl.col("fold").is_in([2, 4])), incomplete="drop")
     with pytest.raises(InvalidArgument, match="incomplete is 'no'"):
-        design(table, incomplete="no")
+        table_of(table, incomplete="no")
 
 
 @pytest.mark.parametrize("fold", [["model"], ["fold", "fold"], ["nope"]])
 def test_columns_are_named_once_and_known(fold):
     with pytest.raises(InvalidArgument, match="Hint:"):
-        design(tidy(draw(4, 3)), fold=fold)
+        table_of(tidy(draw(4, 3)), fold=fold)
 
 
 def at_priors(*priors):
@@ -143,14 +143,14 @@ def at_priors(*priors):
 def test_priors_are_matched_but_for_rounding():
     grid = pr.prior_grid(0.05, 0.20, 16)["prior"].to_list()
     assert 0.15 not in grid
-    found = design(at_priors(*grid), measure="auprec", priors=[0.15])
-    assert (found.table == draw(4, 3, 10)).all()
+    found = table_of(at_priors(*grid), measure="auprec", priors=[0.15])
+    assert (found.at_first == draw(4, 3, 10)).all()
 
 
 def test_contrast_is_first_minus_second():
-    found = contrast(design(at_priors(0.1, 0.5), measure="auprec", priors=[0.1, 0.5]))
+    found = contrast(table_of(at_priors(0.1, 0.5), measure="auprec", priors=[0.1, 0.5]))
     assert found.values.shape == (4, 3, 1)
-    assert found.table == pytest.approx(draw(4, 3, 0) - draw(4, 3, 1))
+    assert found.at_first == pytest.approx(draw(4, 3, 0) - draw(4, 3, 1))
 
 
 def test_observed_is_each_keys_own():
@@ -161,8 +161,8 @@ def test_observed_is_each_keys_own():
     both = pl.concat([uneven, uneven.with_columns(prior=0.5, estimate=pl.lit(0.1))])
     rows = rows_of(both, "auprec")
     assert rows.fixed_priors == [0.5]
-    assert (design(both, measure="auprec", priors=["observed"]).table == draw(4, 3)).all()
-    assert (design(uneven, measure="auprec").table == draw(4, 3)).all()
+    assert (table_of(both, measure="auprec", priors=["observed"]).at_first == draw(4, 3)).all()
+    assert (table_of(uneven, measure="auprec").at_first == draw(4, 3)).all()
     assert rows_of(own, "auprec").fixed_priors == [0.2]
 
 
@@ -171,7 +171,7 @@ def test_models_at_different_priors_of_one_block_are_refused():
         prior=pl.when(pl.col("model") == "A").then(0.1).otherwise("prior")
     )
     with pytest.raises(InvalidTable, match="different priors"):
-        design(table, measure="auprec")
+        table_of(table, measure="auprec")
 
 
 def test_test_sets_that_differ_and_notes_are_said():
@@ -179,11 +179,11 @@ def test_test_sets_that_differ_and_notes_are_said():
         positives=pl.when((pl.col("model") == "A") & (pl.col("fold") == 1)).then(9).otherwise(10),
         note=pl.when(pl.col("fold") < 3).then(pl.lit("biased")),
     )
-    said = design(table).warnings
+    said = table_of(table).warnings
     assert said[0].startswith("In 1 fold(s) the models were tested on different numbers")
     assert said[1] == "6 of 12 estimates carry a note: biased."
     everywhere = table.with_columns(note=pl.lit("biased upward"))
-    assert design(everywhere).warnings[1:] == ("Biased upward.",)
+    assert table_of(everywhere).warnings[1:] == ("Biased upward.",)
 
 
 @pytest.mark.parametrize(("positives", "said"), [(10, 0), (9, 1)])
@@ -198,21 +198,21 @@ def test_of_one_test_set_only_what_differs_is_said(positives, said):
 
 def test_only_measure_and_estimate_are_needed():
     table = tidy(draw(4, 3)).select("model", "fold", "measure", "estimate")
-    assert (design(table).table == draw(4, 3)).all()
+    assert (table_of(table).at_first == draw(4, 3)).all()
 
 
 def test_measures_of_evaluate_land_where_a_filter_finds_them():
     predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
     measures = pr.evaluate(predictions, truth="truth", score="score", priors=[0.1, 0.5])
-    found = design(measures.lazy(), measure="auprec", priors=[0.1])
+    found = table_of(measures.lazy(), measure="auprec", priors=[0.1])
     for i, model in enumerate("ABC"):
         rows = measures.filter(measure="auprec", prior=0.1, model=model).sort("fold")
-        assert np.array_equal(found.table[:, i], rows["estimate"].to_numpy())
+        assert np.array_equal(found.at_first[:, i], rows["estimate"].to_numpy())
 
 
 def test_a_fold_without_a_name_is_left_out_like_any_other():
     table = tidy(draw(4, 3), folds=["x", "y", "z", None])
     lacking = table.filter(pl.col("fold").is_not_null() | (pl.col("model") != table["model"][0]))
-    found = design(lacking, incomplete="drop")
-    assert found.blocks["fold"].to_list() == ["x", "y", "z"]
+    found = table_of(lacking, incomplete="drop")
+    assert found.folds["fold"].to_list() == ["x", "y", "z"]
     assert not np.isnan(found.values).any()

@@ -9,13 +9,10 @@ import pytest
 from paired import paired_test
 
 import polaroc as pr
-from polaroc.comparison.case_limits import (
-    PairedDifference,
-    difference_limits,
-    why_no_promise,
-)
 from polaroc.comparison.delong import single_measure
-from polaroc.comparison.paired_cases import blocks_of, read_cases
+from polaroc.uncertainty.scored_cases import read_cases
+from polaroc.uncertainty.small_samples import difference_limits, why_no_promise
+from polaroc.uncertainty.test_sets import of_test_set
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "gate_small.py"))
 OVER, PRIOR = SCRIPT["OVER"], SCRIPT["PRIOR"]
@@ -48,8 +45,8 @@ def test_estimates_errors_and_verdicts_are_those_of_the_package(measure):
     assert error == pytest.approx(pairs["std_error"].item(), rel=1e-4)
     # The verdicts turn where the limits of the package lie.
     cases = read_cases(pr.cases(table(SCORES), truth="truth", score="score"))
-    (block,) = blocks_of(cases, single_measure(measure, PRIOR, OVER, "exact"))
-    ends = difference_limits(PairedDifference.of_block(block, 0, 1), 0.95, measure)
+    evidence = of_test_set(cases.only, [single_measure(measure, PRIOR, OVER, "exact")])
+    ends = difference_limits(evidence, (0, 1), 0.95, measure)
     for side, (limit, sign) in enumerate(zip(ends, (1, -1), strict=True)):
         for more in (1e-4, -1e-4):
             margin = -(limit - sign * more)
@@ -63,9 +60,8 @@ def test_estimates_errors_and_verdicts_are_those_of_the_package(measure):
     "sizes", [(19, 900), (20, 80), (80, 20), (50, 60), (200, 200), (5000, 5000)]
 )
 def test_it_refuses_where_the_package_does(measure, sizes):
-    estimates = pl.DataFrame({"positives": [sizes[0]], "negatives": [sizes[1]]})
     of = single_measure(measure, PRIOR, OVER, "exact")
-    assert SCRIPT["refused"](*sizes, measure) == (why_no_promise(estimates, of) is not None)
+    assert SCRIPT["refused"](*sizes, measure) == (why_no_promise(of, *sizes) is not None)
 
 
 def test_pseudo_cases_widen_by_the_largest_influence():

@@ -6,8 +6,8 @@ from layouts import draw, tidy
 from scipy.stats import t
 
 import polaroc as pr
-from polaroc.comparison.half_splits import half_split_covariance, half_split_freedom, split_noise
 from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.uncertainty.evidence import of_halves, split_noise
 
 MODELS = list("ABC")
 
@@ -148,13 +148,21 @@ def test_folds_that_vary_more_than_the_halves_add_to_the_variance(folds, halves)
     assert "name their repeats in a key 'repeat'" in " ".join(found.warnings)
 
 
+def half_split_covariance(halves, noise=None):
+    return of_halves(np.zeros(halves.shape[-1]), halves, 40, noise).covariance[0]
+
+
 def test_covariance_and_noise_of_arrays():
     rng = np.random.default_rng(0)
     halves = rng.normal(size=(30_000, 2, 4, 2)) * [1, 2]
     # Of four repeats: a quarter of the variance of one, and half of that.
-    assert half_split_covariance(halves) == pytest.approx(np.diag([1, 4]) / 8, abs=0.02)
+    least = half_split_covariance(halves, np.zeros((2, 2)))
+    assert least == pytest.approx(np.diag([1, 4]) / 8, abs=0.02)
     assert split_noise(halves) == pytest.approx(np.diag([1, 4]), abs=0.05)
     assert (split_noise(halves[:, :, :1]) == 0).all()
+    # Of cases that were split once: half that of one in a half.
+    once = half_split_covariance(halves)
+    assert once == pytest.approx(np.diag([1, 4]) / 2, abs=0.02)
     more = half_split_covariance(halves, np.eye(2))
     assert more == pytest.approx(np.diag([1 / 8 + 7 / 8, 4 / 8 + 4 / 8]), abs=0.02)
 
@@ -172,7 +180,9 @@ def test_degrees_of_freedom_by_simulation():
     drawn = np.array(drawn)
     assert drawn.mean() == pytest.approx(1 / cases, rel=0.03)
     freedom = 2 * drawn.mean() ** 2 / drawn.var()
-    assert freedom == pytest.approx(half_split_freedom(splits, cases), rel=0.12)
+    assert freedom == pytest.approx(
+        of_halves(np.zeros(1), lead[:, :, None, None], cases).freedom, rel=0.12
+    )
 
 
 def test_contrasts_and_priors(folds, halves):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evidences import evidence
 from scipy.stats import norm
 from sizes import replicates
 
@@ -19,7 +20,9 @@ def two_models():
     """The probability and the share of the lead that is kept, by the lead in standard errors."""
     leads = np.linspace(0.02, 8, 90)
     covariance = np.eye(2) * ERROR**2 / 2
-    found = [posterior(np.array([z * ERROR, 0.0]), covariance, draws=4_000) for z in leads]
+    found = [
+        posterior(evidence(np.array([z * ERROR, 0.0]), covariance), draws=4_000) for z in leads
+    ]
     kept = [(one.expected[0] - one.expected[1]) / (z * ERROR) for one, z in zip(found, leads)]  # noqa: B905
     return leads, np.array([one.probability_best[0] for one in found]), np.array(kept)
 

@@ -5,14 +5,13 @@ from layouts import draw, tidy
 
 import polaroc as pr
 from polaroc.comparison.design import balanced
-from polaroc.comparison.layout import layout_of, ratio_of
+from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.errors import InvalidArgument
 
 
-def layout(table, blocks=("fold",)):
-    rows = rows_of(table, "iauprec")
-    return layout_of(rows, balanced(rows, [None], "model", blocks), "model")
+def layout(table, folds=("fold",)):
+    return balanced(rows_of(table, "iauprec"), [None], "model", folds).layout
 
 
 FOLDS = tidy(draw(12, 2))
@@ -33,7 +32,7 @@ REPEATED = FOLDS.with_columns(repeat=(pl.col("fold") - 1) // 4)
 )
 def test_kinds(table, kind, folds, times):
     found = layout(table)
-    assert (found.kind, found.folds, found.times) == (kind, folds, times)
+    assert (found.kind, found.per_repeat, len(set(found.repeats))) == (kind, folds, times)
     assert found.test_train_ratio == (1 / (folds - 1) if kind == "k-fold" else None)
 
 
@@ -43,12 +42,12 @@ def test_repeats_with_different_numbers_of_folds_are_no_k_fold():
     four = REPEATED.filter((pl.col("repeat") == 2) & (pl.col("fold") < 12))
     both = pl.concat([three, four.with_columns(positives=4, negatives=40)], how="vertical_relaxed")
     found = layout(both)
-    assert (found.kind, found.folds, found.times) == ("hold-outs", 1, 3)
+    assert (found.kind, found.per_repeat, len(set(found.repeats))) == ("hold-outs", 1, 3)
 
 
-def test_the_repeat_may_be_a_block():
+def test_the_repeat_may_be_a_fold():
     found = layout(REPEATED.with_columns(fold=(pl.col("fold") - 1) % 4), ["repeat", "fold"])
-    assert (found.kind, found.folds, found.times) == ("k-fold", 4, 3)
+    assert (found.kind, found.per_repeat, len(set(found.repeats))) == ("k-fold", 4, 3)
     assert found.cases == (40, 160)
 
 

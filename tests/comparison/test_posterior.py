@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
+from evidences import evidence
 from scipy import integrate, stats
 
 from polaroc.comparison import posterior as module
-from polaroc.comparison.posterior import at_least_own, posterior
+from polaroc.comparison.posterior import at_least_own
+
+
+def posterior(means, covariance, freedom=np.inf, **options):
+    return module.posterior(evidence(means, covariance, freedom), **options)
 
 
 def slab(spread):
@@ -174,7 +179,7 @@ def test_limits_hold_where_models_differ_more_than_the_prior_expects(error):
     for _ in range(runs):
         means = true + np.array(error) * rng.normal(size=2)
         known = posterior(means, covariance, draws=20)
-        limits = at_least_own(known, means, covariance, np.inf, 0.95)
+        limits = at_least_own(known, evidence(means, covariance), 0.95)
         held += limits.lower[0] <= true[0] <= limits.upper[0]
         posterior_held += known.lower[0] <= true[0] <= known.upper[0]
     assert held >= stats.binom.ppf(0.001, runs, 0.95)

@@ -212,7 +212,7 @@ def test_the_audit_of_files_says_it_too(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("call", ["delong", "compare", "gate", "choose"])
-def test_a_patient_named_as_the_case_is_refused_with_the_bootstrap_as_a_way_out(call):
+def test_a_patient_named_as_the_case_is_refused_with_clusters_as_a_way_out(call):
     calls = {
         "delong": partial(pr.delong, case="patient", **NAMES),
         "compare": partial(
@@ -221,5 +221,5 @@ def test_a_patient_named_as_the_case_is_refused_with_the_bootstrap_as_a_way_out(
         "gate": partial(pr.gate, **{**GATE, "case": "patient"}, measure="auc"),
         "choose": partial(pr.choose, case="patient", over=(0.05, 0.2), **NAMES),
     }  # fmt: skip
-    with pytest.raises(InvalidPredictions, match=r"pr\.bootstrap\(cluster='patient'\)"):
+    with pytest.raises(InvalidPredictions, match=r"cluster='patient'"):
         calls[call](BOTH)

@@ -426,16 +426,6 @@ def test_fitted_models_are_compared_case_by_case(place):
     assert "The test tells A from " in page.text()
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("words_only")
-def test_of_very_many_pairs_and_cases_no_test_is_made(place, monkeypatch):
-    table = satellite(1)
-    # Three models have three pairs.
-    monkeypatch.setattr("polaroc.reports.findings.MAX_COMPARED", table.height - 1)
-    made = pr.report(table, **ASKED, over=OVER, path=place / "large.html")
-    assert "No test was made of so many pairs" in Page(made).text()
-
-
 @pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(

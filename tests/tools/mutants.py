@@ -103,7 +103,7 @@ TESTS = {
     "comparison/compare": ["tests/comparison/test_trained.py", "tests/comparison/test_choose.py"],
     "comparison/pairwise": ["tests/comparison/test_compare.py"],
     "comparison/omnibus": ["tests/comparison/test_compare.py"],
-    "comparison/case_limits": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
+    "uncertainty/small_samples": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
     "comparison/gate": ["tests/comparison/test_gate_small.py", "tests/comparison/test_missed_positives.py"],
     "comparison/checks": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
     "comparison/measure_rows": [
@@ -112,7 +112,7 @@ TESTS = {
         "tests/comparison/test_warnings.py",
     ],
     "comparison/measured_rates": ["tests/comparison/test_design_rates.py", "tests/comparison/test_compare.py", "tests/comparison/test_warnings.py"],
-    "comparison/paired_cases": [
+    "uncertainty/scored_cases": [
         "tests/comparison/test_trained.py", "tests/comparison/test_delong.py",
         "tests/comparison/test_choice_measures.py",
     ],

@@ -18,6 +18,7 @@ from polaroc.comparison.design import filled_array
 from polaroc.comparison.measure_rows import listed_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.typing import Array, Table
+from polaroc.uncertainty.evidence import of_folds
 
 ANOVA = {
     "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
@@ -27,7 +28,7 @@ PRIOR = "prior"
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class Crossed:
     """One number per combination of the levels of some factors."""
 
     factors: tuple[str, ...]  # the first is compared
@@ -39,13 +40,13 @@ class Layout:
         return (PRIOR,) if PRIOR in self.factors[1:] else self.factors[2:]
 
     @property
-    def blocks(self) -> tuple[str, ...]:
+    def folds(self) -> tuple[str, ...]:
         """The factors whose levels are test sets."""
         return tuple(factor for factor in self.factors[1:] if factor not in self.views)
 
     @property
-    def per_block(self) -> "Array":
-        """The means over the views, blocks × what is compared."""
+    def per_fold(self) -> "Array":
+        """The means over the views, folds × what is compared."""
         axes = tuple(self.factors.index(view) for view in self.views)
         means = self.values.mean(axis=axes) if axes else self.values
         table: Array = means.reshape(len(means), -1).T
@@ -75,7 +76,7 @@ def anova(
     response
         A measure of the table such as "auprec" or "iauprec", or a numeric column.
     factors
-        Two or more columns; the first is what is compared, the others are blocks
+        Two or more columns; the first is what is compared, the others are folds
         and, called "prior", the priors at which a measure is taken.
     interactions
         Factors whose joint effect is a term of its own: ``[("model", "prior")]``.
@@ -126,14 +127,14 @@ def anova(
     cells = _cells(frame, response, named)
     levels = [cells.select(factor).unique().sort(factor, nulls_last=True) for factor in named]
     _check_complete(cells, levels, named)
-    layout = Layout(named, filled_array(cells, levels, [RESPONSE])[..., 0])
-    if layout.values.size - 1 - sum(layout.degrees(term) for term in terms) <= 0:
+    crossed = Crossed(named, filled_array(cells, levels, [RESPONSE])[..., 0])
+    if crossed.values.size - 1 - sum(crossed.degrees(term) for term in terms) <= 0:
         raise InvalidArgument(
             "the terms leave no degrees of freedom for the residual.",
             hint="leave an interaction out.",
         )
-    sums = _sums_of_squares(layout, terms)
-    return _frame(layout, terms, sums, test_train_ratio)
+    sums = _sums_of_squares(crossed, terms)
+    return _frame(crossed, terms, sums, test_train_ratio)
 
 
 def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
@@ -172,85 +173,88 @@ def _interaction(
     return ordered
 
 
-def _sums_of_squares(layout: Layout, terms: Sequence[tuple[str, ...]]) -> list[float]:
+def _sums_of_squares(crossed: Crossed, terms: Sequence[tuple[str, ...]]) -> list[float]:
     """Type II sums of squares of the terms and the residual."""
     import pandas as pd
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm
 
     # Any text is allowed in names and levels: the formula uses f0, f1, … and numbers.
-    safe = {factor: f"f{i}" for i, factor in enumerate(layout.factors)}
-    places = np.indices(layout.values.shape).reshape(len(safe), -1)
+    safe = {factor: f"f{i}" for i, factor in enumerate(crossed.factors)}
+    places = np.indices(crossed.values.shape).reshape(len(safe), -1)
     # A pandas frame: statsmodels converts Polars frames only with pyarrow.
     data = pd.DataFrame(
-        {"y": layout.values.ravel()} | dict(zip(safe.values(), places, strict=True))
+        {"y": crossed.values.ravel()} | dict(zip(safe.values(), places, strict=True))
     )
     formula = " + ".join(":".join(f"C({safe[factor]})" for factor in term) for term in terms)
     sums = anova_lm(ols(f"y ~ {formula}", data).fit(), typ=2)["sum_sq"].to_list()
-    least = omnibus.rounding_floor(layout.values)
+    least = omnibus.rounding_floor(crossed.values)
     return [float(one) if one > least else 0.0 for one in sums]
 
 
 def _frame(
-    layout: Layout,
+    crossed: Crossed,
     terms: Sequence[tuple[str, ...]],
     sums: Sequence[float],
     test_train_ratio: float | None,
 ) -> pl.DataFrame:
     from scipy.special import fdtrc
 
-    degrees = [layout.degrees(term) for term in terms]
-    left = layout.values.size - 1 - sum(degrees)
+    degrees = [crossed.degrees(term) for term in terms]
+    left = crossed.values.size - 1 - sum(degrees)
     error = sums[-1] / left
     rows: list[tuple[object, ...]] = []
     for term, df, sum_sq in zip(terms, degrees, sums, strict=False):
         ratio = omnibus.f_ratio(sum_sq / df, error)
-        compared = layout.factors[0] in term
+        compared = crossed.factors[0] in term
         p_value = float(fdtrc(df, left, ratio)) if compared else None
-        note = _remark(layout, term, terms, test_train_ratio)
+        note = _remark(crossed, term, terms, test_train_ratio)
         rows.append((":".join(term), df, sum_sq, sum_sq / df, ratio, p_value, note))
     rows.append(("residual", left, sums[-1], error, None, None, None))
     return pl.DataFrame(rows, schema=ANOVA, orient="row")
 
 
 def _remark(
-    layout: Layout,
+    crossed: Crossed,
     term: tuple[str, ...],
     terms: Sequence[tuple[str, ...]],
     test_train_ratio: float | None,
 ) -> str:
     """Note on a term and its p-value."""
-    if layout.factors[0] not in term:
+    if crossed.factors[0] not in term:
         if PRIOR in term:
             return "no p-value: precision falls with the skew by definition"
         return "no p-value: folds are no hypothesis"
-    blocks = len(layout.per_block) if layout.blocks else 1
-    views = " and ".join("priors" if view == PRIOR else repr(view) for view in layout.views)
+    folds = len(crossed.per_fold) if crossed.folds else 1
+    views = " and ".join("priors" if view == PRIOR else repr(view) for view in crossed.views)
     if len(term) > 1:
         return (
             f"its error mixes folds and {views}: for how models depend on the prior take "
             "compare(..., contrast=(lo, hi))"
         )
-    if not layout.blocks:
-        doubt = caveats.views(views, blocks)
+    if not crossed.folds:
+        doubt = caveats.views(views, folds)
         return f"no folds, so nothing shows how much test sets differ; {doubt}"
-    notes = [caveats.views(views, blocks) if views else caveats.two_way(blocks)]
+    notes = [caveats.views(views, folds) if views else caveats.two_way(folds)]
     if views:
-        notes.append(_describe_two_way(layout, views, main_only=max(map(len, terms)) == 1))
+        notes.append(_describe_two_way(crossed, views, main_only=max(map(len, terms)) == 1))
     if test_train_ratio is None:
         notes.append("give test_train_ratio for the F that is corrected for overlap")
     else:
-        notes.append(_describe_outcome(omnibus.corrected(layout.per_block, test_train_ratio)))
+        evidence = of_folds(crossed.per_fold, test_train_ratio)
+        notes.append(_describe_outcome(omnibus.f_test("Nadeau-Bengio corrected F", evidence)))
     return "; ".join(notes)
 
 
-def _describe_two_way(layout: Layout, views: str, *, main_only: bool) -> str:
-    two_way = _describe_outcome(omnibus.repeated_measures(layout.per_block))
-    if not main_only or len(layout.factors) != 3:
+def _describe_two_way(crossed: Crossed, views: str, *, main_only: bool) -> str:
+    two_way = _describe_outcome(
+        omnibus.f_test("repeated-measures F", of_folds(crossed.per_fold, 0))
+    )
+    if not main_only or len(crossed.factors) != 3:
         return f"{two_way} on means over {views}"
-    models, blocks = layout.per_block.shape[::-1]
-    size, sides = layout.values.size, sum(layout.values.shape)
-    most = (size - sides + 2) / ((models - 1) * (blocks - 1))
+    models, folds = crossed.per_fold.shape[::-1]
+    size, sides = crossed.values.size, sum(crossed.values.shape)
+    most = (size - sides + 2) / ((models - 1) * (folds - 1))
     return (
         f"{two_way} on means over {views}: this F is up to {most:.3g} times that one by its "
         "degrees of freedom alone"

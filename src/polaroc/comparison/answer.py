@@ -1,6 +1,7 @@
 """Sentences on which model to choose."""
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,6 +14,7 @@ from polaroc.base.statistics import ROUNDING
 if TYPE_CHECKING:
     from polaroc.comparison.result import Comparison
     from polaroc.priors.beliefs import Belief
+    from polaroc.uncertainty.evidence import Evidence
 
 # Differences below this are not told apart.
 MIN_SHOWN = 0.001
@@ -53,6 +55,16 @@ def describe_belief(
 
 def _at(prior: float) -> str:
     return f"at {100 * prior:.3g} % positives"
+
+
+def describe_evidence(evidence: "Evidence", *, is_tested: bool = False) -> str:
+    """What the probability rests on, or why nothing is known of it; doubts not those of a test."""
+    about = [f"The probability refers to {evidence.about}."] if evidence.is_known else []
+    if is_tested and about:
+        return about[0]
+    # As a sum, in which hints go on naming arguments as they are asked for.
+    sentences = [*about, *evidence.doubts] or ["Nothing says how sure this is."]
+    return reduce(lambda first, other: first + " " + other, sentences)
 
 
 def first_words(models: pl.DataFrame) -> str:

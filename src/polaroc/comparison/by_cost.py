@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import single_column, with_level
+from polaroc.base.columns import single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
@@ -22,32 +21,36 @@ from polaroc.comparison.answer import (
     corrected,
     count_tied,
     describe_belief,
+    describe_evidence,
     first_words,
     how_sure,
 )
-from polaroc.comparison.certainty import WEIGHTED, Certainty
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
-from polaroc.comparison.compared import compared
+from polaroc.comparison.compared import compared, doubted
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.paired_cases import model_column, read_cases
-from polaroc.comparison.posterior import COLUMNS, Posterior, posterior, posterior_columns
-from polaroc.comparison.regret import priors_to_evaluate, table_of_priors
+from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
+from polaroc.comparison.regret import ExpectedMeasures, priors_to_evaluate
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, alike
-from polaroc.predictions.dependence import dependence
 from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.takes_cases import refuse_cluster
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, points, resolve_belief
 from polaroc.priors.grids import prior_grid
-from polaroc.priors.in_use import ESTIMATE
+from polaroc.priors.in_use import ESTIMATE, KnownPrior
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.rate_intervals import Calls, limits
+from polaroc.thresholds.rate_intervals import Costs as CallCosts
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
+from polaroc.uncertainty.evidence import Evidence, quantile, without
+from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
+from polaroc.uncertainty.test_sets import WEIGHTED, effective_sizes, of_thresholds
 
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
@@ -75,6 +78,15 @@ class Costs(NamedTuple):
         at = one_prior(self.over)
         return resolve_belief(self.over) if at is None else points([at])
 
+    def expected(self, rated: pl.DataFrame) -> ExpectedMeasures:
+        """What models cost with their thresholds at every prior, and under the belief."""
+        fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
+        grid = tuple(sorted({*self.belief.priors, *self.priors}))
+        values = [prior * self.fn * fnr + (1 - prior) * self.fp * fpr for prior in grid]
+        return ExpectedMeasures(
+            np.stack(values, axis=-1)[None], grid, self.belief, self.priors, higher=False
+        )
+
     @property
     def priors(self) -> tuple[float, ...]:
         """Where models are compared one by one; regrets are largest at the ends of a range."""
@@ -82,11 +94,6 @@ class Costs(NamedTuple):
             return priors_to_evaluate(None, self.over, self.over.priors)
         at = one_prior(self.over)
         return tuple(prior_grid(*self.over, GRID)["prior"]) if at is None else (at,)
-
-    def at(self, prior: float, fnr: "Array", fpr: "Array") -> "Array":
-        """The cost per case."""
-        cost: Array = prior * self.fn * fnr + (1 - prior) * self.fp * fpr
-        return cost
 
     def thresholds(self, curves: pl.DataFrame, models: int) -> pl.DataFrame:
         """The threshold of each model, so that all promises hold at once."""
@@ -140,6 +147,8 @@ def choose_by_cost(
             "not given.",
             hint=Hint("give {truth} and {score}.", truth="truth", score="score"),
         )
+    if costs.confidence is not None:
+        refuse_cluster(cases, "choose(confidence=...)")
     if tuning is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
@@ -147,7 +156,9 @@ def choose_by_cost(
                 "give {tuning}: predictions on cases that take no part otherwise.", tuning=...
             ),
         )
-    given, tuned = compared(cases), alike(cases, tuning, find=("fold",)).collect()
+    # Thresholds that cost least need no clusters.
+    given, like = compared(cases), replace(cases, cluster=None)
+    tuned = alike(like, tuning, find=("fold",)).collect()
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
@@ -180,23 +191,32 @@ def choose_by_cost(
     judged = join_on(judged, why, [model], "left", order="left").with_columns(
         pl.coalesce(WHY, "note").alias("note")
     )
-    exact = apply_thresholds(
-        own, thresholds, same_table=True, intervals="exact", level=level,
-        priors=costs.belief.mean
-        if costs.estimate is None
-        else costs.estimate.select(name for name in ESTIMATE if name in costs.estimate.columns),
-        cost_fn=costs.fn, cost_fp=costs.fp,
-    )  # fmt: skip
-    judged = judged.with_columns(exact.select(COST_LIMITS))
+    if own.cluster is None:
+        exact = apply_thresholds(
+            own, thresholds, same_table=True, intervals="exact", level=level,
+            priors=costs.belief.mean
+            if costs.estimate is None
+            else costs.estimate.select(
+                name for name in ESTIMATE if name in costs.estimate.columns
+            ),
+            cost_fn=costs.fn, cost_fp=costs.fp,
+        )  # fmt: skip
+        judged = judged.with_columns(exact.select(COST_LIMITS))
     rated = judged.filter(KNOWN)
-    certainty = _certainty(own, rated, costs)
-    doubt = dependence(own, of_measures=False)
+    if own.weight is not None or rated.is_empty():
+        evidence = without(WEIGHTED)
+    else:
+        on = _judged(own, rated)
+        evidence = on.evidence(costs)
+        if own.cluster is not None:
+            lower, upper = on.limits(evidence, costs, level)
+            rated = rated.with_columns(cost_lower=lower, cost_upper=upper)
     warnings = [
         *([] if given.left_out is None else [given.left_out]),
         *in_both,
-        *([] if doubt is None else [f"{capitalised(doubt)}."]),
+        *doubted(own),
     ]
-    return _choice(judged, rated, model, costs, certainty, level, warnings, (own_curves, curves))
+    return _choice(judged, rated, model, costs, evidence, level, warnings, (own_curves, curves))
 
 
 def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
@@ -209,56 +229,45 @@ def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
         )
 
 
-def _certainty(cases: Cases[pl.DataFrame], rated: pl.DataFrame, costs: Costs) -> Certainty:
-    """The covariance of the costs of models with fixed thresholds, over cases of one test set."""
-    if cases.weight is not None:
-        return WEIGHTED
-    counts = rated.select(pl.min_horizontal("positives", "negatives").min()).item()
-    if counts is None or counts < 2:
-        return Certainty(None, "Nothing says how sure this is: a class has fewer than two cases.")
-    prior = costs.belief.mean
-    worth = {True: prior * costs.fn, False: (1 - prior) * costs.fp}
-    covariance = np.zeros((rated.height, rated.height))
-    is_paired = cases.case is not None
-    if is_paired:
-        paired = read_cases(cases)
-        on = [paired.model]
-        placed = rated.select(
-            pl.col(on).cast(paired.rows.schema[paired.model]), pl.col("threshold").alias(AT)
+class Judged(NamedTuple):
+    """The cases by which models with thresholds are judged."""
+
+    scored: ScoredCases
+    thresholds: list[float | None]
+
+    def evidence(self, costs: Costs) -> Evidence:
+        """Evidence on the costs, over cases of one test set."""
+        prior = costs.belief.mean
+        return of_thresholds(self.scored, self.thresholds, prior * costs.fn, (1 - prior) * costs.fp)
+
+    def limits(self, evidence: Evidence, costs: Costs, level: float) -> tuple["Array", "Array"]:
+        """Limits of each cost that hold for clusters of cases.
+
+        The widest of Student's t, and of exact limits of as many cases as tell the rates as well.
+        """
+        reach = quantile(level, evidence.freedom) * np.sqrt(evidence.covariance[0].diagonal())
+        ends = [(evidence.estimates[0] - reach, evidence.estimates[0] + reach)]
+        rates = (of_thresholds(self.scored, self.thresholds, *one) for one in ((1, 0), (0, 1)))
+        missed, false = (one.estimates[0] for one in rates)
+        sizes = effective_sizes(self.scored, self.thresholds)
+        positives, negatives = (
+            Calls(rate * size, rate * size, size)
+            for rate, size in zip((1 - missed, false), sizes, strict=True)
         )
-        at_least = pl.col(SCORE) >= pl.col(AT)
-        rows = join_on(paired.rows, placed, on, order="left")
-        # Without a threshold nothing is called positive.
-        wrong = rows.with_columns((at_least.fill_null(False) != pl.col(TRUTH)).alias(WRONG))
-        for label, cost in worth.items():
-            errors = wrong.filter(pl.col(TRUTH) == label)[WRONG].cast(pl.Float64).to_numpy()
-            by_model = errors.reshape(rated.height, -1)
-            covariance += cost**2 * np.cov(by_model).reshape(covariance.shape) / by_model.shape[1]
-    else:
-        for label, rate, count in ((True, "tpr", "positives"), (False, "fpr", "negatives")):
-            p, n = rated[rate].to_numpy(), rated[count].to_numpy()
-            covariance += np.diag(worth[label] ** 2 * p * (1 - p) / (n - 1))
-    if not covariance.diagonal().max() > 0:
-        return Certainty(
-            None,
-            "Nothing says how sure this is: the thresholds treat all cases of a class alike, so "
-            "that these cases do not tell how much others would change that.",
-        )
-    basis = (
-        "The probability refers to these fitted models with these thresholds, on other cases like "
-        "these, which must be independent."
-    )
-    if is_paired:
-        return Certainty(covariance, basis)
-    return Certainty(
-        covariance,
-        Hint(
-            f"{basis} Their errors were taken for unrelated, which understates it where they were "
-            "tested on the same cases: name them with {case}.",
-            case="id",
-        ),
-        is_bound=True,
-    )
+        belief, worth = costs.belief, CallCosts(costs.fn, costs.fp)
+        for prior in {belief.mean, *(belief.inner_ends if costs.estimate is not None else ())}:
+            known = KnownPrior(np.full(missed.size, prior))
+            ends.append(limits("cost", positives, negatives, known, level, worth))
+        lower, upper = (np.array(own) for own in zip(*ends, strict=True))
+        return lower.min(axis=0), upper.max(axis=0)
+
+
+def _judged(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> Judged:
+    """The cases of the models that have rates."""
+    compared = read_cases(cases, unpaired=cases.case is None)
+    models = rated.to_series(0).cast(compared.schema[compared.model]).to_list()
+    scored = compared.only.of([compared.only.models.index(model) for model in models])
+    return Judged(scored, rated["threshold"].to_list())
 
 
 def _in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str]:
@@ -291,59 +300,25 @@ def _by_case(cases: Cases[pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def _tables(
-    judged: pl.DataFrame,
-    rated: pl.DataFrame,
-    model: str,
-    costs: Costs,
-    certainty: Certainty,
-    level: float,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The models, the one that costs least first, and their costs and regrets at each prior."""
-    belief, names = costs.belief, rated[model]
-    fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
-    means = costs.at(belief.mean, fnr, fpr)
-    at_priors = np.array([costs.at(prior, fnr, fpr) for prior in costs.priors])
-    at_nodes = np.array([costs.at(prior, fnr, fpr) for prior in belief.priors])
-    least = at_nodes.min(axis=1, initial=inf)
-    known = None
-    if certainty.covariance is not None:
-        # The posterior is of numbers of which more is better.
-        known = posterior(-means, certainty.covariance, certainty.freedom, level=level)
-    if known is not None:
-        exact = (rated[name].to_numpy() for name in COST_LIMITS)
-        known = of_costs(known, means, *exact)
-    regrets = at_priors - at_priors.min(axis=1, initial=inf)[:, None]
-    of_rated = pl.DataFrame(
-        [
-            names,
-            pl.Series("mean", means, pl.Float64),
-            *posterior_columns(known, rated.height),
-            pl.Series("mean_regret", np.array(belief.weights) @ (at_nodes - least[:, None])),
-            pl.Series("worst_regret", regrets.max(axis=0)),
-        ]
-    ).with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("share", "sens"))
-    models = (
-        join_on(judged.select(model), of_rated, [model], "left", order="left")
-        .with_columns(judged.select(OF_THRESHOLD))
-        .sort("mean", nulls_last=True, maintain_order=True)
-        .pipe(with_level, level)
-    )
-    return models, table_of_priors(costs.priors, names, at_priors.ravel(), regrets.ravel())
-
-
 def _choice(
     judged: pl.DataFrame,
     rated: pl.DataFrame,
     model: str,
     costs: Costs,
-    certainty: Certainty,
+    evidence: Evidence,
     level: float,
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
-    models, priors = _tables(judged, rated, model, costs, certainty, level)
-    ranked = models.filter(pl.col("mean").is_not_null())
+    measured, exact = costs.expected(rated), (rated[name].to_numpy() for name in COST_LIMITS)
+    known = posterior(evidence, higher=False, level=level) if evidence.is_known else None
+    if known is not None:
+        known = of_costs(known, measured.expected[0], *exact)
+    priors = measured.prior_table(rated[model])
+    ranked = measured.model_table(rated[model], known).with_columns(sens=pl.lit(None, pl.Float64))
+    ranked = join_on(ranked, judged.select(model, *COLUMNS), [model], "left", order="left")
+    unrated = judged.filter(~pl.col(KNOWN)).select(model, *COLUMNS)
+    models = pl.concat([ranked, unrated], how="diagonal")
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
     close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING * pl.col("mean").max()
@@ -352,14 +327,14 @@ def _choice(
         bayes=ranked[model][0] if is_any else None,
         minimax=ranked.filter(close)[model][0] if is_any else None,
         steadiest=None,
-        answer=_sentence(ranked, costs, curves, is_bound=certainty.is_bound)
+        answer=_sentence(ranked, costs, curves, is_bound=evidence.is_bound)
         + _without_threshold(judged, model)
         if is_any
         else _why_none(judged, model),
         models=models,
         priors=priors,
         warnings=(
-            *([certainty.basis] if is_any else []),
+            *([describe_evidence(evidence)] if is_any else []),
             *([corrected(ranked, "cost", higher=False)] if ranked.height > 1 else []),
             *changes(priors),
             *([] if costs.estimate is None else [costs.belief.interval_note]),
@@ -371,7 +346,7 @@ def _choice(
         measure=EXPECTED_COST,
         folds=(),
         level=level,
-        is_bound=certainty.is_bound,
+        is_bound=evidence.is_bound,
         threshold=threshold,
         promise=costs.promise() if threshold is not None else None,
     )
@@ -383,11 +358,10 @@ def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -
     The costs of few errors are not normal, and exact limits do not allow for a model having been
     picked: they are widened by as much as its mean is corrected.
     """
-    corrected = -known.expected - means
+    corrected = known.expected - means
     return known._replace(
-        expected=-known.expected,
-        lower=np.maximum(np.fmin(-known.upper, lower + np.minimum(corrected, 0)), 0),
-        upper=np.fmax(-known.lower, upper + np.maximum(corrected, 0)),
+        lower=np.maximum(np.fmin(known.lower, lower + np.minimum(corrected, 0)), 0),
+        upper=np.fmax(known.upper, upper + np.maximum(corrected, 0)),
     )
 
 

@@ -1,15 +1,19 @@
-"""The measures of predictions that a choice needs."""
+"""The measures of predictions that a choice needs, and the evidence of one test set."""
 
 from typing import Any
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.catalog import mean_name
+from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid
+from polaroc.uncertainty.evidence import Evidence, without
+from polaroc.uncertainty.scored_cases import read_cases
+from polaroc.uncertainty.test_sets import WEIGHTED, of_test_set
 
 GRID = 25
 NEEDS_RANGE = Hint(
@@ -22,14 +26,13 @@ NEEDS_RANGE = Hint(
 def measures_of(
     cases: Cases[pl.DataFrame], over: tuple[float, float] | Belief | None, measure: str
 ) -> pl.DataFrame:
-    """The measures of predictions, on folds or with standard errors on one test set."""
+    """The measures of predictions."""
     if over is None:
         raise InvalidArgument(
             "predictions are given without a range of priors.",
             hint=NEEDS_RANGE,
         )
-    once = not cases.fold and cases.weight is None
-    return evaluate(cases, intervals="wald" if once else None, **options_of(over, measure))
+    return evaluate(cases, **options_of(over, measure))
 
 
 def needs_predictions() -> InvalidArgument:
@@ -57,3 +60,33 @@ def options_of(over: tuple[float, float] | Belief, measure: str) -> dict[str, An
 def one_prior(over: object) -> float | None:
     """The prior of a range of one point."""
     return over[0] if isinstance(over, tuple) and over[0] == over[1] else None
+
+
+def of_one_test_set(
+    cases: Cases[pl.DataFrame], measure: str, over: tuple[float, float] | Belief | None
+) -> Evidence:
+    """Evidence on fitted models on one test set: a measure over a range, or at one prior.
+
+    Paired by case; where no column tells the cases apart, as if every model had a test set of its
+    own.
+    """
+    if cases.weight is not None:
+        return without(WEIGHTED)
+    at, mean = one_prior(over), mean_name(measure)
+    if at is None and mean is None:
+        return without(
+            f"of the {label(measure)} averaged over priors it is known at a single prior, or from "
+            "several folds",
+        )
+    chosen = (
+        select_measures(mean, "observed", over, "exact", ARRAYS, score_prior=cases.score_prior)
+        if at is None
+        else select_measures(measure, [at], None, "exact", ARRAYS, score_prior=cases.score_prior)
+    )
+    (one,) = chosen.measures
+    if not (one.gradient_terms or one.case_loss):
+        return without(
+            "the cases of one test set do not tell by how much the "
+            f"{label(measure)} varies, several folds do",
+        )
+    return of_test_set(read_cases(cases, unpaired=cases.case is None).only, [one])

@@ -11,30 +11,31 @@ from polaroc.base.columns import as_lazy, with_level
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.statistics import ROUNDING
-from polaroc.comparison.answer import changes, corrected, describe_belief, full_answer
+from polaroc.comparison.answer import (
+    changes,
+    corrected,
+    describe_belief,
+    describe_evidence,
+    full_answer,
+)
 from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, costs_of
-from polaroc.comparison.certainty import Certainty, of_errors, of_folds, of_halves, of_test_set
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
-from polaroc.comparison.choice_measures import measures_of, needs_predictions, one_prior
-from polaroc.comparison.compare import NO_BEARING, compare, of_design
-from polaroc.comparison.compared import compared, measured_halves
-from polaroc.comparison.design import Design, Incomplete, Plan, balanced, check_blocks
-from polaroc.comparison.half_splits import ModelMeans, half_split_means, read_halves
-from polaroc.comparison.layout import Layout, layout_of
+from polaroc.comparison.choice_measures import (
+    measures_of,
+    needs_predictions,
+    of_one_test_set,
+    one_prior,
+)
+from polaroc.comparison.compare import NO_BEARING, compare, of_table
+from polaroc.comparison.compared import compared, doubted, measured_halves
+from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
+from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, doubts, over_labels, range_rows, rows_of
-from polaroc.comparison.posterior import (
-    EXPECTED_LIMITS,
-    at_least_own,
-    posterior,
-    posterior_columns,
-)
+from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import (
-    ExpectedMeasures,
-    best_shares,
     measure_under_belief,
-    table_of_priors,
 )
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
@@ -54,6 +55,7 @@ from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
 from polaroc.typing import Table
+from polaroc.uncertainty.evidence import Evidence, of_folds, of_unrelated, without
 
 COLUMNS = (
     "mean", "expected", "expected_lower", "expected_upper", "probability_best", "expected_loss",
@@ -195,7 +197,7 @@ def choose(
         check_level(estimate, level)
     for other in (halves, tuning):
         if isinstance(other, Cases):
-            refuse_roles(other, "choose", (*COMPARED_BY, *NO_BEARING))
+            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - {"cluster"})
     if measure == EXPECTED_COST:
         costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return choose_by_cost(cases, tuning, costs, level=level)
@@ -213,11 +215,12 @@ def choose(
             given.table if given.are_measures else measures_of(given.cases, over, measure),
             given.model, given.folds, measure, over=over, test_train_ratio=given.test_train_ratio,
             incomplete=incomplete, level=level,
-            certainty=of_test_set(given.cases, measure, over) if given.on_cases else None,
+            evidence=of_one_test_set(given.cases, measure, over) if given.on_cases else None,
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         left_out = [] if given.left_out is None else [given.left_out]
-        return replace(choice, warnings=(*left_out, *choice.warnings))
+        doubt = doubted(given.cases) if given.on_cases else []
+        return replace(choice, warnings=(*left_out, *doubt, *choice.warnings))
 
     if estimate is None:
         return choice_over(over)
@@ -318,53 +321,55 @@ def choose_measured(
     test_train_ratio: float | None,
     incomplete: Incomplete,
     level: float = 0.95,
-    certainty: Certainty | None = None,
+    evidence: Evidence | None = None,
     halves: pl.DataFrame | None = None,
 ) -> Choice:
-    """The choice from tidy measures; `certainty` where it does not follow from these."""
+    """The choice from tidy measures; `evidence` where it does not follow from these."""
     check_result_name(model, COLUMNS)
     refuse_one_class(frame)
     if (prior := one_prior(over)) is not None:
         frame, over = _at_prior(frame, measure, prior), None
         halves = None if halves is None else _at_prior(halves, measure, prior)
     under_belief = measure_under_belief(frame, measure, over)
-    design = balanced(
+    table = balanced(
         under_belief.rows, under_belief.columns, model, folds, incomplete,
         noted=under_belief.noted,
     )  # fmt: skip
-    measured = under_belief.expected_measures(design.values)
-    over, ends, belief = under_belief.over, under_belief.ends, under_belief.belief
-    sens = _sens(frame, model, over)
-    named = design.models.alias(model)
-    means = layout = None
+    measured = under_belief.expected_measures(table.values)
+    expected = replace(table, values=measured.expected[:, :, None], warnings=())
+    over, ends, higher = under_belief.over, under_belief.ends, higher_is_better(measure)
     if halves is not None:
-        check_blocks(design)
-        layout = layout_of(under_belief.rows, design, model)
-        means = _half_split_means(halves, measure, over, model, design, layout, measured)
-        certainty = of_halves(means)
-    if certainty is None:
-        certainty = (
-            of_folds(measured.expected, test_train_ratio)
-            if len(design.values) > 1
-            else of_errors(frame, named, measure, over, under_belief.grid)
-        )
-    models = _models(measured, named, sens, certainty, level, bounds(measure))
-    priors = _priors(measured, named)
+        check_folds(table)
+        own = measure_under_belief(halves, measure, over)
+        read = read_halves(own.rows, own.columns, table.models, own.noted)
+        in_halves = own.expected_measures(read.table.values).expected
+        read = replace(read, table=replace(read.table, values=in_halves[:, :, None]))
+        evidence = of_half_splits(expected, read)
+    elif len(table.values) > 1:
+        evidence = of_folds(measured.expected, test_train_ratio, table.models)
+    elif evidence is None:
+        evidence = _of_errors(frame, expected, measure, over, under_belief.grid)
+    limits = bounds(measure)
+    known = posterior(evidence, higher=higher, level=level, limits=limits)
+    if known is not None:
+        known = at_least_own(known, evidence, level)
+    models = measured.model_table(table.models, known)
+    models = models.with_columns(pl.col(EXPECTED_LIMITS).clip(*limits)).pipe(with_level, level)
+    models = join_on(models, _sens(frame, model, over), [model], "left", order="left")
+    priors = measured.prior_table(table.models)
     comparison = None
-    if len(design.values) > 1 and (test_train_ratio is not None or means is not None):
-        comparison = of_design(
-            Design(design.models, design.blocks, measured.expected[:, :, None]),
-            f"expected {measure}", model, folds,
-            Plan(test_train_ratio=test_train_ratio, level=level, halves=means is not None),
-            means=means, layout=layout, descending=higher_is_better(measure),
-        )  # fmt: skip
+    if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
+        plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)
+        comparison = of_table(
+            expected, evidence, f"expected {measure}", folds, plan, descending=higher
+        )
     name = in_words(measure)
     doubted = doubts(frame, measure)
     answer = full_answer(
         models,
         f"{name} {describe_belief(ends, over, under_belief.grid)}",
-        is_bound=certainty.is_bound,
-        higher=higher_is_better(measure),
+        is_bound=evidence.is_bound,
+        higher=higher,
         is_area=is_area(measure),
     )
     return Choice(
@@ -376,38 +381,52 @@ def choose_measured(
         priors=priors,
         warnings=(
             *under_belief.warnings,
-            certainty.basis,
-            corrected(models, name, higher=higher_is_better(measure)),
+            describe_evidence(evidence, is_tested=comparison is not None),
+            corrected(models, name, higher=higher),
             *changes(priors),
             *([] if under_belief.is_exact else _other_range(frame, models, model, measure, over)),
             *([] if comparison is None else comparison.warnings),
-            *design.warnings,
+            *table.warnings,
             *doubted,
         ),
         comparison=comparison,
-        over=belief,
+        over=under_belief.belief,
         measure=measure,
         folds=tuple(folds),
-        fold_count=len(design.values),
+        fold_count=len(table.values),
         level=level,
-        is_bound=certainty.is_bound,
+        is_bound=evidence.is_bound,
     )
 
 
-def _half_split_means(
-    halves: pl.DataFrame,
+def _of_errors(
+    frame: pl.DataFrame,
+    table: FoldValues,
     measure: str,
     over: tuple[float, float] | Belief | None,
-    model: str,
-    design: Design,
-    layout: Layout,
-    measured: ExpectedMeasures,
-) -> ModelMeans:
-    """The models' expected measures with the covariance that the halves give them."""
-    own = measure_under_belief(halves, measure, over)
-    read = read_halves(own.rows, own.columns, model, design.models, own.noted)
-    in_halves = own.expected_measures(read.design.values).expected
-    return half_split_means(design, layout, read, measured.expected, in_halves)
+    grid: Sequence[float],
+) -> Evidence:
+    """Evidence on one test set from standard errors, as if those of models were unrelated."""
+    models, mean = table.models, mean_name(measure)
+    rows = frame.clear()
+    if mean is not None and over is not None and range_rows(frame, mean, over):
+        rows = frame.filter(pl.col("measure").cast(pl.String) == mean)
+    elif len(grid) == 1:
+        named = pl.col("measure").cast(pl.String) == measure
+        rows = frame.filter(named & ((pl.col("prior") - grid[0]).abs() <= SAME))
+    if "std_error" in rows.columns and rows.height == len(models):
+        known = rows.select(models.name, "std_error")
+        joined = join_on(models.to_frame(), known, [models.name], "left", order="left")
+        if not joined["std_error"].null_count():
+            errors = joined["std_error"].cast(pl.Float64).to_numpy()
+            return of_unrelated(table.at_first, errors, models)
+    return without(
+        Hint(
+            "To know how sure the choice is, give predictions with {case}, which names the cases "
+            "of one test set, or measures of several folds: each model was measured once.",
+            case="id",
+        )
+    )
 
 
 def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
@@ -418,74 +437,18 @@ def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
     return frame.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
 
 
-def _models(
-    measured: ExpectedMeasures,
-    models: pl.Series,
-    sens: pl.DataFrame | None,
-    certainty: Certainty,
-    level: float,
-    limits: tuple[float | None, float | None],
-) -> pl.DataFrame:
-    folds = len(measured.values)
-    shares = best_shares(measured.gain).mean(axis=0)
-    unknown: Any = [None] * len(models)
-    mean = worst = unknown
-    if measured.covers:
-        mean, worst = measured.mean_regret, measured.regret.max(axis=1)
-    means = measured.expected.mean(axis=0)
-    known = None
-    if certainty.covariance is not None:
-        gains = measured.gain.mean(axis=0)
-        least, most = limits
-        ends = limits if measured.higher else (_negative(most), _negative(least))
-        known = posterior(gains, certainty.covariance, certainty.freedom, level=level, limits=ends)
-    if known is not None and not measured.higher:
-        known = known.negated()
-    if known is not None and certainty.covariance is not None:
-        known = at_least_own(known, means, certainty.covariance, certainty.freedom, level)
-    table = pl.DataFrame(
-        [
-            models,
-            pl.Series("mean", means),
-            *posterior_columns(known, models.len()),
-            pl.Series("mean_regret", mean, pl.Float64),
-            pl.Series("worst_regret", worst, pl.Float64),
-            pl.Series("share", shares if folds > 1 else unknown, pl.Float64),
-        ]
-    ).with_columns(pl.col(EXPECTED_LIMITS).clip(*limits))
-    if sens is None:
-        table = table.with_columns(pl.lit(None, pl.Float64).alias("sens"))
-    else:
-        table = join_on(table, sens, [models.name], "left")
-    ranked = table.sort("mean", descending=measured.higher, maintain_order=True)
-    return with_level(ranked, level)
-
-
-def _negative(limit: float | None) -> float | None:
-    return None if limit is None else -limit
-
-
-def _priors(measured: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:
-    if not measured.evaluated_priors:
-        return table_of_priors((), models, (), ())
-    shares = measured.shares.T.ravel() if len(measured.values) > 1 else None
-    means, regrets = measured.means.T.ravel(), measured.regret.T.ravel()
-    return table_of_priors(measured.evaluated_priors, models, means, regrets, shares)
-
-
 def _sens(
     frame: pl.DataFrame, model: str, over: tuple[float, float] | Belief | None
-) -> pl.DataFrame | None:
-    """The mean Sens per model over the range, where the table has it for all."""
+) -> pl.DataFrame:
+    """The mean Sens per model over the range, null unless the table has it for all."""
     labels = over_labels(frame, "sens")
     if labels and over is not None:
         rows = range_rows(frame, "sens", over)
     else:
         rows = rows_of(frame, "sens") if "sens" in frame["measure"] and len(labels) < 2 else None
-    if rows is None:
-        return None
-    sens = rows.frame.group_by(model).agg(pl.col("estimate").mean().alias("sens"))
-    return None if sens["sens"].null_count() else sens
+    estimates = frame.clear() if rows is None else rows.frame
+    sens = estimates.group_by(model).agg(pl.col("estimate").cast(pl.Float64).mean().alias("sens"))
+    return sens.with_columns(pl.when(~pl.col("sens").is_null().any()).then("sens").alias("sens"))
 
 
 def _least(models: pl.DataFrame, model: str, column: str) -> Any:

@@ -7,27 +7,25 @@ from typing import Any, Unpack, get_args
 import polars as pl
 
 from polaroc.base.checks import check_text
-from polaroc.base.columns import with_level
+from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.checks import of_one_range
 from polaroc.comparison.compared import Compared, compared, measured_halves
 from polaroc.comparison.design import (
     Adjust,
-    Design,
+    FoldValues,
     Incomplete,
     Plan,
     Target,
     balanced,
-    check_blocks,
+    check_folds,
     two_priors,
 )
 from polaroc.comparison.design import contrast as contrasted
-from polaroc.comparison.half_splits import ModelMeans, half_split_means, halves_of, read_halves
-from polaroc.comparison.largest_t import largest_t, largest_t_outcome
-from polaroc.comparison.layout import Layout, layout_of
+from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
-from polaroc.comparison.pairwise import pair_frame, paired_t, tukey
+from polaroc.comparison.pairwise import pair_frame
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import compare_trained
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
@@ -39,6 +37,8 @@ from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Prior, Table
+from polaroc.uncertainty.adjusted import by_holm, by_largest_t, by_tukey
+from polaroc.uncertainty.evidence import Evidence, all_pairs, of_folds, with_one_variance
 
 NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time")
 
@@ -187,35 +187,35 @@ def compare(
         priors: list[Prior] = ["observed" if one is None else one for one in at]
         return evaluate(own.collect(), over=over, priors=priors, measures=sorted({measure, "auc"}))
 
-    table = given.table if given.are_measures else measured(given.cases)
+    measures = given.table if given.are_measures else measured(given.cases)
     in_halves = measured_halves(halves, cases, measured)
     if given.are_measures:
-        table, _ = of_one_range(table, measure, over)
-    rows = rows_of(table, measure)
+        measures, _ = of_one_range(measures, measure, over)
+    rows = rows_of(measures, measure)
     check_result_name(given.model)
     for one in at:
         rows.check_prior(one)
-    design = balanced(rows, at, given.model, given.folds, incomplete)
-    design = design if contrast is None else contrasted(design)
-    layout = layout_of(rows, design, given.model)
+    table = balanced(rows, at, given.model, given.folds, incomplete)
+    table = table if contrast is None else contrasted(table)
     if target == "algorithm" and ratio is None:
-        plan = replace(plan, test_train_ratio=layout.test_train_ratio)
-    means = None
-    if in_halves is not None:
-        check_blocks(design)
-        own = halves_of(in_halves, rows, table, measure)
+        plan = replace(plan, test_train_ratio=table.layout.test_train_ratio)
+    check_folds(table)
+    if in_halves is None:
+        evidence = of_folds(table.at_first, plan.test_train_ratio or 0.0, table.models)
+    else:
+        own = halves_of(in_halves, rows, measures, measure)
         for one in at:
             own.check_prior(one)
-        read = read_halves(own, at, given.model, design.models)
+        read = read_halves(own, at, table.models)
         if contrast is not None:
-            read = replace(read, design=contrasted(read.design))
-        means = half_split_means(design, layout, read)
-    result = of_design(
-        design, _label(measure, rows, prior, contrast), given.model, given.folds, plan,
-        descending=higher_is_better(measure), means=means, layout=layout,
+            read = replace(read, table=contrasted(read.table))
+        evidence = of_half_splits(table, read)
+    result = of_table(
+        table, evidence, _label(measure, rows, prior, contrast), given.folds, plan,
+        descending=higher_is_better(measure),
     )  # fmt: skip
     left_out = () if given.left_out is None else (given.left_out,)
-    doubts = below_chance(table, measure)
+    doubts = below_chance(measures, measure)
     return replace(result, warnings=(*left_out, *result.warnings, *doubts))
 
 
@@ -282,49 +282,45 @@ def _label(
     return f"{measure} at prior {prior or priors[0]:g}"
 
 
-def of_design(
-    design: Design,
+def of_table(
+    table: FoldValues,
+    evidence: Evidence,
     label: str,
-    model: str,
     folds: Sequence[str],
     plan: Plan,
     *,
     descending: bool = True,
-    means: ModelMeans | None = None,
-    layout: Layout | None = None,
 ) -> Comparison:
-    """The comparison of a balanced table, by the covariance of its means where that is known."""
+    """The comparison of a balanced table by the evidence that it gives, or halves do."""
+    model = table.models.name
     check_result_name(model)
-    check_blocks(design)
-    values = design.table
-    if plan.adjust == "tukey":
-        pairs = tukey(values, plan.level)
+    values, pairs = table.at_first, all_pairs(evidence)
+    if plan.halves:
+        if plan.guarded:
+            overlap = all_pairs(of_folds(values, plan.test_train_ratio))
+            pairs = replace(pairs, std_error=np.maximum(pairs.std_error, overlap.std_error))
+        adjusted = by_largest_t(pairs, evidence, plan.level, seed=plan.seed)
+        test = "largest |t|, half-split variance" + (", guarded" if plan.guarded else "")
+        tests = [omnibus.of_pairs(test, pairs, adjusted)]
     else:
-        pairs = paired_t(values, plan.level, plan.test_train_ratio or 0.0)
-    if means is None:
-        tests = omnibus.outcomes(values, plan)
-    else:
-        pairs = largest_t(
-            means.means, means.covariance, means.df, plan.level,
-            at_least=pairs.std_error**2 if plan.guarded else None, seed=plan.seed,
-        )  # fmt: skip
-        tests = [largest_t_outcome(pairs, means.df, plan)]
-    letters = letter_frame(
-        design.models.alias(model),
-        values.mean(axis=0),
-        values.std(axis=0, ddof=1),
-        pairs.significant_pairs(plan.level),
-        descending=descending,
-    )
+        tests = omnibus.outcomes(values, plan, evidence)
+        if plan.adjust == "tukey":
+            pairs = all_pairs(with_one_variance(evidence))
+            adjusted = by_tukey(pairs, plan.level)
+        else:
+            adjusted = by_holm(pairs, plan.level)
     return Comparison(
         omnibus=omnibus.frame(tests),
-        pairs=with_level(pair_frame(pairs, design.models.alias(model)), plan.level),
-        letters=letters,
-        warnings=(*caveats.of_design(design, pairs, plan, layout, means), *design.warnings),
+        pairs=pair_frame(pairs, adjusted, table.models, plan.level),
+        letters=letter_frame(
+            table.models, values.mean(axis=0), values.std(axis=0, ddof=1),
+            pairs.apart(adjusted.p_value, plan.level), descending=descending,
+        ),
+        warnings=(*caveats.of_table(table, pairs, plan, evidence), *table.warnings),
         measure=label,
         model=model,
         fold=tuple(folds),
         size=len(values),
         plan=plan,
         higher_is_better=descending,
-    )
+    )  # fmt: skip

@@ -8,13 +8,15 @@ import polars as pl
 
 from polaroc.base.columns import column_name
 from polaroc.base.private_columns import HAVE, SIZE
+from polaroc.base.text import capitalised
 from polaroc.comparison.checks import refuse_empty
 from polaroc.comparison.layout import ratio_of
-from polaroc.comparison.paired_cases import common_cases_of, model_column, refuse_twice
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, alike, of_measures, opened
+from polaroc.predictions.dependence import dependence
 from polaroc.predictions.wide import with_row_cases
 from polaroc.typing import Table
+from polaroc.uncertainty.scored_cases import common_cases_of, model_column, refuse_twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +102,12 @@ def compared(cases: Cases[Any]) -> Compared:
                 f"{without} rows have no fold.", hint="fill it in, or leave these rows out."
             )
         _refuse_repeated_cases(own, model, folds)
+        if own.cluster is not None:
+            raise InvalidArgument(
+                "cluster is given, and models are compared over several folds: the folds tell how "
+                "sure that is, and not the cases.",
+                hint="leave it out, and let no cluster be in training and test cases of one fold.",
+            )
     if own.scores and own.case is None and not folds and own.weight is None:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
@@ -107,6 +115,12 @@ def compared(cases: Cases[Any]) -> Compared:
     if own.nulls == "drop":
         own, left_out = common_cases_of(own, model)
     return Compared(own, model, folds, left_out)
+
+
+def doubted(cases: Cases[pl.DataFrame]) -> list[str]:
+    """A sentence on rows that are not independent, where a column shows that."""
+    doubt = dependence(cases)
+    return [] if doubt is None else [f"{capitalised(doubt)}."]
 
 
 def _refuse_repeated_cases(cases: Cases[pl.DataFrame], model: str, folds: Sequence[str]) -> None:

@@ -1,26 +1,14 @@
 """Fitted models on one test set: tests of their differences, paired by case."""
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
-from math import erfc, sqrt
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_share
 from polaroc.base.columns import with_level
 from polaroc.base.lazy import np
-from polaroc.base.statistics import normal
-from polaroc.comparison.paired_cases import (
-    NO_DIFFERENCE,
-    NO_VARIANCE,
-    PAIR,
-    Block,
-    PairedCases,
-    blocks_of,
-    read_cases,
-)
-from polaroc.comparison.pairwise import holm
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.measures.catalog import CATALOG, default_measures, select_measures
 from polaroc.measures.scoring import OF_CASES
@@ -31,13 +19,22 @@ from polaroc.predictions.roles import Columns, RoleName
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Interpolation, Prior, Priors
+from polaroc.uncertainty.adjusted import holm_factors
+from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs
 from polaroc.uncertainty.intervals import check_interpolation
+from polaroc.uncertainty.scored_cases import PAIR, ComparedCases, read_cases
+from polaroc.uncertainty.test_sets import of_test_set
 
-# Difference, standard error, limits, statistic and p-value.
-Numbers: TypeAlias = tuple[float | None, ...]
-
-
-USED: tuple[RoleName, ...] = ("truth", "score", "positive", "model", "fold", "case", "by")
+USED: tuple[RoleName, ...] = (
+    "truth",
+    "score",
+    "positive",
+    "model",
+    "fold",
+    "case",
+    "cluster",
+    "by",
+)
 NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time", "test_train_ratio")
 
 
@@ -97,27 +94,48 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
 def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl.LazyFrame:
     """The tests of `delong` for any one measure."""
     check_share("level", level)
-    paired = read_cases(cases)
-    pairs = with_level(pairs_of(paired, blocks_of(paired, measure), level), level)
+    compared = read_cases(cases)
+    blocks = (of_test_set(one, [measure]) for one in compared.sets)
+    pairs = with_level(pairs_of(compared, blocks, level), level)
     return pairs.lazy().with_columns(pl.lit(dependence(cases), pl.String).alias("note"))
 
 
-def pairs_of(cases: PairedCases, blocks: Iterable[Block], level: float = 0.95) -> pl.DataFrame:
-    """The tests of each two models, block by block."""
-    rows: list[tuple[object, ...]] = []
-    for block in blocks:
-        pairs = list(combinations(range(len(block.models)), 2))
-        tests = [_wald(block, a, b, level) for a, b in pairs]
-        adjusted = holm_of_known([numbers[-1] for numbers in tests])
-        for (a, b), numbers, p_adjusted in zip(pairs, tests, adjusted, strict=True):
-            rows.append((*block.key, block.models[a], block.models[b], *numbers, p_adjusted))
-    given = cases.rows.schema
-    schema = (
-        {key: given[key] for key in cases.blocks}
-        | {f"{cases.model}_{side}": given[cases.model] for side in ("a", "b")}
-        | dict.fromkeys(PAIR, pl.Float64())
+def pairs_of(cases: ComparedCases, evidence: Iterable[Evidence], level: float) -> pl.DataFrame:
+    """The tests of each two models, test set by test set."""
+    keys = {key: cases.schema[key] for key in cases.blocks}
+    kind = cases.schema[cases.model]
+    tables = []
+    for one, of_set in zip(cases.sets, evidence, strict=True):
+        pairs = all_pairs(of_set)
+        models = pl.Series(cases.model, of_set.models, kind)
+        own = {key: pl.lit(value, keys[key]) for key, value in zip(keys, one.key, strict=True)}
+        tables.append(
+            _tests(pairs, models, level).select(*(own[key].alias(key) for key in keys), pl.all())
+        )
+    return pl.concat(tables)
+
+
+def _tests(pairs: Contrasts, models: pl.Series, level: float) -> pl.DataFrame:
+    """The tests of each two models of a test set; null where nothing is known."""
+    lower, upper = pairs.limits(level)
+    numbers = [pairs.difference, pairs.std_error, lower, upper, pairs.statistic, pairs.p_value]
+    # Of models that differ whatever cases are drawn there is no test.
+    untold = [np.zeros(pairs.first.size, bool)] * 2 + [pairs.constant] * 4
+    known = [np.where(no, np.nan, own) for own, no in zip(numbers, untold, strict=True)]
+    unequal = np.isnan(pairs.difference)
+    columns = [
+        pl.Series(name, np.where(unequal, np.nan, own), nan_to_null=True)
+        for name, own in zip(PAIR, known, strict=False)
+    ]
+    adjusted = holm_of_known(columns[-1].to_list())
+    return pl.DataFrame(
+        [
+            models[pairs.first].alias(f"{models.name}_a"),
+            models[pairs.second].alias(f"{models.name}_b"),
+            *columns,
+            pl.Series("p_adjusted", adjusted, pl.Float64),
+        ]
     )
-    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def holm_of_known(p_values: Sequence[float | None]) -> list[float | None]:
@@ -129,7 +147,7 @@ def holm_of_known(p_values: Sequence[float | None]) -> list[float | None]:
     [0.03, None, 0.06, 0.06]
     """
     known = np.array([p for p in p_values if p is not None], dtype=float)
-    adjusted = iter(holm(known).tolist())
+    adjusted = iter(np.minimum(holm_factors(known) * known, 1).tolist())
     return [None if p is None else next(adjusted) for p in p_values]
 
 
@@ -152,27 +170,11 @@ def single_measure(
     if name in ("auprec", "iauprec"):
         check_interpolation(interpolation)
     priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
-    selected = select_measures(name, priors, over, interpolation, score_prior=score_prior).measures
+    selected = select_measures(
+        name, priors, over, interpolation, ARRAYS, score_prior=score_prior
+    ).measures
     if len(selected) != 1:
         raise InvalidArgument(
             f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."
         )
     return selected[0]
-
-
-def _wald(block: Block, a: int, b: int, level: float) -> Numbers:
-    """Wald test of two models."""
-    difference = float(block.estimates[a] - block.estimates[b])
-    variance = block.variance(a, b)
-    if difference != difference:
-        return (None,) * 6
-    if variance != variance:
-        return difference, None, None, None, None, None
-    if variance < NO_VARIANCE:
-        if abs(difference) < NO_DIFFERENCE:
-            return 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
-        return difference, 0.0, None, None, None, None
-    error = variance**0.5
-    width, statistic = normal(level) * error, difference / error
-    p = erfc(abs(statistic) / sqrt(2))
-    return difference, error, difference - width, difference + width, statistic, p

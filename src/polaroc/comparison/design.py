@@ -10,8 +10,9 @@ from polaroc.base.checks import MAX_NUMBER, check_flag, check_ratio, check_share
 from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import BLOCK, LEVEL
+from polaroc.base.private_columns import LEVEL, SPREAD
 from polaroc.base.text import capitalised
+from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.table import humanize_note
@@ -26,16 +27,17 @@ Adjust = Literal["holm", "tukey"]
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class FoldValues:
     """One number per fold, model and prior, complete."""
 
     models: pl.Series  # sorted
-    blocks: pl.DataFrame  # their keys, sorted
+    folds: pl.DataFrame  # their keys, sorted
+    layout: Layout
     values: "Array"  # folds × models × priors
     warnings: tuple[str, ...] = ()
 
     @property
-    def table(self) -> "Array":
+    def at_first(self) -> "Array":
         """The numbers at the one prior, folds × models."""
         return self.values[:, :, 0]
 
@@ -44,34 +46,39 @@ def balanced(
     rows: Rows,
     priors: Sequence[Prior | None],
     model: str,
-    blocks: Sequence[str],
+    folds: Sequence[str],
     incomplete: Incomplete = "raise",
     noted: Sequence[float] | None = None,
-) -> Design:
+) -> FoldValues:
     """The numbers of one measure per fold, model and prior; raise where any is missing."""
     check_choice("incomplete", incomplete, get_args(Incomplete))
-    _check_columns(rows.keys, model, blocks)
+    _check_columns(rows.keys, model, folds)
     wide = rows.at(priors, noted)
-    _refuse_repeated(wide, rows.keys, model, blocks)
-    wide, warnings = _complete(wide, model, blocks, len(priors), incomplete)
+    _refuse_repeated(wide, rows.keys, model, folds)
+    wide, warnings = _complete(wide, model, folds, len(priors), incomplete)
     models = wide.select(model).unique().sort(model, nulls_last=True)
     if models.height < 2:
         raise InvalidArgument(
             f"{model!r} has {models.height} value(s), allowed are two or more.",
             hint="compare at least two models on the same folds.",
         )
-    _refuse_mixed_priors(wide, blocks)
-    folds = wide.select(blocks).unique().sort(blocks, nulls_last=True) if blocks else pl.DataFrame()
-    axes = [folds, models] if blocks else [models]
+    _refuse_mixed_priors(wide, folds)
+    keys = wide.select(folds).unique().sort(folds, nulls_last=True) if folds else pl.DataFrame()
+    axes = [keys, models] if folds else [models]
     values = filled_array(wide, axes, value_columns(len(priors)))
-    values = values if blocks else values[None]
-    doubts = [*warnings, *_warnings(wide, model, blocks)]
-    return Design(models[model], folds, values, tuple(doubts))
+    doubts = [*warnings, *_warnings(wide, model, folds)]
+    return FoldValues(
+        models[model],
+        keys,
+        layout_of(rows, keys, model),
+        values if folds else values[None],
+        tuple(doubts),
+    )
 
 
-def contrast(design: Design) -> Design:
+def contrast(table: FoldValues) -> FoldValues:
     """The number at the first prior minus that at the second."""
-    return replace(design, values=design.values[:, :, :1] - design.values[:, :, 1:])
+    return replace(table, values=table.values[:, :, :1] - table.values[:, :, 1:])
 
 
 def two_priors(contrast: object, prior: object) -> tuple[float, float]:
@@ -93,9 +100,9 @@ def two_priors(contrast: object, prior: object) -> tuple[float, float]:
     return float(first), float(second)
 
 
-def check_blocks(design: Design) -> None:
+def check_folds(table: FoldValues) -> None:
     """Raise on fewer than two folds."""
-    count = design.values.shape[0]
+    count = table.values.shape[0]
     if count < 2:
         raise InvalidArgument(
             f"there is {count} fold, allowed are two or more.",
@@ -107,8 +114,8 @@ def check_blocks(design: Design) -> None:
         )
 
 
-def _check_columns(keys: Sequence[str], model: str, blocks: Sequence[str]) -> None:
-    unknown = [name for name in (column_name(model, "model"), *blocks) if name not in keys]
+def _check_columns(keys: Sequence[str], model: str, folds: Sequence[str]) -> None:
+    unknown = [name for name in (column_name(model, "model"), *folds) if name not in keys]
     if unknown:
         raise InvalidArgument(
             f"the table has no key {quoted(unknown)}; its keys are {quoted(keys) or 'none'}.",
@@ -122,7 +129,7 @@ def _check_columns(keys: Sequence[str], model: str, blocks: Sequence[str]) -> No
                 ),
             ),
         )
-    named = [model, *blocks]
+    named = [model, *folds]
     if len(set(named)) < len(named):
         raise InvalidArgument(
             f"model and fold name a column twice: {quoted(named)}.",
@@ -131,46 +138,46 @@ def _check_columns(keys: Sequence[str], model: str, blocks: Sequence[str]) -> No
 
 
 def _refuse_repeated(
-    wide: pl.DataFrame, keys: Sequence[str], model: str, blocks: Sequence[str]
+    wide: pl.DataFrame, keys: Sequence[str], model: str, folds: Sequence[str]
 ) -> None:
-    others = [key for key in keys if key not in (model, *blocks)]
-    cells = wide.group_by(model, *blocks).agg(pl.col(others).n_unique())
+    others = [key for key in keys if key not in (model, *folds)]
+    cells = wide.group_by(model, *folds).agg(pl.col(others).n_unique())
     varying = [key for key in others if cells.select((pl.col(key) > 1).any()).item()]
     if varying:
         raise InvalidTable(
-            f"cells are repeated: within one {quoted((model, *blocks))} the key "
+            f"cells are repeated: within one {quoted((model, *folds))} the key "
             f"{quoted(varying)} varies.",
             hint=Hint(
                 "keep one value of it, or, where models were fitted anew for each, name it as a "
                 "fold: {fold}.",
-                fold=[*blocks, *varying],
+                fold=[*folds, *varying],
             ),
         )
 
 
 def _complete(
-    wide: pl.DataFrame, model: str, blocks: Sequence[str], priors: int, incomplete: Incomplete
+    wide: pl.DataFrame, model: str, folds: Sequence[str], priors: int, incomplete: Incomplete
 ) -> tuple[pl.DataFrame, list[str]]:
     """The rows of the folds in which every model has every number."""
-    named = [model, *blocks]
+    named = [model, *folds]
     models = wide.select(model).unique()
-    full = models.join(wide.select(blocks).unique(), how="cross") if blocks else models
+    full = models.join(wide.select(folds).unique(), how="cross") if folds else models
     lacking = pl.any_horizontal(pl.col(value_columns(priors)).is_null())
     missing = join_on(full, wide, named, "anti").sort(named, nulls_last=True)
     null = wide.filter(lacking).sort(named, nulls_last=True)
     if missing.is_empty() and null.is_empty():
         return wide, []
-    if incomplete == "raise" or not blocks:
+    if incomplete == "raise" or not folds:
         _refuse_incomplete(missing.select(named), null.select(*named, "note"), full.height)
-    left_out = pl.concat([missing.select(blocks), null.select(blocks)]).unique()
-    left_out = left_out.sort(blocks, nulls_last=True)
-    total = full.select(blocks).n_unique()
+    left_out = pl.concat([missing.select(folds), null.select(folds)]).unique()
+    left_out = left_out.sort(folds, nulls_last=True)
+    total = full.select(folds).n_unique()
     if left_out.height == total:
         raise InvalidTable(
             f"none of the {total} folds has every model.",
             hint="evaluate every model on the same folds.",
         )
-    kept = join_on(wide, left_out, blocks, "anti")
+    kept = join_on(wide, left_out, folds, "anti")
     warning = (
         f"Left out {left_out.height} of {total} folds that not every model has: "
         f"{listed_rows(left_out)}."
@@ -194,10 +201,10 @@ def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) ->
     )
 
 
-def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
+def _refuse_mixed_priors(wide: pl.DataFrame, folds: Sequence[str]) -> None:
     """Raise where models of a fold are measured at different priors."""
-    priors = wide.group_by(blocks).agg((pl.col("prior").max() - pl.col("prior").min()).alias(BLOCK))
-    if (priors[BLOCK].fill_null(0) > SAME).any():
+    priors = wide.group_by(folds).agg((pl.col("prior").max() - pl.col("prior").min()).alias(SPREAD))
+    if (priors[SPREAD].fill_null(0) > SAME).any():
         raise InvalidTable(
             "models of one fold are measured at different priors.",
             hint=Hint(
@@ -206,21 +213,21 @@ def _refuse_mixed_priors(wide: pl.DataFrame, blocks: Sequence[str]) -> None:
         )
 
 
-def _warnings(wide: pl.DataFrame, model: str, blocks: Sequence[str]) -> list[str]:
+def _warnings(wide: pl.DataFrame, model: str, folds: Sequence[str]) -> list[str]:
     """Warnings on test sets that differ, and the notes of measures."""
     warnings = []
-    uneven = wide.filter(differs(blocks))
+    uneven = wide.filter(differs(folds))
     if uneven.height:
-        where = f"In {uneven.select(blocks).n_unique()} fold(s) the" if blocks else "The"
+        where = f"In {uneven.select(folds).n_unique()} fold(s) the" if folds else "The"
         warnings.append(
             f"{where} models were tested on different numbers of cases: pairs need the same "
             "test set."
         )
-    odd = wide.select(*blocks, unusual(model).alias("found")).drop_nulls("found").unique()
+    odd = wide.select(*folds, unusual(model).alias("found")).drop_nulls("found").unique()
     if odd.height:
-        first = listed_rows(odd.sort(blocks or "found", nulls_last=True), 3)
+        first = listed_rows(odd.sort(folds or "found", nulls_last=True), 3)
         warnings.append(
-            f"{odd.select(blocks).n_unique()} fold(s) are clearly different from the others, and "
+            f"{odd.select(folds).n_unique()} fold(s) are clearly different from the others, and "
             f"count as much: {first}."
         )
     listed = humanize_note(pl.col("note")).str.split("; ").list.unique()

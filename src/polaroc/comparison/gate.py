@@ -6,14 +6,8 @@ import polars as pl
 
 from polaroc.base.checks import check_flag, check_share, pair_of
 from polaroc.base.docstrings import described_as
+from polaroc.base.lazy import np
 from polaroc.base.names import key_text
-from polaroc.base.private_columns import VALUE
-from polaroc.comparison.case_limits import (
-    LARGEST_RATES,
-    PairedDifference,
-    difference_limits,
-    why_no_promise,
-)
 from polaroc.comparison.checks import (
     at_prior,
     check_estimates,
@@ -23,18 +17,11 @@ from polaroc.comparison.checks import (
     too_few_cases,
 )
 from polaroc.comparison.compare import NO_BEARING, compare
-from polaroc.comparison.compared import Compared, compared, two_models
+from polaroc.comparison.compared import Compared, compared, doubted, two_models
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Incomplete
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.missed_positives import rate_of_passes, too_few_to_pass
-from polaroc.comparison.paired_cases import (
-    NO_DIFFERENCE,
-    NO_VARIANCE,
-    PairedCases,
-    blocks_of,
-    read_cases,
-)
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, at_in_words, decide
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
@@ -43,19 +30,24 @@ from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.row_checks import DROP_ROWS, SCORE
+from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Prior, Table
-
-ON_CASES = (
-    "It is about these fitted models on other cases like these, which must be independent; of "
-    "models trained anew it says nothing."
+from polaroc.uncertainty.evidence import Evidence, Moved, contrasts
+from polaroc.uncertainty.scored_cases import read_cases
+from polaroc.uncertainty.small_samples import (
+    LARGEST_RATES,
+    difference_limits,
+    why_no_promise,
 )
+from polaroc.uncertainty.test_sets import of_test_set
+
+ON_CASES = "It is about {}; of models trained anew it says nothing."
 # Below, the limits are clearly wider than those of many cases.
 FEW_CASES = 200
 WIDENED = (
-    "With {} cases of a class the interval is widened, so that where scores are normal a pass is "
+    "With {} {} of a class the interval is widened, so that where scores are normal a pass is "
     "about as rare as promised if the challenger is worse by exactly the margin: in simulation"
 )
 MEASURED = " at 95 % confidence, where 0.025 is aimed at, in at most {} of samples."
@@ -195,11 +187,12 @@ def gate(
     higher = higher_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)
     doubts = []
-    if lead.positives is not None:
-        few = too_few_to_pass(lead.positives, margin, level) if measure == "auc" else None
+    if lead.moved is not None:
+        positives, units = lead.moved.counts[0], lead.moved.units
+        few = too_few_to_pass(positives, margin, level, units) if measure == "auc" else None
         if verdict == "pass" and few is not None:
             verdict, doubts = "undecided", [few]
-        rate = rate_of_passes(measure, lead.positives, margin, level)
+        rate = rate_of_passes(measure, positives, margin, level)
         doubts += [] if rate is None else [rate]
     # A table that has the measure at one prior only tells which.
     shown = at if has_scores and _at_priors(measure) else prior
@@ -237,7 +230,7 @@ class Lead(NamedTuple):
     estimates: dict[Any, float]
     cases: str
     warnings: tuple[str, ...]
-    positives: int | None = None  # where the interval is that of cases
+    moved: Moved | None = None  # where the interval is that of cases
 
 
 def _on_cases(
@@ -256,24 +249,24 @@ def _on_cases(
         )
     taken = single_measure(measure, at, over, "exact", given.cases.score_prior)
     cases = read_cases(given.cases, DROP_ROWS)
-    estimates = evaluate(
-        given.cases, measures=sorted({measure, "auc"}), over=over, priors=at, intervals="wald"
-    )
+    estimates = evaluate(given.cases, measures=sorted({measure, "auc"}), over=over, priors=at)
     own = estimates.filter(measure=measure)
     check_estimates(own, cases.model, measure)
-    (block,) = blocks_of(cases, taken)
-    places = [block.models.index(model) for model in models]
-    variance = block.variance(*places)
-    if variance != variance:
+    scored = cases.only
+    evidence = of_test_set(scored, [taken])
+    first, second = (scored.models.index(model) for model in models)
+    lead = contrasts(evidence, np.array([first]), np.array([second]))
+    difference, error = lead.difference.item(), lead.std_error.item()
+    if error != error or (moved := evidence.moved) is None:
         raise too_few_cases()
-    paired = PairedDifference.of_block(block, *places)
-    difference = paired.estimate - paired.other
     lower: float | None
     upper: float | None
-    if variance >= NO_VARIANCE:
-        lower, upper, note = _limits_of_cases(paired, measure, level, why_no_promise(own, taken))
-    elif abs(difference) < NO_DIFFERENCE and _rank_alike(cases):
-        difference = lower = upper = 0.0
+    if error > 0:
+        positives, negatives = own.select("positives", "negatives").row(0)
+        why_none = why_no_promise(taken, positives, negatives, min(moved.counts), moved.units)
+        lower, upper, note = _limits_of_cases(evidence, (first, second), measure, level, why_none)
+    elif difference == 0 and scored.rank_alike():
+        lower = upper = 0.0
         note = RANK_ALIKE
     else:
         lower, upper, note = None, None, SAME_DIFFERENCE
@@ -284,30 +277,33 @@ def _on_cases(
     )
     warnings = (
         *([] if given.left_out is None else [given.left_out]),
-        ON_CASES,
+        ON_CASES.format(evidence.about),
+        *doubted(given.cases),
         *([] if note is None else [note]),
         *(f"{' and '.join(named)}: {note}." for note, named in noted.rows()),
         *below_chance(estimates, measure),
     )
     return Lead(
         difference, lower, upper, dict(own.select(cases.model, "estimate").iter_rows()),
-        f"{cases.rows.height // len(block.models):,} cases", warnings,
-        paired.positives if lower is not None and note != RANK_ALIKE else None,
+        f"{scored.size:,} cases", warnings,
+        moved if lower is not None and note != RANK_ALIKE else None,
     )  # fmt: skip
 
 
 def _limits_of_cases(
-    paired: PairedDifference, measure: str, level: float, why_none: str | None
+    evidence: Evidence, pair: tuple[int, int], measure: str, level: float, why_none: str | None
 ) -> tuple[float | None, float | None, str | None]:
     """The limits of the difference, and what few cases do to them."""
     if why_none is not None:
         return None, None, NO_PROMISE.format(why_none)
-    lower, upper = difference_limits(paired, level, measure)
-    if paired.fewest >= FEW_CASES:
+    lower, upper = difference_limits(evidence, pair, level, measure)
+    assert evidence.moved is not None
+    few = min(evidence.moved.counts)
+    if few >= FEW_CASES:
         return lower, upper, None
     rate = LARGEST_RATES.get(measure)
     checked = NOT_MEASURED if rate is None else MEASURED.format(rate)
-    return lower, upper, WIDENED.format(f"{paired.fewest:,}") + checked
+    return lower, upper, WIDENED.format(f"{few:,}", evidence.moved.units) + checked
 
 
 def _on_folds(compared: Comparison, champion: object) -> Lead:
@@ -334,10 +330,3 @@ def _limits(pairs: pl.DataFrame, champion: object) -> tuple[float, float | None,
     # From zero, so that no difference is -0.0.
     turned = [None if end is None else 0 - end for end in (upper, lower)]
     return 0 - difference, turned[0], turned[1]
-
-
-def _rank_alike(cases: PairedCases) -> bool:
-    """Whether the models put the cases in the same order, with the same ties."""
-    rank = pl.col(SCORE).rank("dense").over(cases.model).alias(VALUE)
-    ranks = cases.rows.select(cases.case, rank).group_by(cases.case).agg(pl.col(VALUE).n_unique())
-    return ranks[VALUE].max() == 1

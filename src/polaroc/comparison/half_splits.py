@@ -1,4 +1,4 @@
-"""Means of models with their covariance, from halves of the data that share no case."""
+"""A measure in halves of the data that share no case, and the evidence that they give."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,11 +7,12 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE
-from polaroc.comparison.design import Design, balanced
+from polaroc.comparison.design import FoldValues, balanced
 from polaroc.comparison.layout import REPEAT, Layout
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, over_labels, rows_of
 from polaroc.errors import Hint, InvalidTable, quoted
 from polaroc.typing import Array, Prior
+from polaroc.uncertainty.evidence import Evidence, of_halves
 
 SPLIT, HALF = "split", "half"
 KEYS = (SPLIT, HALF, REPEAT, "fold")
@@ -21,29 +22,20 @@ CLASSES = ("positives", "negatives")
 
 
 @dataclass(frozen=True, eq=False)
-class ModelMeans:
-    """The models' means, the estimated covariance of these, and its degrees of freedom."""
-
-    models: pl.Series
-    means: Array
-    covariance: Array
-    df: float
-
-
-@dataclass(frozen=True, eq=False)
 class Halves:
     """A measure in the halves of a dataset: a number per split, half, repeat, fold and model."""
 
-    design: Design
+    table: FoldValues
     cases: tuple[float, float]  # positives and negatives of both halves
 
-    def repeats(self, values: "Array") -> "Array":
-        """The means over folds of a table folds × models: splits × 2 × repeats × models."""
-        blocks = self.design.blocks
-        if REPEAT not in blocks.columns:
-            blocks = blocks.with_columns(pl.lit(0).alias(REPEAT))
+    @property
+    def repeats(self) -> "Array":
+        """The means over folds: splits × 2 × repeats × models."""
+        keys, values = self.table.folds, self.table.at_first
+        if REPEAT not in keys.columns:
+            keys = keys.with_columns(pl.lit(0).alias(REPEAT))
         # Numbers of halves and repeats may count on through the splits.
-        places = blocks.select(
+        places = keys.select(
             pl.col(SPLIT).rank("dense"),
             pl.col(HALF).rank("dense").over(SPLIT),
             pl.col(REPEAT).rank("dense").over(SPLIT, HALF),
@@ -90,12 +82,11 @@ def halves_of(halves: pl.DataFrame, rows: Rows, measures: pl.DataFrame, measure:
 def read_halves(
     rows: Rows,
     priors: Sequence[Prior | None],
-    model: str,
     models: pl.Series,
     noted: Sequence[float] | None = None,
 ) -> Halves:
     """The numbers of one measure in the halves, of these models; raise where any is missing."""
-    keys = [name for name in KEYS if name in rows.keys]
+    model, keys = models.name, [name for name in KEYS if name in rows.keys]
     lacking = [name for name in (model, SPLIT, HALF) if name not in rows.keys]
     if lacking:
         raise InvalidTable(
@@ -107,7 +98,7 @@ def read_halves(
             ),
         )
     present = set(rows.frame[model].unique().to_list())
-    missing = [model for model in models.to_list() if model not in present]
+    missing = [one for one in models.to_list() if one not in present]
     if missing:
         raise InvalidTable(
             f"the halves have no {model} {quoted(missing)}.",
@@ -115,42 +106,16 @@ def read_halves(
         )
     kept = rows.frame.filter(pl.col(model).is_in(models.unique().implode()))
     own = Rows(kept, rows.keys, rows.measure)
-    design = balanced(own, priors, model, keys, noted=noted)
-    return Halves(design, _cases(kept, keys))
+    return Halves(balanced(own, priors, model, keys, noted=noted), _cases(kept, keys))
 
 
-def half_split_means(
-    design: Design,
-    layout: Layout,
-    halves: Halves,
-    values: "Array | None" = None,
-    half_values: "Array | None" = None,
-) -> ModelMeans:
-    """The means of a balanced table over its folds, with their half-split covariance.
-
-    Parameters
-    ----------
-    design, layout
-        The table, and how its folds were made.
-    halves
-        The same measure in the halves.
-    values, half_values
-        One number per fold and model, where it is not that of the first prior of the designs.
-    """
-    values = design.table if values is None else values
-    half_values = halves.design.table if half_values is None else half_values
-    _check_same_cases(layout, halves)
-    repeats = halves.repeats(half_values)
-    if layout.kind != "k-fold":
-        noise = np.cov(values, rowvar=False) / layout.blocks
-    elif layout.times > 1:
-        noise = np.cov(layout.repeat_means(values), rowvar=False) / layout.times
-    else:
-        # The noise of one repeat: half that of one in a half, with twice the cases.
-        noise = split_noise(repeats) / 2
-    return ModelMeans(
-        design.models, values.mean(axis=0), half_split_covariance(repeats, noise),
-        half_split_freedom(len(repeats), min(halves.cases)),
+def of_half_splits(table: FoldValues, halves: Halves) -> Evidence:
+    """Evidence from the folds of a table, and from the same measure in the halves."""
+    _check_same_cases(table.layout, halves)
+    values = table.at_first
+    return of_halves(
+        values.mean(axis=0), halves.repeats, min(halves.cases), table.layout.noise(values),
+        table.models,
     )  # fmt: skip
 
 
@@ -199,63 +164,3 @@ def _check_same_cases(layout: Layout, halves: Halves) -> None:
             f"{own_n:g}.",
             hint="split the same cases: the variance is theirs.",
         )
-
-
-def half_split_covariance(halves: "Array", noise: "Array | None" = None) -> "Array":
-    """The covariance of the models' means on all cases, from their means in disjoint halves.
-
-    Parameters
-    ----------
-    halves
-        The measure: splits × 2 halves × repeats × models, a mean over folds each.
-    noise
-        The part of the covariance of the means that is due to how the cases were split, None
-        where it is no more than that of the halves.
-
-    Notes
-    -----
-    The two halves share no case, so that half the mean square of their difference is unbiased
-    for the variance at half the cases, whatever the learner; at all cases it is half of that.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> halves = np.array([[[[0.75, 0.5]], [[0.25, 0.5]]]])
-    >>> half_split_covariance(halves).tolist()
-    [[0.0625, 0.0], [0.0, 0.0]]
-    """
-    means = halves.mean(axis=2)
-    apart = means[:, 0] - means[:, 1]
-    covariance: Array = apart.T @ apart / (4 * len(apart))
-    if noise is None:
-        return covariance
-    excess = noise - split_noise(halves) / (2 * halves.shape[2])
-    # No pair may get less than its halves say.
-    values, vectors = np.linalg.eigh(excess)
-    added: Array = (vectors * values.clip(min=0)) @ vectors.T
-    return covariance + added
-
-
-def split_noise(halves: "Array") -> "Array":
-    """The covariance of the models' means over one repeat, given the cases of a half.
-
-    Zero where there is one repeat.
-    """
-    repeats = halves.shape[2]
-    if repeats == 1:
-        return np.zeros((halves.shape[3],) * 2)
-    moved = halves - halves.mean(axis=2, keepdims=True)
-    moved = moved.reshape(-1, halves.shape[3])
-    covariance: Array = moved.T @ moved * (repeats / (repeats - 1)) / len(moved)
-    return covariance
-
-
-def half_split_freedom(splits: int, fewest: float) -> float:
-    """Degrees of freedom of the variance from so many splits of a class with `fewest` cases.
-
-    Examples
-    --------
-    >>> round(half_split_freedom(25, 80), 1)
-    19.0
-    """
-    return 1 / (1 / splits + 1 / (fewest - 1))

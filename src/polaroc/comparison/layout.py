@@ -9,10 +9,10 @@ import polars as pl
 from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import BLOCK, HAVE
-from polaroc.comparison.design import Design
+from polaroc.base.private_columns import HAVE, PLACE
 from polaroc.comparison.measure_rows import Rows
 from polaroc.typing import Array
+from polaroc.uncertainty.evidence import of_folds
 
 REPEAT = "repeat"
 # Share by which the cases of two repeats of a k-fold may differ: sums of weights are rounded.
@@ -25,59 +25,63 @@ class Layout:
 
     Attributes
     ----------
-    blocks
+    folds
         How many there are.
     kind
         "k-fold" where each repeat tests all cases once; None where no key `repeat` tells.
     repeats
         The repeat of each fold, from 0; empty where it is not known.
-    folds
+    per_repeat
         How many folds each repeat has, where all have as many.
     cases
         Positives and negatives of a repeat of a k-fold.
     """
 
-    blocks: int
+    folds: int
     kind: Literal["k-fold", "hold-outs"] | None = None
     repeats: tuple[int, ...] = ()
-    folds: int = 1
+    per_repeat: int = 1
     cases: tuple[float, float] | None = None
-
-    @property
-    def times(self) -> int:
-        """How many repeats there are."""
-        return len(set(self.repeats))
 
     @property
     def test_train_ratio(self) -> float | None:
         """Test over training cases, where the folds tell."""
-        return 1 / (self.folds - 1) if self.kind == "k-fold" else None
+        return 1 / (self.per_repeat - 1) if self.kind == "k-fold" else None
 
-    def repeat_means(self, values: "Array") -> "Array":
-        """The means over the folds of each repeat: repeats × models."""
-        places = np.array(self.repeats)
-        means: Array = np.stack([values[places == place].mean(axis=0) for place in set(places)])
-        return means
+    def noise(self, values: "Array") -> "Array | None":
+        """The covariance of means of folds × models that is due to how the cases were split.
+
+        None where the cases were split once, which does not tell.
+        """
+        if self.kind == "k-fold":
+            places = np.array(self.repeats)
+            repeats = [values[places == place].mean(axis=0) for place in set(places)]
+            if len(repeats) < 2:
+                return None
+            values = np.stack(repeats)
+        noise: Array = of_folds(values, 0).covariance[0]
+        return noise
 
 
-def layout_of(rows: Rows, design: Design, model: str) -> Layout:
-    """The layout of the folds that a design has, from the key `repeat` and the numbers of cases."""
-    blocks = len(design.values)
-    names = design.blocks.columns
-    if REPEAT not in rows.keys or model == REPEAT:
-        return Layout(blocks)
+def layout_of(rows: Rows, folds: pl.DataFrame, model: str) -> Layout:
+    """The layout of folds with these keys, by the key `repeat` and the numbers of cases."""
+    names = folds.columns
+    if not names or REPEAT not in rows.keys or model == REPEAT:
+        return Layout(max(folds.height, 1))
     lacking = [name for name in (REPEAT, "positives", "negatives") if name not in names]
     sizes = rows.frame.group_by(names).agg(pl.col(lacking).max())
-    folds = join_on(design.blocks, sizes, names, "left", order="left")
-    folds = folds.with_columns((pl.col(REPEAT).rank("dense") - 1).alias(BLOCK))
-    per = folds.group_by(BLOCK).agg(
+    numbered = join_on(folds, sizes, names, "left", order="left").with_columns(
+        (pl.col(REPEAT).rank("dense") - 1).alias(PLACE)
+    )
+    per = numbered.group_by(PLACE).agg(
         pl.len().alias(HAVE), pl.col("positives").sum(), pl.col("negatives").sum()
     )
-    repeats = tuple(folds[BLOCK].fill_null(0).to_list())
+    repeats = tuple(numbered[PLACE].fill_null(0).to_list())
     count = per[HAVE][0]
     if per[HAVE].n_unique() > 1 or count < 2 or not _equal(per, ("positives", "negatives")):
-        return Layout(blocks, "hold-outs", repeats)
-    return Layout(blocks, "k-fold", repeats, count, (per["positives"][0], per["negatives"][0]))
+        return Layout(folds.height, "hold-outs", repeats)
+    cases = per["positives"][0], per["negatives"][0]
+    return Layout(folds.height, "k-fold", repeats, count, cases)
 
 
 def _equal(table: pl.DataFrame, names: Sequence[str]) -> bool:

@@ -20,9 +20,9 @@ MISSED = (
     "{:g} % confidence) in up to {:.2f} of samples, where {:g} is aimed at."
 )
 TOO_FEW = (
-    "The interval allows a pass, but with {} positives a challenger may show none of its misses "
-    "though it misses {:.1f} % of all positives, which may cost more than the margin: {} positives "
-    "would do."
+    "The interval allows a pass, but with {} {} a challenger may show none of its misses "
+    "though it misses {:.1f} % of all positives, which may cost more than the margin: "
+    "{} {} would do."
 )
 AT_BOUND = "at the bound"
 
@@ -38,7 +38,9 @@ def bound(positives: int, level: float) -> float:
     return 1.0 - float(((1 - level) / 2) ** (1 / positives))
 
 
-def too_few_to_pass(positives: int, margin: float, level: float) -> str | None:
+def too_few_to_pass(
+    positives: int, margin: float, level: float, units: str = "cases"
+) -> str | None:
     """Why an AUC is not passed by this margin with so few positives, None where it may be.
 
     Examples
@@ -50,7 +52,8 @@ def too_few_to_pass(positives: int, margin: float, level: float) -> str | None:
     if positives >= ENOUGH or margin >= share:
         return None
     needed = ceil(log((1 - level) / 2) / log1p(-margin)) if margin else ENOUGH
-    return TOO_FEW.format(positives, 100 * share, min(needed, ENOUGH))
+    of = "positives" if units == "cases" else f"{units} with positives"
+    return TOO_FEW.format(positives, of, 100 * share, min(needed, ENOUGH), of)
 
 
 def rate_of_passes(measure: str, positives: int, margin: float, level: float) -> str | None:

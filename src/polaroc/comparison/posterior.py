@@ -1,13 +1,13 @@
 """How sure a choice is: the posterior of the models' true means, by a hierarchical model."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import inf, log
 from typing import Any, NamedTuple
 
-import polars as pl
-
 from polaroc.base.lazy import np
 from polaroc.typing import Array
+from polaroc.uncertainty.evidence import Evidence, quantile
 
 # Prior of the true SD of pairwise differences, in standard errors of a difference: its square is
 # scaled inverse χ². Chosen by simulation (`just how-sure`).
@@ -47,35 +47,29 @@ class Posterior(NamedTuple):
         return self._replace(expected=-self.expected, lower=-self.upper, upper=-self.lower)
 
 
-def posterior_columns(known: Posterior | None, models: int) -> list[pl.Series]:
-    """What is known of so many models, as columns; null where nothing is."""
+def posterior_columns(known: Posterior | None, models: int) -> dict[str, Any]:
+    """What is known of so many models, by column; null where nothing is."""
     values: Iterable[Any] = [[None] * models] * len(COLUMNS) if known is None else known
-    return [
-        pl.Series(name, of_models, pl.Float64)
-        for name, of_models in zip(COLUMNS, values, strict=True)
-    ]
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def posterior(
-    means: "Array",
-    covariance: "Array",
-    freedom: float = inf,
+    evidence: Evidence,
     *,
+    higher: bool = True,
     level: float = 0.95,
     limits: tuple[float | None, float | None] = (None, None),
     draws: int | None = None,
     seed: int = 0,
 ) -> Posterior | None:
-    """The posterior of true means, of which more is better, from estimates with their covariance.
+    """The posterior of the true means of the first measure of some evidence.
 
     Parameters
     ----------
-    means
-        The estimates of k models.
-    covariance
-        Their k × k covariance; it may be singular.
-    freedom
-        Degrees of freedom of the covariance; infinite where it is known.
+    evidence
+        On k models; their covariance may be singular.
+    higher
+        Whether more of the measure is better.
     level
         Of the limits, in (0, 1).
     limits
@@ -91,7 +85,7 @@ def posterior(
     Posterior or None
         `expected`, shrunk towards the other models, with `lower` and `upper`;
         `probability_best`, which adds up to 1; `expected_loss`, the expected distance from the
-        best. None where the covariance says that nothing varies, or only what all models share.
+        best. None where nothing varies, or only what all models share.
 
     Notes
     -----
@@ -112,15 +106,23 @@ def posterior(
     Examples
     --------
     >>> import numpy as np
-    >>> result = posterior(np.array([0.80, 0.78]), np.diag([1e-4, 1e-4]))
+    >>> from polaroc.uncertainty.evidence import of_folds
+    >>> folds = np.random.default_rng(0).normal([0.81, 0.78], 0.05, (25, 2))
+    >>> result = posterior(of_folds(folds, 0))
     >>> result.probability_best.round(2).tolist()
-    [0.81, 0.19]
+    [0.75, 0.25]
     >>> result.expected.round(3).tolist()
-    [0.792, 0.788]
+    [0.801, 0.799]
     """
-    means, covariance = np.asarray(means, float), np.asarray(covariance, float)
+    means, covariance = evidence.estimates[0], evidence.covariance[0]
     if not covariance.diagonal().max(initial=0.0) > 0:
         return None
+    if not higher:
+        least, most = (None if limit is None else -limit for limit in limits)
+        mirrored = replace(evidence, estimates=-evidence.estimates)
+        known = posterior(mirrored, level=level, limits=(most, least), draws=draws, seed=seed)
+        return None if known is None else known.negated()
+    freedom = evidence.freedom
 
     def of_models(some: "Array") -> Posterior | None:
         among = covariance[np.ix_(some, some)]
@@ -187,17 +189,14 @@ def _posterior(
     return Posterior(*of_means, (best / copies)[first], loss[first])
 
 
-def at_least_own(
-    known: Posterior, means: "Array", covariance: "Array", freedom: float, level: float
-) -> Posterior:
+def at_least_own(known: Posterior, evidence: Evidence, level: float) -> Posterior:
     """The posterior with limits that reach as far as those of each model by itself.
 
     Where models differ by several standard errors, more than the prior expects, a mean is drawn
     too far towards the others, and its limits with it.
     """
-    from scipy.special import stdtrit
-
-    reach = stdtrit(min(freedom, 1e9), (1 + level) / 2) * np.sqrt(covariance.diagonal())
+    means = evidence.estimates[0]
+    reach = quantile(level, evidence.freedom) * np.sqrt(evidence.covariance[0].diagonal())
     return known._replace(
         lower=np.minimum(known.lower, means - reach), upper=np.maximum(known.upper, means + reach)
     )
@@ -227,9 +226,7 @@ def _distinct(means: "Array", covariance: "Array") -> tuple["Array", "Array", "A
 
 def _one(mean: float, variance: float, freedom: float, level: float, copies: "Array") -> Posterior:
     """All models are the same one."""
-    from scipy.special import stdtrit
-
-    reach = stdtrit(min(freedom, 1e9), (1 + level) / 2) * variance**0.5
+    reach = quantile(level, freedom) * variance**0.5
     each = np.ones(int(copies.sum()))
     return Posterior(
         mean * each, (mean - reach) * each, (mean + reach) * each, each / each.sum(), 0 * each
@@ -339,7 +336,9 @@ def _best(
     if fit.freedom < inf:
         scale = np.sqrt(fit.freedom / rng.chisquare(fit.freedom, half))
     count = len(fit.basis)
-    moved = fit.directions[:, drawn] * rng.standard_normal((count, half))
+    # Turned to the directions, so that it does not matter which of those of one size are taken.
+    turned = fit.basis.T @ rng.standard_normal((count, half))
+    moved = fit.directions[:, drawn] * turned
     moved += fit.common[:, drawn] * rng.standard_normal(half)
     moved = scale * (fit.basis @ moved)
     best, loss = np.zeros(count), np.zeros(count)

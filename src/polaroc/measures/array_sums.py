@@ -22,9 +22,7 @@ def array_sums(cells: CellArrays | ScoredCells, measures: Sequence[Measure]) -> 
     The measures are of every cell where `cells` have scores, else of segments.
     """
     starts = cells.starts
-    columns, sums, least = ingredients(measures)
-    if isinstance(cells, CellArrays):
-        columns = segment_columns(cells_in(ARRAYS)) | columns
+    _, sums, least = ingredients(measures)
     of_keys = np.flatnonzero(np.diff(starts))
     firsts = starts[of_keys]
 
@@ -34,17 +32,7 @@ def array_sums(cells: CellArrays | ScoredCells, measures: Sequence[Measure]) -> 
             int(np.searchsorted(firsts, start, "right")) - 1,
             int(np.searchsorted(firsts, start + BLOCK)),
         )
-        inner = np.maximum(firsts[keys] - start, 0)
-        with np.errstate(all="ignore"):
-            for name, formula in columns.items():
-                known[name] = formula.value(known)
-            of_block = {
-                name: np.add.reduceat(formula.value(known), inner) for name, formula in sums.items()
-            } | {
-                name: np.fmin.reduceat(formula.value(known), inner)
-                for name, formula in least.items()
-            }
-        return keys, of_block
+        return keys, block_sums(known, np.maximum(firsts[keys] - start, 0), measures)
 
     totals = {name: np.zeros(len(of_keys)) for name in sums}
     minima = {name: np.full(len(of_keys), np.nan) for name in least}
@@ -58,3 +46,24 @@ def array_sums(cells: CellArrays | ScoredCells, measures: Sequence[Measure]) -> 
     for name, values in (totals | minima).items():
         result[name][of_keys] = values
     return pl.DataFrame(result)
+
+
+def block_sums(
+    cells: "dict[str, Array]", firsts: "Array", measures: Sequence[Measure]
+) -> "dict[str, Array]":
+    """The sums and minima that measures of `ARRAYS` need of each key, from the columns of cells.
+
+    Keys have at least one cell, the first at `firsts`.
+    """
+    columns, sums, least = ingredients(measures)
+    if not all(measure.every_cell for measure in measures):
+        columns = segment_columns(cells_in(ARRAYS)) | columns
+    known = dict(cells)
+    with np.errstate(all="ignore"):
+        for name, formula in columns.items():
+            known[name] = formula.value(known)
+        return {
+            name: np.add.reduceat(formula.value(known), firsts) for name, formula in sums.items()
+        } | {
+            name: np.fmin.reduceat(formula.value(known), firsts) for name, formula in least.items()
+        }

@@ -50,11 +50,10 @@ def _corrected(
     (area,) = plain.sums.values()
     summed = f"{PRIVATE}corrected_{label}"
     bias = backend.total(weight * segment_bias(skewed, backend) for skewed, weight in nodes)
-    terms = tuple(replace(term, name=summed) for term in plain.gradient_terms)
     name = f"{plain.name}_corrected"
     return replace(
         plain, name=name, estimate=backend.clip(backend.column(summed), 0.0, 1.0),
-        sums={summed: area - bias}, gradient_terms=terms, mergeable_segments=False,
+        sums={summed: area - bias}, mergeable_segments=False,
     )  # fmt: skip
 
 

@@ -1,225 +1,459 @@
-"""Gradients of areas and balanced points with respect to the segments of a curve."""
+"""Gradients of areas and balanced points with respect to the segments of curves, in arrays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
-import polars as pl
-
-from polaroc.base.columns import within
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.lazy import np
 from polaroc.base.statistics import legendre
-from polaroc.curves.segments import CELLS
-from polaroc.measures.balanced import prior_at
 from polaroc.priors.grids import skew
-from polaroc.typing import Interpolation, Quantity
+from polaroc.typing import Array, Interpolation, Quantity
 
-# The negatives on the level run before a segment.
-LEVEL = PRIVATE + "level"
-# Relative rise of t + λf within a segment below which the closed form loses digits, and the
-# number of terms of the series that replaces it.
-NARROW = 0.01
-TERMS = 6
+# A skew, of all keys or of each segment; None is that of the numbers of cases of each key.
+Node: TypeAlias = tuple[Quantity, float]
+# Relative rise and run of a segment up to which a series replaces the closed form, which loses
+# digits there, and that of t + λf alone, with the number of terms of its series.
+NARROW = 0.02
+SMALL, TERMS = 0.01, 6
+# Share of wide segments above which all are taken as wide, since a choice costs time.
+MOSTLY = 0.7
 # Replaces t + λf = 0 at the origin as a divisor of zeros.
 NONZERO = 1e-30
-SIDES = ("t0", "f0", "dt", "df")
-ENDS = ("start", "rise", "bend")
-# Names of the sums over nodes of ∫ uⁱ/(1 + ux)ʲ du by i and j, see `_exact_gradient`.
-MOMENTS = tuple(PRIVATE + name for name in ("m01", "m11", "m02", "m12", "m22"))
 # Standard errors by which a ray may miss a segment that counts for the slope of the ROC
 # where the ray crosses it.
 NEAR = 2
 NODES = 8
-PRIOR_COLUMNS = tuple(PRIVATE + name for name in ("leaves_at", "starts_at", "ends_at"))
-ON_SEGMENT, BY_SHARE = PRIVATE + "on_segment", PRIVATE + "by_share"
 
 
-@dataclass(frozen=True)
-class Gradient:
-    """The derivatives of a quantity of a curve with respect to the segment that ends at a cell.
+class Gradient(NamedTuple):
+    """The derivatives of a quantity of a curve with respect to each segment.
 
     They are with respect to the start (t0, f0) of the segment and of the level run of negatives
-    before it, and to its rise dt and run df. They are written with the columns that `stages`
-    make one after the other, since Polars computes shared columns, not shared expressions, once.
+    before it, and to its rise dt and run df. `area` is what the segment adds to the quantity,
+    where that is a sum over segments which costs nothing beside its gradient.
     """
 
-    t0: pl.Expr
-    f0: pl.Expr
-    dt: pl.Expr
-    df: pl.Expr
-    stages: tuple[Mapping[str, pl.Expr], ...] = ()
+    t0: "Array"
+    f0: "Array"
+    dt: "Array"
+    df: "Array"
+    area: "Array | None" = None
 
 
-def auc_gradient() -> Gradient:
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The segments that end at cells with positives, key after key, best score first.
+
+    Attributes
+    ----------
+    pos, neg, tp, fp
+        Counts of the cells, and cumulated ones.
+    positives, negatives
+        Of each key.
+    starts
+        The first segment of each key.
+    units
+        The numbers of independent units of each class, where these are not cases.
+    """
+
+    pos: "Array"
+    neg: "Array"
+    tp: "Array"
+    fp: "Array"
+    positives: "Array"
+    negatives: "Array"
+    starts: "Array"
+    units: "tuple[Array, Array] | None" = None
+
+    @cached_property
+    def sizes(self) -> "Array":
+        """The number of segments of each key."""
+        return np.diff(self.starts, append=len(self.pos))
+
+    @cached_property
+    def ends(self) -> "Array":
+        """The last segment of each key."""
+        return self.starts + self.sizes - 1
+
+    @cached_property
+    def level(self) -> "Array":
+        """The negatives on the level run before each segment."""
+        level: Array = self.fp - self.neg
+        level[1:] -= self.fp[:-1]
+        level[self.starts] = (self.fp - self.neg)[self.starts]
+        return level
+
+    @cached_property
+    def rest(self) -> "Array":
+        """The negatives below all positives of each key."""
+        rest: Array = self.negatives - self.fp[self.ends]
+        return rest
+
+    @cached_property
+    def dt(self) -> "Array":
+        """How much each segment rises."""
+        return self.pos / self.each(self.positives)
+
+    @cached_property
+    def df(self) -> "Array":
+        """How much each segment runs."""
+        return self.neg / self.each(self.negatives)
+
+    @cached_property
+    def t0(self) -> "Array":
+        """The true positive rate where each segment starts."""
+        return (self.tp - self.pos) / self.each(self.positives)
+
+    @cached_property
+    def f0(self) -> "Array":
+        """The false positive rate where each segment starts."""
+        return (self.fp - self.neg) / self.each(self.negatives)
+
+    @cached_property
+    def t1(self) -> "Array":
+        """The true positive rate where each segment ends, exactly 1 at the last."""
+        return self.tp / self.each(self.positives)
+
+    @cached_property
+    def f1(self) -> "Array":
+        """The false positive rate where each segment ends."""
+        return self.fp / self.each(self.negatives)
+
+    @cached_property
+    def before(self) -> "Array":
+        """The false positive rate where the level run before each segment starts."""
+        return (self.fp - self.neg - self.level) / self.each(self.negatives)
+
+    @cached_property
+    def first(self) -> "Array":
+        """The places of segments that start at the origin."""
+        own = self.starts
+        at_origin = (self.tp[own] == self.pos[own]) & (self.fp[own] == self.neg[own])
+        first: Array = own[at_origin]
+        return first
+
+    @cached_property
+    def wide(self) -> "tuple[Array, Array]":
+        """The places of segments that are not `NARROW`, and those at the origin among them."""
+        wide = np.flatnonzero((self.dt > NARROW * self.t0) | (self.df > NARROW * self.f0))
+        return wide, np.searchsorted(wide, self.first)
+
+    @cached_property
+    def own_skew(self) -> "Array":
+        """The skew of the numbers of cases of its key, of each segment."""
+        return self.each(self.negatives / self.positives)
+
+    def each(self, values: "Array") -> "Array":
+        """The values of keys, of each of their segments."""
+        return np.repeat(values, self.sizes)
+
+    def total(self, values: "Array") -> "Array":
+        """The sums over the segments of each key."""
+        return np.add.reduceat(values, self.starts)
+
+    def below(self, values: "Array") -> "Array":
+        """The sums over the segments below each one."""
+        running = np.cumsum(values)
+        if not np.isfinite(running[-1:]).all():
+            # What is undefined in one key, and so on its segments, must not reach the next.
+            running = np.cumsum(np.where(np.isfinite(values), values, 0.0))
+        below: Array = self.each(running[self.ends]) - running
+        return below
+
+    def skewed(self, node: Quantity | None) -> Quantity:
+        """The skew of a node."""
+        return self.own_skew if node is None else node
+
+
+def auc_gradient(segments: Segments) -> Gradient:
     """Gradient of the AUC; by Δt it is the placement value of the positives at a cell."""
-    _, (_, f1), (dt, df) = CELLS.segment
-    return Gradient(pl.lit(0.0), -dt, 1 - f1 + df / 2, -dt / 2)
+    dt, df = segments.dt, segments.df
+    by_dt = 1 - segments.f1 + df / 2
+    return Gradient(np.zeros_like(dt), -dt, by_dt, -dt / 2, dt * by_dt)
 
 
 def area_gradient(
-    nodes: Sequence[tuple[Quantity, float]], interpolation: Interpolation, label: str = ""
+    segments: Segments, nodes: Sequence[Node], interpolation: Interpolation
 ) -> Gradient:
     """Gradient of the weighted sum of AUPREC at `nodes` of (skew, weight).
 
-    Precision at recall 0 is the limit; the names of the columns end with `label`.
+    Precision at recall 0 is the limit.
     """
+    known = [(segments.skewed(node), weight) for node, weight in nodes]
     if interpolation == "exact":
-        return _exact_gradient(nodes, label)
-    gradients = [_end_gradient(skewed, interpolation) for skewed, _ in nodes]
-    weights = [weight for _, weight in nodes]
-    t0, f0, dt, df = (
-        pl.sum_horizontal(
-            weight * getattr(gradient, side)
-            for gradient, weight in zip(gradients, weights, strict=True)
+        return _exact_gradient(segments, known)
+    gradients = [_end_gradient(segments, skewed, interpolation) for skewed, _ in known]
+    weights = [weight for _, weight in known]
+    return Gradient(
+        *(
+            sum(weight * side for weight, side in zip(weights, sides, strict=True))
+            for sides in zip(*gradients, strict=True)
         )
-        for side in SIDES
     )
-    return Gradient(t0, f0, dt, df)
 
 
-def _end_gradient(skewed: Quantity, interpolation: Interpolation) -> Gradient:
+def _end_gradient(
+    segments: Segments, skewed: Quantity, interpolation: Interpolation
+) -> "tuple[Array, ...]":
     """Gradient of an area of Δt times the precision at the end, or the mean of both ends."""
-    (t0, f0), (t1, f1), (dt, _) = CELLS.segment
+    t0, f0, dt, t1, f1 = segments.t0, segments.f0, segments.dt, segments.t1, segments.f1
     q0, q1 = t0 + skewed * f0, t1 + skewed * f1
     end, by_t, by_f = t1 / q1, skewed * f1 / q1**2, -skewed * t1 / q1**2
     if interpolation == "step":
-        return Gradient(dt * by_t, dt * by_f, end + dt * by_t, dt * by_f)
+        return dt * by_t, dt * by_f, end + dt * by_t, dt * by_f, dt * end
     # Precision is constant along the first segment.
-    first = CELLS.is_first
-    half = pl.when(first).then(1.0).otherwise(0.5) * dt
-    begin = pl.when(first).then(end).otherwise(t0 / q0)
-    begin_by_t = pl.when(first).then(0.0).otherwise(skewed * f0 / q0**2)
-    begin_by_f = pl.when(first).then(0.0).otherwise(-skewed * t0 / q0**2)
-    return Gradient(
-        half * (begin_by_t + by_t),
-        half * (begin_by_f + by_f),
-        (begin + end) / 2 + half * by_t,
-        half * by_f,
-    )
+    first = segments.first
+    half = dt / 2
+    half[first] = dt[first]
+    q0[first] = 1
+    begin, begin_by_t, begin_by_f = t0 / q0, skewed * f0 / q0**2, -skewed * t0 / q0**2
+    begin[first], begin_by_t[first], begin_by_f[first] = end[first], 0, 0
+    mean = (begin + end) / 2
+    return (
+        half * (begin_by_t + by_t), half * (begin_by_f + by_f), mean + half * by_t, half * by_f,
+        dt * mean,
+    )  # fmt: skip
 
 
-def _exact_gradient(nodes: Sequence[tuple[Quantity, float]], label: str) -> Gradient:
+def _exact_gradient(segments: Segments, nodes: Sequence[Node]) -> Gradient:
     """Gradient of Δt ∫ n/q du from 0 to 1, where n = t₀ + u Δt and q = n + λ(f₀ + u Δf).
 
-    With x = Δq/q₀, λ enters only by the moments mᵢⱼ = ∫ uⁱ/(1 + ux)ʲ du, which follow from
-    m₂₂, divided by q₀ʲ and, for j = 2, multiplied by λ.
+    λ enters only by the moments ∫ uⁱ/q du and λ ∫ uⁱ/q² du, so that these are summed over the
+    nodes, and combined once.
     """
-    (t0, f0), _, (dt, df) = CELLS.segment
-    first = CELLS.is_first
-    starts, rises, bends = {}, {}, {}
-    twice_m01, twice_m11, m02, twice_m12, m22 = [], [], [], [], []
-    for i, (skewed, weight) in enumerate(nodes):
-        q0, x, bend = (pl.col(f"{PRIVATE}{name}_{i}{label}") for name in ENDS)
-        starts[q0.meta.output_name()] = pl.when(first).then(NONZERO).otherwise(t0 + skewed * f0)
-        rises[x.meta.output_name()] = (dt + skewed * df) / q0
-        bends[bend.meta.output_name()] = x * second_moment(x)
+    sides = segments.t0, segments.f0, segments.dt, segments.df
+    wide, first = segments.wide
+    if wide.size > MOSTLY * len(segments.pos):
+        return Gradient(*_wide(*sides, segments.first, nodes))
+    gradient = _narrow(*sides, nodes)
+    of_wide = _wide(*(side[wide] for side in sides), first, _of(nodes, wide))
+    for of_all, own in zip(gradient, of_wide, strict=True):
+        of_all[wide] = own
+    return Gradient(*gradient)
+
+
+def _of(nodes: Sequence[Node], place: "Array") -> list[Node]:
+    return [
+        (skewed if isinstance(skewed, float) else skewed[place], weight) for skewed, weight in nodes
+    ]
+
+
+def _wide(
+    t0: "Array",
+    f0: "Array",
+    dt: "Array",
+    df: "Array",
+    first: "Array",
+    nodes: Sequence[Node],
+) -> "tuple[Array, ...]":
+    """Gradient and area in closed form; the `first` segments start at the origin.
+
+    With x = Δq/q₀ the moments follow from m = ∫ u²/(1 + ux)² du.
+    """
+    sums = np.zeros((5, dt.size))
+    for skewed, weight in nodes:
+        start = skewed * f0
+        start += t0
+        start[first] = NONZERO
+        inverse_start = 1 / start
+        x = skewed * df
+        x += dt
+        x *= inverse_start
         inverse = 1 / (1 + x)
-        twice_m01.append(weight * (1 + inverse - x * bend) / q0)
-        twice_m11.append(weight * (inverse + bend) / q0)
-        scale = weight * skewed / (q0 * q0)
-        m02.append(scale * inverse)
-        twice_m12.append(scale * (inverse - bend))
-        m22.append(scale * bend / x)
-    moments = twice_m01, twice_m11, m02, twice_m12, m22
-    sums = {
-        name + label: pl.sum_horizontal(terms) for name, terms in zip(MOMENTS, moments, strict=True)
-    }
-    sum_01, sum_11, sum_02, sum_12, sum_22 = (pl.col(name + label) for name in MOMENTS)
-    sum_01, sum_11 = sum_01 / 2, sum_11 / 2
-    sum_12 = pl.when(first).then(0.0).otherwise(sum_12 / 2)
-    # The first segment starts at the origin, which does not move.
-    by_start = pl.when(first).then(0.0).otherwise(dt)
-    return Gradient(
-        by_start * (f0 * sum_02 + df * sum_12),
-        -by_start * (t0 * sum_02 + dt * sum_12),
-        t0 * sum_01 + dt * sum_11 + dt * (f0 * sum_12 + df * sum_22),
-        -dt * (t0 * sum_12 + dt * sum_22),
-        stages=(starts, rises, bends, sums),
-    )
+        moment = second_moment(x, inverse)
+        bend = x * moment
+        squared = inverse_start * inverse_start
+        squared *= weight * skewed
+        inverse_start *= weight / 2
+        half = inverse - bend
+        half *= squared
+        half *= 0.5
+        half[first] = 0
+        moment *= squared
+        squared *= inverse
+        for own, more in zip(
+            sums,
+            (
+                (inverse + 1 - x * bend) * inverse_start, (inverse + bend) * inverse_start,
+                squared, half, moment,
+            ),
+            strict=True,
+        ):  # fmt: skip
+            own += more
+    flat, rising, start_squared, middle_squared, end_squared = sums
+    by_t0 = dt * (f0 * start_squared + df * middle_squared)
+    by_f0 = -dt * (t0 * start_squared + dt * middle_squared)
+    # The origin does not move.
+    by_t0[first], by_f0[first] = 0, 0
+    mean = t0 * flat + dt * rising
+    by_dt = mean + dt * (f0 * middle_squared + df * end_squared)
+    by_df = -dt * (t0 * middle_squared + dt * end_squared)
+    return by_t0, by_f0, by_dt, by_df, dt * mean
 
 
-def second_moment(x: Quantity) -> pl.Expr:
-    """∫ u²/(1 + ux)² du from 0 to 1, for x ≥ 0.
+def second_moment(x: "Array", inverse: "Array") -> "Array":
+    """∫ u²/(1 + ux)² du from 0 to 1, for x ≥ 0, with `inverse` = 1/(1 + x).
 
     Examples
     --------
-    >>> pl.select(second_moment(pl.lit(0.0))).item() == 1 / 3
+    >>> import numpy as np
+    >>> second_moment(np.zeros(1), np.ones(1)).item() == 1 / 3
     True
     """
-    closed = (1 + 1 / (1 + x) - 2 * x.log1p() / x) / (x * x)
-    series: Quantity = 0.0
-    for k in reversed(range(TERMS)):
-        series = (k + 1) / (k + 3) - x * series
-    return pl.when(x < NARROW).then(series).otherwise(closed)
+    small = np.flatnonzero(x < SMALL)
+    of_small = x[small]
+    if small.size:
+        x = x.copy()
+        x[small] = 1
+    moment = np.log1p(x)
+    over = 1 / x
+    moment *= over
+    moment *= -2
+    moment += 1
+    moment += inverse
+    moment *= over
+    moment *= over
+    if small.size:
+        series: Quantity = 0.0
+        for k in reversed(range(TERMS)):
+            series = (k + 1) / (k + 3) - of_small * series
+        moment[small] = series
+    return moment
 
 
-def point_gradient(prior: float, keys: Sequence[str] = ()) -> Gradient:
+def _narrow(
+    t0: "Array", f0: "Array", dt: "Array", df: "Array", nodes: Sequence[Node]
+) -> "tuple[Array, ...]":
+    """The same by series about the middle of the segment, in y = Δq/2q ≤ NARROW/2, up to y⁴.
+
+    Moments that are multiplied by the rise or the run, and so small, are taken up to y² or y³.
+    """
+    middle_t, middle_f = t0 + dt / 2, f0 + df / 2
+    sums = np.zeros((5, dt.size))
+    for skewed, weight in nodes:
+        called = skewed * middle_f
+        called += middle_t
+        inverse = 1 / called
+        y = skewed * df
+        y += dt
+        y *= inverse
+        y *= 0.5
+        z = y * y
+        # ∫ vⁱ/(1 + 2vy) dv and ∫ vⁱ/(1 + 2vy)² dv from −½ to ½.
+        first_0 = z * 0.2
+        first_0 += 1 / 3
+        first_0 *= z
+        first_0 += 1
+        first_1 = z * 0.2
+        first_1 += 1 / 3
+        first_1 *= y
+        first_1 *= -0.5
+        second_0 = z * z
+        second_0 += z
+        second_0 += 1
+        second_1 = z * 0.4
+        second_1 += 1 / 3
+        second_1 *= y
+        second_1 *= -1
+        second_2 = z * 0.15
+        second_2 += 1 / 12
+        squared = inverse * inverse
+        squared *= skewed * weight
+        inverse *= weight
+        for own, more, scale in zip(
+            sums,
+            (first_0, first_1, second_0, second_1, second_2),
+            (inverse, inverse, squared, squared, squared),
+            strict=True,
+        ):
+            more *= scale
+            own += more
+    flat, tilted, squared_0, squared_1, squared_2 = sums
+    by_t0 = dt * (middle_f * squared_0 + df * squared_1)
+    by_f0 = -dt * (middle_t * squared_0 + dt * squared_1)
+    mean = middle_t * flat + dt * tilted
+    # By Δt the middle moves as well, by half as much.
+    by_dt = mean + dt * (middle_f * squared_1 + df * squared_2) + by_t0 / 2
+    by_df = -dt * (middle_t * squared_1 + dt * squared_2) + by_f0 / 2
+    return by_t0, by_f0, by_dt, by_df, dt * mean
+
+
+def point_gradient(segments: Segments, prior: float) -> Gradient:
     """Gradient of the false positive rate at the balanced point of a prior.
 
     The slope of the empirical curve at one point, 0 or ∞, does not estimate that of the
     underlying curve: the slope is that of a chord over the points near the ray.
     """
     skewed = skew(prior)
-    (t0, f0), (t1, f1), (dt, df) = CELLS.segment
-    before = (CELLS.fp - CELLS.neg - pl.col(LEVEL)) / CELLS.negatives
-    crossed = (1 - t1 <= skewed * f1) & (1 - t0 > skewed * before)
-    # A cell of negatives only is part of the level run before a segment.
-    rising = CELLS.pos > 0
-    on_chord = rising & (crossed | _near((t0 + t1) / 2, (f0 + f1) / 2, skewed))
-    rises, runs = (within(pl.when(on_chord).then(share).sum(), keys) for share in (dt, df))
-    runs = runs + within(_near_on_level(t0, before, f0, skewed).sum(), keys)
+    t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
+    t1, f1 = segments.t1, segments.f1
+    crossed = (1 - t1 <= skewed * f1) & (1 - t0 > skewed * segments.before)
+    on_chord = crossed | _near(segments, (t0 + t1) / 2, (f0 + f1) / 2, skewed)
+    rises, runs = (segments.total(np.where(on_chord, share, 0)) for share in (dt, df))
+    runs = runs + segments.total(_near_on_level(segments, skewed))
     total = rises + skewed * runs
-    share = ((1 - t0 - skewed * f0) / (dt + skewed * df)).clip(0, 1)
-    by_t = pl.when(crossed).then(-runs / total).otherwise(0.0)
-    by_f = pl.when(crossed).then(rises / total).otherwise(0.0)
+    share = np.clip((1 - t0 - skewed * f0) / (dt + skewed * df), 0, 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by_t = np.where(crossed, segments.each(-runs / total), 0)
+        by_f = np.where(crossed, segments.each(rises / total), 0)
     return Gradient(by_t, by_f, share * by_t, share * by_f)
 
 
-def mean_error_gradient(over: tuple[float, float]) -> Gradient:
+def mean_error_gradient(segments: Segments, over: tuple[float, float]) -> Gradient:
     """Gradient of 1 − 1/(hi−lo) ∫ 2(1−π) f dπ, where f is the FPr of the balanced point."""
     lo, hi = over
-    start, end, (dt, df) = CELLS.segment
-    before = start[0], (CELLS.fp - CELLS.neg - pl.col(LEVEL)) / CELLS.negatives
-    points = dict(zip(PRIOR_COLUMNS, (before, start, end), strict=True))
-    priors = {name: prior_at(point).clip(lo, hi) for name, point in points.items()}
-    level_start, first, last = (pl.col(name) for name in priors)
-    middle, half = (first + last) / 2, (last - first) / 2
-    nodes, weights = legendre(NODES)
-    by_point, by_length = [], []
-    for node, weight in zip(nodes, weights, strict=True):
-        prior = middle + node * half
-        reach = df + prior * (dt - df)
-        short = prior * (1 - start[0]) - (1 - prior) * start[1]
-        change = 2 * weight * prior * (1 - prior) / reach
-        by_point.append(change)
-        by_length.append(change * (short / reach).clip(0, 1))
-    passed = pl.when(half > 0).then(half / (hi - lo)).otherwise(0.0)
-    on_segment, by_share = (
-        pl.when(half > 0).then(passed * pl.sum_horizontal(terms)).otherwise(0.0)
-        for terms in (by_point, by_length)
+    t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
+    level_start, first, last = (
+        np.clip(_prior_at(*point), lo, hi)
+        for point in ((t0, segments.before), (t0, f0), (segments.t1, segments.f1))
     )
+    half = (last - first) / 2
+    passed = np.flatnonzero(half > 0)
+    on_segment, by_share = np.zeros_like(dt), np.zeros_like(dt)
+    t, f, rise, run, width = (own[passed] for own in (t0, f0, dt, df, half))
+    middle = (first + last)[passed] / 2
+    for node, weight in zip(*legendre(NODES), strict=True):
+        prior = middle + node * width
+        reach = run + prior * (rise - run)
+        short = prior * (1 - t) - (1 - prior) * f
+        change = 2 * weight * prior * (1 - prior) / reach
+        on_segment[passed] += change
+        by_share[passed] += change * np.clip(short / reach, 0, 1)
+    for sums in (on_segment, by_share):
+        sums *= half / (hi - lo)
     # On the level run before it, the error is 2π(1 − t).
     on_level = (first**2 - level_start**2) / (hi - lo)
-    stages = (priors, {ON_SEGMENT: on_segment, BY_SHARE: by_share})
-    on_segment, by_share = pl.col(ON_SEGMENT), pl.col(BY_SHARE)
-    return Gradient(
-        df * on_segment + on_level, -dt * on_segment, df * by_share, -dt * by_share, stages
-    )
+    return Gradient(df * on_segment + on_level, -dt * on_segment, df * by_share, -dt * by_share)
 
 
-def _near_on_level(t: pl.Expr, start: pl.Expr, end: pl.Expr, skewed: float) -> pl.Expr:
+def _prior_at(t: "Array", f: "Array") -> "Array":
+    """The prior at which a point of the curve is balanced."""
+    reach = f + (1 - t)
+    return np.where(reach > 0, f / np.where(reach > 0, reach, 1), 1.0)
+
+
+def _near_on_level(segments: Segments, skewed: float) -> "Array":
     """How much of the level run at a TPr is as near to the ray of a skew as `_near` asks.
 
     A run may be long, such as that between the worst positives of a good score: only its part
     about the ray belongs to the chord.
     """
-    ray = ((1 - t) / skewed).clip(0, 1)
-    variance = t * (1 - t) / CELLS.positives + skewed**2 * ray * (1 - ray) / CELLS.negatives
-    reach = NEAR * variance.sqrt() / skewed
-    return (pl.min_horizontal(end, ray + reach) - pl.max_horizontal(start, ray - reach)).clip(0)
+    t, start, end = segments.t0, segments.before, segments.f0
+    ray = np.clip((1 - t) / skewed, 0, 1)
+    reach = NEAR * np.sqrt(_miss(segments, t, ray, skewed)) / skewed
+    return np.clip(np.minimum(end, ray + reach) - np.maximum(start, ray - reach), 0, None)
 
 
-def _near(t: pl.Expr, f: pl.Expr, skewed: float) -> pl.Expr:
+def _near(segments: Segments, t: "Array", f: "Array", skewed: float) -> "Array":
     """Whether the ray of a skew misses a point by at most `NEAR` standard errors."""
-    variance = t * (1 - t) / CELLS.positives + skewed**2 * f * (1 - f) / CELLS.negatives
-    near: pl.Expr = (1 - t - skewed * f) ** 2 <= NEAR**2 * variance
+    near: Array = (1 - t - skewed * f) ** 2 <= NEAR**2 * _miss(segments, t, f, skewed)
     return near
+
+
+def _miss(segments: Segments, t: "Array", f: "Array", skewed: float) -> "Array":
+    """The variance of 1 − t − λf at a point."""
+    of_pos, of_neg = segments.units or (segments.positives, segments.negatives)
+    variance: Array = t * (1 - t) / segments.each(of_pos)
+    variance += skewed**2 * f * (1 - f) / segments.each(of_neg)
+    return variance

@@ -8,7 +8,7 @@ division by zero for scores of 0 and 1. Classes are weighted to π as well.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
@@ -58,9 +58,9 @@ class ScoringRule:
     name: str
     term: Callable[[Quantity, Backend], Quantity]
     constant: Callable[[Quantity, Backend], Quantity]
-    positive: Callable[[Quantity], Quantity]
-    negative: Callable[[Quantity], Quantity]
-    by_score_prior: Callable[[Quantity], Quantity]
+    positive: Callable[[Quantity, Backend], Quantity]
+    negative: Callable[[Quantity, Backend], Quantity]
+    by_score_prior: Callable[[Quantity, Backend], Quantity]
 
 
 def _brier_term(skewed: Quantity, backend: Backend) -> Quantity:
@@ -84,8 +84,8 @@ def _log_constant(skewed: Quantity, backend: Backend) -> Quantity:
     )  # fmt: skip
 
 
-def _probability(skewed: Quantity) -> Quantity:
-    up, down = POLARS.column(UP), POLARS.column(DOWN)
+def _probability(skewed: Quantity, backend: Backend) -> Quantity:
+    up, down = backend.column(UP), backend.column(DOWN)
     return up / (up + skewed * down)
 
 
@@ -93,34 +93,34 @@ def _prior(skewed: Quantity) -> Quantity:
     return 1 / (1 + skewed)
 
 
-def _brier_by_score_prior(skewed: Quantity) -> Quantity:
-    p, prior = _probability(skewed), _prior(skewed)
-    pos, neg = POLARS.column(OF_POSITIVES), POLARS.column(OF_NEGATIVES)
+def _brier_by_score_prior(skewed: Quantity, backend: Backend) -> Quantity:
+    p, prior = _probability(skewed, backend), _prior(skewed)
+    pos, neg = backend.column(OF_POSITIVES), backend.column(OF_NEGATIVES)
     return 2 * p * (1 - p) * (prior * pos * (1 - p) - (1 - prior) * neg * p)
 
 
-def _log_by_score_prior(skewed: Quantity) -> Quantity:
-    p, prior = _probability(skewed), _prior(skewed)
-    return (
-        prior * POLARS.column(OF_POSITIVES) * (1 - p)
-        - (1 - prior) * POLARS.column(OF_NEGATIVES) * p
-    )  # fmt: skip
+def _log_by_score_prior(skewed: Quantity, backend: Backend) -> Quantity:
+    p, prior = _probability(skewed, backend), _prior(skewed)
+    pos, neg = backend.column(OF_POSITIVES), backend.column(OF_NEGATIVES)
+    return prior * pos * (1 - p) - (1 - prior) * neg * p
 
 
 BRIER_RULE = ScoringRule(
     "brier",
     _brier_term,
     lambda _skewed, _backend: 0.0,
-    positive=lambda skewed: _prior(skewed) * (1 - _probability(skewed)) ** 2,
-    negative=lambda skewed: (1 - _prior(skewed)) * _probability(skewed) ** 2,
+    positive=lambda skewed, backend: _prior(skewed) * (1 - _probability(skewed, backend)) ** 2,
+    negative=lambda skewed, backend: (1 - _prior(skewed)) * _probability(skewed, backend) ** 2,
     by_score_prior=_brier_by_score_prior,
 )
 LOG_RULE = ScoringRule(
     "log_loss",
     _log_term,
     _log_constant,
-    positive=lambda skewed: -_prior(skewed) * _probability(skewed).log(),
-    negative=lambda skewed: -(1 - _prior(skewed)) * (-_probability(skewed)).log1p(),
+    positive=lambda skewed, backend: -_prior(skewed) * backend.log(_probability(skewed, backend)),
+    negative=lambda skewed, backend: (
+        -(1 - _prior(skewed)) * backend.log1p(-_probability(skewed, backend))
+    ),
     by_score_prior=_log_by_score_prior,
 )
 
@@ -203,8 +203,10 @@ def _belief_nodes(over: tuple[float, float] | Belief) -> Nodes:
     return list(zip(*condensed(belief.skews, belief.weights), strict=True))
 
 
-def _weighted(function: Callable[[Quantity], Quantity], nodes: Nodes, backend: Backend) -> Quantity:
-    return backend.total(weight * function(skewed) for skewed, weight in nodes)
+def _weighted(
+    function: Callable[[Quantity, Backend], Quantity], nodes: Nodes, backend: Backend
+) -> Quantity:
+    return backend.total(weight * function(skewed, backend) for skewed, weight in nodes)
 
 
 def _scored(
@@ -212,31 +214,29 @@ def _scored(
 ) -> Measure:
     name = f"{PRIVATE}{rule.name}_{label}"
     summed = backend.column(name)
-    terms = _weighted(lambda skewed: rule.term(skewed, backend), nodes, backend)
+    terms = _weighted(rule.term, nodes, backend)
     sums = {name: terms} | _check_sums(backend)
     outside = backend.column(OUTSIDE) > 0
     refused, infinite = outside, None
     if rule is LOG_RULE:
         sums |= _log_sums(backend)
-        summed = summed + _weighted(lambda skewed: rule.constant(skewed, backend), nodes, backend)
+        summed = summed + _weighted(rule.constant, nodes, backend)
         wrong = backend.column(WRONG) > 0
         refused, infinite = outside | wrong, (wrong, INFINITE)
     estimate = backend.where(refused, None, backend.where(summed > 0, summed, 0.0))
-    loss = None
-    if backend is POLARS:
-        positive, negative, by_score_prior = (
-            _weighted(part, nodes, backend)
-            for part in (rule.positive, rule.negative, rule.by_score_prior)
-        )
-        estimated = by_score_prior if score_prior == OBSERVED else None
-        weights = (
-            _weighted(_prior, nodes, backend),
-            _weighted(lambda skewed: 1 - _prior(skewed), nodes, backend),
-        )
-        loss = CaseLoss(
-            scored_columns(score_prior, backend), positive, negative, weights,
-            bounded=rule is BRIER_RULE, by_score_prior=estimated,
-        )  # fmt: skip
+    positive, negative, by_score_prior = (
+        _weighted(part, nodes, backend)
+        for part in (rule.positive, rule.negative, rule.by_score_prior)
+    )
+    weights = (
+        backend.total(weight * _prior(skewed) for skewed, weight in nodes),
+        backend.total(weight * (1 - _prior(skewed)) for skewed, weight in nodes),
+    )
+    loss = CaseLoss(
+        scored_columns(score_prior, backend), positive, negative, weights,
+        bounded=rule is BRIER_RULE,
+        by_score_prior=by_score_prior if score_prior == OBSERVED else None,
+    )  # fmt: skip
     return Measure(
         rule.name, estimate, columns=scored_columns(score_prior, backend), sums=sums,
         bounds=(0.0, None),
@@ -256,10 +256,8 @@ def skill_measures(
     measures = []
     for measure in scoring_measures(BRIER_RULE, priors, score_prior, backend):
         prior: Quantity = measure.prior
-        loss = measure.case_loss
         worth = 1 / (prior * (1 - prior))
-        if loss is not None:
-            loss = replace(loss, scale=-worth)
+        loss = replace(cast(CaseLoss, measure.case_loss), scale=-worth)
         estimate = 1 - measure.estimate * worth
         measures.append(
             replace(
@@ -284,7 +282,7 @@ def refinement_range(over: tuple[float, float] | Belief, backend: Backend = POLA
 
 def _refined(label: str, nodes: Nodes, backend: Backend) -> Measure:
     name = f"{PRIVATE}refinement_{label}"
-    sums = {name: _weighted(lambda skewed: _refinement_term(skewed, backend), nodes, backend)}
+    sums = {name: _weighted(_refinement_term, nodes, backend)}
     return Measure(
         "refinement_loss", backend.column(name), hull_sums=sums, bounds=(0.0, None),
         no_limits=ON_THE_HULL,

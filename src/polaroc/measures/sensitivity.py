@@ -112,7 +112,7 @@ def sens_measure(over: tuple[float, float], backend: Backend = POLARS) -> Measur
 
 def auc_range_measure(over: tuple[float, float], backend: Backend = POLARS) -> Measure:
     """One minus the mean error of the balanced point over the range."""
-    gradient_terms = (_area_term(over, pl.lit(1.0)),)
+    gradient_terms = (_area_term(over, 1.0),)
     return Measure(
         "auc_range",
         *error_area(over, backend),
@@ -147,7 +147,7 @@ def accsens_measure(
 def equal_error_measure(backend: Backend = POLARS) -> Measure:
     """ε: the error where FNr = FPr, at the balanced point of prior 0.5."""
     (_, f), least, held = balanced(0.5, backend)
-    terms = (_point_term(0.5, pl.lit(1.0)),)
+    terms = (_point_term(0.5, 1.0),)
     return Measure("equal_error", f, least=least, gradient_terms=terms, held=held)
 
 
@@ -226,12 +226,13 @@ def _point_terms(
 
 
 def _point_term(prior: float, slope: Quantity) -> GradientTerm:
-    return GradientTerm(f"{PRIVATE}point_{prior!r}", partial(point_gradient, prior), slope)
+    gradient = partial(point_gradient, prior=prior)
+    return GradientTerm(f"{PRIVATE}point_{prior!r}", gradient, slope, every_cell=True)
 
 
 def _area_term(over: tuple[float, float], slope: Quantity) -> GradientTerm:
-    name = f"{PRIVATE}error_{over!r}"
-    return GradientTerm(name, lambda _: mean_error_gradient(over), slope)
+    gradient = partial(mean_error_gradient, over=over)
+    return GradientTerm(f"{PRIVATE}error_{over!r}", gradient, slope)
 
 
 def _arc(level: float, by_error: float, by_sens: float) -> "dict[str, Array]":

@@ -376,6 +376,18 @@ def resolved(
     return replace(described, table=cast(Any, opened(frame, words_of(described))))
 
 
+def with_clusters(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:
+    """The cases with their clusters in a column that has no other role, and its name, if any."""
+    if cases.cluster is None:
+        return cases, []
+    table = cases.table
+    present = table.lazy().collect_schema().names()
+    names = ("cluster", *(f"cluster_{i}" for i in range(1, len(present) + 1)))
+    name = next(name for name in names if name not in present)
+    column = single_column(cases.cluster, "cluster", table.lazy()).alias(name)
+    return replace(cases, table=table.with_columns(column), cluster=name), [name]
+
+
 def words_of(described: Cases[Any]) -> list[str]:
     """The columns that text files may not read as numbers: 1.1 and 1.10 are two folds."""
     return column_names_of(one for role in COUNTED for one in described.columns.get(role, ()))

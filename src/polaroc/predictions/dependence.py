@@ -19,8 +19,8 @@ LOOKED_AT = 10_000
 def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
     """Note on rows of a key that share a case, a patient or the like; None where none is seen.
 
-    It goes by the usual names of such columns. A lazy table is not read for it. For limits
-    `of_measures` there is the bootstrap.
+    It goes by the usual names of such columns. A lazy table is not read for it, and nothing is
+    said where clusters are named. What is `of_measures` takes `cluster`.
 
     Examples
     --------
@@ -30,7 +30,8 @@ def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
     rows with the same 'patient' are not independent
     """
     frame = cases.table
-    if isinstance(frame, pl.LazyFrame):
+    # Whoever names clusters knows.
+    if isinstance(frame, pl.LazyFrame) or cases.cluster is not None:
         return None
     keys = key_expressions(cases.keys)
     taken = [cases.truth, cases.weight, *columns_of(cases.score)]
@@ -40,11 +41,10 @@ def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
     units = [name for name in usual_units(free) if may_be_key(frame.schema[name])]
     for name in units:
         if (found := _most_shared(frame, name, keys)) is not None:
-            resampled = f"pr.bootstrap(cluster={name!r}) gives measures limits that hold, or "
             return (
                 f"rows with the same {name!r} are not independent ({found[0]} values on "
                 f"{found[1]:,} rows), so limits, tests and promises are too sure: "
-                f"{resampled if of_measures else ''}take one row of each"
+                f"{f'name it as cluster={name!r}, or ' if of_measures else ''}take one row of each"
             )
     return None
 

@@ -221,8 +221,8 @@ BESIDE: tuple[RoleName, ...] = (
 )  # fmt: skip
 # What models are compared by.
 COMPARED_BY: tuple[RoleName, ...] = (
-    "truth", "score", "positive", "nulls", "model", "fold", "case", "weight", "score_prior",
-    "test_train_ratio",
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "weight",
+    "score_prior", "test_train_ratio",
 )  # fmt: skip
 # What a table of measures may have.
 OF_MEASURES = ("model", "fold", "test_train_ratio")

@@ -13,14 +13,12 @@ from polaroc.base.private_columns import LACKING, private
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import changes
 from polaroc.comparison.by_cost import Costs, choose_by_cost, costs_of
-from polaroc.comparison.certainty import of_block
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
-from polaroc.comparison.paired_cases import Block, PairedCases, blocks_of, read_cases
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.trained import of_cases
@@ -37,14 +35,15 @@ from polaroc.reports.inputs import Question, of_keys, pooled, within
 from polaroc.reports.ranking import ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
 from polaroc.typing import Prior
+from polaroc.uncertainty.evidence import Evidence
+from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
+from polaroc.uncertainty.test_sets import of_test_set
 
 MODELS = private("models")
 # Priors on either side of the range at which models are compared.
 OUTSIDE = 7
 # Models whose thresholds are set to the goal of the report.
 MAX_AT_GOAL = 8
-# Pairs of models times cases up to which they are tested.
-MAX_COMPARED = 500_000_000
 SAME = 1e-9
 # The notes on areas from too few negatives, and what they mean.
 BIASED = "biased upward"
@@ -57,17 +56,11 @@ FEW_NEGATIVES = (
 
 
 class TestedCases(NamedTuple):
-    """The cases of one test set with their influence on IAUPREC, and the measures."""
+    """The cases of one test set, the evidence that they give on IAUPREC, and the measures."""
 
-    cases: PairedCases
-    block: Block
+    cases: ComparedCases
+    evidence: Evidence
     measured: pl.DataFrame
-
-    @property
-    def compared(self) -> int:
-        """The cases of all pairs of models."""
-        count = len(self.block.models)
-        return self.cases.rows.height * (count - 1) // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +227,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         measures = join_on(measures, of_limits, each, "left", order="left")
         if cases.case is not None and measures[question.model].n_unique() > 1:
             both = pl.concat([limits, measures.filter(measure="auc")], how="diagonal")
-            tested = _tested(question, curves, both)
+            tested = _tested(question, both)
     choice = _choice(measures, question, tested)
     comparison, untested = _comparison(choice, question, tested)
     judged = _judged_folds(measures, question)
@@ -360,11 +353,11 @@ def _beyond(
         yield from islice(others, 1)
 
 
-def _tested(question: Question, curves: pl.DataFrame, measured: pl.DataFrame) -> TestedCases:
+def _tested(question: Question, measured: pl.DataFrame) -> TestedCases:
     """The cases of one test set, by which models are compared."""
     cases = read_cases(question.compared.cases)
     one = single_measure("iauprec", "observed", question.over, "exact")
-    return TestedCases(cases, next(blocks_of(cases, one, curves)), measured)
+    return TestedCases(cases, of_test_set(cases.only, [one]), measured)
 
 
 def _choice(
@@ -378,7 +371,7 @@ def _choice(
         measures, question.model, question.folds, over=question.over,
         test_train_ratio=question.test_train_ratio, incomplete=question.incomplete,
         level=question.level,
-        certainty=None if tested is None else of_block(tested.cases, tested.block),
+        evidence=None if tested is None else tested.evidence,
     )  # fmt: skip
 
 
@@ -435,12 +428,7 @@ def _comparison(
             "No test was made: each model was measured once, and no column was named that says "
             "which rows are of the same case (case), by which fitted models could be compared."
         )
-    if tested.compared > MAX_COMPARED:
-        return None, (
-            "No test was made of so many pairs of models on so many cases, since it would take "
-            "long: see the chance of each model to be the best."
-        )
     return of_cases(
-        tested.cases, tested.block, tested.measured, "iauprec",
+        tested.cases, tested.evidence, tested.measured, "iauprec",
         Plan("trained", level=question.level), label="iauprec",
     ), ""  # fmt: skip

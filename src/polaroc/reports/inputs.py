@@ -9,12 +9,10 @@ from polaroc.base.checks import check_share
 from polaroc.base.columns import collect_like, column_name
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import TRUTH, WEIGHT
-from polaroc.base.text import capitalised
-from polaroc.comparison.compared import Compared
+from polaroc.comparison.compared import Compared, doubted
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.predictions.cases import Cases, alike, keyed
-from polaroc.predictions.dependence import dependence
+from polaroc.predictions.cases import Cases, alike, keyed, with_clusters
 from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.predictions.table import read
 from polaroc.predictions.wide import MODEL
@@ -98,10 +96,9 @@ def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
     """The valid predictions, a row per case and model, and remarks on the rows."""
     rows, invalid = _rows(given.cases, given)
     # Folds share cases by design.
-    doubt = None if given.folds else dependence(given.cases)
     remarks = [
         given.left_out,
-        doubt and f"{capitalised(doubt)}.",
+        *([] if given.folds else doubted(given.cases)),
         left_out(invalid) if invalid else None,
     ]
     return replace(given, cases=rows), tuple(line for line in remarks if line)
@@ -130,13 +127,16 @@ def tuning_rows(
 def _rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:
     """The valid rows in private columns, named as in `like`, and how many others there are."""
     case = None if cases.case is None else column_name(cases.case, "case")
-    predictions = read(cases, also=[] if case is None else [case], collected=True)
+    cases, clusters = with_clusters(cases)
+    also = [*([] if case is None else [case]), *clusters]
+    predictions = read(cases, also=also, collected=True)
     names = {predictions.keys[0]: like.model}
     if case is not None and like.cases.case is not None:
         names[case] = case = column_name(like.cases.case, "case")
     rows = keyed(
         predictions.valid_rows.collect().rename(names),
         truth=TRUTH, score=SCORE, model=like.model, fold=like.folds, case=case,
+        cluster=cases.cluster,
         weight=WEIGHT if predictions.weighted else None, score_prior=cases.score_prior,
         test_train_ratio=cases.test_train_ratio,
     )  # fmt: skip

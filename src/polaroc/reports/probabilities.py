@@ -29,6 +29,7 @@ from polaroc.typing import Prior
 
 USABLE = private("usable")
 MAX_CURVES, DIGITS, MAX_ROWS = 3, 4, 2_000_000
+ENDS = ("lower", "upper")
 PARTS = {
     "brier": "Brier score",
     "calibration_loss": "can be repaired",
@@ -121,6 +122,9 @@ def _figure(
     priors, level = shown_priors(findings.question.over), findings.question.level
     middle = priors[len(priors) // 2]
     scores = calibration_curve(curves, middle, score_prior=findings.score_prior, level=level)
+    if findings.question.compared.cases.cluster is not None:
+        # The band is that of independent cases.
+        scores = scores.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ENDS)
     names = [str(model) for model in keys.to_series()]
     band = (
         "; the shadow is where the line would be, score by score, in "

@@ -1,214 +1,242 @@
-"""Influence of single cases on a measure, from which standard errors follow.
+"""Influence of single cases on measures, from which standard errors follow.
 
 The influence of a case is how much the measure would change, per unit of weight
 and times the number of its class, if the case weighed a little more (the
 infinitesimal jackknife). Cases of one class with one score have it in common,
-so the segments of a curve are enough.
+so the segments of a curve are enough. Measures are written for `ARRAYS`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations_with_replacement, zip_longest
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-import polars as pl
-
-from polaroc.base.columns import within
-from polaroc.base.joins import attach
-from polaroc.base.private_columns import FRACTIONAL, private
-from polaroc.measures.gradients import LEVEL, SIDES, Gradient
-from polaroc.measures.spec import GradientTerm, Measure
-from polaroc.measures.table import per_key
+from polaroc.base.arrays import value_of
+from polaroc.base.lazy import np
+from polaroc.measures.array_sums import block_sums
+from polaroc.measures.gradients import Gradient, Segments
+from polaroc.measures.spec import CaseLoss, Measure
 from polaroc.predictions.row_checks import SCORE
-
-NOT_COUNTS = "weights are not counts of cases: no interval"
-# Smaller variances are rounding error, since measures are of order 1.
-NO_VARIANCE = 1e-26
-# Number of gradients that are computed in one step of the plan.
-BATCH_SIZE = 16
+from polaroc.typing import Array
 
 
-def with_influence(
-    segments: pl.LazyFrame, keys: Sequence[str], terms: Sequence[GradientTerm]
-) -> pl.LazyFrame:
-    """Segments with the influence of their cases on each term, up to a constant per class.
+class CaseInfluence(NamedTuple):
+    """Estimates of measures, and the influence of each case on them, about its mean.
 
-    One row per segment, worst score first; per term the influence of its positives, of its
-    negatives, and of the negatives on the level run before it, whose number is in `LEVEL`.
+    Attributes
+    ----------
+    estimates
+        One per measure.
+    positives, negatives
+        By measure and case, the cases of each class in the order given.
     """
-    has_area = (pl.col("pos") > 0).fill_null(False)
-    end = pl.when(has_area).then(pl.col("fp"))
-    above = within(end.shift(-1).backward_fill(), keys).fill_null(0)
-    ordered = segments.sort(SCORE, nulls_last=True).with_columns(
-        pl.when(has_area).then(pl.col("fp") - pl.col("neg") - above).otherwise(0).alias(LEVEL)
-    )
-    gradients = {term.name: term.gradient(keys) for term in terms}
-    for batch in _batches(gradients):
-        ordered = _with_derivatives(ordered, batch, has_area)
-    influences = {}
-    for term in terms:
-        t0, f0, dt, df = (pl.col(column(term, side)) for side in SIDES)
-        # Cases of a segment move the start of all segments below it.
-        below_t, below_f = (within(own.cum_sum(), keys) - own for own in (t0, f0))
-        influences[column(term, "pos")] = dt + below_t
-        influences[column(term, "neg")] = df + below_f
-        influences[column(term, "level")] = f0 + below_f
-    return ordered.with_columns(**influences)
+
+    estimates: "Array"
+    positives: "Array"
+    negatives: "Array"
+
+    @property
+    def covariance(self) -> "Array":
+        """The covariance of the estimates, NaN where a class has fewer than two cases."""
+        total = np.zeros((len(self.estimates),) * 2)
+        for own in (self.positives, self.negatives):
+            size = own.shape[1]
+            total += own @ own.T / (size * (size - 1)) if size > 1 else np.nan
+        return total
 
 
-def _batches(gradients: Mapping[str, Gradient]) -> Iterator[dict[str, Gradient]]:
-    """Batches of gradients whose stages have different column names, which keeps plans short."""
-    batch: dict[str, Gradient] = {}
-    names: set[str] = set()
-    for term, gradient in gradients.items():
-        own = {name for stage in gradient.stages for name in stage}
-        if batch and (len(batch) == BATCH_SIZE or own & names):
-            yield batch
-            batch, names = {}, set()
-        batch[term] = gradient
-        names |= own
-    if batch:
-        yield batch
+class SegmentInfluence(NamedTuple):
+    """Estimates of a measure for each key, and the influence of the cases of its segments.
 
-
-def _with_derivatives(
-    frame: pl.LazyFrame, gradients: Mapping[str, Gradient], has_area: pl.Expr
-) -> pl.LazyFrame:
-    sides = {
-        f"{term}_{side}": pl.when(has_area).then(getattr(gradient, side)).otherwise(0.0)
-        for term, gradient in gradients.items()
-        for side in SIDES
-    }
-    stages = [gradient.stages for gradient in gradients.values()]
-    for stages_of_terms in zip_longest(*stages, fillvalue={}):
-        frame = frame.with_columns(
-            **{name: of for stage in stages_of_terms for name, of in stage.items()}
-        )
-    return frame.with_columns(**sides).drop(
-        name for stages_of_term in stages for stage in stages_of_term for name in stage
-    )
-
-
-def influence(
-    cells: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
-) -> pl.LazyFrame:
-    """All cells of curves, without anchors, with the influence of their cases on each measure.
-
-    Its columns are named by `influence_column`; the mean over each class is zero.
+    Attributes
+    ----------
+    estimates
+        One per key.
+    pos, neg, level
+        Of the positives and negatives of each segment, and of the negatives on the level run
+        before it; their mean is zero in each class of a key.
+    rest
+        Of the negatives below all positives, of each key.
     """
-    slopes = {
-        private(f"slope_{i}_{j}"): term.slope
-        for i, measure in enumerate(measures)
-        for j, term in enumerate(measure.gradient_terms)
-    }
+
+    estimates: "Array"
+    pos: "Array"
+    neg: "Array"
+    level: "Array"
+    rest: "Array"
+
+    def mean_squares(self, segments: Segments) -> "tuple[Array, Array]":
+        """The mean square of the influence of positives and of negatives, of each key."""
+        among = segments.neg * self.neg**2 + segments.level * self.level**2
+        of_neg = segments.total(among) + segments.rest * self.rest**2
+        of_pos = segments.total(segments.pos * self.pos**2)
+        return of_pos / segments.positives, of_neg / segments.negatives
+
+    def powers(self, segments: Segments) -> "list[float]":
+        """The sums of squares and of cubes of what each case of the only key moves the measure."""
+        return [
+            float(
+                np.sum(segments.pos * (self.pos / segments.positives) ** power)
+                + np.sum(segments.neg * (self.neg / segments.negatives) ** power)
+                + np.sum(segments.level * (self.level / segments.negatives) ** power)
+                + np.sum(segments.rest * (self.rest / segments.negatives) ** power)
+            )
+            for power in (2, 3)
+        ]
+
+
+def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> CaseInfluence:
+    """The influence of the cases of one test set on each measure.
+
+    Parameters
+    ----------
+    score, truth
+        Of each case; there is a case of each class.
+    measures
+        Measures that have limits, written for `ARRAYS`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polaroc.base.arrays import ARRAYS
+    >>> from polaroc.measures.areas import auc_measure
+    >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
+    >>> of_cases(score, truth, [auc_measure(backend=ARRAYS)])
+    CaseInfluence(estimates=array([0.75]), positives=array([[ 0.25, -0.25]]), ...
+    """
+    truth = truth.astype(bool)
+    positives = int(np.count_nonzero(truth))
+    negatives = truth.size - positives
+    estimates = np.empty(len(measures))
+    moved = np.empty((len(measures), positives)), np.empty((len(measures), negatives))
+    areas = [i for i, measure in enumerate(measures) if measure.is_area]
+    if areas:
+        order = np.argsort(score)[::-1]
+        ranked = truth[order]
+        segments, tied = _segments(score[order], ranked)
+        # The places of cases within their class.
+        within = np.where(truth, np.cumsum(truth), np.cumsum(~truth)) - 1
+        of_pos, of_neg = (within[order[np.flatnonzero(own)]] for own in (ranked, ~ranked))
+        counts = _interleaved(segments.level, segments.neg, segments.rest).astype(np.int64)
+        on_areas = on_segments(segments, [measures[i] for i in areas])
+        for i, own in zip(areas, on_areas, strict=True):
+            estimates[i] = own.estimates[0]
+            moved[0][i, of_pos] = own.pos if tied is None else np.repeat(own.pos, tied)
+            moved[1][i, of_neg] = np.repeat(_interleaved(own.level, own.neg, own.rest), counts)
+    losses = [i for i, measure in enumerate(measures) if not measure.is_area]
+    if losses:
+        cells = _single_cases(score, truth)
+        sums = block_sums(cells, np.zeros(1, np.int64), [measures[i] for i in losses])
+        sums |= {name: cells[name][:1] for name in ("positives", "negatives")}
+        for i in losses:
+            estimates[i] = np.ravel(value_of(measures[i].estimate, sums))[0]
+            if (loss := measures[i].case_loss) is not None:
+                with np.errstate(all="ignore"):
+                    for of_class, own, loss_of_class in zip(
+                        moved, (truth, ~truth), losses_of(loss, cells), strict=True
+                    ):
+                        mean = loss_of_class[own].mean()
+                        # Of an infinite mean no case moves it by a number.
+                        of_class[i] = loss_of_class[own] - (mean if np.isfinite(mean) else np.nan)
+    return CaseInfluence(estimates, *moved)
+
+
+def on_segments(segments: Segments, measures: Sequence[Measure]) -> Iterator[SegmentInfluence]:
+    """The influence of the cases of segments on each of some areas and points of curves."""
     terms = {term.name: term for measure in measures for term in measure.gradient_terms}
-    joined = with_influence(cells, keys, list(terms.values()))
-    if slopes:
-        areas = [measure for measure in measures if measure.gradient_terms]
-        wide = per_key(cells, keys, areas).select(*keys, **slopes)
-        joined = attach(joined, wide, keys)
-    combined, centred = {}, {}
-    for i, measure in enumerate(measures):
-        loss = measure.case_loss
-        if loss is not None:
-            joined = joined.with_columns(**loss.columns)
-        for name, total in (("pos", "positives"), ("neg", "negatives")):
-            value = pl.col(influence_column(i, name))
-            if loss is None:
-                combined[influence_column(i, name)] = pl.sum_horizontal(
-                    pl.col(private(f"slope_{i}_{j}")) * pl.col(column(term, name))
-                    for j, term in enumerate(measure.gradient_terms)
-                )
-            else:
-                own_loss = loss.positive if name == "pos" else loss.negative
-                # A score of 0 or 1 may be infinitely wrong for cases that are not there.
-                combined[influence_column(i, name)] = (
-                    pl.when(pl.col(name) > 0).then(loss.scale * own_loss).otherwise(0.0)
-                )
-            mean = within((pl.col(name) * value).sum(), keys) / pl.col(total)
-            centred[influence_column(i, name)] = value - mean
-    own = cells.collect_schema().names()
-    return joined.with_columns(**combined).with_columns(**centred).select(*own, *centred)
+    with np.errstate(all="ignore"):
+        gradients = {name: term.gradient(segments) for name, term in terms.items()}
+        sums = _sums(segments, measures, gradients)
+        for measure in measures:
+            estimates = value_of(measure.estimate, sums) + np.zeros(len(segments.starts))
+            sides = [np.zeros(len(segments.pos))] * 4
+            for i, term in enumerate(measure.gradient_terms):
+                own = gradients[term.name][:4]
+                if isinstance(term.slope, float):
+                    scaled = own if term.slope == 1 else [term.slope * side for side in own]
+                else:
+                    slope = segments.each(value_of(term.slope, sums))
+                    scaled = [slope * side for side in own]
+                sides = [a + b for a, b in zip(sides, scaled, strict=True)] if i else list(scaled)
+            yield SegmentInfluence(estimates, *_centred(segments, *sides))
 
 
-def influence_column(i: int, name: str) -> str:
-    """The column with the influence of cases of a class on the measure numbered i."""
-    return private(f"on_{i}_{name}")
+def _sums(
+    segments: Segments, measures: Sequence[Measure], gradients: dict[str, Gradient]
+) -> "dict[str, Array]":
+    """The columns that estimates and slopes are written with: areas are known from gradients."""
+    sums = {"positives": segments.positives, "negatives": segments.negatives}
+    others = []
+    for measure in measures:
+        known = {name: gradients[name].area for name in measure.sums if name in gradients}
+        areas = {name: area for name, area in known.items() if area is not None}
+        sums |= {name: segments.total(area) for name, area in areas.items() if name not in sums}
+        if measure.least or measure.sums.keys() - areas.keys():
+            others.append(measure)
+    if others:
+        cells = {name: getattr(segments, name) for name in ("pos", "neg", "tp", "fp")}
+        cells |= {name: segments.each(sums[name]) for name in ("positives", "negatives")}
+        sums = block_sums(cells, segments.starts, others) | sums
+    return sums
 
 
-def covariances(measures: Sequence[Measure]) -> dict[str, pl.Expr]:
-    """Per key, from `with_influence`: the covariances of the terms of each measure.
-
-    Class totals are fixed and the divisors are n − 1 per class: for the AUC this is DeLong's
-    variance.
-    """
-    pairs = {
-        covariance(a, b): (a, b)
-        for measure in measures
-        for a, b in combinations_with_replacement(measure.gradient_terms, 2)
-    }
-    return {name: _covariance(*pair) for name, pair in pairs.items()}
-
-
-def covariance(a: GradientTerm, b: GradientTerm) -> str:
-    """The column that holds the covariance of two terms."""
-    return f"{a.name}_with{b.name}"
-
-
-def std_error(measure: Measure) -> pl.Expr:
-    """The standard error of a measure, from the columns of `covariances`; null where it has none.
-
-    It is null with one positive or one negative, and zero where all cases of a
-    class have the same influence.
-    """
-    if not measure.gradient_terms:
-        return pl.lit(None, pl.Float64)
-    variance = pl.sum_horizontal(
-        (1 if a is b else 2) * a.slope * b.slope * pl.col(covariance(a, b))
-        for a, b in combinations_with_replacement(measure.gradient_terms, 2)
-    )
-    return root_of_variance(variance)
+def _centred(
+    segments: Segments, by_t0: "Array", by_f0: "Array", by_dt: "Array", by_df: "Array"
+) -> "tuple[Array, Array, Array, Array]":
+    """The influence of the cases of segments, from the gradient, less its mean in each class."""
+    # Cases of a segment move the start of all segments below it.
+    on_pos = by_dt + segments.below(by_t0)
+    below = segments.below(by_f0)
+    on_neg, on_level = by_df + below, by_f0 + below
+    mean_pos = segments.total(segments.pos * on_pos) / segments.positives
+    among = segments.neg * on_neg + segments.level * on_level
+    mean_neg = segments.total(among) / segments.negatives
+    on_pos -= segments.each(mean_pos)
+    centre = segments.each(mean_neg)
+    on_neg -= centre
+    on_level -= centre
+    return on_pos, on_neg, on_level, -mean_neg
 
 
-def root_of_variance(variance: pl.Expr) -> pl.Expr:
-    """The standard error; null without two cases of each class, zero for a rounding error."""
-    enough = (pl.col("positives") > 1) & (pl.col("negatives") > 1) & variance.is_not_nan()
-    return pl.when(enough).then(
-        pl.when(variance > NO_VARIANCE).then(variance).otherwise(0.0).sqrt()
-    )
-
-
-def column(term: GradientTerm, what: str) -> str:
-    """A column of `with_influence`: what a term has for "pos", "neg", "level" or a side."""
-    return f"{term.name}_{what}"
-
-
-def _covariance(a: GradientTerm, b: GradientTerm) -> pl.Expr:
-    positives, negatives = pl.col("positives").max(), pl.col("negatives").max()
-    pos, neg, level = pl.col("pos"), pl.col("neg"), pl.col(LEVEL)
-    # Negatives below all positives have no influence and no level run.
-    rest = negatives - pl.col("fp").max()
-
-    def centred(term: GradientTerm) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
-        on_pos, on_neg, on_level = (pl.col(column(term, what)) for what in ("pos", "neg", "level"))
-        mean_pos = (pos * on_pos).sum() / positives
-        mean_neg = (neg * on_neg + level * on_level).sum() / negatives
-        return on_pos - mean_pos, on_neg - mean_neg, on_level - mean_neg, mean_neg
-
-    (pos_a, neg_a, level_a, mean_a), (pos_b, neg_b, level_b, mean_b) = centred(a), centred(b)
-    among_positives = (pos * pos_a * pos_b).sum()
-    among_negatives = (neg * neg_a * neg_b + level * level_a * level_b).sum() + (
-        rest * mean_a * mean_b
-    )
-    return among_positives / (positives * (positives - 1)) + among_negatives / (
-        negatives * (negatives - 1)
-    )
-
-
-def no_limits_note(error: pl.Expr) -> pl.Expr:
-    """Note on why there are no limits, from a standard error."""
-    return (
-        pl.when(pl.col(FRACTIONAL)).then(pl.lit(NOT_COUNTS))
-        .when(pl.col("positives") <= 1).then(pl.lit("one positive: no standard error"))
-        .when(pl.col("negatives") <= 1).then(pl.lit("one negative: no standard error"))
-        .when(error.is_null()).then(pl.lit("no derivative here: no interval"))
-        .otherwise(pl.lit("no spread among the cases: no interval"))
+def _segments(score: "Array", truth: "Array") -> "tuple[Segments, Array | None]":
+    """The segments of sorted cases, and the positives of each, None where each has one."""
+    size, place = truth.size, np.flatnonzero(truth)
+    new = np.append(True, score[1:] != score[:-1])
+    if new.all():
+        start, end, tp = place, place + 1, np.arange(1.0, place.size + 1)
+        tied = None
+    else:
+        starts = np.flatnonzero(new)
+        cell = np.cumsum(new)[place] - 1
+        last = np.flatnonzero(np.append(cell[1:] != cell[:-1], True))
+        tp = last + 1.0
+        start, end = (edges[cell[last]] for edges in (starts, np.append(starts[1:], size)))
+        tied = np.diff(last, prepend=-1)
+    pos = np.diff(tp, prepend=0)
+    segments = Segments(
+        pos=pos, neg=(end - start) - pos, tp=tp, fp=end - tp, positives=np.array([place.size]),
+        negatives=np.array([size - place.size]), starts=np.zeros(1, np.int64),
     )  # fmt: skip
+    return segments, tied
+
+
+def _interleaved(level: "Array", neg: "Array", rest: "Array") -> "Array":
+    """The values of negatives of one key, best score first."""
+    values: Array = np.append(np.stack([level, neg], axis=1).ravel(), rest)
+    return values
+
+
+def _single_cases(score: "Array", truth: "Array") -> "dict[str, Array]":
+    """Cells of one case each, in the columns that losses are written with."""
+    pos = truth.astype(float)
+    totals = {"positives": pos.sum(), "negatives": truth.size - pos.sum()}
+    return {SCORE: score.astype(float), "pos": pos, "neg": 1 - pos} | {
+        name: np.full(truth.size, total) for name, total in totals.items()
+    }
+
+
+def losses_of(loss: CaseLoss, cells: "dict[str, Array]") -> "tuple[Array, Array]":
+    """How much a positive and a negative of each cell move a mean of losses, about no centre."""
+    known = dict(cells)
+    for name, column in loss.columns.items():
+        known[name] = column.value(known)
+    scale = value_of(loss.scale, known)
+    return scale * loss.positive.value(known), scale * loss.negative.value(known)

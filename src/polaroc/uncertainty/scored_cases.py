@@ -1,4 +1,4 @@
-"""Read cases scored by several models, and compare measures on paired cases."""
+"""Cases of one test set, or several, that models scored: read, checked and put side by side."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,77 +10,86 @@ from polaroc.base.columns import check_keys, column_name, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
-from polaroc.base.private_columns import HAVE, PLACE, SIZE, TRUTH
-from polaroc.curves.curve import curve
+from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.measures.functions import table_sums
-from polaroc.measures.spec import Measure
-from polaroc.predictions.cases import Cases, keyed
+from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.row_checks import SCORE, without_nulls
 from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
-from polaroc.uncertainty.influence import influence, influence_column
 
 PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
 )  # fmt: skip
 FEW = 3
+# Rows of a model on end from which slices are faster than a look at every row.
+LONG_RUN = 1_000
 TWO_SCORES = ["p_logreg", "p_forest"]
 WHOLE_CASES = "drop such cases of all models before, or correct them."
-# Differences and variances below are mere rounding.
-NO_DIFFERENCE, NO_VARIANCE = 1e-12, 1e-26
 
 
-@dataclass(frozen=True)
-class PairedCases:
-    """Scores of one test set per block, by several models."""
+@dataclass(frozen=True, eq=False)
+class ScoredCases:
+    """The cases of one test set, scored by several models; one array per model in each list."""
 
-    rows: pl.DataFrame  # test sets, model, case, score and truth, sorted
-    blocks: list[str]
+    key: tuple[object, ...]  # of the test set
+    models: list[object]  # sorted
+    scores: list["Array"]
+    truths: list["Array"]
+    clusters: list["Array"] | None  # numbers from 0 on, where there are clusters
+    paired: bool  # whether all models have the same cases in the same order
+
+    @property
+    def size(self) -> int:
+        """How many cases there are."""
+        sizes = [score.size for score in self.scores]
+        return sizes[0] if self.paired else sum(sizes)
+
+    def of(self, places: Sequence[int]) -> "ScoredCases":
+        """The same of some of the models."""
+
+        def kept(own: list[Any]) -> list[Any]:
+            return [own[place] for place in places]
+
+        return replace(
+            self,
+            models=kept(self.models),
+            scores=kept(self.scores),
+            truths=kept(self.truths),
+            clusters=None if self.clusters is None else kept(self.clusters),
+        )
+
+    def rank_alike(self) -> bool:
+        """Whether the models put the cases in the same order, with the same ties."""
+        first, *others = (np.unique(score, return_inverse=True)[1] for score in self.scores)
+        return all((first == other).all() for other in others)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedCases:
+    """The test sets on which models are compared, and the names of the columns."""
+
+    sets: list[ScoredCases]
+    schema: pl.Schema  # of the keys of the test sets, and of the models
+    blocks: list[str]  # the keys of the test sets
     model: str
     case: str | None
 
-
-@dataclass(frozen=True)
-class Block:
-    """Estimates and influence of a measure for several models in one block."""
-
-    key: tuple[object, ...]  # of the block
-    models: list[object]  # sorted
-    estimates: "Array"  # one per model, NaN where it has none
-    influence: tuple[list["Array"], list["Array"]]  # of positives and negatives, a list by model
-    paired: bool  # in the same order of cases
-
-    def variance(self, a: int, b: int) -> float:
-        """The variance of a difference, NaN where a class has fewer than two cases."""
-        total = 0.0
-        for among in self.influence:
-            own, other = among[a], among[b]
-            if min(own.size, other.size) < 2:
-                return float("nan")
-            # From the differences, not from three variances: models that are all but
-            # equal would drown in rounding.
-            moved = [own - other] if self.paired else [own, other]
-            total += sum(float(part.var(ddof=1)) / part.size for part in moved)
-        return total
-
-    def covariance(self) -> "Array":
-        """The covariance of estimates of the same cases, NaN where a class has fewer than two."""
-        total = np.zeros((len(self.models), len(self.models)))
-        for among in self.influence:
-            if min(part.size for part in among) < 2:
-                return total * float("nan")
-            total += np.cov(np.stack(among)).reshape(total.shape) / among[0].size
-        return total
+    @property
+    def only(self) -> ScoredCases:
+        """The one test set."""
+        (one,) = self.sets
+        return one
 
 
-def read_cases(cases: Cases[Any], hint: str = WHOLE_CASES) -> PairedCases:
-    """Cases of each test set; raise where models did not score the same ones.
+def read_cases(
+    cases: Cases[Any], hint: str = WHOLE_CASES, *, unpaired: bool = False
+) -> ComparedCases:
+    """Cases of each test set, read once; raise where models did not score the same ones.
 
     Test sets are the values of `by` and folds. In a wide table each row is a case where no column
-    tells them apart.
+    tells them apart. Models that are `unpaired` have test sets of their own.
     """
     model, case = model_column(cases), cases.case
     if cases.weight is not None:
@@ -89,7 +98,7 @@ def read_cases(cases: Cases[Any], hint: str = WHOLE_CASES) -> PairedCases:
             "case counts once.",
             hint="leave it out.",
         )
-    if case is None and not cases.scores and "case" not in cases.absent:
+    if case is None and not (unpaired or cases.scores or "case" in cases.absent):
         raise InvalidArgument(
             "nothing tells which rows are the same case, by which models are compared.",
             hint=Hint(
@@ -100,19 +109,19 @@ def read_cases(cases: Cases[Any], hint: str = WHOLE_CASES) -> PairedCases:
                 case="id",
             ),
         )
-    if cases.scores and case is None:
+    if cases.scores and case is None and not unpaired:
         table, case = with_row_cases(cases.table)
         cases = replace(cases, table=cast(Any, table), case=case)
     of_case = None if case is None else column_name(case, "case")
     also = [] if of_case is None else [of_case]
     _refuse_roles_among(cases.by, model, also)
+    cases, clusters = with_clusters(cases)
     # Rows cannot be dropped one by one: a case is compared as scored by all models.
     with without_nulls(hint):
-        predictions = read(cases, also=also, collected=True)
-    blocks = [key for key in predictions.keys if key not in (model, *also)]
+        predictions = read(cases, also=[*also, *clusters], collected=True)
+    blocks = [key for key in predictions.keys if key not in (model, *also, *clusters)]
     check_keys(blocks, also=[f"{model}_a", f"{model}_b", *PAIR])
-    sorted_by = [*blocks, model, *also]
-    rows = predictions.valid_rows.sort(sorted_by, nulls_last=True).collect()
+    rows = predictions.valid_rows.collect()
     if rows[model].n_unique() < 2:
         raise InvalidArgument(
             f"{model!r} has {rows[model].n_unique()} value(s), a comparison needs two.",
@@ -120,10 +129,82 @@ def read_cases(cases: Cases[Any], hint: str = WHOLE_CASES) -> PairedCases:
             if cases.scores
             else "is this the column that tells the models apart?",
         )
-    paired = PairedCases(rows, blocks, model, of_case)
-    if of_case is not None:
-        _refuse_unpaired(paired, of_case)
-    return paired
+    if clusters:
+        rows = rows.rename({clusters[0]: CLUSTER})
+        if missing := rows[CLUSTER].null_count():
+            raise InvalidPredictions(
+                f"{missing} cases have no cluster.",
+                hint="drop them, or give each a cluster of its own.",
+            )
+    kept = [*blocks, model]
+    sets = [_scored(parts, rows, blocks, model, of_case) for parts in _parts(rows, blocks, model)]
+    return ComparedCases(
+        sets, pl.Schema({key: rows.schema[key] for key in kept}), blocks, model, of_case
+    )
+
+
+def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[pl.DataFrame]]:
+    """The rows of each model, test set by test set, all sorted."""
+    keys = [*blocks, model]
+    runs = rows[model].rle().struct.unnest().with_columns(end=pl.col("len").cum_sum())
+    if blocks or runs.height * LONG_RUN > rows.height:
+        parts = rows.partition_by(keys, maintain_order=True)
+    else:
+        # As of a wide table, whose models come one after another.
+        by_model = runs.group_by("value", maintain_order=True).agg("len", "end")
+        parts = [
+            pl.concat([rows.slice(end - size, size) for size, end in zip(*own, strict=True)])
+            for own in by_model.select("len", "end").iter_rows()
+        ]
+    first = pl.concat([part.select(keys).head(1) for part in parts])
+    order = first.with_row_index(PLACE).sort(keys, nulls_last=True)
+    for block in order.partition_by(blocks, maintain_order=True) if blocks else [order]:
+        yield [parts[place] for place in block[PLACE]]
+
+
+def _scored(
+    parts: list[pl.DataFrame], rows: pl.DataFrame, blocks: list[str], model: str, case: str | None
+) -> ScoredCases:
+    """The cases of a test set; raise where models did not score the same ones."""
+    if case is not None:
+        aligned = _aligned(parts, case)
+        if aligned is None:
+            _refuse_unpaired(rows, blocks, model, case)
+        parts = aligned or parts
+    clusters = None
+    if CLUSTER in rows.columns:
+        # Models that have the same cases have the same clusters.
+        own = [_numbered(part[CLUSTER]) for part in (parts if case is None else parts[:1])]
+        clusters = own if case is None else own * len(parts)
+    return ScoredCases(
+        parts[0].select(blocks).row(0) if blocks else (),
+        [part[model][0] for part in parts],
+        [part[SCORE].to_numpy() for part in parts],
+        [part[TRUTH].to_numpy() for part in parts],
+        clusters,
+        case is not None,
+    )
+
+
+def _numbered(clusters: pl.Series) -> "Array":
+    """The clusters as numbers from 0 on."""
+    return (clusters.rank("dense") - 1).to_numpy().astype(np.int64)
+
+
+def _aligned(parts: list[pl.DataFrame], case: str) -> list[pl.DataFrame] | None:
+    """The rows of all models in one order of cases; None where they differ in more than that."""
+    shared = [name for name in (case, TRUTH, CLUSTER) if name in parts[0].columns]
+
+    def are_alike(parts: list[pl.DataFrame]) -> bool:
+        first, *others = (part.select(shared) for part in parts)
+        return all(map(first.equals, others))
+
+    if parts[0][case].null_count() or parts[0][case].n_unique() < parts[0].height:
+        return None
+    if are_alike(parts):
+        return parts
+    parts = [part.sort(case) for part in parts]
+    return parts if are_alike(parts) else None
 
 
 def model_column(cases: Cases[Any]) -> str:
@@ -215,87 +296,29 @@ def _is_missing(table: pl.DataFrame, column: IntoExpr, argument: str) -> pl.Expr
     return (value.is_null() | value.is_nan()) if dtype.is_float() else value.is_null()
 
 
-def blocks_of(
-    cases: PairedCases, measure: Measure, curves: pl.DataFrame | None = None
-) -> Iterator[Block]:
-    """The estimates of a measure and the influence of the cases, block by block.
-
-    `curves` are those of the cases, where they are known.
-    """
-    keys = [*cases.blocks, cases.model]
-    if curves is None:
-        curves = curve(keyed(cases.rows, truth=TRUTH, score=SCORE, by=keys))
-    numbered = curves.lazy().filter(pl.col(SCORE).is_not_null()).with_row_index(PLACE)
-    names = [influence_column(0, "pos"), influence_column(0, "neg")]
-    sizes = (pl.col("pos") + pl.col("neg")).alias(SIZE)
-    moved = influence(numbered, keys, [measure]).select(*keys, PLACE, sizes, *names).sort(PLACE)
-    value = table_sums(curves.lazy(), keys, [measure]).select(
-        *keys, measure.estimate.alias("estimate")
-    )
-    cells, estimates = pl.collect_all([moved, value])
-    firsts = cells.group_by(keys).agg(pl.col(PLACE).min(), pl.len().alias(HAVE))
-    models = cases.rows.group_by(keys, maintain_order=True).agg(pl.len().alias(SIZE))
-    for table in (firsts, estimates):
-        models = join_on(models, table, keys, "left", order="left")
-    on_pos, on_neg, size = (cells[name].to_numpy() for name in (*names, SIZE))
-    score, truth = (cases.rows[name].to_numpy() for name in (SCORE, TRUTH))
-    start = 0
-    for block in (
-        models.partition_by(cases.blocks, maintain_order=True) if cases.blocks else [models]
-    ):
-        among: tuple[list[Array], list[Array]] = ([], [])
-        for rows, first, count in block.select(SIZE, PLACE, HAVE).iter_rows():
-            own = slice(start, start + rows)
-            # Rows from the worst score to the best have the cells of the curve in reverse.
-            cell = np.empty(rows, np.int64)
-            reverse = np.arange(first + count - 1, first - 1, -1)
-            cell[np.argsort(score[own])] = np.repeat(reverse, size[reverse])
-            among[0].append(on_pos[cell[truth[own]]])
-            among[1].append(on_neg[cell[~truth[own]]])
-            start += rows
-        yield Block(
-            block.select(cases.blocks).row(0) if cases.blocks else (),
-            block[cases.model].to_list(), block["estimate"].to_numpy().astype(float), among,
-            cases.case is not None,
-        )  # fmt: skip
-
-
-def _refuse_unpaired(cases: PairedCases, case: str) -> None:
-    rows, key = cases.rows, [*cases.blocks, case]
+def _refuse_unpaired(rows: pl.DataFrame, blocks: list[str], model: str, case: str) -> None:
+    """Raise on cases that models do not have in common, with the first of them."""
+    key = [*blocks, case]
     if rows[case].null_count():
         raise InvalidPredictions(
             f"{rows[case].null_count()} rows have no case.", hint=f"fill in the column {case!r}."
         )
-    if _is_paired(cases, case):
-        return
-    refuse_twice(rows.select(*key, cases.model), [*key, cases.model])
-    per_block = [pl.col(cases.model).n_unique().alias("models")]
-    wanted = rows.group_by(cases.blocks).agg(per_block) if cases.blocks else rows.select(per_block)
-    counts = rows.group_by(key).agg(
-        pl.len().alias("found"), pl.col(TRUTH).n_unique().alias("kinds")
-    )
-    if cases.blocks:
-        counts = join_on(counts, wanted, cases.blocks)
-    else:
-        counts = counts.join(wanted, how="cross")
+    refuse_twice(rows.select(*key, model), [*key, model])
+    per_block = [pl.col(model).n_unique().alias("models")]
+    wanted = rows.group_by(blocks).agg(per_block) if blocks else rows.select(per_block)
+    kinds = {name: pl.col(name).n_unique() for name in (TRUTH, CLUSTER) if name in rows.columns}
+    counts = rows.group_by(key).agg(pl.len().alias("found"), **kinds)
+    counts = join_on(counts, wanted, blocks) if blocks else counts.join(wanted, how="cross")
     _refuse(counts.filter(pl.col("found") < pl.col("models")), key,
             "cases lack a score by some model",
             Hint("keep the cases that all models scored, or case=None for independent test sets.",
                  command_line="keep the cases that all models scored."),
             )  # fmt: skip
-    _refuse(counts.filter(pl.col("kinds") > 1), key, "cases have a truth that differs by model",
-            "one case has one truth: check how the tables were joined.")  # fmt: skip
-
-
-def _is_paired(cases: PairedCases, case: str) -> bool:
-    """Whether all models of a block have the same rows of a case and its truth, each once."""
-    rows = cases.rows.select(*cases.blocks, cases.model, case, TRUTH)
-    blocks = rows.partition_by(cases.blocks, include_key=False) if cases.blocks else [rows]
-    for block in blocks:
-        first, *others = block.partition_by(cases.model, include_key=False, maintain_order=True)
-        if first[case].n_unique() < first.height or not all(map(first.equals, others)):
-            return False
-    return True
+    for name, role in ((TRUTH, "truth"), (CLUSTER, "cluster")):
+        if name in kinds:
+            _refuse(counts.filter(pl.col(name) > 1), key,
+                    f"cases have a {role} that differs by model",
+                    f"one case has one {role}: check how the tables were joined.")  # fmt: skip
 
 
 def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
@@ -305,11 +328,12 @@ def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
     _refuse(twice, key, "cases are there twice for a model",
             Hint("keep one row per case and model, or say that no column tells cases apart, "
                  "case=None. Number the cases of several folds throughout. Where several rows "
-                 "belong to one patient, customer or the like, take one row of each; "
-                 f"pr.bootstrap(cluster={case!r}) gives measures limits that hold.",
+                 "belong to one patient, customer or the like, name these as {cluster}, and what "
+                 "tells the rows apart as {case}.",
                  command_line="keep one row per case and model, or say that no column tells cases "
                  "apart, --no-case. Number the cases of several folds throughout. Where several "
-                 "rows belong to one patient, customer or the like, take one row of each."),
+                 "rows belong to one patient, customer or the like, name these as {cluster}, and "
+                 "what tells the rows apart as {case}.", cluster=case, case="row"),
             )  # fmt: skip
 
 

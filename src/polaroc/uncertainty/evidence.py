@@ -1,0 +1,385 @@
+"""Evidence: estimates of several models, how far they may be off together, and their contrasts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import erfc, inf, isinf, sqrt
+from typing import NamedTuple, overload
+
+import polars as pl
+
+from polaroc.base.lazy import np
+from polaroc.base.statistics import ROUNDING, normal
+from polaroc.errors import Hint
+from polaroc.typing import Array
+
+FITTED = "these fitted models on other cases like these"
+UNRELATED = Hint(
+    "Their errors were taken for unrelated, which understates it where they were tested on the "
+    "same cases: give predictions with {case}.",
+    case="id",
+)
+NOTHING = "Nothing says how sure this is: {}."
+TRAINED_ANEW = "models trained anew on other samples of this size"
+# Standard errors below are rounding, as are differences below `ROUNDING`; measures are of order 1.
+NO_ERROR = 1e-13
+# Test sets as large as training sets: the most that is usual.
+MAX_RATIO = 1.0
+# Variances of a difference below this share of those of both models come from the differences.
+SIMILAR = 1e-3
+
+
+class Moved(NamedTuple):
+    """By how much each unit (a case, a cluster, a fold) moves the estimates, centred.
+
+    A covariance is the sum of squares and products of these over the units of a part, times its
+    factor; of clusters that have cases of both classes also over both parts, times `joint`.
+    """
+
+    parts: tuple["Array", ...]  # positives and negatives, or folds: measures × models × units
+    factors: tuple[float, ...]
+    counts: tuple[int, ...]  # of units that a part has
+    joint: float = 0.0  # where parts have the same units in the same order
+    units: str = "cases"
+
+    def products(self, own: Sequence["Array"], other: Sequence["Array"]) -> "Array":
+        """The covariance of two sums of influences, one for each row of `own` and `other`."""
+        pairs = zip(self.factors, own, other, strict=True)
+        total = sum(factor * _dot(a, b) for factor, a, b in pairs)
+        if self.joint:
+            total = total + self.joint * (_dot(own[0], other[1]) + _dot(own[1], other[0]))
+        return np.asarray(total)
+
+    def apart(self, first: int, second: int, measure: int = 0) -> list["Array"]:
+        """By how much the units move the difference of two models."""
+        return [part[measure, first] - part[measure, second] for part in self.parts]
+
+    def covariance(self) -> "Array":
+        """The covariance of all models: measures × models × models."""
+        pairs = zip(self.factors, self.parts, strict=True)
+        # A measure may be unknown of a model.
+        with np.errstate(invalid="ignore"):
+            total = sum(factor * part @ part.swapaxes(-1, -2) for factor, part in pairs)
+            if self.joint:
+                both = self.parts[0] @ self.parts[1].swapaxes(-1, -2)
+                total = total + self.joint * (both + both.swapaxes(-1, -2))
+        return np.asarray(total)
+
+
+def _dot(own: "Array", other: "Array") -> "Array":
+    """The sums of products along the last axis, without a table of these."""
+    total: Array = np.einsum("...i,...i->...", own, other)
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Estimates of measures of models, their covariance, and what these are about."""
+
+    models: "Sequence[object] | pl.Series"
+    estimates: "Array"  # measures × models
+    covariance: "Array"  # measures × models × models; NaN where nothing is known of it
+    freedom: float  # of the covariance, for Student's t; infinite for the normal distribution
+    about: str  # what the covariance is about, after "about"
+    doubts: tuple[str, ...] = ()
+    moved: Moved | None = None  # where models have the same units
+    is_bound: bool = False  # whether the covariance is larger than it need be
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a covariance, of models of which any varies; else `doubts` says why."""
+        variances = self.covariance.diagonal(axis1=1, axis2=2)
+        return bool((variances.max(axis=1, initial=0.0) > NO_ERROR**2).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """Differences of pairs of models, one number per pair in each array."""
+
+    first: "Array"  # places of the models
+    second: "Array"
+    difference: "Array"  # first minus second
+    std_error: "Array"
+    freedom: float
+
+    @property
+    def constant(self) -> "Array":
+        """Whether a difference that is not 0 shows no variation."""
+        constant: Array = (self.std_error == 0) & (self.difference != 0)
+        return constant
+
+    @property
+    def statistic(self) -> "Array":
+        """Student's t: 0 where the difference is 0, ±∞ where only its standard error is 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = self.difference / self.std_error
+        return np.where(self.difference == 0, 0.0 * self.std_error, ratio)
+
+    @property
+    def p_value(self) -> "Array":
+        """The two-sided p-value of no difference."""
+        if isinf(self.freedom):
+            return np.array([erfc(abs(t) / sqrt(2)) for t in self.statistic])
+        from scipy.special import stdtr
+
+        p: Array = 2 * stdtr(self.freedom, -np.abs(self.statistic))
+        return p
+
+    def apart(self, p_value: "Array", level: float) -> list[tuple[int, int]]:
+        """The places of the models of the pairs with a p-value below 1 − `level`."""
+        places = np.stack([self.first, self.second], axis=1)[p_value < 1 - level]
+        return [(a, b) for a, b in places.tolist()]
+
+    def limits(self, level: "float | Array") -> tuple["Array", "Array"]:
+        """The lower and upper limits of the differences, at one level or one for each."""
+        reach = quantile(level, self.freedom) * self.std_error
+        return self.difference - reach, self.difference + reach
+
+
+def of_folds(
+    values: "Array", ratio: float | None, models: "Sequence[object] | pl.Series" = ()
+) -> Evidence:
+    """Evidence from one number per fold and model, whose folds share training cases.
+
+    The variance of the means is that of Nadeau and Bengio (2003).
+
+    Parameters
+    ----------
+    values
+        Folds × models.
+    ratio
+        Test cases over training cases of a fold; 0 for folds that share nothing; None where it is
+        not known, and the most that is usual is taken.
+    models
+        Their names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> evidence = of_folds(np.array([[0.9, 0.8], [0.8, 0.8], [0.7, 0.6]]), 0.25)
+    >>> pairs = all_pairs(evidence)
+    >>> pairs.difference.round(4).tolist(), pairs.std_error.round(4).tolist()
+    ([0.0667], [0.0441])
+    """
+    folds, means = len(values), values.mean(axis=0)
+    factor = 1 / folds + (MAX_RATIO if ratio is None else ratio)
+    moved = Moved(((values - means).T[None],), (factor / (folds - 1),), (folds,), units="folds")
+    return Evidence(
+        models, means[None], moved.covariance(), float(folds - 1), TRAINED_ANEW,
+        tuple(_doubts_of_folds(folds, ratio)), moved, is_bound=ratio is None,
+    )  # fmt: skip
+
+
+def _doubts_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
+    """What the corrected variance takes for granted of folds with this ratio."""
+    if ratio is None:
+        yield Hint(
+            "The folds were taken to test on as many cases as they train on, which understates "
+            "it: give {test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or predictions "
+            "with {case}.",
+            test_train_ratio=0.25,
+            case="id",
+        )
+    elif ratio == 0:
+        yield Hint(
+            f"{{test_train_ratio}} takes the {folds} folds as independent: that holds where no two "
+            "share training or test cases, such as different datasets.",
+            test_train_ratio=0,
+        )
+    else:
+        given = float(f"{ratio:.3g}")
+        yield Hint(
+            f"With {{test_train_ratio}} the {folds} folds, which share cases, count as "
+            f"{1 / (1 / folds + ratio):.1f} independent ones.",
+            test_train_ratio=given,
+        )
+        if ratio > 1:
+            yield Hint(
+                "{test_train_ratio} means more test than training cases: is it turned around?",
+                test_train_ratio=given,
+            )
+
+
+def of_unrelated(
+    values: "Array", errors: "Array", models: "Sequence[object] | pl.Series" = ()
+) -> Evidence:
+    """Evidence from standard errors of fitted models, as if their errors were unrelated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> of_unrelated(np.array([[0.9, 0.8]]), np.array([0.5, 0.25])).covariance[0].tolist()
+    [[0.25, 0.0], [0.0, 0.0625]]
+    """
+    covariance = np.diag(errors**2)[None]
+    return Evidence(models, values, covariance, inf, FITTED, (UNRELATED,), is_bound=True)
+
+
+def of_halves(
+    means: "Array",
+    halves: "Array",
+    fewest: float,
+    noise: "Array | None" = None,
+    models: "Sequence[object] | pl.Series" = (),
+) -> Evidence:
+    """Evidence from means over folds, and from the same measure in disjoint halves of the cases.
+
+    Parameters
+    ----------
+    means
+        One per model.
+    halves
+        The measure in halves: splits × 2 halves × repeats × models, a mean over folds each.
+    fewest
+        The cases of the smaller class.
+    noise
+        The part of the covariance of the means that is due to how the cases were split, by default
+        that of one repeat, as the halves tell it.
+    models
+        Their names.
+
+    Notes
+    -----
+    The two halves share no case, so that half the mean square of their difference is unbiased
+    for the variance at half the cases, whatever the learner; at all cases it is half of that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> halves = np.array([[[[0.75, 0.5]], [[0.25, 0.5]]]])
+    >>> evidence = of_halves(np.array([0.6, 0.5]), halves, 81)
+    >>> evidence.covariance[0].tolist(), round(evidence.freedom, 3)
+    ([[0.0625, 0.0], [0.0, 0.0]], 0.988)
+    """
+    splits, _, repeats, _ = halves.shape
+    apart = halves[:, 0].mean(axis=1) - halves[:, 1].mean(axis=1)
+    of_one = split_noise(halves)
+    # The noise of one repeat is half that of one in a half, which has half the cases.
+    excess = (of_one / 2 if noise is None else noise) - of_one / (2 * repeats)
+    # No pair may get less than its halves say.
+    values, vectors = np.linalg.eigh(excess)
+    covariance = apart.T @ apart / (4 * splits) + (vectors * values.clip(min=0)) @ vectors.T
+    freedom = 1 / (1 / splits + 1 / (fewest - 1))
+    doubt = (
+        "Their variance is that of halves of the data, which share no case, with "
+        f"{freedom:.3g} degrees of freedom; it takes a variance that halves when the cases double."
+    )
+    return Evidence(models, means[None], covariance[None], freedom, TRAINED_ANEW, (doubt,))
+
+
+def split_noise(halves: "Array") -> "Array":
+    """The covariance of the models' means over one repeat, given the cases of a half.
+
+    Zero where there is one repeat.
+    """
+    repeats, models = halves.shape[2:]
+    if repeats == 1:
+        return np.zeros((models, models))
+    moved = (halves - halves.mean(axis=2, keepdims=True)).reshape(-1, models)
+    covariance: Array = moved.T @ moved * (repeats / (repeats - 1)) / len(moved)
+    return covariance
+
+
+def with_one_variance(evidence: Evidence) -> Evidence:
+    """The evidence on models that all have one variance, and share nothing but the folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with_one_variance(of_folds(np.array([[0.5, 0.25], [0.5, 0.75]]), 0)).covariance[0].tolist()
+    [[0.03125, 0.0], [0.0, 0.03125]]
+    """
+    models = evidence.estimates.shape[1]
+    shared = np.array([common_variance(evidence, at) for at in range(len(evidence.estimates))])
+    return replace(
+        evidence,
+        covariance=shared[:, None, None] * np.eye(models),
+        freedom=evidence.freedom * (models - 1),
+        moved=None,
+    )
+
+
+def common_variance(evidence: Evidence, measure: int = 0) -> float:
+    """Half the mean variance of a difference: the variance of models that have one and share none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> common_variance(of_folds(np.array([[0.5, 0.25], [0.5, 0.75]]), 0))
+    0.03125
+    """
+    models = evidence.estimates.shape[1]
+    if evidence.moved is None:
+        covariance = evidence.covariance[measure]
+        total = covariance.trace() - covariance.sum() / models
+    else:
+        # From what moves one model more than the others: the rest would drown it in rounding.
+        own = [part[measure] - part[measure].mean(axis=0) for part in evidence.moved.parts]
+        total = evidence.moved.products(own, own).sum()
+    variance = float(total) / (models - 1)
+    size = max(1.0, float(np.abs(evidence.estimates[measure]).max(initial=0.0)))
+    return variance if variance > (NO_ERROR * size) ** 2 else 0.0
+
+
+def without(why: str) -> Evidence:
+    """The evidence where nothing says how sure estimates are, and why."""
+    doubt = why if isinstance(why, Hint) else NOTHING.format(why)
+    return Evidence((), np.empty((1, 0)), np.empty((1, 0, 0)), inf, FITTED, (doubt,))
+
+
+def contrasts(evidence: Evidence, first: "Array", second: "Array", measure: int = 0) -> Contrasts:
+    """The differences of the models at the places `first` and `second`, each pair on its own."""
+    estimates = evidence.estimates[measure]
+    difference = estimates[first] - estimates[second]
+    size = float(np.abs(estimates[np.isfinite(estimates)]).max(initial=1.0))
+    covariance = evidence.covariance[measure]
+    own, other = covariance[first, first], covariance[second, second]
+    variance = own + other - 2 * covariance[first, second]
+    if evidence.moved is not None:
+        # Models that are all but equal would drown in the rounding of three variances. One pair
+        # at a time, since there may be millions of cases.
+        for place in np.flatnonzero(variance < SIMILAR * (own + other)):
+            apart = evidence.moved.apart(int(first[place]), int(second[place]), measure)
+            variance[place] = evidence.moved.products(apart, apart)
+    std_error = np.sqrt(np.maximum(variance, 0.0))
+    return Contrasts(
+        first, second,
+        np.where(np.abs(difference) <= ROUNDING * size, 0.0, difference),
+        np.where(std_error <= NO_ERROR * size, 0.0, std_error),
+        evidence.freedom,
+    )  # fmt: skip
+
+
+def all_pairs(evidence: Evidence, measure: int = 0) -> Contrasts:
+    """The differences of every two models."""
+    return contrasts(evidence, *pair_places(evidence.estimates.shape[1]), measure)
+
+
+def pair_places(models: int) -> tuple["Array", "Array"]:
+    """The places of the first and of the second model of each pair."""
+    pairs = np.array(list(combinations(range(models), 2)), dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+@overload
+def quantile(level: float, freedom: float = inf) -> float: ...
+
+
+@overload
+def quantile(level: "Array", freedom: float = inf) -> "Array": ...
+
+
+def quantile(level: "float | Array", freedom: float = inf) -> "float | Array":
+    """The quantile of Student's t that holds `level` between it and its negative.
+
+    Examples
+    --------
+    >>> round(float(quantile(0.95)), 3), round(float(quantile(0.95, 1)), 3)
+    (1.96, 12.706)
+    """
+    if isinf(freedom):
+        return normal(level) if isinstance(level, float) else np.array([*map(normal, level)])
+    from scipy.special import stdtrit
+
+    found: Array = -stdtrit(freedom, (1 - np.asarray(level)) / 2)
+    return float(found) if isinstance(level, float) else found

@@ -202,6 +202,8 @@ def choose_by_cost(
             cost_fn=costs.fn, cost_fp=costs.fp,
         )  # fmt: skip
         judged = judged.with_columns(exact.select(COST_LIMITS))
+    else:
+        judged = judged.with_columns(pl.lit(None, pl.Float64).alias(one) for one in COST_LIMITS)
     rated = judged.filter(KNOWN)
     if own.weight is not None or rated.is_empty():
         evidence = without(WEIGHTED)
@@ -316,8 +318,8 @@ def _choice(
         known = of_costs(known, measured.expected[0], *exact)
     priors = measured.prior_table(rated[model])
     ranked = measured.model_table(rated[model], known).with_columns(sens=pl.lit(None, pl.Float64))
-    ranked = join_on(ranked, judged.select(model, *COLUMNS), [model], "left", order="left")
-    unrated = judged.filter(~pl.col(KNOWN)).select(model, *COLUMNS)
+    ranked = join_on(ranked, rated.select(model, *OF_THRESHOLD), [model], "left", order="left")
+    unrated = judged.filter(~pl.col(KNOWN)).select(model, *OF_THRESHOLD)
     models = pl.concat([ranked, unrated], how="diagonal")
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()

@@ -13,7 +13,9 @@ from polaroc.comparison.delong import holm_of_known
 from polaroc.errors import InvalidArgument, InvalidPredictions
 
 ASKED = {"truth": "truth", "score": "score"}
-NUMBERS = ["difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted"]
+NUMBERS = [
+    "difference", "std_error", "lower", "upper", "level", "statistic", "p_value", "p_adjusted",
+]  # fmt: skip
 OVER = (0.05, 0.2)
 
 
@@ -68,7 +70,7 @@ def test_delong_is_its_definition_by_placements(paired):
         error = np.sqrt(variance)
         low, high = stats.norm.interval(0.95, difference, error)
         p = 2 * stats.norm.sf(abs(difference / error))
-        expected = [difference, error, low, high, difference / error, p]
+        expected = [difference, error, low, high, 0.95, difference / error, p]
         assert numbers[:-1] == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
@@ -76,7 +78,7 @@ def test_delong_is_its_definition_by_placements(paired):
 def test_models_that_rank_alike_do_not_differ(measure):
     same = of("A").with_columns(pl.lit("B").alias("model"), pl.col("score").exp() * 3)
     found = paired_test(pl.concat([of("A"), same]), **ASKED, measure=measure, over=OVER)
-    assert found.select(NUMBERS).row(0) == (0, 0, 0, 0, 0, 1, 1)
+    assert found.select(NUMBERS).row(0) == (0, 0, 0, 0, 0.95, 0, 1, 1)
 
 
 def test_what_cannot_be_told_is_null():

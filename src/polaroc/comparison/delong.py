@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_share
+from polaroc.base.columns import with_level
 from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.measures.catalog import CATALOG, default_measures, select_measures
@@ -59,7 +60,7 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
     Frame of the kind given
         One row per pair of models, value of `by` and fold, sorted: these keys; `model_a`,
         `model_b` (named after the column of the models); Float64 `difference`, the AUC of a
-        less that of b, `std_error`, `lower`, `upper`, `statistic` (normal where
+        less that of b, `std_error`, `lower`, `upper`, `level`, `statistic` (normal where
         models are equal, with clusters Student's t), `p_value` (two-sided) and
         `p_adjusted` (Holm, over the pairs of a test set). Models with the same curve and the same
         influence of every case differ by 0, with the p-value 1. What cannot
@@ -98,7 +99,7 @@ def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl
     check_share("level", level)
     compared = read_cases(cases)
     blocks = (of_test_set(one, [measure]) for one in compared.sets)
-    pairs = pairs_of(compared, blocks, level)
+    pairs = with_level(pairs_of(compared, blocks, level), level)
     return pairs.lazy().with_columns(pl.lit(dependence(cases), pl.String).alias("note"))
 
 

@@ -13,6 +13,7 @@ from polaroc.base.checks import check_share
 from polaroc.base.columns import (
     as_lazy,
     curve_keys,
+    with_level,
 )
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
@@ -192,9 +193,8 @@ def resampled(
 
     `source` are the curves, or cases with a column `CLUSTER`.
     """
-    return beside(
-        measured, source, keys, partial(_limits, keys=keys, spec=spec), counted=spec.counted
-    )
+    made = partial(_limits, keys=keys, spec=spec)
+    return with_level(beside(measured, source, keys, made, counted=spec.counted), spec.level)
 
 
 def _limits(source: pl.DataFrame, keys: Sequence[str], spec: BootstrapSpec) -> pl.DataFrame:

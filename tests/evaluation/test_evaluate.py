@@ -38,7 +38,7 @@ PREDICTIONS = pl.DataFrame(
 ).with_columns(pl.col("score") + pl.col("truth") * pl.col("fold") / 10)
 
 # Every function of frames, from predictions on.
-BEFORE_HULL = {
+IN_ENGINE = {
     "curve": lambda frame, **by: pr.curve(frame, **NAMES, **by),
     "surface": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(
         pr.surface, ["observed", 0.1], ["precision", "npv"]
@@ -57,14 +57,14 @@ BEFORE_HULL = {
     "intervals": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(
         pr.intervals, priors=0.1, interpolation="step"
     ),
+}
+IN_ARRAYS = {
     "evaluate, logit": lambda frame, **by: pr.evaluate(
         frame, **NAMES, **by, over=(0.05, 0.2), intervals="logit"
     ),
     "evaluate, wald": lambda frame, **by: pr.evaluate(
         frame, **NAMES, **by, over=pr.beta(2, 18), interpolation="linear", intervals="wald"
     ),
-}
-WITH_HULL = {
     "hull": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(pr.hull),
     "surface of hull": lambda frame, **by: (
         pr.curve(frame, **NAMES, **by).pipe(pr.hull).pipe(pr.surface, 0.1)
@@ -76,7 +76,7 @@ WITH_HULL = {
         frame, **NAMES, **by, interpolation="hull", over=(0.05, 0.2)
     ),
 }
-STEPS = BEFORE_HULL | WITH_HULL
+STEPS = IN_ENGINE | IN_ARRAYS
 KEYS = [[], ["model", "fold"]]
 
 
@@ -126,8 +126,8 @@ def test_an_empty_table_gives_an_empty_result_of_the_same_schema(name, by):
 
 @pytest.mark.alike(4)
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BEFORE_HULL)
-def test_plans_without_hull_can_be_sent_elsewhere(name):
+@pytest.mark.parametrize("name", IN_ENGINE)
+def test_plans_without_hull_and_intervals_can_be_sent_elsewhere(name):
     plan = STEPS[name](PREDICTIONS.lazy(), by=["model"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POLARS_WARN_UNSTABLE", "0")

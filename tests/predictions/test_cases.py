@@ -51,7 +51,11 @@ def words_of_report(*cases, **asked):
 
 FUNCTIONS = {
     "curve": (pr.curve, BASE, {}),
-    "evaluate": (pr.evaluate, BASE, {"measures": ["auc", "brier"], "priors": [0.1]}),
+    "evaluate": (
+        pr.evaluate,
+        BASE,
+        {"measures": ["auc", "brier"], "priors": [0.1], "intervals": "logit"},
+    ),
     "binned": (pr.binned, BASE, {"bins": 9}),
     "bin_edges": (pr.bin_edges, BASE, {"bins": 9}),
     "check": (pr.check, BASE, {}),
@@ -318,8 +322,6 @@ def test_roles_are_documented_though_python_strips_the_indentation():
 
 
 def test_intervals_do_not_ignore_clusters():
-    with pytest.raises(InvalidArgument, match=r"(?s)does not honour cluster.*pr\.bootstrap"):
-        pr.evaluate(TABLE, **BASE, cluster="one of ten", intervals="logit")
     with pytest.raises(InvalidArgument, match=r"(?s)does not honour cluster.*pr\.bootstrap"):
         pr.apply_thresholds(TABLE, POINTS, **BASE, cluster="one of ten", intervals="exact")
 

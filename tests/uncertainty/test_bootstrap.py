@@ -7,6 +7,7 @@ from scipy import stats
 from sizes import replicates
 
 import polaroc as pr
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.columns import INTERVAL
 from polaroc.base.private_columns import CLUSTER, DRAW, TRUTH
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -14,7 +15,7 @@ from polaroc.measures.catalog import select_measures
 from polaroc.predictions.row_checks import SCORE
 from polaroc.uncertainty.bootstrap_limits import accelerations, limits_of_draws
 from polaroc.uncertainty.draws import draws_of_cells, draws_of_clusters, generator
-from polaroc.uncertainty.pseudo_cases import BEST, WORST, with_pseudo_cases
+from polaroc.uncertainty.pseudo_cases import BEST, WORST, counts_with_pseudo_cases
 
 NAMES = {"truth": "truth", "score": "score"}
 OVER = (0.05, 0.2)
@@ -231,7 +232,7 @@ def test_acceleration_of_clusters_of_one_case_is_that_of_cases(over):
         pl.col("truth").alias(TRUTH), pl.col("score").alias(SCORE),
         pl.int_range(pl.len()).alias(CLUSTER),
     )  # fmt: skip
-    measures = select_measures(None, [0.1], over, "exact").measures
+    measures = select_measures(None, [0.1], over, "exact", ARRAYS).measures
     expected = accelerations(ONE, measures)
     assert accelerations(ONE, measures, cases) == pytest.approx(expected, rel=1e-9)
     assert all(value != 0 for value in expected)
@@ -443,7 +444,7 @@ def test_cases_without_a_cluster_are_refused():
 @pytest.mark.parametrize("place", [WORST, BEST])
 def test_pseudo_cases_are_half_a_case_of_each_class(place):
     pos, level, neg = (np.array(own) for own in ([1, 2], [0, 3], [1, 0]))
-    with_half = with_pseudo_cases(pos, level, neg, 4, place)
+    with_half = counts_with_pseudo_cases(pos, level, neg, 4, place)
     worst = ([1, 2, 0.5], [0.5, 3, 4], [1, 0, 0], 0)
     best = ([0.5, 1, 2], [0, 0, 3], [0, 1, 0], 4.5)
     for found, expected in zip(with_half, worst if place == WORST else best, strict=True):

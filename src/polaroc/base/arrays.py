@@ -149,7 +149,8 @@ class Arrays:
 
     def where(self, condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Formula:
         """`then` where the condition holds, else `otherwise`: by default missing."""
-        return Formula(np.where, (condition, then, np.nan if otherwise is None else otherwise))
+        values = (np.nan if value is None else value for value in (then, otherwise))
+        return Formula(np.where, (condition, *values))
 
     def quotient(self, value: Quantity, by: Quantity) -> Quantity:
         """The value ÷ `by`, which is not 0 in any row."""

@@ -26,8 +26,8 @@ GREATEST_WEIGHT, KEY_NUMBER = _columns("greatest_weight key_number")
 # Thresholds and costs.
 SAME, SHARES, SOUGHT = _columns("same shares sought")
 
-# Resampling.
-DRAW, PSEUDO_PLACE, BOOTSTRAP_NOTE = _columns("draw pseudo_cases bootstrap_note")
+# Limits.
+DRAW, LIMITS_NOTE = _columns("draw limits_note")
 
 # Measures by model, fold and prior.
 MODEL, BLOCK, BLOCKS, FOLD, LACKING = _columns("model block blocks fold lacking")

@@ -163,8 +163,12 @@ class _Counts:
     negatives: "Array"
 
 
-def ranked_cells(predictions: Predictions, *, scored: bool = False) -> RankedCells | None:
+def ranked_cells(
+    predictions: Predictions, *, scored: bool = False, merged: bool = True
+) -> RankedCells | None:
     """The cells of rows in memory that have no errors; `scored`: with all cells, if unweighted.
+
+    Vertical runs are one cell each where they are `merged`.
 
     None where the keys cannot be numbered, or their numbers and the scores need 128 bits.
     """
@@ -183,7 +187,7 @@ def ranked_cells(predictions: Predictions, *, scored: bool = False) -> RankedCel
         *(pl.Series(name, values) for name, values in of_keys.items()),
         _notes(predictions, levels, labels=extremes[HAS_ONES].item()),
     )
-    of_areas, starts = _cells(counts)
+    of_areas, starts = _cells(counts, merged=merged)
     first_row = np.append(runs.rows[present], runs.rows[-1])
     ranks = SortedCodes(rows[SORT_CODE].to_numpy(), first_row, shared)
     all_cells = None
@@ -324,11 +328,12 @@ def _increments(values: "Array", starts: "Array") -> "Array":
     return added
 
 
-def _cells(counts: _Counts) -> "tuple[dict[str, Array], Array]":
+def _cells(counts: _Counts, *, merged: bool) -> "tuple[dict[str, Array], Array]":
     """The cells that areas need by column name, and the first of each possible key."""
     tp, fp, neg, starts = counts.tp, counts.fp, counts.neg, counts.starts
     # A run from which the next rises straight up is left out.
-    kept = np.append((neg[:-1] > 0) | (fp[1:] != fp[:-1]), True)[: len(tp)]
+    next_runs = (neg[:-1] > 0) | (fp[1:] != fp[:-1])
+    kept = np.append(next_runs if merged else np.ones_like(next_runs), True)[: len(tp)]
     kept[starts[1:][np.diff(starts) > 0] - 1] = True
     starts = np.append(0, np.cumsum(kept))[starts]
     number, tp = np.diff(starts), tp[kept]

@@ -24,7 +24,8 @@ from polaroc.typing import Interpolation, Intervals, Priors
 
 @described_as(auprec)
 @frame_of_cases(
-    [*COUNTED_BY, "score_prior"], no_bearing=[role for role in BESIDE if role != "score_prior"]
+    [*COUNTED_BY, "cluster", "score_prior"],
+    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
 )
 def evaluate(
     cases: Cases[Any],
@@ -54,10 +55,10 @@ def evaluate(
         are no measures over a range; under a belief there is IAUPREC only.
     intervals
         Confidence intervals for the sampling error of the test set: ``"logit"`` or ``"wald"``,
-        as in `intervals`; ``"percentile"`` or ``"bca"``, as in `bootstrap`. ``None``: none. Those
-        of `bootstrap` are slower and hold a Python function in the plan.
+        as in `intervals`; ``"percentile"`` or ``"bca"``, as in `bootstrap`, which are slower.
+        ``None``: none. With a `cluster`, cases of one cluster are not taken for independent.
         Weights must then be counts of cases; interpolation ``"hull"`` and `memory`
-        are not allowed.
+        are not allowed, and the plan holds a Python function.
     level
         Nominal coverage of the intervals, in (0, 1).
     measures
@@ -96,9 +97,9 @@ def evaluate(
         their `level`, and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
         weighted); `note` String: why the estimate is null or may be biased, and how
         many rows were dropped; null where there is nothing to report. With intervals, which
-        take rows as independent, it says where a column of a frame in memory shows that they
-        are not: cases, or patients, customers, users and the like, in several rows of a key
-        (a lazy frame is not read for it).
+        without `cluster` take rows as independent, it says where a column of a frame in memory
+        shows that they are not: cases, or patients, customers, users and the like, in several
+        rows of a key (a lazy frame is not read for it).
 
     Raises
     ------
@@ -115,6 +116,11 @@ def evaluate(
     At an estimated prior, limits are the widest of those at the estimate and at both ends of
     its interval, of the same level: also where the reference of the estimate is this very
     table (``just applied-intervals measures``). There is no `std_error` then.
+
+    With clusters, the influences of the cases of a class are summed within each cluster before
+    they are squared (Obuchowski 1997), half of what a cluster with the class has of it stands in
+    for the half cases of `intervals`, and quantiles are Student's, with one degree of freedom less than there are
+    clusters with cases of the class that fewer clusters have.
 
     Examples
     --------

@@ -34,6 +34,12 @@ class Needs:
         return any(measure.every_cell for measure in self.request.on_curve)
 
     @property
+    def merged(self) -> bool:
+        """Whether vertical runs of cells may be one cell, for the limits of the measures as well."""
+        terms = [term for one in self.request.on_curve for term in one.gradient_terms]
+        return self.request.intervals is None or not any(term.every_cell for term in terms)
+
+    @property
     def arrays(self) -> bool:
         """Whether rows in memory may be ranked as arrays."""
         of_arrays = all(one.mergeable_segments or one.every_cell for one in self.request.on_curve)

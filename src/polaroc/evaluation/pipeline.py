@@ -1,11 +1,13 @@
 """The pipeline from predictions to measures and curves."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from polaroc.base.private_columns import FRACTIONAL
+from polaroc.base.arrays import ARRAYS
+from polaroc.base.private_columns import CLUSTER, FRACTIONAL
 from polaroc.curves.curve import curve_tables
 from polaroc.curves.keys import build_key_index
 from polaroc.evaluation.out_of_core import OutOfCore
@@ -15,9 +17,14 @@ from polaroc.measures.table import tidy, tidy_in_memory
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import read
-from polaroc.predictions.takes_cases import refuse_cluster
+from polaroc.uncertainty.beside import merged
 from polaroc.uncertainty.bootstrap import resampled
-from polaroc.uncertainty.intervals import check_counts, with_fractional_flag, with_limits
+from polaroc.uncertainty.intervals import (
+    check_counts,
+    limits_of_ranked,
+    with_fractional_flag,
+    with_limits,
+)
 
 
 class Result(NamedTuple):
@@ -34,8 +41,8 @@ class Result(NamedTuple):
 
 def run(cases: Cases[Any], request: Request) -> Result:
     """The result as lazy frames; computed already where `memory` is given."""
-    if request.intervals is not None:
-        refuse_cluster(cases, "evaluate(intervals=...)")
+    if request.intervals is not None and cases.cluster is not None:
+        return _with_clusters(cases, request)
     eager = isinstance(cases.table, pl.DataFrame)
     predictions = read(cases)
     if request.memory is not None:
@@ -43,28 +50,54 @@ def run(cases: Cases[Any], request: Request) -> Result:
     sums = CurveSums(predictions, request)
     if request.intervals is not None and eager:
         check_counts(predictions)
-    elif eager and (totals := sums.in_memory()) is not None:
-        return _computed(totals.wide.collect(), predictions.keys, request)
+    doubt = None if request.intervals is None else dependence(cases)
+    if eager and request.bootstrap is None and (totals := sums.in_memory()) is not None:
+        return _noted(_computed(totals, predictions.keys, request), doubt)
     keys = build_key_index(predictions, eager=eager)
     result = _result(sums.lazy(keys), predictions.keys, request)
     if request.intervals is None:
         return result
     curves = curve_tables(predictions, keys, with_fractional_flag(keys.key_notes, predictions))
     limits = with_intervals(curves, result.measures, predictions.keys, request)
-    doubt = dependence(cases)
-    return result._replace(measures=with_note(limits, doubt, pl.col("lower").is_not_null()))
+    return _noted(result._replace(measures=limits), doubt)
+
+
+def _with_clusters(cases: Cases[Any], request: Request) -> Result:
+    """The result with intervals that take clusters, not cases, for independent."""
+    result = run(replace(cases, cluster=None), replace(request, intervals=None))
+    clustered = read(cases, also=[cases.cluster])
+    *keys, name = clustered.keys
+    rows = clustered.valid_rows.rename({name: CLUSTER})
+    if isinstance(cases.table, pl.DataFrame):
+        check_counts(clustered)
+    if request.bootstrap is not None:
+        limits = resampled(result.measures, rows, keys, request.bootstrap)
+    else:
+        measures = request.select(ARRAYS).measures
+        method = request.intervals or "logit"
+        limits = with_limits(result.measures, rows, keys, measures, method, request.level)
+    return result._replace(measures=limits)
 
 
 def with_intervals(
     curves: pl.LazyFrame, measured: pl.LazyFrame, keys: Sequence[str], request: Request
 ) -> pl.LazyFrame:
-    """Tidy measures with the requested intervals, from curves with `note` and `FRACTIONAL`."""
+    """Tidy measures with the requested intervals, from curves with `FRACTIONAL`."""
     spec = request.bootstrap
     if spec is None:
         method = request.intervals or "logit"
-        return with_limits(curves, keys, request.selected.measures, method, request.level)
+        measures = request.select(ARRAYS).measures
+        return with_limits(measured, curves, keys, measures, method, request.level)
     counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
     return resampled(measured, curves.with_columns(counts).drop("note", FRACTIONAL), keys, spec)
+
+
+def _noted(result: Result, doubt: str | None) -> Result:
+    """The result with a note on rows that have limits."""
+    if doubt is None:
+        return result
+    noted = with_note(result.measures, doubt, pl.col("lower").is_not_null())
+    return result._replace(measures=noted)
 
 
 def _result(totals: CurveTotals, keys: Sequence[str], request: Request) -> Result:
@@ -73,8 +106,17 @@ def _result(totals: CurveTotals, keys: Sequence[str], request: Request) -> Resul
     return Result(measures, extra, totals.curves)
 
 
-def _computed(wide: pl.DataFrame, keys: Sequence[str], request: Request) -> Result:
+def _computed(totals: CurveTotals, keys: Sequence[str], request: Request) -> Result:
     """The result from sums in memory, computed now."""
-    measures = tidy_in_memory(wide, keys, request.selected.measures)
+    wide = totals.wide.collect()
+    measures = tidy_in_memory(wide, keys, request.selected.measures).lazy()
     extra = tidy_in_memory(wide, keys, request.extra).lazy() if request.extra else None
-    return Result(measures.lazy(), extra, None)
+    if totals.ranked is not None and request.intervals is not None:
+        in_arrays = request.select(ARRAYS).measures
+        limits = limits_of_ranked(
+            totals.ranked, wide, keys, in_arrays, request.intervals, request.level
+        )
+        measures = merged(
+            pl.concat([measures, limits.lazy()], how="horizontal"), keys, request.level
+        )
+    return Result(measures, extra, totals.curves)

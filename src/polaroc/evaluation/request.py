@@ -7,6 +7,7 @@ from os import PathLike
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import check_share
 from polaroc.errors import InvalidArgument, check_choice
@@ -122,4 +123,6 @@ class Request:
         """How to resample, where the intervals need it."""
         if self.intervals not in RESAMPLED:
             return None
-        return BootstrapSpec(self.selected.measures, self.intervals, self.level)
+        return BootstrapSpec(
+            self.selected.measures, self.select(ARRAYS).measures, self.intervals, self.level
+        )

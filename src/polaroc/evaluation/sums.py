@@ -24,10 +24,11 @@ from polaroc.predictions.table import Predictions
 
 
 class CurveTotals(NamedTuple):
-    """The totals and sums of each key, and the thinned curves if they are drawn."""
+    """The totals and sums of each key, the thinned curves if they are drawn, and cells in memory."""
 
     wide: pl.LazyFrame
     curves: pl.LazyFrame | None
+    ranked: RankedCells | None = None
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,15 @@ class CurveSums:
         if self.request.on_hull:
             sums.append(array_sums(hulls_of_cells(ranked), self.request.written_for(ARRAYS)[1]))
         curves = visible_points(ranked).lazy() if self.needs.drawn else None
-        return CurveTotals(pl.concat([ranked.totals, *sums], how="horizontal").lazy(), curves)
+        wide = pl.concat([ranked.totals, *sums], how="horizontal").lazy()
+        return CurveTotals(wide, curves, ranked)
 
     def ranked(self) -> RankedCells | None:
         """The cells of rows in memory as arrays; None where this takes the plan."""
         needs = self.needs
-        return ranked_cells(self.predictions, scored=needs.scored) if needs.arrays else None
+        if not needs.arrays:
+            return None
+        return ranked_cells(self.predictions, scored=needs.scored, merged=needs.merged)
 
     def array_sums(self, cells: CellArrays, scored: ScoredCells | None) -> list[pl.DataFrame]:
         """The sums over cells, some of which need their scores."""

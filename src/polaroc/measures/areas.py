@@ -5,24 +5,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, get_args
 
-import polars as pl
-
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import check_flag
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import segments_in
 from polaroc.errors import check_choice
-from polaroc.measures import polars_gradients
 from polaroc.measures.gradients import area_gradient, auc_gradient
-from polaroc.measures.interleaving import SKEW
 from polaroc.measures.partial_areas import partial_auc, rate_range
 from polaroc.measures.spec import Measure, MeasureDefinition, total
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
 from polaroc.priors.chebyshev import condensed, many_priors
 from polaroc.priors.grids import resolve_priors, skew
 from polaroc.priors.shared_nodes import shared_nodes
-from polaroc.typing import Interpolation, Priors, Quantity, Start
+from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
 # Standard errors, those of a random score, below 0.5 from which an AUC has a note.
 REVERSED = 4
@@ -50,14 +47,14 @@ def auc_measure(
         segment_auc(backend),
         backend,
         gradient=auc_gradient,
-        in_columns=lambda _: polars_gradients.auc_gradient(),
     )
     reversed_ = area.estimate < 0.5 - REVERSED * chance
     warning = reversed_, BELOW_CHANCE
 
-    def perfect(tail: float) -> pl.Expr:
+    def perfect(tail: float, positives: "Array", negatives: "Array", _: float | None) -> "Array":
         # With this AUC, that many independent pairs are all ranked right with probability `tail`.
-        return pl.lit(tail) ** (1 / pl.min_horizontal("positives", "negatives"))
+        least: Array = tail ** (1 / np.minimum(positives, negatives))
+        return least
 
     return replace(area, warning=warning, perfect_lower_limit=perfect)
 
@@ -96,9 +93,9 @@ def auprec_measures(
         summed = total(
             "auprec", area, backend,
             label=f"{label}_{i}", prior=observed if node is None else prior, bias_skew=skewed,
-            gradient=gradient, in_columns=lambda _, skewed=skewed, i=i: polars_gradients.area_gradient([(skewed, 1.0)], interpolation, label=f"_{i}"),
+            gradient=gradient,
         )  # fmt: skip
-        perfect = partial(_perfect_area, skewed=skewed if many is None else pl.col(SKEW))
+        perfect = partial(_perfect_area, own=node if many is None else None)
         straight = interpolation in STRAIGHT_IN_ROC
         measures.append(
             replace(
@@ -132,8 +129,10 @@ def iauprec_measure(
     smooth = start == "limit" and interpolation != "hull"
     gradient = partial(area_gradient, nodes=nodes, interpolation=interpolation) if smooth else None
 
-    def perfect(tail: float) -> pl.Expr:
-        return pl.sum_horizontal(weight * _perfect_area(tail, skewed) for skewed, weight in nodes)
+    def perfect(tail: float, positives: "Array", negatives: "Array", _: float | None) -> "Array":
+        return sum(
+            weight * _perfect_area(tail, positives, negatives, skewed) for skewed, weight in nodes
+        )
 
     averaged = total(
         "iauprec",
@@ -141,7 +140,6 @@ def iauprec_measure(
         backend,
         bias_skew=bias_skew,
         gradient=gradient,
-        in_columns=lambda _: polars_gradients.area_gradient(nodes, interpolation),
     )
     return replace(
         averaged,
@@ -201,14 +199,23 @@ def _held(
     return columns, hold
 
 
-def _perfect_area(tail: float, skewed: Quantity) -> pl.Expr:
+def _perfect_area(
+    tail: float,
+    positives: "Array",
+    negatives: "Array",
+    skewed: float | None,
+    own: float | None = None,
+) -> "Array":
     """∫ t/(t + λf) dt up to t, with the least t and the greatest f that a perfect sample allows.
 
     All positives, or all negatives, are then on the right side with probability `tail`/2.
+    λ is that given, its `own`, or that of the numbers of cases.
     """
-    t = pl.lit(tail / 2) ** (1 / pl.col("positives"))
-    weighted_f = skewed * (1 - pl.lit(tail / 2) ** (1 / pl.col("negatives")))
-    area: pl.Expr = t - weighted_f * (t / weighted_f).log1p()
+    known = own if skewed is None else skewed
+    t = (tail / 2) ** (1 / positives)
+    f = 1 - (tail / 2) ** (1 / negatives)
+    weighted_f = (negatives / positives if known is None else known) * f
+    area: Array = t - weighted_f * np.log1p(t / weighted_f)
     return area
 
 

@@ -53,6 +53,8 @@ class Segments:
         Of each key.
     starts
         The first segment of each key.
+    units
+        The numbers of independent units of each class, where these are not cases.
     """
 
     pos: "Array"
@@ -62,6 +64,7 @@ class Segments:
     positives: "Array"
     negatives: "Array"
     starts: "Array"
+    units: "tuple[Array, Array] | None" = None
 
     @cached_property
     def sizes(self) -> "Array":
@@ -131,6 +134,12 @@ class Segments:
         return first
 
     @cached_property
+    def wide(self) -> "tuple[Array, Array]":
+        """The places of segments that are not `NARROW`, and those at the origin among them."""
+        wide = np.flatnonzero((self.dt > NARROW * self.t0) | (self.df > NARROW * self.f0))
+        return wide, np.searchsorted(wide, self.first)
+
+    @cached_property
     def own_skew(self) -> "Array":
         """The skew of the numbers of cases of its key, of each segment."""
         return self.each(self.negatives / self.positives)
@@ -146,6 +155,9 @@ class Segments:
     def below(self, values: "Array") -> "Array":
         """The sums over the segments below each one."""
         running = np.cumsum(values)
+        if not np.isfinite(running[-1:]).all():
+            # What is undefined in one key, and so on its segments, must not reach the next.
+            running = np.cumsum(np.where(np.isfinite(values), values, 0.0))
         below: Array = self.each(running[self.ends]) - running
         return below
 
@@ -185,8 +197,7 @@ def _end_gradient(
     segments: Segments, skewed: Quantity, interpolation: Interpolation
 ) -> "tuple[Array, ...]":
     """Gradient of an area of Δt times the precision at the end, or the mean of both ends."""
-    t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
-    t1, f1 = segments.t1, segments.f1
+    t0, f0, dt, t1, f1 = segments.t0, segments.f0, segments.dt, segments.t1, segments.f1
     q0, q1 = t0 + skewed * f0, t1 + skewed * f1
     end, by_t, by_f = t1 / q1, skewed * f1 / q1**2, -skewed * t1 / q1**2
     if interpolation == "step":
@@ -211,20 +222,15 @@ def _exact_gradient(segments: Segments, nodes: Sequence[Node]) -> Gradient:
     λ enters only by the moments ∫ uⁱ/q du and λ ∫ uⁱ/q² du, so that these are summed over the
     nodes, and combined once.
     """
-    t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
-    is_wide = (dt > NARROW * t0) | (df > NARROW * f0)
-    wide = np.flatnonzero(is_wide)
-    if wide.size > MOSTLY * dt.size:
-        return Gradient(*_wide(t0, f0, dt, df, segments.first, nodes))
-    narrow = np.flatnonzero(~is_wide)
-    first = np.searchsorted(wide, segments.first)
-    sides = t0, f0, dt, df
+    sides = segments.t0, segments.f0, segments.dt, segments.df
+    wide, first = segments.wide
+    if wide.size > MOSTLY * len(segments.pos):
+        return Gradient(*_wide(*sides, segments.first, nodes))
+    gradient = _narrow(*sides, nodes)
     of_wide = _wide(*(side[wide] for side in sides), first, _of(nodes, wide))
-    of_narrow = _narrow(*(side[narrow] for side in sides), _of(nodes, narrow))
-    merged = np.empty((len(of_wide), dt.size))
-    for own, in_wide, in_narrow in zip(merged, of_wide, of_narrow, strict=True):
-        own[wide], own[narrow] = in_wide, in_narrow
-    return Gradient(*merged)
+    for of_all, own in zip(gradient, of_wide, strict=True):
+        of_all[wide] = own
+    return Gradient(*gradient)
 
 
 def _of(nodes: Sequence[Node], place: "Array") -> list[Node]:
@@ -319,7 +325,10 @@ def second_moment(x: "Array", inverse: "Array") -> "Array":
 def _narrow(
     t0: "Array", f0: "Array", dt: "Array", df: "Array", nodes: Sequence[Node]
 ) -> "tuple[Array, ...]":
-    """The same by series about the middle of the segment, in y = Δq/2q ≤ NARROW/2, up to y⁴."""
+    """The same by series about the middle of the segment, in y = Δq/2q ≤ NARROW/2, up to y⁴.
+
+    Moments that are multiplied by the rise or the run, and so small, are taken up to y² or y³.
+    """
     middle_t, middle_f = t0 + dt / 2, f0 + df / 2
     sums = np.zeros((5, dt.size))
     for skewed, weight in nodes:
@@ -336,32 +345,29 @@ def _narrow(
         first_0 += 1 / 3
         first_0 *= z
         first_0 += 1
-        first_1 = z * (1 / 7)
-        first_1 += 0.2
-        first_1 *= z
+        first_1 = z * 0.2
         first_1 += 1 / 3
         first_1 *= y
         first_1 *= -0.5
         second_0 = z * z
         second_0 += z
         second_0 += 1
-        second_1 = z * (3 / 7)
-        second_1 += 0.4
-        second_1 *= z
+        second_1 = z * 0.4
         second_1 += 1 / 3
         second_1 *= y
         second_1 *= -1
-        second_2 = z * (5 / 28)
-        second_2 += 0.15
-        second_2 *= z
+        second_2 = z * 0.15
         second_2 += 1 / 12
         squared = inverse * inverse
         squared *= skewed * weight
         inverse *= weight
-        sums[0] += first_0 * inverse
-        sums[1] += first_1 * inverse
-        for own, more in zip(sums[2:], (second_0, second_1, second_2), strict=True):
-            more *= squared
+        for own, more, scale in zip(
+            sums,
+            (first_0, first_1, second_0, second_1, second_2),
+            (inverse, inverse, squared, squared, squared),
+            strict=True,
+        ):
+            more *= scale
             own += more
     flat, tilted, squared_0, squared_1, squared_2 = sums
     by_t0 = dt * (middle_f * squared_0 + df * squared_1)
@@ -447,6 +453,7 @@ def _near(segments: Segments, t: "Array", f: "Array", skewed: float) -> "Array":
 
 def _miss(segments: Segments, t: "Array", f: "Array", skewed: float) -> "Array":
     """The variance of 1 − t − λf at a point."""
-    variance: Array = t * (1 - t) / segments.each(segments.positives)
-    variance += skewed**2 * f * (1 - f) / segments.each(segments.negatives)
+    of_pos, of_neg = segments.units or (segments.positives, segments.negatives)
+    variance: Array = t * (1 - t) / segments.each(of_pos)
+    variance += skewed**2 * f * (1 - f) / segments.each(of_neg)
     return variance

@@ -14,7 +14,6 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.measures import polars_gradients
 from polaroc.measures.balanced import balanced, distance, error_area, partial_area
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.gradients import mean_error_gradient, point_gradient
@@ -227,22 +226,13 @@ def _point_terms(
 
 
 def _point_term(prior: float, slope: Quantity) -> GradientTerm:
-    return GradientTerm(
-        f"{PRIVATE}point_{prior!r}",
-        partial(point_gradient, prior=prior),
-        slope,
-        partial(polars_gradients.point_gradient, prior),
-    )
+    gradient = partial(point_gradient, prior=prior)
+    return GradientTerm(f"{PRIVATE}point_{prior!r}", gradient, slope, every_cell=True)
 
 
 def _area_term(over: tuple[float, float], slope: Quantity) -> GradientTerm:
-    name = f"{PRIVATE}error_{over!r}"
-    return GradientTerm(
-        name,
-        partial(mean_error_gradient, over=over),
-        slope,
-        lambda _: polars_gradients.mean_error_gradient(over),
-    )
+    gradient = partial(mean_error_gradient, over=over)
+    return GradientTerm(f"{PRIVATE}error_{over!r}", gradient, slope)
 
 
 def _arc(level: float, by_error: float, by_sens: float) -> "dict[str, Array]":

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
-
-import polars as pl
+from typing import Any, Literal, TypeAlias
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
@@ -18,15 +16,20 @@ from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 class GradientTerm:
     """A quantity of the curve that a measure is a smooth function of, with a unique name.
 
-    `gradient` makes the gradient of the quantity from the keys, only when it is needed, since
-    its expressions are large; `slope` is the derivative of the measure with respect to the
-    quantity, from the columns of `per_key`.
+    `gradient` is that of the quantity, of segments; `slope` is the derivative of the measure
+    with respect to the quantity, from the columns of `per_key`. `every_cell` says whether the
+    gradient changes where vertical runs of cells are merged.
     """
 
     name: str
     gradient: Callable[[Segments], Gradient]
     slope: Quantity = 1.0
-    in_columns: Callable[[Sequence[str]], Any] | None = None
+    every_cell: bool = False
+
+
+# The lower limit of a perfect sample from the tail probability, the numbers of cases of each class,
+# and a skew in place of the measure's own.
+PerfectLimit: TypeAlias = "Callable[[float, Array, Array, float | None], Array]"
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,7 @@ class Measure:
     gradient_terms
         The quantities its standard error follows from; empty where it has none.
     perfect_lower_limit
-        The lower limit for a test set that is ranked perfectly, as a function of the
-        tail probability.
+        The lower limit for a test set that is ranked perfectly.
     bounds
         The least and the greatest value it can have, None for no bound.
     every_cell
@@ -112,7 +114,7 @@ class Measure:
     many
         The priors that are interpolated from this measure and others like it, None
         where it is shown itself. These nodes are next to each other in a list of
-        measures, and `perfect_lower_limit` is then written with `SKEW`.
+        measures.
     """
 
     name: str
@@ -127,7 +129,7 @@ class Measure:
     warning: tuple[Quantity, str] | None = None
     second_warning: tuple[Quantity, str] | None = None
     gradient_terms: tuple[GradientTerm, ...] = ()
-    perfect_lower_limit: Callable[[float], pl.Expr] | None = None
+    perfect_lower_limit: "PerfectLimit | None" = None
     bounds: tuple[float | None, float | None] = (0.0, 1.0)
     every_cell: bool = False
     case_loss: CaseLoss | None = None
@@ -214,7 +216,6 @@ def total(
     prior: Quantity | None = None,
     bias_skew: Quantity | None = None,
     gradient: Callable[[Segments], Gradient] | None = None,
-    in_columns: Callable[[Sequence[str]], Any] | None = None,
 ) -> Measure:
     """A measure that is one sum over segments; `label` makes the column of the sum unique."""
     summed = PRIVATE + (label or name)
@@ -224,9 +225,7 @@ def total(
         sums={summed: segment},
         prior=prior,
         bias_skew=bias_skew,
-        gradient_terms=()
-        if gradient is None
-        else (GradientTerm(summed, gradient, in_columns=in_columns),),
+        gradient_terms=() if gradient is None else (GradientTerm(summed, gradient),),
     )
 
 
@@ -254,6 +253,17 @@ def chunks(measures: Sequence[Measure]) -> list[list[Measure]]:
             interpolated = measure.name
         parts[-1].append(measure)
     return parts
+
+
+def measures_by_row(measures: Sequence[Measure]) -> Iterator[tuple[Measure, float | None]]:
+    """The measure of each row of a key, in order, and the prior that it is interpolated at."""
+    for part in chunks(measures):
+        nodes = [measure for measure in part if measure.many is not None]
+        for measure in part:
+            if measure.many is None:
+                yield measure, None
+            elif measure is nodes[0]:
+                yield from ((measure, prior) for prior in measure.many.priors)
 
 
 def values_by_row(measures: Sequence[Measure], values: "Array") -> Iterator["Array"]:

@@ -1,11 +1,10 @@
 """The tidy measure table: what every measure returns."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, WITH_INTERVAL
+from polaroc.base.columns import MEASURE_COLUMNS, OVER
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import COUNT, PRIVATE, ROW, private
 from polaroc.curves.segments import with_segments
@@ -17,39 +16,14 @@ from polaroc.typing import Quantity
 
 BIAS_RATIO = PRIVATE + "bias_ratio"
 WARNING = PRIVATE + "warning"
-LIMITS_NOTE = PRIVATE + "limits_note"
-# The area of an interpolated row, and its variance.
-AREA, VARIANCE = PRIVATE + "area", PRIVATE + "variance"
+# The area of an interpolated row.
+AREA = PRIVATE + "area"
 # λ/N above which too few negatives bias AUPREC upward, and the note on it.
 MAX_BIAS_RATIO = 0.02
 BIASED = "λ/N = {}: biased upward"
 # Cells that have area; an anchor beside them keeps a key without positives.
 HAS_AREA = pl.col("pos") > 0
 OR_ANCHOR = HAS_AREA | pl.col(SCORE).is_null()
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits, standard error and note of a measure, from the columns of `per_key`."""
-
-    lower: pl.Expr
-    upper: pl.Expr
-    std_error: pl.Expr
-    note: pl.Expr
-
-
-@dataclass(frozen=True)
-class ManyLimits:
-    """Limits of measures that are interpolated between nodes.
-
-    `variance` gives that of a node from the columns of `per_key`; `limits` are written with the
-    columns of an interpolated row: `AREA`, `VARIANCE`, `SKEW`, the totals, and the columns of
-    `per_key` that are `kept`.
-    """
-
-    variance: Callable[[Measure], pl.Expr]
-    limits: Limits
-    kept: tuple[str, ...] = ()
 
 
 def humanize_note(note: pl.Expr) -> pl.Expr:
@@ -135,15 +109,9 @@ def tidy(
     wide: pl.LazyFrame,
     keys: Sequence[str],
     measures: Sequence[Measure],
-    limits: Sequence[Limits] | None = None,
-    many_limits: ManyLimits | None = None,
 ) -> pl.LazyFrame:
-    """The result of `per_key`, with `note`, as the tidy measure table, sorted by key.
-
-    With intervals, `limits` has those of each measure that is shown itself, `many_limits` those
-    of the measures that are interpolated, of which there is then one.
-    """
-    if limits is None and len(parts := chunks(measures)) > 1:
+    """The result of `per_key`, with `note`, as the tidy measure table, sorted by key."""
+    if len(parts := chunks(measures)) > 1:
         return in_order_of_parts([tidy(wide, keys, part) for part in parts], keys)
     single = [measure for measure in measures if measure.many is None]
     both = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
@@ -152,10 +120,6 @@ def tidy(
         BIAS_RATIO: [_as_float(measure.bias_skew) / pl.col("negatives") for measure in single],
         WARNING: [_warning(measure) for measure in single],
     }
-    if limits is not None:
-        for name in INTERVAL:
-            columns[name] = [getattr(limit, name).fill_nan(None) for limit in limits]
-        columns[LIMITS_NOTE] = [limit.note for limit in limits]
     columns = {
         name: [pl.when(both).then(value) for value in values] for name, values in columns.items()
     }
@@ -168,11 +132,11 @@ def tidy(
         "note",
         one_class_note(pl.col("positives"), pl.col("negatives")),
         biased,
-        *(name for name in (WARNING, LIMITS_NOTE) if name in columns),
+        WARNING,
         separator="; ",
         ignore_nulls=True,
     ).replace("", None)
-    shown = [*keys, *(MEASURE_COLUMNS if limits is None else WITH_INTERVAL)]
+    shown = [*keys, *MEASURE_COLUMNS]
     values = [pl.Series("measure", [measure.name for measure in measures], pl.String)]
     if any(measure.over for measure in measures):
         values.append(pl.Series(OVER, [measure.over for measure in measures], pl.String))
@@ -182,7 +146,7 @@ def tidy(
     if len(single) == len(measures):
         rows = interleaved(ordered, kept, columns, values)
     else:
-        rows = _interpolated(ordered, kept, columns, measures, many_limits)
+        rows = _interpolated(ordered, kept, columns, measures)
     return rows.with_columns(note.alias("note")).select(shown)
 
 
@@ -226,19 +190,15 @@ def _interpolated(
     kept: Sequence[str],
     columns: Mapping[str, Sequence[pl.Expr]],
     measures: Sequence[Measure],
-    many_limits: ManyLimits | None,
 ) -> pl.LazyFrame:
     """The rows of `tidy` where some measures are nodes of many priors."""
     nodes = [measure for measure in measures if measure.many is not None]
     warning, kept = private("warning_of_nodes"), [*kept, private("warning_of_nodes")]
     rows = rows.with_columns(_warning(nodes[0]).alias(warning))
     values = {AREA: [node.estimate for node in nodes]}
-    if many_limits is not None:
-        values[VARIANCE] = [many_limits.variance(node) for node in nodes]
-        kept = [*kept, *many_limits.kept]
     present = {name: exprs for name, exprs in columns.items() if exprs}
     empty = {
-        name: pl.lit(None, pl.String if name in (WARNING, LIMITS_NOTE) else pl.Float64)
+        name: pl.lit(None, pl.String if name == WARNING else pl.Float64)
         for name, exprs in columns.items()
         if not exprs
     }
@@ -258,13 +218,7 @@ def _interpolated(
     of_nodes = {WARNING: pl.when(both).then(pl.col(warning))}
     if nodes[0].bias_skew is not None:
         of_nodes[BIAS_RATIO] = pl.when(both).then(pl.col(SKEW) / negatives)
-    long = long.with_columns(**for_interpolated(estimate=pl.col(AREA), **of_nodes))
-    if many_limits is None:
-        return long
-    limits = {name: getattr(many_limits.limits, name).fill_nan(None) for name in INTERVAL}
-    limits = {name: pl.when(both).then(one) for name, one in limits.items()}
-    note = {LIMITS_NOTE: pl.when(both).then(many_limits.limits.note)}
-    return long.with_columns(**for_interpolated(**limits, **note))
+    return long.with_columns(**for_interpolated(estimate=pl.col(AREA), **of_nodes))
 
 
 def _as_float(value: Quantity | None) -> pl.Expr:

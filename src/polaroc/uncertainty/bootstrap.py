@@ -7,31 +7,25 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
+from polaroc.base.backend import POLARS
 from polaroc.base.checks import check_share
 from polaroc.base.columns import (
-    INTERVAL,
-    OVER,
-    WITH_INTERVAL,
     as_lazy,
     curve_keys,
-    with_level,
-    within,
 )
-from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
-    BOOTSTRAP_NOTE,
     CLUSTER,
     DRAW,
     PLACE,
-    PSEUDO_PLACE,
     TRUTH,
     WEIGHT,
 )
 from polaroc.curves.curve import curve, curve_tables, in_order
 from polaroc.curves.keys import build_key_index
 from polaroc.curves.whole import whole_curves
-from polaroc.errors import InvalidPredictions, check_choice
+from polaroc.errors import check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure, values_by_row
@@ -44,14 +38,15 @@ from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Priors
+from polaroc.uncertainty.beside import COLUMNS, beside
 from polaroc.uncertainty.bootstrap_limits import Limits, accelerations, limits_of_draws, widest
+from polaroc.uncertainty.cells import segments_of_curve
+from polaroc.uncertainty.clusters import check_clusters
 from polaroc.uncertainty.draws import check_draws, draws_of_cells, draws_of_clusters, generator
-from polaroc.uncertainty.intervals import (
-    check_interpolation,
-    with_counts_note,
-)
-from polaroc.uncertainty.polars_influence import NOT_COUNTS
-from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, curves_with_pseudo_cases
+from polaroc.uncertainty.influence import on_segments
+from polaroc.uncertainty.intervals import check_interpolation
+from polaroc.uncertainty.limits import NOT_COUNTS
+from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, with_pseudo_cases
 
 METHODS = ("percentile", "bca", "logit")
 NOT_RESAMPLED = "not resampled: no interval"
@@ -62,6 +57,7 @@ class BootstrapSpec:
     """The measures of each draw, and the options of `bootstrap`."""
 
     measures: Sequence[Measure]
+    in_arrays: Sequence[Measure]  # the same, written for `ARRAYS`
     method: str
     level: float
     draws: int = 2000
@@ -97,7 +93,8 @@ def bootstrap(
     Each draw resamples the cases within their class or, given `cluster`, whole
     clusters. As in `intervals`, the weights of a curve are counts of equal cases, and the
     limits are the widest of three bootstraps: of the test set as it is, and with half a case
-    of each class (half a cluster of mean size) added at the worst or at the best rank. Of
+    of each class (half of what a cluster with the class has of it) added at the worst or at the
+    best rank. Of
     sampling weights it is half a case as heavy as the heaviest of its class.
 
     Parameters
@@ -153,9 +150,14 @@ def bootstrap(
     check_interpolation(interpolation)
     described = cases if isinstance(cases, Cases) else None
     score_prior = "observed" if described is None else described.score_prior
-    selected = select_measures(measures, priors, over, interpolation, score_prior=score_prior)
+    selected = [
+        select_measures(
+            measures, priors, over, interpolation, backend, score_prior=score_prior
+        ).measures
+        for backend in (POLARS, ARRAYS)
+    ]
     counted = described is None or described.weight is None
-    spec = BootstrapSpec(selected.measures, method, level, draws, seed, counted=counted)
+    spec = BootstrapSpec(*selected, method, level, draws, seed, counted=counted)
     if not isinstance(cases, Cases):
         # Cache: measures and draws must come from the same rows.
         table = whole_curves(cases)
@@ -190,27 +192,17 @@ def resampled(
 
     `source` are the curves, or cases with a column `CLUSTER`.
     """
-    input_schema = source.collect_schema()
-    schema = {key: input_schema[key] for key in keys} | {
-        PLACE: pl.Int64(), **dict.fromkeys(INTERVAL, pl.Float64()), BOOTSTRAP_NOTE: pl.String(),
-    }  # fmt: skip
-    limits_of_frame = partial(_limits, keys=keys, spec=spec, schema=schema)
-    drawn = source.map_batches(limits_of_frame, schema=schema)
-    place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
-    notes = pl.concat_str("note", BOOTSTRAP_NOTE, separator="; ", ignore_nulls=True)
-    placed = measured.with_columns(place)
-    joined = join_on(placed, drawn, [*keys, PLACE], "left", order="left")
-    # Clusters are drawn from valid rows, also where a key has invalid ones.
-    limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
-    ranged = [OVER] if OVER in measured.collect_schema() else []
-    rows = joined.with_columns(limits, notes.replace("", None).alias("note"))
-    chosen = rows.select(*keys, *WITH_INTERVAL, *ranged)
-    return with_level(with_counts_note(chosen) if spec.counted else chosen, spec.level)
+    return beside(
+        measured,
+        source,
+        keys,
+        partial(_limits, keys=keys, spec=spec),
+        spec.level,
+        counted=spec.counted,
+    )
 
 
-def _limits(
-    source: pl.DataFrame, keys: Sequence[str], spec: BootstrapSpec, schema: dict[str, pl.DataType]
-) -> pl.DataFrame:
+def _limits(source: pl.DataFrame, keys: Sequence[str], spec: BootstrapSpec) -> pl.DataFrame:
     rows: list[tuple[object, ...]] = []
     part_index: list[int] = []
     parts = source.partition_by(keys, maintain_order=True) if keys else [source]
@@ -221,9 +213,8 @@ def _limits(
         estimates = _key_limits(part.drop(keys), key, spec)
         rows += [(place, *limits) for place, limits in enumerate(estimates)]
         part_index += [number] * len(estimates)
-    limits_schema = {name: kind for name, kind in schema.items() if name not in keys}
     # Gather keys by row: as Python objects, times would lose their nanoseconds.
-    limits = pl.DataFrame(rows, schema=limits_schema, orient="row")
+    limits = pl.DataFrame(rows, schema={PLACE: pl.Int64(), **COLUMNS}, orient="row")
     if not keys:
         return limits
     key_rows = source.select(keys).unique(maintain_order=True)[part_index]
@@ -233,11 +224,8 @@ def _limits(
 def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) -> list[Limits]:
     """Lower and upper limit, standard error and note of each measure of a key."""
     clustered = CLUSTER in part.columns
-    if clustered and part[CLUSTER].null_count():
-        raise InvalidPredictions(
-            f"{part[CLUSTER].null_count()} cases have no cluster.",
-            hint="drop them, or give each a cluster of its own.",
-        )
+    if clustered:
+        check_clusters(part)
     weight = WEIGHT if WEIGHT in part.columns else None
     roc = curve(keyed(part, truth=TRUTH, score=SCORE, weight=weight)) if clustered else part
     cases = _cases_of_classes(part, roc)
@@ -245,16 +233,19 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
     count = sum(1 for _ in values_by_row(spec.measures, np.zeros(len(spec.measures))))
     if has_none:
         return [(None, None, None, note)] * count
-    areas = [measure for measure in spec.measures if measure.is_area]
+    areas, in_arrays = (
+        [measure for measure in measures if measure.is_area]
+        for measures in (spec.measures, spec.in_arrays)
+    )
     of_area = values_by_row(spec.measures, np.array([float(m.is_area) for m in spec.measures]))
     rows_of_areas = [bool(row > 0) for row in of_area]
     if not areas:
         return [(None, None, None, NOT_RESAMPLED)] * count
     row_accelerations = [0.0] * sum(rows_of_areas)
     if spec.method == "bca":
-        row_accelerations = accelerations(roc, areas, part if clustered else None)
+        row_accelerations = accelerations(roc, in_arrays, part if clustered else None)
     rng = generator(spec.seed, key)
-    pseudo: list[float | pl.Expr] = [PSEUDO, PSEUDO]
+    pseudo = [PSEUDO, PSEUDO]
     if clustered:
         clusters = part[CLUSTER].n_unique()
         if clusters == part.height:
@@ -265,14 +256,19 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
                 for label in (True, False)
             ]
         else:
-            pseudo = [PSEUDO / clusters * pl.col(name) for name in ("positives", "negatives")]
-    anchored = roc.lazy().filter((pl.col("pos") > 0) | pl.col(SCORE).is_null())
-    curves = curves_with_pseudo_cases(anchored, *pseudo).collect()
+            having = [
+                part.filter(pl.col(TRUTH) == is_so)[CLUSTER].n_unique() for is_so in (True, False)
+            ]
+            pseudo = [
+                PSEUDO * roc[name][0] / count
+                for name, count in zip(("positives", "negatives"), having, strict=True)
+            ]
     smallest = 1 / (2 * cases[0] * cases[1])
+    segments = segments_of_curve(roc)
     per_place = []
     for place in PLACES:
-        segments = curves.lazy().filter(pl.col(PSEUDO_PLACE) == place)
-        estimates = _estimates(segments, [], areas)[0]
+        placed = with_pseudo_cases(segments, place, *(np.array([more]) for more in pseudo))
+        estimates = np.array([one.estimates[0] for one in on_segments(placed, in_arrays)])
         if clustered:
             blocks = draws_of_clusters(part, CLUSTER, rng, spec.draws, place)
         else:

@@ -6,12 +6,12 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
 from polaroc.base.statistics import NORMAL, ROUNDING, normal
 from polaroc.measures.spec import Measure, values_by_row
-from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
-from polaroc.uncertainty.polars_influence import influence, influence_column
+from polaroc.uncertainty.cells import segments_of_curve
+from polaroc.uncertainty.clusters import clustered_cases, ranked_cases
+from polaroc.uncertainty.influence import on_segments
 
 # Lower and upper limit, standard error, note.
 Limits: TypeAlias = tuple[float | None, float | None, float | None, str | None]
@@ -39,7 +39,8 @@ def limits_of_draws(
         lowest, highest = _on_log_odds(estimate, known, level, smallest)
         return lowest, highest, error, note
     if method == "bca":
-        below = float(((known < estimate).sum() + (known == estimate).sum() / 2) / known.size)
+        same = np.abs(known - estimate) < ROUNDING
+        below = float(((known < estimate) & ~same).sum() + same.sum() / 2) / known.size
         if not 0 < below < 1:
             return None, None, error, "all draws on one side of the estimate: no BCa interval"
         tails = [_bca_tail(tail, NORMAL.inv_cdf(below), acceleration) for tail in tails]
@@ -70,35 +71,13 @@ def accelerations(
 
     The units are cases or, where `cases` with a column `CLUSTER` are given, clusters.
     """
-    cells = influence(roc.lazy().filter(pl.col(SCORE).is_not_null()), [], measures).collect()
-    shares = [
-        (
-            pl.col(influence_column(i, "pos")) / pl.col("positives"),
-            pl.col(influence_column(i, "neg")) / pl.col("negatives"),
-        )
-        for i in range(len(measures))
-    ]
-    if cases is None:
-        totals = [
-            cells.select(
-                (pl.col("pos") * of_pos**power + pl.col("neg") * of_neg**power).sum().alias(str(i))
-                for i, (of_pos, of_neg) in enumerate(shares)
-            )
-            for power in (2, 3)
-        ]
+    if cases is not None:
+        moments = clustered_cases(
+            ranked_cases(cases, []), np.array([0, cases.height])
+        ).moments_of_areas(measures)
     else:
-        weight = pl.col(WEIGHT) if WEIGHT in cases.columns else pl.lit(1.0)
-        units = (
-            cases.join(cells, on=SCORE)
-            .group_by(CLUSTER)
-            .agg(
-                (weight * pl.when(TRUTH).then(of_pos).otherwise(of_neg)).sum().alias(str(i))
-                for i, (of_pos, of_neg) in enumerate(shares)
-            )
-            .drop(CLUSTER)
-        )
-        totals = [units.select((pl.all() ** power).sum()) for power in (2, 3)]
-    moments = np.array([total.row(0) for total in totals], dtype=float)
+        segments = segments_of_curve(roc)
+        moments = np.transpose([one.powers(segments) for one in on_segments(segments, measures)])
     rows = (row.tolist() for row in values_by_row(measures, moments))
     return [cube / (6 * square**1.5) if square > ROUNDING**2 else 0.0 for square, cube in rows]
 

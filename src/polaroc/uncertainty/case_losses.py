@@ -1,177 +1,112 @@
-"""Standard errors and intervals of measures that are means of the losses of single cases."""
+"""Estimates and variances of measures that are means of the losses of single cases."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
-import polars as pl
+from polaroc.base.arrays import ARRAYS, value_of
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import private
+from polaroc.curves.ranking import CellArrays, ScoredCells
+from polaroc.measures.array_sums import array_sums
+from polaroc.measures.spec import CaseLoss, Measure
+from polaroc.typing import Array, Quantity
+from polaroc.uncertainty.spread import Spread, Units
 
-from polaroc.base.joins import attach
-from polaroc.base.private_columns import FRACTIONAL, PSEUDO_PLACE, ROW, private
-from polaroc.base.statistics import normal, student
-from polaroc.measures.functions import table_sums
-from polaroc.measures.spec import CaseLoss, Measure, chunks
-from polaroc.measures.table import AREA, VARIANCE, Limits, ManyLimits, in_order_of_parts, tidy
-from polaroc.uncertainty.polars_influence import no_limits_note
-
-# The moments of the losses of a class, and the derivative by the score prior.
-MOMENTS = tuple(private(f"loss_{name}") for name in ("p", "pp", "pm", "n", "nn", "nm", "d"))
 # Variances below this share of the mean loss of a case are rounding.
 NO_VARIANCE = 1e-13
-# One more case of a class, with the least or the greatest loss; none in the first row.
-MORE_POS, MORE_NEG, WORST = (private(name) for name in ("more_pos", "more_neg", "worst"))
-PSEUDO_CASES = {
-    PSEUDO_PLACE: [0, 1, 2, 3, 4], MORE_POS: [0, 1, 1, 0, 0], MORE_NEG: [0, 0, 0, 1, 1],
-    WORST: [0.0, 1.0, 0.0, 1.0, 0.0],
-}  # fmt: skip
+# At each place one more case of a class: positives, negatives, and whether it has the greatest
+# loss there is, else none.
+PLACES = ((0, 0, False), (1, 0, True), (1, 0, False), (0, 1, True), (0, 1, False))
 # What it exceeds the greatest observed loss by, where losses have no bound: a factor e² of p. With
 # e the log loss of scores that are too extreme was above the limits in 6 % of sets of 20 positives.
 BEYOND = 2.0
 
 
-def loss_limits(
-    curves: pl.LazyFrame,
-    keys: Sequence[str],
+def spread_of_losses(
+    cells: CellArrays | ScoredCells,
     measures: Sequence[Measure],
-    method: str,
-    level: float,
-) -> pl.LazyFrame:
-    """Tidy measures with limits, from curves that have the columns `note` and `FRACTIONAL`.
+    totals: "Mapping[str, Array]",
+    units: Units,
+) -> Spread:
+    """Of means of losses, as they are and with one more case at each place.
 
-    The limits are the widest of those of the sample and of the samples with one more case:
-    few cases tell little of losses that are rare.
+    Few cases tell little of losses that are rare. `totals` are `positives` and `negatives`.
     """
-    key_notes = {"note": pl.col("note").first(), FRACTIONAL: pl.col(FRACTIONAL).any()}
-    wide = table_sums(curves, keys, measures, key_notes)
-    losses = [(i, one, one.case_loss) for i, one in enumerate(measures)]
-    for i, _, loss in losses:
-        if loss is not None:
-            wide = attach(wide, _moments(curves, keys, loss, i), keys, required=False)
-    wide = wide.join(pl.LazyFrame(PSEUDO_CASES), how="cross")
-    measures, variances = list(measures), {}
-    for i, measure, loss in losses:
-        if loss is None:
-            continue
-        estimate, variance = private(f"estimate_{i}"), private(f"variance_{i}")
-        mean, spread = _mean_and_variance(loss, i)
-        falls = measure.bounds[0] is None
-        other = 1 + loss.scale * mean if falls else loss.scale * mean
-        wide = wide.with_columns(
-            pl.when(pl.col(PSEUDO_PLACE) == 0)
-            .then(measure.estimate)
-            .when(measure.estimate.is_not_null())
-            .then(other)
-            .alias(estimate),
-            spread.alias(variance),
-        )
-        measures[i] = replace(measure, estimate=pl.col(estimate))
-        variances[id(measures[i])] = pl.col(variance)
-    placed = [*keys, PSEUDO_PLACE]
-    parts = []
-    for part in chunks(measures):
-        limits = [
-            _limits(one, one.estimate, variances.get(id(one)), method, level)
-            for one in part
-            if one.many is None
-        ]
-        many = _many_limits(part, variances, method, level)
-        parts.append(_widest(tidy(wide, placed, part, limits, many), keys))
-    return in_order_of_parts(parts, keys)
+    shape = len(PLACES), len(measures), len(cells.starts) - 1
+    of_all, of_pos, of_neg, of_prior = (np.zeros(shape) for _ in range(4))
+    losses = [(i, one.case_loss) for i, one in enumerate(measures) if one.case_loss is not None]
+    if not losses:
+        return Spread(of_all, of_pos)
+    moments = [_moments(loss, i) for i, loss in losses]
+    sums = array_sums(cells, [*(measures[i] for i, _ in losses), *moments])
+    found = dict(totals) | {name: sums[name].to_numpy() for name in sums.columns}
+    for i, loss in losses:
+        estimate = of_all[0, i] = value_of(measures[i].estimate, found)
+        scale = value_of(loss.scale, totals)
+        slope = found.get(_name(i, "slope"), 0.0)
+        of_prior[:, i] = (scale * slope) ** 2 * units.of_prior
+        falls = measures[i].bounds[0] is None
+        for place, (more_pos, more_neg, worst) in enumerate(PLACES):
+            means, squares = [], []
+            for name, weight, more in zip(CLASSES, loss.weights, (more_pos, more_neg), strict=True):
+                count, of_units = totals[name], getattr(units, name)
+                mean, square = _with_more(
+                    loss, _name(i, name), found, count, more * count / of_units,
+                    value_of(weight, totals) * worst, worst=worst,
+                )  # fmt: skip
+                means.append(mean)
+                squares.append(square)
+            if place:
+                other = scale * sum(means)
+                of_all[place, i] = np.where(np.isnan(estimate), np.nan, other + falls)
+            of_pos[place, i], of_neg[place, i] = (scale**2 * square for square in squares)
+    variances = units.variances(of_pos, of_neg, units.losses, [place[:2] for place in PLACES])
+    return Spread(of_all, variances + of_prior)
 
 
-def _widest(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """The rows of the sample itself, with the widest of all limits; sorted rows stay sorted."""
-    numbered = rows.with_columns(pl.int_range(pl.len()).over(*keys, PSEUDO_PLACE).alias(ROW))
-    ends = {"lower": pl.col("lower").min(), "upper": pl.col("upper").max()}
-    return (
-        numbered.with_columns(
-            pl.when(pl.col(name).is_not_null()).then(end.over(*keys, ROW)).alias(name)
-            for name, end in ends.items()
-        )
-        .filter(pl.col(PSEUDO_PLACE) == 0)
-        .drop(PSEUDO_PLACE, ROW)
-    )
+CLASSES = ("positives", "negatives")
 
 
-def _moments(
-    curves: pl.LazyFrame, keys: Sequence[str], loss: CaseLoss, number: int
-) -> pl.LazyFrame:
-    """Per key the moments of the losses of each class, and the greatest."""
-    sums = {}
-    for count, value, names in (
-        ("pos", loss.positive, MOMENTS[:3]),
-        ("neg", loss.negative, MOMENTS[3:6]),
+def _name(number: int, what: str) -> str:
+    return private(f"loss_{number}_{what}")
+
+
+def _moments(loss: CaseLoss, number: int) -> Measure:
+    """The sums of the losses of each class and of their squares, and the greatest."""
+    sums: dict[str, Quantity] = {}
+    least: dict[str, Quantity] = {}
+    columns = dict(loss.columns)
+    for name, count, of_case in zip(
+        CLASSES, ("pos", "neg"), (loss.positive, loss.negative), strict=True
     ):
+        own = _name(number, name)
         # A score of 0 or 1 may be infinitely wrong for cases that are not there.
-        present = pl.when(pl.col(count) > 0)
-        first, second, greatest = (f"{name}_{number}" for name in names)
-        sums[first] = present.then(pl.col(count) * value).sum()
-        sums[second] = present.then(pl.col(count) * value**2).sum()
-        sums[greatest] = present.then(value).max()
+        columns[own] = ARRAYS.where(ARRAYS.column(count) > 0, of_case, 0.0)
+        total = ARRAYS.column(count) * ARRAYS.column(own)
+        sums |= {own: total, f"{own}_squared": total * ARRAYS.column(own)}
+        least[f"{own}_greatest"] = -ARRAYS.column(own)
     if loss.by_score_prior is not None:
-        sums[f"{MOMENTS[6]}_{number}"] = loss.by_score_prior.fill_nan(0.0).sum()
-    return curves.with_columns(**loss.columns).group_by(keys).agg(**sums)
+        slope = loss.by_score_prior
+        sums[_name(number, "slope")] = ARRAYS.where(slope == slope, slope, 0.0)
+    return Measure("loss", 0.0, columns=columns, sums=sums, least=least, every_cell=True)
 
 
-def _mean_and_variance(loss: CaseLoss, number: int) -> tuple[pl.Expr, pl.Expr]:
-    """The mean loss, with the pseudo-cases, and its variance.
-
-    Where the prior that scores are right at is the observed one, its log-odds add the variance
-    1/P + 1/N.
-    """
-    *moments, slope = (pl.col(f"{name}_{number}") for name in MOMENTS)
-    mean, variance = pl.lit(0.0), pl.lit(0.0)
-    for total, more, weight, (first, second, greatest) in zip(
-        ("positives", "negatives"), (MORE_POS, MORE_NEG), loss.weights,
-        (moments[:3], moments[3:]), strict=True,
-    ):  # fmt: skip
-        added = pl.col(more) * pl.col(WORST)
-        worst = weight if loss.bounded else greatest + BEYOND * weight
-        count = pl.col(total) + pl.col(more)
-        own = (first + added * worst) / count
-        square = (second + added * worst**2) / count
-        spread = (square - own**2) * count / (count - 1)
-        # What is lost in the difference of two moments is no variance.
-        spread = pl.when(spread > NO_VARIANCE * own**2).then(spread).otherwise(0.0)
-        mean, variance = mean + own, variance + spread / count
-    if loss.by_score_prior is not None:
-        variance = variance + slope**2 * (1 / pl.col("positives") + 1 / pl.col("negatives"))
-    enough = (pl.col("positives") > 1) & (pl.col("negatives") > 1)
-    return mean, pl.when(enough).then(variance * loss.scale**2)
-
-
-def _limits(
-    measure: Measure, estimate: pl.Expr, variance: pl.Expr | None, method: str, level: float
-) -> Limits:
-    """Limits on the logarithmic scale of a loss, or of what a skill is short of 1."""
-    defined = estimate.is_not_null()
-    if variance is None:
-        nothing = pl.lit(None, pl.Float64)
-        note = pl.when(defined).then(pl.lit(measure.no_limits))
-        return Limits(nothing, nothing, nothing, note)
-    error = pl.when(~pl.col(FRACTIONAL) & defined).then(variance.sqrt())
-    falls = measure.bounds[0] is None
-    loss = 1 - estimate if falls else estimate
-    if method == "wald":
-        ends = [loss - normal(level) * error, loss + normal(level) * error]
-    else:
-        few = pl.min_horizontal("positives", "negatives") - 1
-        factor = (student(few, level) * error / loss).exp()
-        ends = [loss / factor, loss * factor]
-    lower, upper = (1 - end for end in reversed(ends)) if falls else ends
-    has_limits = (error > 0) & (loss > 0)
-    lower, upper = (pl.when(has_limits).then(end.clip(*measure.bounds)) for end in (lower, upper))
-    missing = ~has_limits.fill_null(False) & defined
-    return Limits(lower, upper, error, pl.when(missing).then(no_limits_note(error)))
-
-
-def _many_limits(
-    part: Sequence[Measure], variances: dict[int, pl.Expr], method: str, level: float
-) -> ManyLimits | None:
-    nodes = [measure for measure in part if measure.many is not None]
-    if not nodes:
-        return None
-    has_limits = nodes[0].case_loss is not None
-    variance = pl.col(VARIANCE) if has_limits else None
-    limits = _limits(nodes[0], pl.col(AREA), variance, method, level)
-    nothing = pl.lit(None, pl.Float64)
-    return ManyLimits(lambda node: variances.get(id(node), nothing), limits, kept=(FRACTIONAL,))
+def _with_more(
+    loss: CaseLoss,
+    name: str,
+    found: "Mapping[str, Array]",
+    count: "Array",
+    more: "Array",
+    bound: "Array | float",
+    *,
+    worst: bool,
+) -> "tuple[Array, Array]":
+    """The mean loss of a class with `more` cases, and the mean square about it."""
+    greatest = bound
+    if worst and not loss.bounded:
+        greatest = BEYOND * bound - found[f"{name}_greatest"]
+    size = count + more
+    mean = (found[name] + more * greatest) / size
+    square = (found[f"{name}_squared"] + more * greatest**2) / size
+    spread = square - mean**2
+    # What is lost in the difference of two moments is no variance.
+    return mean, np.where(spread > NO_VARIANCE * mean**2, spread, 0.0)

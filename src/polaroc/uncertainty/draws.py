@@ -10,7 +10,7 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import DRAW, TRUTH, WEIGHT
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
-from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, with_pseudo_cases
+from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, counts_with_pseudo_cases
 
 # Counts in memory at once, over all draws of a block.
 BLOCK = 4_000_000
@@ -44,7 +44,7 @@ def draws_of_cells(
     pos, neg, fp = (cells[name].to_numpy().astype(np.int64) for name in ("pos", "neg", "fp"))
     positives, negatives = int(pos.sum()), int(curve["negatives"][0])
     level = np.diff(fp - neg, prepend=0) - np.append(0, neg[:-1])
-    pos, level, neg, rest = with_pseudo_cases(pos, level, neg, negatives - fp[-1], place)
+    pos, level, neg, rest = counts_with_pseudo_cases(pos, level, neg, negatives - fp[-1], place)
     # Per segment the level run before it and its own negatives; the rest comes last.
     groups = np.append(np.stack([level, neg], axis=1).ravel(), rest)
     for first, size in blocks_of_draws(count, 2 * pos.size):
@@ -73,7 +73,9 @@ def draws_of_clusters(
     mass = ordered[WEIGHT].to_numpy() if weighted else np.ones(truth.size, np.int64)
     single = clusters == truth.size
     means = [
-        mass[own].max(initial=0) if single else mass[own].sum() / clusters
+        mass[own].max(initial=0)
+        if single
+        else mass[own].sum() / max(np.unique(member[own]).size, 1)
         for own in (truth, ~truth)
     ]
     for first, size in blocks_of_draws(count, 2 * truth.size):

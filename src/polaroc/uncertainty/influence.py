@@ -63,6 +63,25 @@ class SegmentInfluence(NamedTuple):
     level: "Array"
     rest: "Array"
 
+    def mean_squares(self, segments: Segments) -> "tuple[Array, Array]":
+        """The mean square of the influence of positives and of negatives, of each key."""
+        among = segments.neg * self.neg**2 + segments.level * self.level**2
+        of_neg = segments.total(among) + segments.rest * self.rest**2
+        of_pos = segments.total(segments.pos * self.pos**2)
+        return of_pos / segments.positives, of_neg / segments.negatives
+
+    def powers(self, segments: Segments) -> "list[float]":
+        """The sums of squares and of cubes of what each case of the only key moves the measure."""
+        return [
+            float(
+                np.sum(segments.pos * (self.pos / segments.positives) ** power)
+                + np.sum(segments.neg * (self.neg / segments.negatives) ** power)
+                + np.sum(segments.level * (self.level / segments.negatives) ** power)
+                + np.sum(segments.rest * (self.rest / segments.negatives) ** power)
+            )
+            for power in (2, 3)
+        ]
+
 
 def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> CaseInfluence:
     """The influence of the cases of one test set on each measure.
@@ -110,7 +129,13 @@ def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> Cas
         for i in losses:
             estimates[i] = np.ravel(value_of(measures[i].estimate, sums))[0]
             if (loss := measures[i].case_loss) is not None:
-                moved[0][i], moved[1][i] = _on_mean_loss(loss, cells, truth, sums)
+                with np.errstate(all="ignore"):
+                    for of_class, own, loss_of_class in zip(
+                        moved, (truth, ~truth), losses_of(loss, cells), strict=True
+                    ):
+                        mean = loss_of_class[own].mean()
+                        # Of an infinite mean no case moves it by a number.
+                        of_class[i] = loss_of_class[own] - (mean if np.isfinite(mean) else np.nan)
     return CaseInfluence(estimates, *moved)
 
 
@@ -208,17 +233,10 @@ def _single_cases(score: "Array", truth: "Array") -> "dict[str, Array]":
     }
 
 
-def _on_mean_loss(
-    loss: CaseLoss, cells: "dict[str, Array]", truth: "Array", sums: "dict[str, Array]"
-) -> "list[Array]":
-    """The influence of positives and of negatives on a mean of losses."""
-    with np.errstate(all="ignore"):
-        known = dict(cells)
-        for name, column in loss.columns.items():
-            known[name] = column.value(known)
-        scale = value_of(loss.scale, sums)
-        among = [
-            scale * value_of(of_class, known)[own]
-            for of_class, own in ((loss.positive, truth), (loss.negative, ~truth))
-        ]
-        return [own - own.mean() for own in among]
+def losses_of(loss: CaseLoss, cells: "dict[str, Array]") -> "tuple[Array, Array]":
+    """How much a positive and a negative of each cell move a mean of losses, about no centre."""
+    known = dict(cells)
+    for name, column in loss.columns.items():
+        known[name] = column.value(known)
+    scale = value_of(loss.scale, known)
+    return scale * loss.positive.value(known), scale * loss.negative.value(known)

@@ -1,41 +1,45 @@
 """Standard errors and confidence intervals of the measures of one curve."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import get_args
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
+from polaroc.base.backend import POLARS
 from polaroc.base.checks import check_share
-from polaroc.base.columns import curve_keys, with_level
+from polaroc.base.columns import curve_keys
 from polaroc.base.joins import attach
-from polaroc.base.private_columns import FRACTIONAL, PSEUDO_PLACE, ROW, WEIGHT, private
-from polaroc.base.statistics import ROUNDING, logit_ends, normal, student
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import CLUSTER, FRACTIONAL, PLACE, ROW, WEIGHT
+from polaroc.curves.curve import in_order
+from polaroc.curves.ranking import CellArrays, RankedCells, ScoredCells
 from polaroc.curves.segments import CELLS
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
+from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure
-from polaroc.measures.table import AREA, VARIANCE, Limits, ManyLimits, per_key, tidy
-from polaroc.predictions.dependence import with_note
-from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
-from polaroc.typing import Interpolation, Prior, Priors
-from polaroc.uncertainty.case_losses import loss_limits
-from polaroc.uncertainty.polars_influence import (
-    covariance,
-    covariances,
-    no_limits_note,
-    root_of_variance,
-    std_error,
-    with_influence,
+from polaroc.typing import Array, Interpolation, Prior, Priors
+from polaroc.uncertainty.beside import beside
+from polaroc.uncertainty.case_losses import spread_of_losses
+from polaroc.uncertainty.cells import cells_of_curves, with_positives
+from polaroc.uncertainty.clusters import clustered_cases, ranked_cases
+from polaroc.uncertainty.limits import (
+    Limits,
+    Sureness,
+    columns_of_limits,
+    in_order_of_rows,
+    limits_of_areas,
+    limits_of_losses,
 )
-from polaroc.uncertainty.pseudo_cases import NONE, curves_with_pseudo_cases
+from polaroc.uncertainty.spread import cases_as_units, spread_of_areas
 
 METHODS = ("logit", "wald")
-PERFECT = "perfect score: lower limit from the numbers of cases"
-TAKEN_FOR_COUNTS = "weights taken for counts of cases"
+TOTALS = ("positives", "negatives")
 
 
 @takes_curve
@@ -127,149 +131,113 @@ def intervals(
     check_choice("method", method, METHODS)
     check_share("level", level)
     check_interpolation(interpolation)
-    selected = select_measures(
-        measures, priors, over, interpolation, score_prior=score_prior
-    ).measures
+    selected = [
+        select_measures(
+            measures, priors, over, interpolation, backend, score_prior=score_prior
+        ).measures
+        for backend in (POLARS, ARRAYS)
+    ]
     counts = (CELLS.pos, CELLS.neg, CELLS.fp)
     fractional = pl.any_horizontal(count != count.floor() for count in counts).alias(FRACTIONAL)
-    note = pl.when(pl.col("positives").is_null()).then(pl.lit(UNRANKED)).alias("note")
-    return with_limits(curve.with_columns(fractional, note), keys, selected, method, level)
+    # Cache: measures and limits must come from the same rows.
+    curves = in_order(curve.with_columns(fractional), keys).cache()
+    measured = measures_of_curves(curves.drop(FRACTIONAL), selected[0])
+    return with_limits(measured, curves, keys, selected[1], method, level)
 
 
 def with_limits(
-    curves: pl.LazyFrame,
+    measured: pl.LazyFrame,
+    source: pl.LazyFrame,
     keys: Sequence[str],
     measures: Sequence[Measure],
     method: str,
     level: float,
 ) -> pl.LazyFrame:
-    """Tidy measures with limits, from curves that have the columns `note` and `FRACTIONAL`."""
-    areas = [measure for measure in measures if measure.is_area]
-    losses = [measure for measure in measures if not measure.is_area]
-    parts = [_area_limits(curves, keys, areas, method, level)] if areas else []
-    if losses:
-        parts.append(loss_limits(curves, keys, losses, method, level))
-    if len(parts) == 1:
-        return with_level(with_counts_note(parts[0]), level)
-    names = list(dict.fromkeys(measure.name for measure in measures))
-    place = pl.col("measure").replace_strict(names, range(len(names)))
-    rows = pl.concat(parts, how="diagonal")
-    # The rows of a measure are in order, also where Polars cannot tell.
-    ordered = rows.sort(*keys, place, nulls_last=True, maintain_order=True)
-    return with_level(with_counts_note(ordered), level)
+    """Tidy measures with limits.
+
+    `source` are their curves, with `FRACTIONAL`, or their cases, with a column `CLUSTER`; the
+    measures are written for `ARRAYS`.
+    """
+    made = partial(_limits, keys=keys, measures=measures, method=method, level=level)
+    return beside(measured, source, keys, made, level)
 
 
-def _area_limits(
-    curves: pl.LazyFrame,
+def _limits(
+    source: pl.DataFrame,
     keys: Sequence[str],
     measures: Sequence[Measure],
     method: str,
     level: float,
-) -> pl.LazyFrame:
-    # Anchors keep keys without positives.
-    segments = curves.filter((pl.col("pos") > 0) | pl.col("threshold").is_null())
-    terms = list(
-        {term.name: term for measure in measures for term in measure.gradient_terms}.values()
-    )
-    key_notes = {"note": pl.col("note").first(), FRACTIONAL: pl.col(FRACTIONAL).any()}
-    extra = covariances(measures) | key_notes
-    placed = [*keys, PSEUDO_PLACE]
-    moved = with_influence(curves_with_pseudo_cases(segments), placed, terms)
-    wide, measures = _as_columns(per_key(moved, placed, measures, extra), measures)
-    single = [measure for measure in measures if measure.many is None]
-    errors = {private(f"error_{i}"): std_error(measure) for i, measure in enumerate(single)}
-    columns = [
-        limits(measure, pl.col(error), method, level)
-        for measure, error in zip(single, errors, strict=True)
-    ]
-    many_limits = _many_limits(measures, method, level)
-    rows = tidy(wide.with_columns(**errors), placed, measures, columns, many_limits)
-    return _widest(rows, keys)
-
-
-def with_counts_note(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Tidy measures with limits, with a note where weights were taken as counts."""
-    if not rows.collect_schema()["positives"].is_float():
-        return rows
-    return with_note(rows, TAKEN_FOR_COUNTS, pl.col("lower").is_not_null())
-
-
-def _widest(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """The rows without pseudo-cases, with the widest of the limits without and with them.
-
-    The rows are sorted, with the same measures for each key and place.
-    """
-    numbered = rows.with_columns(pl.int_range(pl.len()).over(*keys, PSEUDO_PLACE).alias(ROW))
-    lower, upper = (pl.coalesce(name, "estimate") for name in ("lower", "upper"))
-    has_limits = pl.col("lower").is_not_null() & (pl.col("estimate") < 1 - ROUNDING)
-    ends = {"lower": lower.min(), "upper": upper.max()}
-    return (
-        numbered.with_columns(
-            pl.when(has_limits).then(end.over(*keys, ROW)).otherwise(name).alias(name)
-            for name, end in ends.items()
-        )
-        .filter(pl.col(PSEUDO_PLACE) == NONE)
-        .drop(PSEUDO_PLACE, ROW)
-    )
-
-
-def _many_limits(measures: Sequence[Measure], method: str, level: float) -> ManyLimits | None:
-    """Limits at many priors, from interpolated areas and variances."""
-    node = next((measure for measure in measures if measure.many is not None), None)
-    if node is None:
-        return None
-    at_prior = replace(node, estimate=pl.col(AREA))
-    error = root_of_variance(pl.col(VARIANCE))
-    return ManyLimits(_variance, limits(at_prior, error, method, level), kept=(FRACTIONAL,))
-
-
-def _variance(node: Measure) -> pl.Expr:
-    if not node.gradient_terms:
-        return pl.lit(None, pl.Float64)
-    (term,) = node.gradient_terms
-    return pl.col(covariance(term, term))
-
-
-def _as_columns(
-    wide: pl.LazyFrame, measures: Sequence[Measure]
-) -> tuple[pl.LazyFrame, list[Measure]]:
-    """Put estimates and slopes into columns, which keeps the expressions of limits small."""
-    columns, with_columns = {}, []
-    for i, measure in enumerate(measures):
-        columns[private(f"estimate_{i}")] = measure.estimate
-        terms = []
-        for j, term in enumerate(measure.gradient_terms):
-            columns[private(f"slope_{i}_{j}")] = term.slope
-            terms.append(replace(term, slope=pl.col(private(f"slope_{i}_{j}"))))
-        estimate = pl.col(private(f"estimate_{i}"))
-        with_columns.append(replace(measure, estimate=estimate, gradient_terms=tuple(terms)))
-    return wide.with_columns(**columns), with_columns
-
-
-def limits(measure: Measure, std_error: pl.Expr, method: str, level: float) -> Limits:
-    """Limits of a measure from its standard error, and a note where it has none.
-
-    The standard error is zero at an estimate of 0 or 1, or if all cases have the same
-    influence; it does not measure the uncertainty then.
-    """
-    counted = ~pl.col(FRACTIONAL)
-    error, estimate = pl.when(counted).then(std_error).otherwise(None), measure.estimate
-    has_limits = (error > 0) & (estimate > 0) & (estimate < 1)
-    if method == "wald":
-        z = normal(level)
-        ends = (estimate - z * error).clip(0, 1), (estimate + z * error).clip(0, 1)
+) -> pl.DataFrame:
+    """The limits of each row of each key, from sorted curves or cases."""
+    clustered = CLUSTER in source.columns
+    if clustered:
+        source = ranked_cases(source, keys)
+    number = source.select(
+        pl.struct(keys).rle_id() if keys else pl.int_range(pl.len()) * 0
+    ).to_series()
+    firsts = np.flatnonzero(number.is_first_distinct().to_numpy())
+    if clustered:
+        cases = clustered_cases(source, np.append(firsts, source.height))
+        cells, units = cases.cells, cases.units(measures)
+        whole = cases.weight == np.floor(cases.weight)
+        totals = {name: cells.counts[name][cells.starts[:-1]] for name in TOTALS}
     else:
-        quantile = student(pl.min_horizontal("positives", "negatives") - 1, level)
-        ends = logit_ends(estimate, quantile * error / (estimate * (1 - estimate)))
-    lower, upper = (pl.when(has_limits).then(end).otherwise(None) for end in ends)
-    missing = ~has_limits.fill_null(False) & estimate.is_not_null()
-    note = pl.when(missing).then(no_limits_note(error)).otherwise(None)
-    if measure.perfect_lower_limit is not None:
-        perfect = counted & (estimate >= 1 - ROUNDING) & (error == 0)
-        lower = pl.when(perfect).then(measure.perfect_lower_limit((1 - level) / 2)).otherwise(lower)
-        upper = pl.when(perfect).then(pl.lit(1.0)).otherwise(upper)
-        note = pl.when(perfect).then(pl.lit(PERFECT)).otherwise(note)
-    return Limits(lower, upper, error, note)
+        cells = cells_of_curves(source, firsts)
+        of_keys = source.select(pl.col(TOTALS).cast(pl.Float64).fill_null(0))[firsts]
+        totals = {name: of_keys[name].to_numpy() for name in TOTALS}
+        units, whole = cases_as_units(**totals), ~source[FRACTIONAL].fill_null(False).to_numpy()
+    counted = np.logical_and.reduceat(whole, firsts) if firsts.size else whole
+    sureness = Sureness(method, level, counted, units)
+    rows = limits_of_cells(with_positives(cells), cells, totals, measures, sureness)
+    placed = columns_of_limits(rows, np.arange(len(firsts))).with_columns(
+        pl.Series(PLACE, np.tile(np.arange(len(rows)), len(firsts)))
+    )
+    if not keys:
+        return placed
+    of_rows = source.select(keys)[np.repeat(firsts, len(rows))]
+    return pl.concat([of_rows, placed], how="horizontal")
+
+
+def limits_of_ranked(
+    ranked: RankedCells,
+    wide: pl.DataFrame,
+    keys: Sequence[str],
+    measures: Sequence[Measure],
+    method: str,
+    level: float,
+) -> pl.DataFrame:
+    """The limits of rows in memory that count cases, in the order of their tidy measures."""
+    totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in TOTALS}
+    counted = np.ones(wide.height, bool)
+    sureness = Sureness(method, level, counted, cases_as_units(**totals))
+    rows = limits_of_cells(ranked, ranked.scored, totals, measures, sureness)
+    place = wide.with_row_index(ROW)
+    order = place.sort(keys, nulls_last=True)[ROW] if keys else place[ROW]
+    return columns_of_limits(rows, order.to_numpy())
+
+
+def limits_of_cells(
+    areas: CellArrays,
+    scored: CellArrays | ScoredCells | None,
+    totals: "dict[str, Array]",
+    measures: Sequence[Measure],
+    sureness: Sureness,
+) -> list[Limits]:
+    """The limits of each row of a key, by key, from cells with positives and, for losses, all.
+
+    `totals` are the `positives` and `negatives` of each key.
+    """
+    of_areas = [measure for measure in measures if measure.is_area]
+    of_losses = [measure for measure in measures if not measure.is_area]
+    found: list[Iterator[Limits]] = [iter(()), iter(())]
+    if of_areas:
+        spread = spread_of_areas(areas, of_areas, sureness.units)
+        found[0] = limits_of_areas(of_areas, spread, sureness)
+    if of_losses:
+        spread = spread_of_losses(scored, of_losses, totals, sureness.units)
+        found[1] = limits_of_losses(of_losses, spread, sureness)
+    return in_order_of_rows(measures, *found)
 
 
 def with_fractional_flag(frame: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:

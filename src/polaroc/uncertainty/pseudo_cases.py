@@ -5,11 +5,8 @@ nor recalls below one over the number of positives. Pseudo-cases at the worst ra
 the lower limit of a measure, those at the best ranks its upper limit.
 """
 
-import polars as pl
-
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import PSEUDO_PLACE
-from polaroc.predictions.row_checks import SCORE
+from polaroc.measures.gradients import Segments
 from polaroc.typing import Array
 
 # No pseudo-cases, ranked worst, ranked best.
@@ -18,37 +15,41 @@ NONE, WORST, BEST = PLACES = range(3)
 PSEUDO = 0.5
 
 
-def curves_with_pseudo_cases(
-    segments: pl.LazyFrame, positive: float | pl.Expr = PSEUDO, negative: float | pl.Expr = PSEUDO
-) -> pl.LazyFrame:
-    """The anchors and segments with positives of curves, once for each of `PLACES`.
+def with_pseudo_cases(
+    segments: Segments, place: int, positive: "Array", negative: "Array"
+) -> Segments:
+    """Segments with so many pseudo-cases of each class in each key, at a place.
 
     Totals do not change, since they give the observed prior: the other counts are scaled down
-    by the pseudo-cases. The anchor becomes the cell of the pseudo-positives; thresholds only
-    give the order.
+    by the pseudo-cases.
     """
-    positives, negatives = pl.col("positives"), pl.col("negatives")
+    if place == NONE:
+        return segments
+    positives, negatives = segments.positives, segments.negatives
     by_pos, by_neg = positives / (positives + positive), negatives / (negatives + negative)
-    anchor = pl.col(SCORE).is_null()
-    pos, neg, tp, fp = (pl.col(name).fill_null(0) for name in ("pos", "neg", "tp", "fp"))
-    moved = {
-        "pos": (pl.when(anchor).then(positive).otherwise(pos) * by_pos,) * 2,
-        "neg": (neg * by_neg,) * 2,
-        "tp": (pl.when(anchor).then(positives).otherwise(tp * by_pos), (tp + positive) * by_pos),
-        "fp": (pl.when(anchor).then(negatives).otherwise((fp + negative) * by_neg), fp * by_neg),
-    }
-    place = pl.col(PSEUDO_PLACE)
-    counts = {
-        name: pl.when(place == NONE).then(pl.col(name).cast(pl.Float64))
-        .when(place == WORST).then(worst).otherwise(best).cast(pl.Float64)
-        for name, (worst, best) in moved.items()
-    }  # fmt: skip
-    order = pl.when(place == NONE).then(pl.col(SCORE)).otherwise(-pl.col("tp")).alias(SCORE)
-    places = pl.LazyFrame({PSEUDO_PLACE: list(PLACES)}, schema={PSEUDO_PLACE: pl.Int8})
-    return segments.join(places, how="cross").with_columns(**counts).with_columns(order)
+    nothing = np.zeros(len(positives))
+    tp, fp = segments.tp, segments.fp
+    if place == BEST:
+        tp, at = tp + segments.each(positive), segments.starts
+        cells = {"pos": positive, "neg": nothing, "tp": positive, "fp": nothing}
+    else:
+        fp, at = fp + segments.each(negative), segments.ends + 1
+        cells = {"pos": positive, "neg": nothing, "tp": positives + positive,
+                 "fp": negatives + negative}  # fmt: skip
+    counts = {"pos": segments.pos, "neg": segments.neg, "tp": tp, "fp": fp}
+    starts = segments.starts + np.arange(len(positives))
+    sizes = segments.sizes + 1
+    return Segments(
+        **{
+            name: np.insert(own, at, cells[name])
+            * np.repeat(by_pos if name in ("pos", "tp") else by_neg, sizes)
+            for name, own in counts.items()
+        },
+        positives=positives, negatives=negatives, starts=starts, units=segments.units,
+    )  # fmt: skip
 
 
-def with_pseudo_cases(
+def counts_with_pseudo_cases(
     pos: "Array", level: "Array", neg: "Array", rest: float, place: int
 ) -> tuple["Array", "Array", "Array", float]:
     """The counts of segments, best first, with pseudo-cases at a place.

@@ -23,6 +23,8 @@ PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
 )  # fmt: skip
 FEW = 3
+# Rows of a model on end from which slices are faster than a look at every row.
+LONG_RUN = 1_000
 TWO_SCORES = ["p_logreg", "p_forest"]
 WHOLE_CASES = "drop such cases of all models before, or correct them."
 
@@ -128,7 +130,12 @@ def read_cases(
             else "is this the column that tells the models apart?",
         )
     if clusters:
-        rows = _numbered_clusters(rows.rename({clusters[0]: CLUSTER}))
+        rows = rows.rename({clusters[0]: CLUSTER})
+        if missing := rows[CLUSTER].null_count():
+            raise InvalidPredictions(
+                f"{missing} cases have no cluster.",
+                hint="drop them, or give each a cluster of its own.",
+            )
     kept = [*blocks, model]
     sets = [_scored(parts, rows, blocks, model, of_case) for parts in _parts(rows, blocks, model)]
     return ComparedCases(
@@ -136,20 +143,19 @@ def read_cases(
     )
 
 
-def _numbered_clusters(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows whose clusters are numbers from 0 on; raise where a case has none."""
-    if rows[CLUSTER].null_count():
-        raise InvalidPredictions(
-            f"{rows[CLUSTER].null_count()} cases have no cluster.",
-            hint="drop them, or give each a cluster of its own.",
-        )
-    return rows.with_columns(pl.col(CLUSTER).rank("dense").cast(pl.Int64) - 1)
-
-
 def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[pl.DataFrame]]:
     """The rows of each model, test set by test set, all sorted."""
     keys = [*blocks, model]
-    parts = rows.partition_by(keys, maintain_order=True)
+    runs = rows[model].rle().struct.unnest().with_columns(end=pl.col("len").cum_sum())
+    if blocks or runs.height * LONG_RUN > rows.height:
+        parts = rows.partition_by(keys, maintain_order=True)
+    else:
+        # As of a wide table, whose models come one after another.
+        by_model = runs.group_by("value", maintain_order=True).agg("len", "end")
+        parts = [
+            pl.concat([rows.slice(end - size, size) for size, end in zip(*own, strict=True)])
+            for own in by_model.select("len", "end").iter_rows()
+        ]
     first = pl.concat([part.select(keys).head(1) for part in parts])
     order = first.with_row_index(PLACE).sort(keys, nulls_last=True)
     for block in order.partition_by(blocks, maintain_order=True) if blocks else [order]:
@@ -165,15 +171,24 @@ def _scored(
         if aligned is None:
             _refuse_unpaired(rows, blocks, model, case)
         parts = aligned or parts
-    is_clustered = CLUSTER in rows.columns
+    clusters = None
+    if CLUSTER in rows.columns:
+        # Models that have the same cases have the same clusters.
+        own = [_numbered(part[CLUSTER]) for part in (parts if case is None else parts[:1])]
+        clusters = own if case is None else own * len(parts)
     return ScoredCases(
         parts[0].select(blocks).row(0) if blocks else (),
         [part[model][0] for part in parts],
         [part[SCORE].to_numpy() for part in parts],
         [part[TRUTH].to_numpy() for part in parts],
-        [part[CLUSTER].to_numpy() for part in parts] if is_clustered else None,
+        clusters,
         case is not None,
     )
+
+
+def _numbered(clusters: pl.Series) -> "Array":
+    """The clusters as numbers from 0 on."""
+    return (clusters.rank("dense") - 1).to_numpy().astype(np.int64)
 
 
 def _aligned(parts: list[pl.DataFrame], case: str) -> list[pl.DataFrame] | None:

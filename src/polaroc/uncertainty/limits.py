@@ -1,0 +1,207 @@
+"""Confidence limits of measures from their estimates and variances, by key."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import polars as pl
+
+from polaroc.base.columns import INTERVAL
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import LIMITS_NOTE
+from polaroc.base.statistics import ROUNDING, normal, student
+from polaroc.measures.spec import Measure, measures_by_row, values_by_row
+from polaroc.priors.grids import skew
+from polaroc.typing import Array
+from polaroc.uncertainty.spread import NO_VARIANCE, Spread, Units
+
+PERFECT = "perfect score: lower limit from the numbers of cases"
+NOT_COUNTS = "weights are not counts of cases: no interval"
+NO_DERIVATIVE = "no derivative here: no interval"
+NO_SPREAD = "no spread among the cases: no interval"
+
+
+class Limits(NamedTuple):
+    """Limits and standard errors of a row, by key, NaN where there are none, and notes on it."""
+
+    lower: "Array"
+    upper: "Array"
+    std_error: "Array"
+    note: "Array"
+
+
+@dataclass(frozen=True, eq=False)
+class Sureness:
+    """How limits follow from variances.
+
+    Attributes
+    ----------
+    method, level
+        As in `intervals`.
+    counted
+        Of each key, whether its weights are counts of cases.
+    units
+        What is independent.
+    """
+
+    method: str
+    level: float
+    counted: "Array"
+    units: Units
+
+    @property
+    def both(self) -> "Array":
+        """Whether a key has cases of both classes."""
+        has_both: Array = np.minimum(self.units.positives, self.units.negatives) > 0
+        return has_both
+
+    @property
+    def quantile(self) -> "Array":
+        """Student's, at one degree of freedom less than units of the rarer class, or normal."""
+        if self.method == "wald" and not self.units.clustered:
+            return np.full(len(self.counted), normal(self.level))
+        freedom = np.minimum(self.units.positives, self.units.negatives) - 1
+        known = pl.DataFrame({"n": freedom}).select(student(pl.col("n").fill_nan(None), self.level))
+        return known.to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+    def error(self, variances: "Array") -> "Array":
+        """The standard error; NaN without two units of each class, zero for a rounding error."""
+        large = np.where(variances > NO_VARIANCE, variances, 0 * variances)
+        return np.where(self.units.enough & self.counted, np.sqrt(large), np.nan)
+
+    def note(self, error: "Array", missing: "Array") -> "Array":
+        """Why there are no limits where they are `missing`."""
+        units, unit = self.units, "one cluster has {}s" if self.units.clustered else "one {}"
+        reasons = [
+            (~self.counted, NOT_COUNTS),
+            (units.positives <= 1, f"{unit.format('positive')}: no standard error"),
+            (units.negatives <= 1, f"{unit.format('negative')}: no standard error"),
+            (np.isnan(error), NO_DERIVATIVE),
+            (np.ones(len(error), bool), NO_SPREAD),
+        ]
+        note = np.full(len(error), None, dtype=object)
+        for holds, reason in reversed(reasons):
+            note[missing & holds] = reason
+        return note
+
+
+def limits_of_areas(
+    measures: Sequence[Measure], spread: Spread, sureness: Sureness
+) -> Iterator[Limits]:
+    """The limits of each row of a key: the widest of those without and with pseudo-cases."""
+    return _by_row(measures, spread, partial(_area_limits, sureness=sureness))
+
+
+def limits_of_losses(
+    measures: Sequence[Measure], spread: Spread, sureness: Sureness
+) -> Iterator[Limits]:
+    """The same of means of losses, on the logarithmic scale of the loss."""
+    return _by_row(measures, spread, partial(_loss_limits, sureness=sureness))
+
+
+def _by_row(
+    measures: Sequence[Measure],
+    spread: Spread,
+    limits: "Callable[[Measure, float | None, Array, Array], Limits]",
+) -> Iterator[Limits]:
+    by_key = (values.swapaxes(1, 2) for values in spread)
+    rows = zip(
+        measures_by_row(measures), *(values_by_row(measures, own) for own in by_key), strict=True
+    )
+    for (measure, prior), estimates, variances in rows:
+        if measure.many is not None:
+            estimates = np.clip(estimates, *measure.bounds)
+        with np.errstate(all="ignore"):
+            yield limits(measure, prior, estimates, variances)
+
+
+def _area_limits(
+    measure: Measure,
+    prior: float | None,
+    estimates: "Array",
+    variances: "Array",
+    sureness: Sureness,
+) -> Limits:
+    units = sureness.units
+    estimates = np.where(sureness.both, estimates, np.nan)
+    error = sureness.error(variances)
+    has_limits = (error > 0) & (estimates > 0) & (estimates < 1)
+    if sureness.method == "wald":
+        width = sureness.quantile * error
+        lower, upper = (np.clip(end, 0, 1) for end in (estimates - width, estimates + width))
+    else:
+        odds = estimates / (1 - estimates)
+        factor = np.exp(sureness.quantile * error / (estimates * (1 - estimates)))
+        lower, upper = 1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))
+    lower, upper = (np.where(has_limits, end, np.nan) for end in (lower, upper))
+    note = sureness.note(error[0], ~has_limits[0] & ~np.isnan(estimates[0]))
+    if measure.perfect_lower_limit is not None:
+        skewed = None if prior is None else skew(prior)
+        perfect = (estimates >= 1 - ROUNDING) & (error == 0)
+        least = measure.perfect_lower_limit(
+            (1 - sureness.level) / 2, units.positives, units.negatives, skewed
+        )
+        lower, upper = np.where(perfect, least, lower), np.where(perfect, 1.0, upper)
+        note[perfect[0]] = PERFECT
+    widened = ~np.isnan(lower[0]) & (estimates[0] < 1 - ROUNDING)
+    least, greatest = (np.where(np.isnan(end), estimates, end) for end in (lower, upper))
+    return Limits(
+        np.where(widened, np.fmin.reduce(least), lower[0]),
+        np.where(widened, np.fmax.reduce(greatest), upper[0]),
+        np.where(np.isnan(estimates[0]), np.nan, error[0]),
+        note,
+    )
+
+
+def _loss_limits(
+    measure: Measure,
+    prior: float | None,
+    estimates: "Array",
+    variances: "Array",
+    sureness: Sureness,
+) -> Limits:
+    """Of a loss, or of what a skill is short of 1."""
+    defined = ~np.isnan(estimates[0]) & sureness.both
+    if measure.case_loss is None:
+        nothing = np.full(len(defined), np.nan)
+        return Limits(*[nothing] * 3, np.where(defined, measure.no_limits, None))
+    error = np.where(sureness.counted & sureness.units.enough & defined, np.sqrt(variances), np.nan)
+    falls = measure.bounds[0] is None
+    loss = 1 - estimates if falls else estimates
+    if sureness.method == "wald":
+        width = sureness.quantile * error
+        ends = [loss - width, loss + width]
+    else:
+        factor = np.exp(sureness.quantile * error / loss)
+        ends = [loss / factor, loss * factor]
+    lower, upper = (1 - end for end in reversed(ends)) if falls else ends
+    has_limits = (error > 0) & (loss > 0)
+    least, greatest = (
+        np.where(has_limits, np.clip(end, *measure.bounds), np.nan) for end in (lower, upper)
+    )
+    return Limits(
+        np.where(has_limits[0], np.fmin.reduce(least), np.nan),
+        np.where(has_limits[0], np.fmax.reduce(greatest), np.nan),
+        error[0],
+        sureness.note(error[0], ~has_limits[0] & defined),
+    )
+
+
+def in_order_of_rows(
+    measures: Sequence[Measure], areas: Iterator[Limits], losses: Iterator[Limits]
+) -> list[Limits]:
+    """The limits of all rows of a key."""
+    return [next(areas if one.is_area else losses) for one, _ in measures_by_row(measures)]
+
+
+def columns_of_limits(rows: Sequence[Limits], keys: "Array") -> pl.DataFrame:
+    """The limits of these keys, in this order, a row per key and row of it."""
+    columns = [
+        pl.Series(name, np.stack([getattr(row, name) for row in rows], axis=1)[keys].ravel())
+        for name in INTERVAL
+    ]
+    notes = [note for row in zip(*(row.note[keys] for row in rows), strict=True) for note in row]
+    return pl.DataFrame([one.fill_nan(None) for one in columns]).with_columns(
+        pl.Series(LIMITS_NOTE, notes, pl.String)
+    )

@@ -112,6 +112,8 @@ def test_tukey_with_the_two_way_error():
         assert pairs.adjusted_reach[i] == pytest.approx(
             studentized_range.ppf(0.95, 4, df) * sqrt(error / 12), rel=1e-6
         )
+        alone = t.ppf(0.975, df) * sqrt(2 * error / 12)
+        assert pairs.reach[i] == pytest.approx(alone, rel=1e-6)
 
 
 def test_tukey_is_scipys_where_folds_explain_nothing():

@@ -55,7 +55,7 @@ def auprec_by_prior(
     ...     pr.evaluate, truth="truth", score="score", priors=[0.5, 0.1], intervals="logit"
     ... )
     >>> pr.charts.auprec_by_prior(measures).to_dict()["title"]["subtitle"]
-    'band: from lower to upper limit'
+    'band: 95 % interval'
     """
     lazy = as_lazy(measures)
     keys = require(lazy, MEASURE_COLUMNS, source="evaluate(...) or auprec(...)")

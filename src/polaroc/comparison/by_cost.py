@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import single_column
+from polaroc.base.columns import single_column, with_level
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
@@ -318,9 +318,9 @@ def _choice(
         known = of_costs(known, measured.expected[0], *exact)
     priors = measured.prior_table(rated[model])
     ranked = measured.model_table(rated[model], known).with_columns(sens=pl.lit(None, pl.Float64))
-    ranked = join_on(ranked, judged.select(model, *COLUMNS), [model], "left", order="left")
-    unrated = judged.filter(~pl.col(KNOWN)).select(model, *COLUMNS)
-    models = pl.concat([ranked, unrated], how="diagonal")
+    ranked = join_on(ranked, rated.select(model, *OF_THRESHOLD), [model], "left", order="left")
+    unrated = judged.filter(~pl.col(KNOWN)).select(model, *OF_THRESHOLD[:3])
+    models = pl.concat([ranked, unrated], how="diagonal").pipe(with_level, level)
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
     close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING * pl.col("mean").max()

@@ -253,7 +253,7 @@ def _at_estimate(
     choice = choice_over(belief)
     models = choice.models
     tables = [models, *(choice_over((end, end)).models for end in belief.inner_ends)]
-    named = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
+    named: dict[str, str] = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
     assert belief.ends is not None
     own = [table.select(models.columns[0], *named).rename(named) for table in tables]
     limits = widest(own, models.columns[:1], belief.ends).rename({y: x for x, y in named.items()})

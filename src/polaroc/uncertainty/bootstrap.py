@@ -13,7 +13,6 @@ from polaroc.base.checks import check_share
 from polaroc.base.columns import (
     as_lazy,
     curve_keys,
-    with_level,
 )
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
@@ -193,8 +192,14 @@ def resampled(
 
     `source` are the curves, or cases with a column `CLUSTER`.
     """
-    made = partial(_limits, keys=keys, spec=spec)
-    return with_level(beside(measured, source, keys, made, counted=spec.counted), spec.level)
+    return beside(
+        measured,
+        source,
+        keys,
+        partial(_limits, keys=keys, spec=spec),
+        spec.level,
+        counted=spec.counted,
+    )
 
 
 def _limits(source: pl.DataFrame, keys: Sequence[str], spec: BootstrapSpec) -> pl.DataFrame:

@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.backend import POLARS
 from polaroc.base.checks import check_share
-from polaroc.base.columns import curve_keys, with_level
+from polaroc.base.columns import curve_keys
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, FRACTIONAL, PLACE, ROW, WEIGHT
@@ -159,7 +159,7 @@ def with_limits(
     measures are written for `ARRAYS`.
     """
     made = partial(_limits, keys=keys, measures=measures, method=method, level=level)
-    return with_level(beside(measured, source, keys, made), level)
+    return beside(measured, source, keys, made, level)
 
 
 def _limits(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import single_column
+from polaroc.base.columns import single_column, with_level
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
@@ -203,7 +203,7 @@ def choose_by_cost(
         )  # fmt: skip
         judged = judged.with_columns(exact.select(COST_LIMITS))
     else:
-        judged = judged.with_columns(pl.lit(None, pl.Float64).alias(one) for one in COST_LIMITS)
+        judged = judged.with_columns(pl.lit(None, pl.Float64).alias(name) for name in COST_LIMITS)
     rated = judged.filter(KNOWN)
     if own.weight is not None or rated.is_empty():
         evidence = without(WEIGHTED)
@@ -212,7 +212,7 @@ def choose_by_cost(
         evidence = on.evidence(costs)
         if own.cluster is not None:
             lower, upper = on.limits(evidence, costs, level)
-            rated = rated.with_columns(cost_lower=lower, cost_upper=upper)
+            rated = rated.with_columns(cost_lower=pl.Series(lower), cost_upper=pl.Series(upper))
     warnings = [
         *([] if given.left_out is None else [given.left_out]),
         *in_both,
@@ -319,8 +319,8 @@ def _choice(
     priors = measured.prior_table(rated[model])
     ranked = measured.model_table(rated[model], known).with_columns(sens=pl.lit(None, pl.Float64))
     ranked = join_on(ranked, rated.select(model, *OF_THRESHOLD), [model], "left", order="left")
-    unrated = judged.filter(~pl.col(KNOWN)).select(model, *OF_THRESHOLD)
-    models = pl.concat([ranked, unrated], how="diagonal")
+    unrated = judged.filter(~pl.col(KNOWN)).select(model, *OF_THRESHOLD[:3])
+    models = pl.concat([ranked, unrated], how="diagonal").pipe(with_level, level)
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
     close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING * pl.col("mean").max()

@@ -101,6 +101,8 @@ class ExpectedMeasures:
 
     def _at(self, priors: Sequence[float]) -> "Array":
         """The measure at other priors, interpolated in ln λ."""
+        if not priors:
+            return self.values[..., :0]
         known = [-log(skew(prior)) for prior in self.grid]
         positions = [-log(skew(prior)) for prior in priors]
         places = np.interp(positions, known, np.arange(len(known)))

@@ -80,6 +80,10 @@ coverage *ARGS:
 dependent-cases *ARGS:
     python tests/benchmarks/dependent_cases.py {{ARGS}}
 
+# How often tests and intervals err where rows come in clusters: `--write` takes about 15 minutes.
+clusters *ARGS:
+    python tests/benchmarks/clusters.py {{ARGS}}
+
 # Probabilities: coverage of the intervals of scoring rules, size of the test of calibration, and log
 # loss at priors in use (parts: intervals, size, use).
 calibration *ARGS:

@@ -8,7 +8,9 @@ import pytest
 from scipy.stats import binom
 from sizes import replicates
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "dependent_cases.py"))
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+SCRIPT = runpy.run_path(str(BENCHMARKS / "dependent_cases.py"))
+CLUSTERS = runpy.run_path(str(BENCHMARKS / "clusters.py"))
 SAMPLES, DRAWS, METHODS = replicates(40, 20), 100, ["percentile"]
 
 
@@ -54,3 +56,22 @@ def test_sizes_and_classes_of_clusters_are_those_asked_for():
     assert mixed.group_by("cluster", "truth").len().height > 20
     uneven = SCRIPT["in_clusters"](rng, SCRIPT["Clusters"](20, uneven=True))
     assert uneven["cluster"].value_counts()["count"].n_unique() > 5
+
+
+@pytest.mark.slow
+def test_tests_of_clustered_cases_err_as_rarely_as_promised():
+    kind, samples = CLUSTERS["Patients"](10, 30, uneven=True), replicates(48, 24)
+    found = {
+        (row["cluster"], row["what"]): (row["count"], row["of"])
+        for row in CLUSTERS["counted"](kind, 0.5, samples, 0)
+    }
+    for what in ("delong", "compare"):
+        count, of = found["patient", what]
+        assert count <= binom.ppf(0.999, of, 0.05)
+        count, of = found["rows", what]
+        assert count > binom.ppf(0.99, of, 0.05)
+    count, of = found["patient", "gate"]
+    assert count <= binom.ppf(0.999, of, 0.025)
+    for what in ("auc", "iauprec"):
+        count, of = found["patient", what]
+        assert count >= binom.ppf(0.001, of, 0.95)

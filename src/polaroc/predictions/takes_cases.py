@@ -48,7 +48,7 @@ OF_CASES = """
 ELSEWHERE = {
     "by": "models and folds are named by model= and fold=; of other columns take the rows of each "
     "value on their own.",
-    "cluster": "take one row of each cluster, else results are too sure; pr.bootstrap(cluster=...) "
+    "cluster": "take one row of each cluster, else results are too sure; evaluate(intervals=...) "
     "gives measures limits that hold.",
 }
 
@@ -309,5 +309,5 @@ def refuse_cluster(cases: Cases[Any], what: str) -> None:
     if cases.cluster is not None:
         raise InvalidArgument(
             f"{what} does not honour cluster yet: it takes cases as independent.",
-            hint="pr.bootstrap(...) gives limits that hold.",
+            hint="take one row of each cluster; pr.evaluate(intervals=...) of measures takes it.",
         )

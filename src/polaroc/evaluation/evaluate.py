@@ -119,8 +119,8 @@ def evaluate(
 
     With clusters, the influences of the cases of a class are summed within each cluster before
     they are squared (Obuchowski 1997), half of what a cluster with the class has of it stands in
-    for the half cases of `intervals`, and quantiles are Student's, with one degree of freedom less than there are
-    clusters with cases of the class that fewer clusters have.
+    for the half cases of `intervals`, and quantiles are Student's, with one degree of freedom less
+    than there are clusters with cases of the class that fewer clusters have.
 
     Examples
     --------

@@ -39,28 +39,28 @@ def spread_of_losses(
     moments = [_moments(loss, i) for i, loss in losses]
     sums = array_sums(cells, [*(measures[i] for i, _ in losses), *moments])
     found = dict(totals) | {name: sums[name].to_numpy() for name in sums.columns}
-    for i, loss in losses:
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
+        for i, loss in losses:
             estimate = of_all[0, i] = value_of(measures[i].estimate, found)
             scale = value_of(loss.scale, totals)
             slope = found.get(_name(i, "slope"), 0.0)
             of_prior[:, i] = (scale * slope) ** 2 * units.of_prior
-        falls = measures[i].bounds[0] is None
-        for place, (more_pos, more_neg, worst) in enumerate(PLACES):
-            means, squares = [], []
-            for name, weight, more in zip(CLASSES, loss.weights, (more_pos, more_neg), strict=True):
-                count, of_units = totals[name], getattr(units, name)
-                with np.errstate(all="ignore"):
-                    mean, square = _with_more(
-                        loss, _name(i, name), found, count, more * count / of_units,
-                        value_of(weight, totals) * worst, worst=worst,
-                    )  # fmt: skip
-                means.append(mean)
-                squares.append(square)
-            with np.errstate(all="ignore"):
+            falls = measures[i].bounds[0] is None
+            for place, (*more, worst) in enumerate(PLACES):
+                means, squares = zip(
+                    *(
+                        _with_more(
+                            loss, _name(i, name), found, totals[name],
+                            added * totals[name] / getattr(units, name),
+                            value_of(weight, totals) * worst, worst=worst,
+                        )
+                        for name, weight, added in zip(CLASSES, loss.weights, more, strict=True)
+                    ),
+                    strict=True,
+                )  # fmt: skip
                 if place:
-                    other = scale * sum(means)
-                    of_all[place, i] = np.where(np.isnan(estimate), np.nan, other + falls)
+                    other = scale * sum(means) + falls
+                    of_all[place, i] = np.where(np.isnan(estimate), np.nan, other)
                 of_pos[place, i], of_neg[place, i] = (scale**2 * square for square in squares)
     variances = units.variances(of_pos, of_neg, units.losses, [place[:2] for place in PLACES])
     return Spread(of_all, variances + of_prior)

@@ -30,7 +30,13 @@ def query(predictions: pl.LazyFrame) -> pl.LazyFrame:
         cost_fp=COST_FP,
     )
     return choice.models.lazy().select(
-        "model", "threshold", "mean", "lower", "upper", "probability_best", "expected_loss"
+        "model",
+        "threshold",
+        "mean",
+        "cost_lower",
+        "cost_upper",
+        "probability_best",
+        "expected_loss",
     )
 
 

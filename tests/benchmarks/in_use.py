@@ -676,12 +676,12 @@ def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
             continue
         for measure, more in (("auprec", {}), ("expected_cost", {"tuning": tuning})):
             choice = pr.choose(test, **names, over=over, measure=measure, **more)
-            models = choice.models.drop_nulls("lower")
+            models = choice.models.drop_nulls("expected_lower")
             true = np.full(models.height, _true_auprec(prior))
             if measure == "expected_cost":
                 t, f = _true_rates(models["threshold"].to_numpy(), sizes)
                 true = prior * (1 - t) + (1 - prior) * f
-            lower, upper = models["lower"].to_numpy(), models["upper"].to_numpy()
+            lower, upper = (models[f"expected_{end}"].to_numpy() for end in ("lower", "upper"))
             held[measure] += ((lower <= true) & (true <= upper)).tolist()
     yield {name: np.mean(one) for name, one in held.items()} | {"limits": len(held["auprec"])}
 

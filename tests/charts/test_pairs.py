@@ -29,7 +29,11 @@ def test_pairs_are_drawn_as_they_are_tested(table):
     assert [record["letters"] for record in letters] == found.letters["letters"].to_list()
     assert zero == [{"x": 0}]
     assert [record["pair"] for record in forest] == ["A − B", "A − C", "B − C"]
-    for name, column in {"x": "difference", "low": "lower", "high": "upper"}.items():
+    for name, column in {
+        "x": "difference",
+        "low": "adjusted_lower",
+        "high": "adjusted_upper",
+    }.items():
         assert [record[name] for record in forest] == found.pairs[column].to_list()
     apart = [record["apart"] for record in forest]
     assert apart == [bool(p < 0.2) for p in found.pairs["p_adjusted"]]
@@ -39,7 +43,7 @@ def test_pairs_are_drawn_as_they_are_tested(table):
 def test_pairs_say_their_level(table):
     found = pr.compare(table, "auc", test_train_ratio=0.5, level=0.9)
     said = " ".join(pr.charts.pairs(found).to_dict()["title"]["subtitle"])
-    assert "with 90 % confidence an interval leaves out 0 only where the pair is told" in said
+    assert "an adjusted 90 % interval leaves out 0 only where the pair is told apart" in said
     assert "SD over folds" in said
 
 
@@ -82,7 +86,7 @@ def test_differences_that_never_vary_are_points(table):
 @pytest.mark.parametrize("bad", [None, float("nan"), float("inf")])
 def test_limits_that_have_no_place_are_not_drawn(table, bad):
     found = pr.compare(table, "auc", test_train_ratio=0.5)
-    limits = found.pairs.with_columns(upper=pl.lit(bad, pl.Float64))
+    limits = found.pairs.with_columns(adjusted_upper=pl.lit(bad, pl.Float64))
     forest = pr.charts.pairs(replace(found, pairs=limits)).to_dict()["vconcat"][1]["layer"][1]
     assert [record["high"] for record in forest["data"]["values"]] == [None] * 3
 

@@ -13,7 +13,7 @@ from polaroc.comparison.posterior import Posterior, posterior
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 OVER, COSTS = (0.1, 0.3), {"cost_fn": 5, "cost_fp": 2}
-SURE = ["expected", "lower", "upper", "probability_best", "expected_loss"]
+SURE = ["expected", "expected_lower", "expected_upper", "probability_best", "expected_loss"]
 COLUMNS = {"truth": "truth", "score": ["A", "B", "C"]}
 
 
@@ -107,7 +107,8 @@ def test_as_by_brute_force(over, prior, constraints):
     boxes = [box(model, at, prior) for model, at in zip("ABC", thresholds, strict=True)]
     moves = expected.expected - np.array(means)
     for (lo, hi), move, lower, upper, least_known, most_known in zip(
-        boxes, moves, models["lower"], models["upper"], expected.lower, expected.upper,
+        boxes, moves, models["expected_lower"], models["expected_upper"],
+        expected.lower, expected.upper,
         strict=True,
     ):  # fmt: skip
         assert min(lo + min(move, 0), least_known) - 1e-9 <= lower <= max(least_known, 0) + 1e-9

@@ -20,7 +20,7 @@ TABLE = pr.datasets.satellite_predictions()
 ONE = TABLE.filter(fold=1)
 OVER = (0.05, 0.20)
 COLUMNS = {"truth": "truth", "score": "score"}
-SURE = ["expected", "lower", "upper", "probability_best", "expected_loss"]
+SURE = ["expected", "expected_lower", "expected_upper", "probability_best", "expected_loss"]
 
 
 def wide() -> pl.DataFrame:
@@ -73,8 +73,8 @@ def test_one_test_set_is_judged_case_by_case():
         lower=np.minimum(expected.lower, means - reach),
         upper=np.maximum(expected.upper, means + reach),
     )
-    for name in SURE:
-        assert by_model(choice)[name].to_list() == pytest.approx(getattr(expected, name).tolist())
+    for name, values in zip(SURE, expected, strict=True):
+        assert by_model(choice)[name].to_list() == pytest.approx(values.tolist())
     assert "at least" not in choice.answer
     assert "other cases like these" in " ".join(choice.warnings)
     # Errors that models share do not part them.
@@ -210,9 +210,11 @@ def test_of_losses_less_is_better(measure):
     same = ["model", "probability_best", "expected_loss", "mean_regret", "worst_regret", "share"]
     assert_frame_equal(loss.models.select(same), gain.models.select(same))
     turned = gain.models.select(
-        -pl.col("mean", "expected"), lower=-pl.col("upper"), upper=-pl.col("lower")
+        -pl.col("mean", "expected"),
+        expected_lower=-pl.col("expected_upper"),
+        expected_upper=-pl.col("expected_lower"),
     )
-    turned = turned.with_columns(pl.col("lower", "upper").clip(0))
+    turned = turned.with_columns(pl.col("expected_lower", "expected_upper").clip(0))
     assert_frame_equal(loss.models.select(turned.columns), turned)
     assert_frame_equal(loss.priors.drop("mean"), gain.priors.drop("mean"), abs_tol=1e-15)
     assert (loss.bayes, loss.minimax) == (gain.bayes, gain.minimax) == ("A", "A")
@@ -280,8 +282,8 @@ def test_limits_are_those_of_the_measure():
     choice = pr.choose(ONE, **PROBABLE, over=(0.1, 0.1), measure="brier_skill")
     skill = by_model(choice)
     # B and C are worse than no score at all.
-    assert skill["upper"].to_list()[1:] < [0, 0]
-    assert skill.select((pl.col("lower") < pl.col("expected")).all()).item()
+    assert skill["expected_upper"].to_list()[1:] < [0, 0]
+    assert skill.select((pl.col("expected_lower") < pl.col("expected")).all()).item()
 
 
 @pytest.mark.parametrize(
@@ -318,7 +320,7 @@ def test_models_are_paired_on_the_cases_that_all_of_them_scored(is_long):
         found = pr.choose(rows, score="score", case="id", nulls="drop", **asked)
     else:
         found = pr.choose(holes, score=["a", "b"], nulls="drop", **asked)
-    for name in ("mean", "expected", "lower", "probability_best"):
+    for name in ("mean", "expected", "expected_lower", "probability_best"):
         assert found.models[name].to_list() == pytest.approx(kept.models[name].to_list())
     assert found.warnings[0] == (
         "1 of 120 cases was left out of all models, which are compared on the same 119: scores "

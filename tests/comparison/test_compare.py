@@ -38,15 +38,17 @@ def test_satellite_by_hand(measures):
     small = found.pairs["p_value"].to_numpy() / 1000
     factors = multipletests(small, method="holm")[1] / small
     for row, factor in zip(found.pairs.rows(), factors, strict=True):
-        a, b, difference, error, lower, upper, statistic, p, _ = row
+        a, b, difference, error, *limits, level, statistic, p, _ = row
         lead = (wide[a] - wide[b]).to_list()
         mean = sum(lead) / 20
         by_hand = sqrt(sum((x - mean) ** 2 for x in lead) / 19 * (1 / 20 + 0.25))
         assert (difference, error) == pytest.approx((mean, by_hand))
         assert statistic == pytest.approx(mean / by_hand)
         assert p == pytest.approx(2 * t.sf(abs(mean) / by_hand, 19))
-        reach = t.isf(0.05 / factor / 2, 19) * by_hand
-        assert (lower, upper) == pytest.approx((mean - reach, mean + reach))
+        alone, adjusted = (t.isf(0.05 / one / 2, 19) * by_hand for one in (1, factor))
+        expected = [mean - alone, mean + alone, mean - adjusted, mean + adjusted]
+        assert limits == pytest.approx(expected)
+        assert level == 0.95
     assert found.letters["model"].to_list() == ["A", "C", "B"]
     assert found.letters["mean"][0] == pytest.approx(wide["A"].mean())
     assert found.letters["sd"][2] == pytest.approx(wide["B"].std())
@@ -58,7 +60,10 @@ def test_tables_have_the_columns_of_the_contract(measures):
         "test": pl.String, "statistic": pl.Float64, "df1": pl.Float64, "df2": pl.Float64,
         "p_value": pl.Float64,
     }  # fmt: skip
-    numbers = ["difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted"]
+    numbers = [
+        "difference", "std_error", "lower", "upper", "adjusted_lower", "adjusted_upper", "level",
+        "statistic", "p_value", "p_adjusted",
+    ]  # fmt: skip
     assert found.pairs.schema == {"model_a": pl.String, "model_b": pl.String} | dict.fromkeys(
         numbers, pl.Float64
     )
@@ -97,7 +102,8 @@ def test_letters_intervals_and_p_values_agree(arguments, alpha):
             share = set(letters[row["model_a"]]) & set(letters[row["model_b"]])
             assert bool(share) == (row["p_adjusted"] >= alpha)
             assert row["p_adjusted"] >= row["p_value"] - 1e-12
-            assert (row["lower"] > 0 or row["upper"] < 0) == (not share)
+            outside = row["adjusted_lower"] > 0 or row["adjusted_upper"] < 0
+            assert outside == (not share)
 
 
 ADJUSTED = [
@@ -124,10 +130,14 @@ def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(
     found = pr.compare(tidy(values), level=level, **arguments)
     letters = dict(found.letters.select("model", "letters").iter_rows())
     for row in found.pairs.iter_rows(named=True):
-        outside = row["lower"] > 0 or row["upper"] < 0
+        outside = row["adjusted_lower"] > 0 or row["adjusted_upper"] < 0
+        alone = row["lower"] > 0 or row["upper"] < 0
+        assert alone == (row["p_value"] < 1 - level)
         assert outside == (row["p_adjusted"] < 1 - level)
         assert outside == (not set(letters[row["model_a"]]) & set(letters[row["model_b"]]))
-    assert f"with {100 * level:g} % confidence" in found.summary()
+    assert f"adjusted {100 * level:g} % interval leaves out 0 only" in " ".join(
+        found.summary().split()
+    )
 
 
 def test_a_pair_told_apart_is_named_where_the_test_of_all_finds_nothing():
@@ -165,7 +175,8 @@ def test_identical_models_are_not_told_apart(arguments):
     values = np.c_[values, values[:, 1] + 1e-16]
     found = pr.compare(tidy(values), level=0.5, **arguments)
     row = found.pairs.filter(model_a="B", model_b="C").row(0, named=True)
-    assert (row["difference"], row["lower"], row["upper"]) == (0, 0, 0)
+    zeros = ["difference", "lower", "upper", "adjusted_lower", "adjusted_upper"]
+    assert [row[name] for name in zeros] == [0] * 5
     assert (row["p_value"], row["p_adjusted"]) == (1, 1)
     letters = dict(found.letters.select("model", "letters").iter_rows())
     assert letters["B"] == letters["C"]
@@ -274,7 +285,7 @@ def test_what_is_asked_is_said():
 def test_rates_are_quoted_of_the_design_at_hand_only(blocks, ratio, design):
     said = pr.compare(tidy(draw(blocks, 3)), test_train_ratio=ratio).warnings[1]
     assert ("How often the test errs was measured" in said) == (design is not None)
-    assert f"({design}, 2 models" in said or f"not measured for {blocks} folds" in said
+    assert f"({design}, 3 models" in said or f"not measured for {blocks} folds" in said
 
 
 @pytest.mark.parametrize(("blocks", "measured"), [(20, True), (12, False)])
@@ -438,7 +449,7 @@ def test_predictions_on_folds_give_what_their_measures_give(measures, wide):
     cases = predictions["case"].n_unique()
     ratio = sizes.mean() / (cases - sizes.mean())
     expected = pr.compare(measures, test_train_ratio=ratio)
-    columns = ["difference", "lower", "upper", "p_adjusted"]
+    columns = ["difference", "lower", "upper", "adjusted_lower", "adjusted_upper", "p_adjusted"]
     assert found.pairs["model_a"].to_list() == expected.pairs["model_a"].to_list()
     np.testing.assert_allclose(found.pairs.select(columns), expected.pairs.select(columns))
     dataset = pr.compare(predictions, "auprec", **names, prior=0.1, target="dataset")

@@ -13,7 +13,9 @@ from polaroc.comparison.delong import holm_of_known
 from polaroc.errors import InvalidArgument, InvalidPredictions
 
 ASKED = {"truth": "truth", "score": "score"}
-NUMBERS = ["difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted"]
+NUMBERS = [
+    "difference", "std_error", "lower", "upper", "level", "statistic", "p_value", "p_adjusted",
+]  # fmt: skip
 OVER = (0.05, 0.2)
 
 
@@ -68,7 +70,7 @@ def test_delong_is_its_definition_by_placements(paired):
         error = np.sqrt(variance)
         low, high = stats.norm.interval(0.95, difference, error)
         p = 2 * stats.norm.sf(abs(difference / error))
-        expected = [difference, error, low, high, difference / error, p]
+        expected = [difference, error, low, high, 0.95, difference / error, p]
         assert numbers[:-1] == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
@@ -76,7 +78,7 @@ def test_delong_is_its_definition_by_placements(paired):
 def test_models_that_rank_alike_do_not_differ(measure):
     same = of("A").with_columns(pl.lit("B").alias("model"), pl.col("score").exp() * 3)
     found = paired_test(pl.concat([of("A"), same]), **ASKED, measure=measure, over=OVER)
-    assert found.select(NUMBERS).row(0) == (0, 0, 0, 0, 0, 1, 1)
+    assert found.select(NUMBERS).row(0) == (0, 0, 0, 0, 0.95, 0, 1, 1)
 
 
 def test_what_cannot_be_told_is_null():
@@ -87,13 +89,14 @@ def test_what_cannot_be_told_is_null():
             for m, s in (("A", a), ("B", b))
         )
 
+    told = [name for name in NUMBERS if name != "level"]
     absent = pr.delong(two([True, True], [1.0, 2.0], [2.0, 1.0]), **ASKED)
-    assert absent.select(NUMBERS).row(0) == (None,) * 7
+    assert absent.select(told).row(0) == (None,) * 7
     single = pr.delong(two([True, False, False], [3.0, 2.0, 1.0], [1.0, 2.0, 3.0]), **ASKED)
-    assert single.select(NUMBERS).row(0) == (1, *(None,) * 6)
+    assert single.select(told).row(0) == (1, *(None,) * 6)
     best = [4.0, 3.0, 2.0, 1.0]
     certain = pr.delong(two([True, True, False, False], best, best[::-1]), **ASKED)
-    assert certain.select(NUMBERS).row(0) == (1, 0, *(None,) * 5)
+    assert certain.select(told).row(0) == (1, 0, *(None,) * 5)
 
 
 # --- other measures -------------------------------------------------------------------------------

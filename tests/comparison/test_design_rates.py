@@ -52,72 +52,54 @@ def counted(test, models=2, of_a_lead=False):
 
 
 def setting(name, **halves):
-    """The design and its folds, as a comparison has them."""
-    (one,) = [design for design in measured_rates.DESIGNS if design.name == name]
-    layout = Layout(
-        one.folds, kind="k-fold" if one.per_repeat else "hold-outs", per_repeat=one.per_repeat
+    """The plan and the folds, as a comparison has them."""
+    (one,) = [known for known in measured_rates.MEASURED if known.name == name]
+    kind = "k-fold" if one.per_repeat else "hold-outs"
+    return Plan(test_train_ratio=one.ratio, **halves), Layout(
+        one.folds, kind=kind, per_repeat=one.per_repeat
     )
-    return Plan(test_train_ratio=one.ratio, **halves), layout
 
 
 def shares(text):
     return [float(share) / 100 for share in re.findall(r"([\d.]+) %", text)]
 
 
-DESIGNS = [one.name for one in measured_rates.DESIGNS]
+MEASURED = [one.name for one in measured_rates.MEASURED]
 WITH_HALVES = ["one 10-fold", "ten 10-folds", "5 hold-outs", "30 hold-outs"]
 QUOTED = [
-    *((name, name, {}) for name in DESIGNS),
+    *((name, name, {}) for name in MEASURED),
     *((f"{name}, halves", name, {"halves": True}) for name in WITH_HALVES),
     ("ten 10-folds, halves, guarded", "ten 10-folds", {"halves": True, "guarded": True}),
 ]
 
 
+@pytest.mark.parametrize(("models", "tried"), [(2, 2), (3, 3), (4, 10), (50, 10)])
 @pytest.mark.parametrize(("test", "name", "halves"), QUOTED, ids=[test for test, *_ in QUOTED])
-def test_what_results_say_of_a_design_is_what_was_counted(test, name, halves):
-    said = measured_rates.measured_rates(*setting(name, **halves), 2)
-    most, *parts = said.split(FOUND)[1].split(". So ")[0].split("; in ")
-    rates = counted(test)
-    above = {part.split(" with ")[1].rstrip("."): part for part in parts}
-    assert set(above) == {name for name, (_, surely) in rates.items() if surely}
-    for learner, part in above.items():
-        assert shares(part) == pytest.approx(rates[learner][0], abs=0.0055)
-    within = {name: own for name, (own, surely) in rates.items() if not surely}
-    assert all(name in most for name in within)
-    assert shares(most) == pytest.approx([max(ds) for ds in zip(*within.values(), strict=True)],
-                                         abs=0.00051)  # fmt: skip
-    assert ("So it errs too often" in said) == bool(above)
+def test_what_results_say_of_folds_is_what_was_counted(test, name, halves, models, tried):
+    said = measured_rates.measured_rates(*setting(name, **halves), models)
+    assert f", {tried} models, AUC" in said
+    most, _, end = said.split(FOUND)[1].partition(". So ")
+    within, _, above = most.partition("; in up to ")
+    rates = counted(test, tried)
+    for part, is_above in ((within, False), (above, True)):
+        own = {learner: rate for learner, (rate, surely) in rates.items() if surely is is_above}
+        assert {learner for learner in rates if learner in part.split(" with ")[-1]} >= set(own)
+        if own:
+            largest = [max(ds) for ds in zip(*own.values(), strict=True)]
+            assert shares(part) == pytest.approx(largest, abs=0.0055 if is_above else 0.00051)
+            assert not is_above or all(learner in end for learner in own)
+        else:
+            assert part == end == ""
 
 
-@pytest.mark.parametrize(("test", "name", "halves"), QUOTED, ids=[test for test, *_ in QUOTED])
-def test_what_results_say_of_more_models_is_what_was_counted(test, name, halves):
-    of_two = measured_rates.measured_rates(*setting(name, **halves), 2)
-    more = measured_rates.measured_rates(*setting(name, **halves), 3).removeprefix(of_two)
-    three, ten = (counted(test, models) for models in (3, 10))
-    greatest = [max(rates[0] for rates, _ in own.values()) for own in (three, ten)]
-    assert shares(more)[1:] == pytest.approx(greatest, abs=0.0055)
-    learner = re.search(r"10 models of ([^.]+)\.", more)[1]
-    assert ten[learner][0][0] == pytest.approx(greatest[1])
-    # Whatever is surely above, with any number of cases and models, is named.
-    above = SCRIPT["with_rates"](COUNTS).filter("above", test=test)["learner"].unique()
-    for name in above.replace_strict(measured_rates.LEARNERS, return_dtype=pl.String):
-        assert (
-            name in "; in ".join(of_two.split("; in ")[1:]) or name in more.split("So it errs")[1]
-        )
-
-
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", MEASURED)
 def test_the_power_that_results_name_is_what_was_counted(name):
-    said = str(measured_rates.better_design(*setting(name))[0])
-    expected = [counted(test, of_a_lead=True)["linear discriminants"][0]
-                for test in (name, "ten 10-folds, halves", "ten 10-folds")]  # fmt: skip
+    said = str(measured_rates.better_folds(*setting(name))[0])
+    own, best = (counted(test, of_a_lead=True)["linear discriminants"][0]
+                 for test in (name, "ten 10-folds, halves"))  # fmt: skip
     errors = [rate for rate, _ in counted("ten 10-folds, halves").values()]
     largest = [max(rate[place] for rate in errors) for place in (0, 1)]
-    found = shares(said)
-    wanted = [*expected[0], *expected[1], *largest]
-    assert found[:6] == pytest.approx(wanted, abs=0.0051)
-    if name == "one 10-fold":
-        assert found[6:] == pytest.approx(expected[2], abs=0.0051)
+    assert shares(said) == pytest.approx([*own, *best, *largest], abs=0.0055)
 
 
 def test_the_rates_of_fitted_models_are_those_of_the_page():
@@ -134,10 +116,10 @@ def test_the_rates_of_fitted_models_are_those_of_the_page():
     assert {row[:4]: row[4:] for row in kept} == of_page
     assert len(kept) == 12
     for measure in ("auc", "iauprec"):
-        said = measured_rates.trained_rates(measure).split(FOUND)[1].split("; in ")
+        said = measured_rates.trained_rates(measure).split(FOUND)[1].split("cases, ")
         assert len(said) == 3
         for part in said:
-            cases = re.search(r"(\d+) \+ ([\d,]+) cases", part)
+            cases = re.search(r"(\d+) \+ ([\d,]+)", part)
             size = (measure, int(cases[1]), int(cases[2].replace(",", "")))
             own = [rates for key, rates in of_page.items() if key[:3] == size]
             assert shares(part) == pytest.approx([max(ds) for ds in zip(*own, strict=True)],
@@ -154,7 +136,7 @@ def test_the_rates_on_one_dataset_are_those_of_the_page():
     for folds, learner, *cells in rows:
         name = {"5×2 folds": "5x2"}.get(folds, folds)
         of_page.setdefault(name, {})[learner] = (float(cells[2]), float(cells[3]))
-    assert set(of_page) == set(DESIGNS)
+    assert set(of_page) == set(MEASURED)
     kept = pl.read_csv(measured_rates.DATASET_RATES).rows()
     assert len(kept) == len(rows)
     for name, learner, *rates in kept:
@@ -167,9 +149,9 @@ def test_the_rates_on_one_dataset_are_those_of_the_page():
         )
 
 
-def test_more_than_two_models_are_named_where_they_alone_are_surely_above():
+def test_learners_are_named_where_they_are_surely_above_with_so_many_models():
     layout, plan = Layout(10, kind="k-fold", per_repeat=10), Plan(halves=True)
-    said = "So it errs too often with more than two models of pickers of one feature."
+    said = "So it errs too often with pickers of one feature and their like."
     assert said in measured_rates.measured_rates(plan, layout, 3)
     assert said not in measured_rates.measured_rates(plan, layout, 2)
 

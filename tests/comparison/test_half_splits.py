@@ -72,7 +72,9 @@ def test_two_models_by_hand(folds, halves):
     assert row["std_error"] == pytest.approx(error)
     assert row["p_value"] == row["p_adjusted"] == pytest.approx(2 * t.sf(abs(mean) / error, df))
     reach = t.isf(0.025, df) * error
-    assert (row["lower"], row["upper"]) == pytest.approx((mean - reach, mean + reach))
+    for kind in ("", "adjusted_"):
+        limits = row[f"{kind}lower"], row[f"{kind}upper"]
+        assert limits == pytest.approx((mean - reach, mean + reach))
     omnibus = found.omnibus.row(0, named=True)
     assert omnibus["test"] == "largest |t|, half-split variance"
     assert omnibus["df2"] == pytest.approx(df)
@@ -90,7 +92,9 @@ def test_three_models_obey_one_rule(folds, halves):
             assert row["std_error"] == pytest.approx(error)
             apart = row["p_adjusted"] < 0.1
             assert row["p_value"] <= row["p_adjusted"] <= min(1, 3 * row["p_value"])
-            assert (row["lower"] > 0 or row["upper"] < 0) == apart
+            assert (row["adjusted_lower"] > 0 or row["adjusted_upper"] < 0) == apart
+            reach = t.isf(0.05, 1 / (1 / 25 + 1 / 99)) * error
+            assert row["upper"] - row["difference"] == pytest.approx(reach)
             assert apart != bool(set(letters[row["model_a"]]) & set(letters[row["model_b"]]))
         assert found.omnibus["p_value"].item() == found.pairs["p_adjusted"].min()
 

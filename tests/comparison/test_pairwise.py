@@ -14,10 +14,12 @@ SHAPES = [(20, 3), (2, 2), (10, 5)]
 
 
 def numbers_of(comparison):
-    """The columns of the pairs as arrays, and half the width of the interval that is adjusted."""
+    """The columns of the pairs as arrays, and half the widths of their intervals."""
     pairs = comparison.pairs
     columns = {name: pairs[name].to_numpy() for name in pairs.columns[2:]}
-    return SimpleNamespace(**columns, reach=(columns["upper"] - columns["lower"]) / 2)
+    adjusted = (columns["adjusted_upper"] - columns["adjusted_lower"]) / 2
+    reach = (columns["upper"] - columns["lower"]) / 2
+    return SimpleNamespace(**columns, reach=reach, adjusted_reach=adjusted)
 
 
 def paired_t(values, level, ratio=0):
@@ -70,7 +72,9 @@ def test_corrected_t_by_hand(shape, ratio):
         assert pairs.std_error[i] == pytest.approx(error, rel=1e-9)
         assert pairs.statistic[i] == pytest.approx(mean / error, rel=1e-9)
         assert pairs.p_value[i] == pytest.approx(2 * t.sf(abs(mean) / error, blocks - 1), rel=1e-9)
-        assert pairs.reach[i] == pytest.approx(
+        alone = t.ppf(0.995, blocks - 1) * error
+        assert pairs.reach[i] == pytest.approx(alone, rel=1e-6)
+        assert pairs.adjusted_reach[i] == pytest.approx(
             t.ppf(1 - 0.01 / factors[i] / 2, blocks - 1) * error, rel=1e-6
         )
 
@@ -78,7 +82,7 @@ def test_corrected_t_by_hand(shape, ratio):
 def test_an_interval_leaves_out_zero_where_it_is_significant():
     for seed in range(200):
         pairs = paired_t(draw(8, 4, seed), 0.95, 0.1)
-        outside = np.abs(pairs.difference) > pairs.reach
+        outside = np.abs(pairs.difference) > pairs.adjusted_reach
         assert (outside == (pairs.p_adjusted < 0.05)).all()
 
 
@@ -91,7 +95,7 @@ def test_how_often_all_intervals_hold_at_once(apart, least, most):
     for _ in range(1000):
         pairs = paired_t(rng.normal(size=(10, 5)) + merits, 0.95)
         off = pairs.difference - (merits[first] - merits[second])
-        held.append((np.abs(off) <= pairs.reach).all())
+        held.append((np.abs(off) <= pairs.adjusted_reach).all())
     assert least < np.mean(held) < most
 
 
@@ -105,9 +109,11 @@ def test_tukey_with_the_two_way_error():
         lead = values[:, a].mean() - values[:, b].mean()
         q = abs(lead) / sqrt(error / 12)
         assert pairs.p_adjusted[i] == pytest.approx(studentized_range.sf(q, 4, df), rel=1e-6)
-        assert pairs.reach[i] == pytest.approx(
+        assert pairs.adjusted_reach[i] == pytest.approx(
             studentized_range.ppf(0.95, 4, df) * sqrt(error / 12), rel=1e-6
         )
+        alone = t.ppf(0.975, df) * sqrt(2 * error / 12)
+        assert pairs.reach[i] == pytest.approx(alone, rel=1e-6)
 
 
 def test_tukey_is_scipys_where_folds_explain_nothing():

@@ -28,14 +28,14 @@ def compare(table=TABLE, measure="auc", **kwargs):
 def test_pairs_are_delongs_with_limits_as_wide_as_the_adjusted_p_value_says():
     found = compare(level=0.95).pairs
     assert_frame_equal(
-        found.drop("lower", "upper"),
-        pr.delong(TABLE, **NAMES, fold=None).drop("lower", "upper", "note"),
+        found.drop("adjusted_lower", "adjusted_upper"),
+        pr.delong(TABLE, **NAMES, fold=None).drop("note"),
     )
     # Holm: the least p-value counts three times, the next twice.
     counts = 4 - found["p_value"].rank("ordinal").to_numpy()
     reach = norm.isf(0.05 / counts / 2) * found["std_error"].to_numpy()
-    assert (found["upper"] - found["difference"]).to_list() == pytest.approx(reach)
-    assert (found["difference"] - found["lower"]).to_list() == pytest.approx(reach)
+    assert (found["adjusted_upper"] - found["difference"]).to_list() == pytest.approx(reach)
+    assert (found["difference"] - found["adjusted_lower"]).to_list() == pytest.approx(reach)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_an_interval_leaves_out_zero_where_the_pair_is_told_apart(seed, models, 
     found = compare(table, level=0.8)
     letters = dict(found.letters.select("model", "letters").iter_rows())
     for row in found.pairs.iter_rows(named=True):
-        outside = row["lower"] > 0 or row["upper"] < 0
+        outside = row["adjusted_lower"] > 0 or row["adjusted_upper"] < 0
         assert outside == (row["p_adjusted"] < 0.2)
         assert outside == (not set(letters[row["model_a"]]) & set(letters[row["model_b"]]))
 
@@ -214,11 +214,10 @@ def test_models_that_were_fitted_anew_are_refused():
 
 
 def test_a_difference_has_one_interval():
-    two = TABLE.filter(pl.col("model").is_in(TABLE["model"].unique().sort()[:2].implode()))
-    limits = [table.select("lower", "upper").row(0) for table in (
-        compare(two).pairs, pr.delong(two, **NAMES)
-    )]  # fmt: skip
-    assert limits[0] == pytest.approx(limits[1])
+    for level in (0.8, 0.95):
+        limits = ["lower", "upper", "level"]
+        found = compare(level=level).pairs.select(limits)
+        assert_frame_equal(found, pr.delong(TABLE, **NAMES, fold=None, level=level).select(limits))
 
 
 def test_groups_of_cases_of_their_own_are_compared_as_the_hint_says():

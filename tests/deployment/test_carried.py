@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
+from polars.testing import assert_frame_equal
 from sizes import replicates
 
 import polaroc as pr
@@ -52,11 +53,11 @@ ONE = estimates().head(1).drop("model")
 @pytest.mark.parametrize("rule", ["cost", "balanced", "f_measure"])
 def test_each_key_has_the_point_at_its_own_estimate(rule):
     points = pr.operating_points(CURVES, rule, priors=estimates())
-    assert points.columns[-2:] == ["prior_lower", "prior_upper"]
+    assert points.columns[-3:] == ["prior_lower", "prior_upper", "level"]
     for model, prior in (("A", 0.1), ("B", 0.3)):
         own = points.filter(model=model)
         single = pr.operating_points(CURVES.filter(model=model), rule, priors=prior)
-        assert_same_numbers(own.drop("prior_lower", "prior_upper"), single)
+        assert_same_numbers(own.drop("prior_lower", "prior_upper", "level"), single)
     lazy = pr.operating_points(CURVES.lazy(), rule, priors=estimates().lazy())
     assert lazy.collect_schema() == points.schema
     assert_same_numbers(lazy.collect(), points)
@@ -147,7 +148,7 @@ def test_each_key_has_the_expected_cost_under_its_own_estimate():
         single = pr.expected_cost(
             CURVES.filter(pl.col("model") == one["model"]), over=belief_of_estimate(one), cost=0.8
         )
-        own = costs[row].drop("prior_lower", "prior_upper")
+        own = costs[row].drop("prior_lower", "prior_upper", "level")
         assert own.schema == single.schema
         for name, value in own.row(0, named=True).items():
             expected = single[name].item()
@@ -161,7 +162,9 @@ def test_each_key_has_the_expected_cost_under_its_own_estimate():
 def test_a_choice_has_the_widest_limits_over_the_interval(lower):
     def limits(over):
         found = pr.choose(TEST, **COLUMNS, case="case", over=over)
-        return found, found.models.sort("model").select("lower", "upper").to_numpy()
+        return found, found.models.sort("model").select(
+            "expected_lower", "expected_upper"
+        ).to_numpy()
 
     choice, found = limits(ONE.with_columns(lower=lower))
     ends = [limits((end, end))[1] for end in (lower, 0.2) if end > 0]
@@ -179,9 +182,11 @@ def test_a_choice_by_cost_has_the_limits_of_applied_thresholds():
     )
     points = pr.operating_points(CURVES, "cost", over=ONE, **costs)
     applied = pr.apply_thresholds(TEST, points, **NAMES, priors=ONE, intervals="exact", **costs)
-    both = choice.models.join(applied, on="model")
-    assert (both["lower"] <= both["cost_lower"] + 1e-12).all()
-    assert (both["upper"] >= both["cost_upper"] - 1e-12).all()
+    models = choice.models.sort("model")
+    limits = ["cost_lower", "cost_upper", "level"]
+    assert_frame_equal(models.select(limits), applied.select(limits))
+    assert (models["expected_lower"] <= models["cost_lower"] + 1e-12).all()
+    assert (models["expected_upper"] >= models["cost_upper"] - 1e-12).all()
 
 
 @pytest.mark.usefixtures("words_only")

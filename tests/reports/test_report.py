@@ -136,7 +136,13 @@ def test_letters_and_pairs_are_those_of_compare(page, measures):
     pairs = page.table("Each two models").sort("pair")
     wanted = found.pairs.with_columns(pl.format("{} − {}", "model_a", "model_b").alias("pair"))
     wanted = wanted.sort("pair")
-    for shown, column in {"difference": "difference", "from": "lower", "to": "upper"}.items():
+    for shown, column in {
+        "difference": "difference",
+        "95 % from": "lower",
+        "95 % to": "upper",
+        "adjusted from": "adjusted_lower",
+        "adjusted to": "adjusted_upper",
+    }.items():
         assert numbers(pairs[shown]) == pytest.approx(wanted[column].to_list(), abs=2e-3)
 
 
@@ -420,6 +426,29 @@ def test_fitted_models_are_compared_case_by_case(place):
     assert "The test tells A from " in page.text()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
+def test_copies_of_cases_in_clusters_tell_a_report_no_more_than_the_cases(place):
+    table = satellite(1)
+    copies = pl.concat(
+        table.with_columns(copy=pl.lit(i), row=pl.format("{}-{}", "case", pl.lit(i)))
+        for i in range(3)
+    )
+    asked = {**ASKED, "over": OVER, "fold": None}
+    once = table.with_columns(row=pl.col("case").cast(pl.String))
+    pages = [
+        Page(pr.report(one, **asked, case="row", cluster="case", path=place / f"{name}.html"))
+        for name, one in (("once", once), ("copies", copies))
+    ]
+    first, second = (page.table("The models") for page in pages)
+    assert first.drop("cases", strict=False).equals(second.drop("cases", strict=False))
+    found = pr.compare(once, "iauprec", **asked, case="row", cluster="case")
+    assert first["letters"].to_list() == found.letters["letters"].to_list()
+    for page in pages:
+        assert "whose clusters must be independent" in page.text()
+        assert "with clusters, how far they vary is not known" in page.text()
+
+
 @pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -684,14 +713,3 @@ def test_a_group_is_neither_a_model_nor_a_fold(by, wrong, tmp_path):
     measures = pr.evaluate(table, **ASKED, by="sex", model=None, over=OVER)
     with pytest.raises(InvalidTable, match="'sex' has several values"):
         pr.report(measures, path=tmp_path / "groups.html")
-
-
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError,
-    reason="The ranking and the choice each say how sure in their own way (evidence once).",
-)  # fmt: skip
-def test_the_area_of_a_model_has_one_interval(page, measures):
-    choice = pr.choose(measures, over=OVER, test_train_ratio=RATIO).models.sort("model")
-    ranked = page.table("The models").sort("model")
-    for shown, column in {"95 % from": "lower", "95 % to": "upper"}.items():
-        assert numbers(ranked[shown]) == pytest.approx(choice[column].to_list(), abs=6e-4)

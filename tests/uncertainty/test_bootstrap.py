@@ -29,7 +29,8 @@ TABLE = TABLE.with_columns(
 CURVES = pr.curve(TABLE, **NAMES)
 ONE = CURVES.filter(pl.col("model") == "A").drop("model")
 COLUMNS = [
-    "measure", "prior", "estimate", "lower", "upper", "std_error", "positives", "negatives", "note",
+    "measure", "prior", "estimate", "lower", "upper", "level", "std_error", "positives",
+    "negatives", "note",
 ]  # fmt: skip
 
 

@@ -18,6 +18,8 @@ CURVE = (
 GRID = ("prior", "skew")
 MEASURE_COLUMNS = ("measure", "prior", "estimate", "positives", "negatives", "note")
 INTERVAL = ("lower", "upper", "std_error")
+# The coverage of the limits of a table.
+COVERAGE = "level"
 # The range of priors, or the belief, of a measure.
 OVER = "over"
 # Limits of a prior that was estimated or is believed.
@@ -29,8 +31,8 @@ POINT = ("rule", "share")
 # Whether a curve has both classes.
 HAS_BOTH = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
 RESERVED = frozenset(
-    (*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, *POINT, OVER, PROMISE, *PRIOR_LIMITS, "precision")
-)
+    (*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, COVERAGE, *POINT, OVER, PROMISE, *PRIOR_LIMITS)
+).union(["precision"])
 # Types that name a column, and an example for the hint of each argument.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
@@ -43,6 +45,7 @@ EXAMPLES = {
 FEW_ROWS = 10_000
 Engine = Literal["auto", "in-memory"]
 
+_F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
 _C = TypeVar("_C", str, pl.Expr, str | pl.Expr)
 
 
@@ -359,6 +362,21 @@ def check_shared_keys(
 
 def _is_text(kind: pl.DataType) -> bool:
     return kind in (pl.String, pl.Categorical, pl.Enum)
+
+
+def with_level(table: _F, level: float | None) -> _F:
+    """The table with the coverage of its limits as a column after the last upper one.
+
+    Examples
+    --------
+    >>> with_level(pl.DataFrame({"lower": [0.2], "upper": [0.4], "note": [None]}), 0.95).columns
+    ['lower', 'upper', 'level', 'note']
+    """
+    names = table.collect_schema().names()
+    ends = [at for at, name in enumerate(names) if name == "upper" or name.endswith("_upper")]
+    after = ends[-1] + 1
+    coverage = pl.lit(level, pl.Float64).alias(COVERAGE)
+    return table.with_columns(coverage).select(*names[:after], COVERAGE, *names[after:])
 
 
 def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:

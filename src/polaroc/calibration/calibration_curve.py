@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
-from polaroc.base.columns import curve_keys
+from polaroc.base.columns import curve_keys, with_level
 from polaroc.base.lazy import np
 from polaroc.calibration.check_calibration import parts_of, unusable
 from polaroc.curves.curve import in_order
@@ -54,9 +54,9 @@ def calibration_curve(
     Frame of the kind given
         The keys; `prior`; `score`, re-weighted to it, rising; `probability`, the share of
         positives at this score; `lower` and `upper`, between which it would be if the
-        scores were calibrated (a consistency band, score by score, not for all at once);
-        all Float64; `cases`, the number from the score before to this one; `note` String,
-        null, or why a key has one row without numbers, or no band.
+        scores were calibrated (a consistency band, score by score, not for all at once),
+        and their `level`; all Float64; `cases`, the number from the score before to this one;
+        `note` String, null, or why a key has one row without numbers, or no band.
 
     Notes
     -----
@@ -92,7 +92,8 @@ def calibration_curve(
             [empty, *(part.select(list(schema)) for part in parts)], how="vertical_relaxed"
         )
 
-    return in_order(curve, keys).map_batches(of_curves, schema=schema)
+    found = in_order(curve, keys).map_batches(of_curves, schema=schema)
+    return with_level(found, level)
 
 
 def _of_curve(

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import MEASURE_COLUMNS, as_lazy, require
+from polaroc.base.columns import COVERAGE, MEASURE_COLUMNS, as_lazy, require
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import (
@@ -55,7 +55,7 @@ def auprec_by_prior(
     ...     pr.evaluate, truth="truth", score="score", priors=[0.5, 0.1], intervals="logit"
     ... )
     >>> pr.charts.auprec_by_prior(measures).to_dict()["title"]["subtitle"]
-    'band: from lower to upper limit'
+    'band: 95 % interval'
     """
     lazy = as_lazy(measures)
     keys = require(lazy, MEASURE_COLUMNS, source="evaluate(...) or auprec(...)")
@@ -77,9 +77,18 @@ def auprec_by_prior(
         layers = [prior_lines(single, encoding, "AUPREC")]
         if LIMITS[0] in points.columns:
             layers.insert(0, prior_bands(points, keys, encoding))
-            subtitle = "band: from lower to upper limit"
+            subtitle = f"band: {_limits_in_words(lazy)}"
     heading = alt.TitleParams(title, subtitle=subtitle) if subtitle else title
     return with_theme(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
+
+
+def _limits_in_words(measures: pl.LazyFrame) -> str:
+    """What the limits of a table are: intervals of one level, where it says so."""
+    if COVERAGE in measures.collect_schema():
+        levels = measures.select(pl.col(COVERAGE).unique()).collect().to_series()
+        if len(levels) == 1 and levels[0] is not None:
+            return f"{100 * levels[0]:.4g} % interval"
+    return "from lower to upper limit"
 
 
 def _points(measures: pl.LazyFrame, keys: list[str]) -> pl.DataFrame:

@@ -37,10 +37,9 @@ def pairs(
         Above, the mean of each model ± SD over the folds, the best first, with
         the letters of `Comparison.letters`: models that share one are not told
         apart. Below, the difference of each pair, first minus second, with its
-        interval and a line at zero; filled where the pair is told apart at `alpha`:
-        with the default `level` of `compare` where the interval leaves out zero, and
-        nowhere else. Of more than 45 pairs those of the best model, the closest
-        ahead, then those with the least p-values.
+        adjusted interval and a line at zero; filled where the pair is told apart, which is
+        where that interval leaves out zero. Of more than 45 pairs those of the best model, the
+        closest ahead, then those with the least p-values.
 
     Examples
     --------
@@ -60,7 +59,7 @@ def pairs(
         )
     shown, which = first_pairs(comparison)
     captions = [
-        f"above: {_spread(comparison)}; models that share a letter are not told apart",
+        f"above: {spread_in_words(comparison)}; models that share a letter are not told apart",
         *f"below: {interval_rule(comparison.plan)} (filled)".split("; "),
     ]
     if which:
@@ -70,7 +69,8 @@ def pairs(
     return with_theme(alt.vconcat(*panels, spacing=24).properties(title=heading))
 
 
-def _spread(comparison: Comparison) -> str:
+def spread_in_words(comparison: Comparison) -> str:
+    """What is drawn around the number of each model: a standard error, or a spread."""
     if comparison.plan.target == "trained":
         return "estimate ± SE"
     return f"mean ± SD over {folds_name(comparison.fold)}"
@@ -117,7 +117,7 @@ def _models(
 def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | alt.FacetChart":
     """The difference of each pair with its interval, and a line at zero."""
     names = _pair_names(shown)
-    columns = ["difference", "lower", "upper", "p_adjusted"]
+    columns = ["difference", "adjusted_lower", "adjusted_upper", "p_adjusted"]
     records = [
         {"pair": name, "x": _finite(difference), "low": _finite(lower), "high": _finite(upper),
          "p": _finite(p), "apart": bool(p < 1 - comparison.plan.level)}
@@ -128,8 +128,8 @@ def _forest(shown: pl.DataFrame, comparison: Comparison) -> "alt.LayerChart | al
     tooltip = [
         alt.Tooltip("pair:N"),
         alt.Tooltip("x:Q", title="difference", format="+.4f"),
-        alt.Tooltip("low:Q", title="lower", format="+.4f"),
-        alt.Tooltip("high:Q", title="upper", format="+.4f"),
+        alt.Tooltip("low:Q", title="adjusted lower", format="+.4f"),
+        alt.Tooltip("high:Q", title="adjusted upper", format="+.4f"),
         alt.Tooltip("p:Q", title="adjusted p", format=".3~g"),
     ]
     across: dict[str, Any] = {

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import single_column
+from polaroc.base.columns import single_column, with_level
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
@@ -30,8 +29,8 @@ from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared, doubted
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.posterior import Posterior, posterior, posterior_columns
-from polaroc.comparison.regret import priors_to_evaluate, table_of_priors
+from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
+from polaroc.comparison.regret import ExpectedMeasures, priors_to_evaluate
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, alike
@@ -55,7 +54,9 @@ from polaroc.uncertainty.test_sets import WEIGHTED, effective_sizes, of_threshol
 
 EXPECTED_COST = "expected_cost"
 AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
-COLUMNS = ("threshold", "tpr", "fpr")
+# Exact limits of the cost, as `apply_thresholds` gives them.
+COST_LIMITS = ("cost_lower", "cost_upper")
+OF_THRESHOLD = ("threshold", "tpr", "fpr", *COST_LIMITS)
 NOT_PROMISED = "no threshold can be promised: "
 # Positives, at the least, among the cases of which the answer speaks.
 MIN_POSITIVES = 10
@@ -77,6 +78,15 @@ class Costs(NamedTuple):
         at = one_prior(self.over)
         return resolve_belief(self.over) if at is None else points([at])
 
+    def expected(self, rated: pl.DataFrame) -> ExpectedMeasures:
+        """What models cost with their thresholds at every prior, and under the belief."""
+        fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
+        grid = tuple(sorted({*self.belief.priors, *self.priors}))
+        values = [prior * self.fn * fnr + (1 - prior) * self.fp * fpr for prior in grid]
+        return ExpectedMeasures(
+            np.stack(values, axis=-1)[None], grid, self.belief, self.priors, higher=False
+        )
+
     @property
     def priors(self) -> tuple[float, ...]:
         """Where models are compared one by one; regrets are largest at the ends of a range."""
@@ -84,11 +94,6 @@ class Costs(NamedTuple):
             return priors_to_evaluate(None, self.over, self.over.priors)
         at = one_prior(self.over)
         return tuple(prior_grid(*self.over, GRID)["prior"]) if at is None else (at,)
-
-    def at(self, prior: float, fnr: "Array", fpr: "Array") -> "Array":
-        """The cost per case."""
-        cost: Array = prior * self.fn * fnr + (1 - prior) * self.fp * fpr
-        return cost
 
     def thresholds(self, curves: pl.DataFrame, models: int) -> pl.DataFrame:
         """The threshold of each model, so that all promises hold at once."""
@@ -157,7 +162,7 @@ def choose_by_cost(
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
-    check_result_name(model, (*Posterior._fields, *COLUMNS, "mean", "prior", "regret", "best"))
+    check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
     curves = curve(replace(tuned, fold=())).rename({model_column(tuned): model})
     own_curves = curve(own)
     models = own_curves[model].n_unique()
@@ -196,7 +201,9 @@ def choose_by_cost(
             ),
             cost_fn=costs.fn, cost_fp=costs.fp,
         )  # fmt: skip
-        judged = judged.with_columns(exact.select("cost_lower", "cost_upper"))
+        judged = judged.with_columns(exact.select(COST_LIMITS))
+    else:
+        judged = judged.with_columns(pl.lit(None, pl.Float64).alias(name) for name in COST_LIMITS)
     rated = judged.filter(KNOWN)
     if own.weight is not None or rated.is_empty():
         evidence = without(WEIGHTED)
@@ -205,7 +212,7 @@ def choose_by_cost(
         evidence = on.evidence(costs)
         if own.cluster is not None:
             lower, upper = on.limits(evidence, costs, level)
-            rated = rated.with_columns(cost_lower=lower, cost_upper=upper)
+            rated = rated.with_columns(cost_lower=pl.Series(lower), cost_upper=pl.Series(upper))
     warnings = [
         *([] if given.left_out is None else [given.left_out]),
         *in_both,
@@ -295,45 +302,6 @@ def _by_case(cases: Cases[pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def _tables(
-    judged: pl.DataFrame,
-    rated: pl.DataFrame,
-    model: str,
-    costs: Costs,
-    evidence: Evidence,
-    level: float,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The models, the one that costs least first, and their costs and regrets at each prior."""
-    belief, names = costs.belief, rated[model]
-    fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
-    means = costs.at(belief.mean, fnr, fpr)
-    at_priors = np.array([costs.at(prior, fnr, fpr) for prior in costs.priors])
-    at_nodes = np.array([costs.at(prior, fnr, fpr) for prior in belief.priors])
-    least = at_nodes.min(axis=1, initial=inf)
-    known = None
-    if evidence.is_known:
-        known = posterior(evidence, higher=False, level=level)
-    if known is not None:
-        exact = (rated[f"cost_{end}"].to_numpy() for end in ("lower", "upper"))
-        known = of_costs(known, means, *exact)
-    regrets = at_priors - at_priors.min(axis=1, initial=inf)[:, None]
-    of_rated = pl.DataFrame(
-        [
-            names,
-            pl.Series("mean", means, pl.Float64),
-            *posterior_columns(known, rated.height),
-            pl.Series("mean_regret", np.array(belief.weights) @ (at_nodes - least[:, None])),
-            pl.Series("worst_regret", regrets.max(axis=0)),
-        ]
-    ).with_columns(pl.lit(None, pl.Float64).alias(name) for name in ("share", "sens"))
-    models = (
-        join_on(judged.select(model), of_rated, [model], "left", order="left")
-        .with_columns(judged.select(COLUMNS))
-        .sort("mean", nulls_last=True, maintain_order=True)
-    )
-    return models, table_of_priors(costs.priors, names, at_priors.ravel(), regrets.ravel())
-
-
 def _choice(
     judged: pl.DataFrame,
     rated: pl.DataFrame,
@@ -344,8 +312,15 @@ def _choice(
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
-    models, priors = _tables(judged, rated, model, costs, evidence, level)
-    ranked = models.filter(pl.col("mean").is_not_null())
+    measured, exact = costs.expected(rated), (rated[name].to_numpy() for name in COST_LIMITS)
+    known = posterior(evidence, higher=False, level=level) if evidence.is_known else None
+    if known is not None:
+        known = of_costs(known, measured.expected[0], *exact)
+    priors = measured.prior_table(rated[model])
+    ranked = measured.model_table(rated[model], known).with_columns(sens=pl.lit(None, pl.Float64))
+    ranked = join_on(ranked, rated.select(model, *OF_THRESHOLD), [model], "left", order="left")
+    unrated = judged.filter(~pl.col(KNOWN)).select(model, *OF_THRESHOLD[:3])
+    models = pl.concat([ranked, unrated], how="diagonal").pipe(with_level, level)
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
     close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING * pl.col("mean").max()

@@ -7,7 +7,7 @@ from math import exp, lgamma
 
 from polaroc.comparison.design import FoldValues, Plan
 from polaroc.comparison.layout import Layout
-from polaroc.comparison.measured_rates import better_design, dataset_rates, measured_rates
+from polaroc.comparison.measured_rates import better_folds, dataset_rates, measured_rates
 from polaroc.errors import Hint
 from polaroc.uncertainty.evidence import Contrasts, Evidence
 
@@ -76,7 +76,7 @@ def algorithm(plan: Plan, layout: Layout, models: int, evidence: Evidence) -> li
     warnings = [ASSUMPTION + evidence.doubts[0], *evidence.doubts[1:]]
     if not plan.test_train_ratio:
         return warnings
-    return [*warnings, measured_rates(plan, layout, models), *better_design(plan, layout)]
+    return [*warnings, measured_rates(plan, layout, models), *better_folds(plan, layout)]
 
 
 def dataset(layout: Layout) -> list[str]:

@@ -9,6 +9,7 @@ import polars as pl
 from polaroc.base.rounding import number, probability
 from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
 from polaroc.comparison.answer import describe_tests
+from polaroc.comparison.posterior import EXPECTED_LIMITS
 from polaroc.comparison.result import Comparison
 from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
@@ -37,7 +38,8 @@ class Choice:
     models
         One row per model, the best first: the model; `mean` (of the measure under the
         belief, over the folds); `expected` (the mean corrected for having been picked),
-        `lower`, `upper` (that hold the true measure with the probability `level`),
+        `expected_lower`, `expected_upper` (that hold the true measure with the probability
+        `level`, a column too),
         `probability_best` (of being the best of these models; they add up to 1; models
         that are the same share it) and `expected_loss` (what taking this model is
         expected to lose against the one that is truly the best), all five null where
@@ -45,8 +47,9 @@ class Choice:
         the table has the measure at too few priors), `share` (of the folds in which
         its measure is the best; ties share; null without folds), `sens` Float64. Of a
         choice by expected cost, where less is better, `mean` is the cost per case, and
-        there are also `threshold`, `tpr` and `fpr` Float64; models without a threshold
-        come last, with nulls.
+        there are also `threshold`, `tpr`, `fpr` and exact limits of the cost as measured,
+        `cost_lower` and `cost_upper`, as `apply_thresholds` gives them, Float64; models without a
+        threshold come last, with nulls.
     priors
         One row per prior and model: `prior`; the model; `mean` over the folds,
         `regret` (how far it is from the best mean), `share` (of the folds in
@@ -62,7 +65,7 @@ class Choice:
         What the models are judged by, the columns of the folds, and how many folds there
         are.
     level
-        Of the columns `lower` and `upper`.
+        Of all limits in `models`.
     is_bound
         Whether `probability_best` of the first model is rather too low, since the ratio
         of test to training cases, or which rows are of one case, is not known.
@@ -148,14 +151,14 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     less = "" if choice.higher_is_better else " (less is better)"
     sure = models.filter(pl.col("probability_best").is_not_null())
     if not sure.is_empty():
-        interval = f"{100 * choice.level:g} % from"
+        limits = f"with {100 * choice.level:g} % limits"
         yield (
-            f"How good, and how sure{less}; expected: corrected for having been picked",
-            [column, "mean", "expected", interval, "to", "best", "loss"],
+            f"How good, and how sure{less}; expected, {limits}: corrected for having been picked",
+            [column, "mean", "expected", "from", "to", "best", "loss"],
             [
                 [str(model), *map(number, numbers), probability(chance), number(loss)]
                 for model, *numbers, chance, loss in sure.select(
-                    column, "mean", "expected", "lower", "upper", "probability_best",
+                    column, "mean", "expected", *EXPECTED_LIMITS, "probability_best",
                     "expected_loss",
                 ).iter_rows()
             ],

@@ -7,7 +7,7 @@ from typing import Any, Unpack, get_args
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_share, check_text, pair_of
-from polaroc.base.columns import as_lazy
+from polaroc.base.columns import as_lazy, with_level
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.statistics import ROUNDING
@@ -33,12 +33,9 @@ from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, ch
 from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, doubts, over_labels, range_rows, rows_of
-from polaroc.comparison.posterior import at_least_own, posterior, posterior_columns
+from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import (
-    ExpectedMeasures,
-    best_shares,
     measure_under_belief,
-    table_of_priors,
 )
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
@@ -56,13 +53,13 @@ from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
-from polaroc.priors.in_use import widest
+from polaroc.priors.in_use import check_level, widest
 from polaroc.typing import Table
 from polaroc.uncertainty.evidence import Evidence, of_folds, of_unrelated, without
 
 COLUMNS = (
-    "mean", "expected", "lower", "upper", "probability_best", "expected_loss", "regret", "best",
-    "mean_regret", "worst_regret", "share", "sens",
+    "mean", "expected", "expected_lower", "expected_upper", "probability_best", "expected_loss",
+    "regret", "best", "mean_regret", "worst_regret", "share", "sens",
 )  # fmt: skip
 # Difference of an IAUPREC from the expectation above which there is a warning.
 OFF = 0.002
@@ -106,11 +103,11 @@ def choose(
     over
         The range (lo, hi) of priors, one prior twice, or a belief about the prior; of
         predictions also one row of `estimate_prior`, whose uncertainty is then in
-        `lower` and `upper`; of measures by default the range of the table's IAUPREC, or of
-        the mean of another measure, else the priors of the table, equally likely.
+        `expected_lower` and `expected_upper`; of measures by default the range of the table's
+        IAUPREC, or of the mean of another measure, else the priors of the table, equally likely.
     level
-        Probability that `lower` and `upper` of a model hold its true measure, in (0, 1); the
-        tests of the `comparison` are made at 1 − `level`.
+        Probability that the true measure of a model is between `expected_lower` and
+        `expected_upper`, in (0, 1); the tests of the `comparison` are made at 1 − `level`.
     halves
         Of folds: the same models in disjoint halves of the same cases, as in `compare`:
         predictions with the same roles, a `Cases` of their own, or measures at the same priors
@@ -163,7 +160,8 @@ def choose(
 
     How sure the choice is comes from the covariance of the models' means: over folds it
     is corrected for shared training cases (Nadeau and Bengio 2003), on one test set it
-    is that of the influence of its cases, which the models share. True means are taken
+    is that of the influence of its cases, which the models share, summed by `cluster` (Obuchowski
+    1997). True means are taken
     for normal around a common level with a spread that is estimated, with a prior; so
     neither the lead of the best model nor its probability is what chance made of them.
     In simulation, where the true differences have the size of their error or more,
@@ -196,6 +194,8 @@ def choose(
         score_prior=None if cases.score_prior == OBSERVED else cases.score_prior,
     )  # fmt: skip
     check_share("level", level)
+    if estimate is not None:
+        check_level(estimate, level)
     for other in (halves, tuning):
         if isinstance(other, Cases):
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - {"cluster"})
@@ -253,15 +253,16 @@ def _at_estimate(
     choice = choice_over(belief)
     models = choice.models
     tables = [models, *(choice_over((end, end)).models for end in belief.inner_ends)]
-    columns = [models.columns[0], "lower", "upper"]
+    named: dict[str, str] = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))
     assert belief.ends is not None
-    limits = widest([table.select(columns) for table in tables], columns[:1], belief.ends)
+    own = [table.select(models.columns[0], *named).rename(named) for table in tables]
+    limits = widest(own, models.columns[:1], belief.ends).rename({y: x for x, y in named.items()})
     # Other measures than AUPREC have no limits at 0 and 1.
     is_known = pl.lit(choice.measure == "auprec" or len(belief.inner_ends) == len(belief.ends))
     return replace(
         choice,
-        models=join_on(models.drop("lower", "upper"), limits, models.columns[:1], order="left")
-        .with_columns(pl.when(is_known).then(pl.col("lower", "upper")))
+        models=join_on(models.drop(named), limits, models.columns[:1], order="left")
+        .with_columns(pl.when(is_known).then(pl.col(*named)))
         .select(models.columns),
         warnings=(*choice.warnings, belief.interval_note),
     )
@@ -349,8 +350,14 @@ def choose_measured(
         evidence = of_folds(measured.expected, test_train_ratio, table.models)
     elif evidence is None:
         evidence = _of_errors(frame, expected, measure, over, under_belief.grid)
-    models = _models(measured, table.models, evidence, _sens(frame, model, over), level)
-    priors = _priors(measured, table.models)
+    limits = bounds(measure)
+    known = posterior(evidence, higher=higher, level=level, limits=limits)
+    if known is not None:
+        known = at_least_own(known, evidence, level)
+    models = measured.model_table(table.models, known)
+    models = models.with_columns(pl.col(EXPECTED_LIMITS).clip(*limits)).pipe(with_level, level)
+    models = join_on(models, _sens(frame, model, over), [model], "left", order="left")
+    priors = measured.prior_table(table.models)
     comparison = None
     if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
         plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)
@@ -431,60 +438,18 @@ def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
     return frame.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
 
 
-def _models(
-    measured: ExpectedMeasures,
-    models: pl.Series,
-    evidence: Evidence,
-    sens: pl.DataFrame | None,
-    level: float,
-) -> pl.DataFrame:
-    folds, limits = len(measured.values), bounds(measured.measure)
-    shares = best_shares(measured.gain).mean(axis=0)
-    unknown: Any = [None] * len(models)
-    mean = worst = unknown
-    if measured.covers:
-        mean, worst = measured.mean_regret, measured.regret.max(axis=1)
-    known = posterior(evidence, higher=measured.higher, level=level, limits=limits)
-    if known is not None:
-        known = at_least_own(known, evidence, level)
-    table = pl.DataFrame(
-        [
-            models,
-            pl.Series("mean", measured.expected.mean(axis=0)),
-            *posterior_columns(known, len(models)),
-            pl.Series("mean_regret", mean, pl.Float64),
-            pl.Series("worst_regret", worst, pl.Float64),
-            pl.Series("share", shares if folds > 1 else unknown, pl.Float64),
-        ]
-    ).with_columns(pl.col("lower", "upper").clip(*limits))
-    if sens is None:
-        table = table.with_columns(pl.lit(None, pl.Float64).alias("sens"))
-    else:
-        table = join_on(table, sens, [models.name], "left")
-    return table.sort("mean", descending=measured.higher, maintain_order=True)
-
-
-def _priors(measured: ExpectedMeasures, models: pl.Series) -> pl.DataFrame:
-    if not measured.evaluated_priors:
-        return table_of_priors((), models, (), ())
-    shares = measured.shares.T.ravel() if len(measured.values) > 1 else None
-    means, regrets = measured.means.T.ravel(), measured.regret.T.ravel()
-    return table_of_priors(measured.evaluated_priors, models, means, regrets, shares)
-
-
 def _sens(
     frame: pl.DataFrame, model: str, over: tuple[float, float] | Belief | None
-) -> pl.DataFrame | None:
-    """The mean Sens per model over the range, where the table has it for all."""
+) -> pl.DataFrame:
+    """The mean Sens per model over the range, null unless the table has it for all."""
     labels = over_labels(frame, "sens")
     if labels and over is not None:
         rows = range_rows(frame, "sens", over)
     else:
         rows = rows_of(frame, "sens") if "sens" in frame["measure"] and len(labels) < 2 else None
-    if rows is None:
-        return None
-    sens = rows.frame.group_by(model).agg(pl.col("estimate").mean().alias("sens"))
-    return None if sens["sens"].null_count() else sens
+    estimates = frame.clear() if rows is None else rows.frame
+    sens = estimates.group_by(model).agg(pl.col("estimate").cast(pl.Float64).mean().alias("sens"))
+    return sens.with_columns(pl.when(~pl.col("sens").is_null().any()).then("sens").alias("sens"))
 
 
 def _least(models: pl.DataFrame, model: str, column: str) -> Any:

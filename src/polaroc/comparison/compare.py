@@ -94,7 +94,7 @@ def compare(
         no folds share cases (each its own dataset).
     level
         Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
-        below 1 − `level`, and its interval leaves out 0 there and nowhere else.
+        below 1 − `level`, and its adjusted interval leaves out 0 there and nowhere else.
     adjust
         ``"holm"``: paired t-tests, each pair with its own variance. ``"tukey"``,
         for "dataset" only: one error for all pairs.
@@ -143,18 +143,22 @@ def compare(
     same with their influence (there `sd` is the standard error, and
     the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
 
+    On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
+    Student's t. Over folds clusters are refused: the folds tell how sure that is.
+
     With `halves` the means have the covariance V/2, V half the mean square of the difference
     between the two halves of a split, which is unbiased at half the cases for any learner;
     for pairs Student's t with 1/(1/R + 1/(n − 1)) degrees of freedom, R splits, n the cases
-    of the smaller class. Where there are more models, p-values are adjusted, and all intervals
-    hold at once, by the largest absolute t, whose distribution under that covariance is drawn
-    (`seed`). The omnibus p-value is the least adjusted one.
+    of the smaller class. Where there are more models, p-values are adjusted, and all adjusted
+    intervals hold at once, by the largest absolute t, whose distribution under that covariance is
+    drawn (`seed`). The omnibus p-value is the least adjusted one.
 
-    Intervals are as wide as the adjusted p-value says. Holm's method multiplies the p-value
-    of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
-    with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and
-    where no two models differ all hold at once with it; where models differ, Holm's method
-    does not promise that. Tukey's hold at once with confidence `level`.
+    The limits `lower` and `upper` are those of a pair by itself; on one test set those of `delong`.
+    Adjusted intervals are as wide as the adjusted p-value says. Holm's method multiplies the
+    p-value of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
+    with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and where
+    no two models differ all hold at once with it; where models differ, Holm's method does not
+    promise that. Tukey's hold at once with confidence `level`.
 
     Examples
     --------
@@ -299,7 +303,8 @@ def of_table(
             overlap = all_pairs(of_folds(values, plan.test_train_ratio))
             pairs = replace(pairs, std_error=np.maximum(pairs.std_error, overlap.std_error))
         adjusted = by_largest_t(pairs, evidence, plan.level, seed=plan.seed)
-        tests = [omnibus.of_pairs(pairs, adjusted, plan)]
+        test = "largest |t|, half-split variance" + (", guarded" if plan.guarded else "")
+        tests = [omnibus.of_pairs(test, pairs, adjusted)]
     else:
         tests = omnibus.outcomes(values, plan, evidence)
         if plan.adjust == "tukey":
@@ -307,14 +312,12 @@ def of_table(
             adjusted = by_tukey(pairs, plan.level)
         else:
             adjusted = by_holm(pairs, plan.level)
-    apart = adjusted.p_value < 1 - plan.level
     return Comparison(
         omnibus=omnibus.frame(tests),
-        pairs=pair_frame(pairs, adjusted, table.models),
+        pairs=pair_frame(pairs, adjusted, table.models, plan.level),
         letters=letter_frame(
             table.models, values.mean(axis=0), values.std(axis=0, ddof=1),
-            zip(pairs.first[apart].tolist(), pairs.second[apart].tolist(), strict=True),
-            descending=descending,
+            pairs.apart(adjusted.p_value, plan.level), descending=descending,
         ),
         warnings=(*caveats.of_table(table, pairs, plan, evidence), *table.warnings),
         measure=label,

@@ -11,8 +11,6 @@ from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 
-# With more models, finding all groups takes minutes.
-MAX_MODELS = 200
 COLUMNS = ("mean", "sd", "letters")
 
 
@@ -46,18 +44,15 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
     Notes
     -----
     Each letter is a set of models of which none is apart from another, and to
-    which no model can be added: all such sets (Piepho 2004: insert and absorb).
-    Where these are more than the alphabet has letters, and of more than 200
-    models, as many as it takes for every pair to share one.
+    which no model can be added (Piepho 2004); as many as it takes for every pair
+    that is not apart to share one.
 
     Examples
     --------
     >>> letter_display(3, [(0, 2)])
     ['a', 'ab', 'b']
     """
-    pairs = list(apart)
-    groups = _all_groups(models, pairs) or _enough_groups(models, pairs)
-    groups.sort(key=sorted)
+    groups = sorted(_groups(models, apart), key=sorted)
     # More groups than letters: use numbers in brackets.
     short = len(groups) > len(ascii_letters)
     names = [f"({i + 1})" if short else ascii_letters[i] for i in range(len(groups))]
@@ -65,32 +60,15 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
     return ["".join(name for name, group in lettered if m in group) for m in range(models)]
 
 
-def _all_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
-    """All maximal sets of models without a significant pair; empty where they are many."""
-    if models > MAX_MODELS:
-        return []
-    groups = [frozenset(range(models))]
-    for a, b in apart:
-        split = []
-        for group in groups:
-            split += [group - {a}, group - {b}] if a in group and b in group else [group]
-        groups = [one for one in split if not any(one < other for other in split)]
-        groups = list(dict.fromkeys(groups))
-        # Their number may be exponential.
-        if len(groups) > len(ascii_letters):
-            return []
-    return groups
-
-
-def _enough_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozenset[int]]:
-    """Enough such sets that each insignificant pair, and each model, is in one."""
+def _groups(models: int, apart: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Largest sets of models that are not apart, so that each such pair, and model, is in one."""
     alike = np.ones((models, models), dtype=bool)
     np.fill_diagonal(alike, val=False)
     for a, b in apart:
         alike[a, b] = alike[b, a] = False
     # Pairs without a group, in both orders.
     left = alike.copy()
-    groups = [frozenset([model]) for model in range(models) if not alike[model].any()]
+    groups = [[model] for model in range(models) if not alike[model].any()]
     for a, b in combinations(range(models), 2):
         if not left[a, b]:
             continue
@@ -103,7 +81,7 @@ def _enough_groups(models: int, apart: Sequence[tuple[int, int]]) -> list[frozen
             joining &= alike[more]
             gain += left[more]
         left[np.ix_(group, group)] = False
-        groups.append(frozenset(group))
+        groups.append(group)
     return groups
 
 

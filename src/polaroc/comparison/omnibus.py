@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, permutations, product
-from math import factorial, inf, prod
+from math import factorial, inf, isinf, prod
 from typing import Any
 
 import polars as pl
@@ -53,11 +53,11 @@ def outcomes(values: "Array", plan: Plan, evidence: Evidence) -> list[Outcome]:
     ]
 
 
-def of_pairs(pairs: Contrasts, adjusted: Adjusted, plan: Plan) -> Outcome:
+def of_pairs(test: str, pairs: Contrasts, adjusted: Adjusted) -> Outcome:
     """The test by the largest |t| of all pairs, with the least adjusted p-value."""
-    name = "largest |t|, half-split variance" + (", guarded" if plan.guarded else "")
-    largest = float(np.abs(pairs.statistic).max())
-    return Outcome(name, largest, None, pairs.freedom, float(adjusted.p_value.min()))
+    largest, freedom = float(np.abs(pairs.statistic).max()), pairs.freedom
+    least = float(adjusted.p_value.min())
+    return Outcome(test, largest, None, None if isinf(freedom) else freedom, least)
 
 
 def rounded(values: "Array") -> "Array":

@@ -1,10 +1,9 @@
 """How sure a choice is: the posterior of the models' true means, by a hierarchical model."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import inf, log
-from typing import NamedTuple
-
-import polars as pl
+from typing import Any, NamedTuple
 
 from polaroc.base.lazy import np
 from polaroc.typing import Array
@@ -29,6 +28,11 @@ FEW_FREEDOM = 5
 LIKE_VARIANCES = 0.05
 
 
+# Limits of the expected measure, beside those of the measure itself elsewhere.
+EXPECTED_LIMITS = ("expected_lower", "expected_upper")
+COLUMNS = ("expected", *EXPECTED_LIMITS, "probability_best", "expected_loss")
+
+
 class Posterior(NamedTuple):
     """What is known of the true means, one number per model."""
 
@@ -43,13 +47,10 @@ class Posterior(NamedTuple):
         return self._replace(expected=-self.expected, lower=-self.upper, upper=-self.lower)
 
 
-def posterior_columns(known: Posterior | None, models: int) -> list[pl.Series]:
-    """What is known of so many models, as columns; null where nothing is."""
-    unknown = [None] * models
-    return [
-        pl.Series(name, unknown if known is None else getattr(known, name), pl.Float64)
-        for name in Posterior._fields
-    ]
+def posterior_columns(known: Posterior | None, models: int) -> dict[str, Any]:
+    """What is known of so many models, by column; null where nothing is."""
+    values: Iterable[Any] = [[None] * models] * len(COLUMNS) if known is None else known
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def posterior(

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from math import log
+from math import inf, log
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, range_rows, rows_of
+from polaroc.comparison.posterior import Posterior, posterior_columns
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import higher_is_better, label, mean_name
 from polaroc.priors.beliefs import Belief, points, resolve_belief
@@ -36,12 +38,7 @@ class ExpectedMeasures:
     evaluated_priors: tuple[float, ...]  # where models are compared one by one
     overall: "Array | None" = None  # folds × models, where known without the grid
     covers: bool = True  # enough to interpolate
-    measure: str = "auprec"
-
-    @property
-    def higher(self) -> bool:
-        """Whether more of the measure is better."""
-        return higher_is_better(self.measure)
+    higher: bool = True  # is better
 
     @property
     def expected(self) -> "Array":
@@ -50,38 +47,49 @@ class ExpectedMeasures:
             return self.overall
         return self._expectation(self._at(self.belief.priors))
 
-    @property
-    def gain(self) -> "Array":
-        """The expected measure, or its negative: of it more is better."""
-        gain: Array = self.expected * self._sign
-        return gain
+    def model_table(self, models: pl.Series, known: Posterior | None) -> pl.DataFrame:
+        """The models, the best first, with what is known of their true means."""
+        gains = self.expected * self._sign
+        gain, unknown = gains.mean(axis=0), [None] * len(models)
+        mean_regret = worst_regret = unknown
+        if self.covers and len(models):
+            at_nodes = self._at(self.belief.priors).mean(axis=0) * self._sign
+            of_first = self._expectation(shortfall(at_nodes))[gain.argmax()]
+            # The mean regret and the expected measure have a constant sum.
+            mean_regret, worst_regret = of_first + shortfall(gain), self._regret.max(axis=1)
+        is_several = len(self.values) > 1
+        columns: dict[str, Any] = {
+            "mean": gain * self._sign,
+            **posterior_columns(known, len(models)),
+            "mean_regret": mean_regret,
+            "worst_regret": worst_regret,
+            "share": best_shares(gains).mean(axis=0) if is_several else unknown,
+        }
+        table = pl.DataFrame(
+            [models, *(pl.Series(name, values, pl.Float64) for name, values in columns.items())]
+        )
+        return table.sort("mean", descending=self.higher, maintain_order=True)
+
+    def prior_table(self, models: pl.Series) -> pl.DataFrame:
+        """Mean and regret of all models at one evaluated prior after the other."""
+        at_priors, priors = self._at(self.evaluated_priors), self.evaluated_priors
+        shares: Any = [None] * (len(priors) * len(models))
+        if len(self.values) > 1:
+            shares = best_shares(at_priors * self._sign).mean(axis=0).T.ravel()
+        return pl.DataFrame(
+            [
+                pl.Series("prior", [prior for prior in priors for _ in models], pl.Float64),
+                pl.concat([models.clear(), *[models] * len(priors)]),
+                pl.Series("mean", at_priors.mean(axis=0).T.ravel(), pl.Float64),
+                pl.Series("regret", self._regret.T.ravel(), pl.Float64),
+                pl.Series("share", shares, pl.Float64),
+            ]
+        ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
 
     @property
-    def means(self) -> "Array":
-        """The mean over the folds, models × evaluated priors."""
-        means: Array = self._at(self.evaluated_priors).mean(axis=0)
-        return means
-
-    @property
-    def regret(self) -> "Array":
-        """How far that mean is from the best, models × evaluated priors."""
-        return shortfall(self.means * self._sign)
-
-    @property
-    def mean_regret(self) -> "Array":
-        """Expected regret of each model; it and the expected measure have a constant sum."""
-        gain = self.gain.mean(axis=0)
-        at_nodes = self._at(self.belief.priors).mean(axis=0) * self._sign
-        regrets = self._expectation(shortfall(at_nodes))
-        summed: Array = regrets[gain.argmax()] + shortfall(gain)
-        return summed
-
-    @property
-    def shares(self) -> "Array":
-        """The share of folds in which each model is the best, models × evaluated priors."""
-        at_priors = self._at(self.evaluated_priors) * self._sign
-        shares: Array = best_shares(at_priors).mean(axis=0)
-        return shares
+    def _regret(self) -> "Array":
+        """How far the mean over folds is from the best, models × evaluated priors."""
+        return shortfall(self._at(self.evaluated_priors).mean(axis=0) * self._sign)
 
     @property
     def _sign(self) -> int:
@@ -93,6 +101,8 @@ class ExpectedMeasures:
 
     def _at(self, priors: Sequence[float]) -> "Array":
         """The measure at other priors, interpolated in ln λ."""
+        if not priors:
+            return self.values[..., :0]
         known = [-log(skew(prior)) for prior in self.grid]
         positions = [-log(skew(prior)) for prior in priors]
         places = np.interp(positions, known, np.arange(len(known)))
@@ -138,7 +148,7 @@ class MeasureUnderBelief:
         overall = values[:, :, at] if self.is_exact else None
         return ExpectedMeasures(
             values[:, :, :at], self.grid, self.belief, self.evaluated_priors, overall, self.covers,
-            self.rows.measure,
+            higher_is_better(self.rows.measure),
         )  # fmt: skip
 
 
@@ -216,7 +226,7 @@ def _rows(measures: pl.DataFrame, measure: str, whole: Rows | None) -> Rows:
 
 def shortfall(means: "Array") -> "Array":
     """Regret: how far each model (axis 0) is below the best, where more is better."""
-    below: Array = means.max(axis=0) - means
+    below: Array = means.max(axis=0, initial=-inf) - means
     return below
 
 
@@ -226,26 +236,6 @@ def best_shares(values: "Array") -> "Array":
     ties = values >= best - ROUNDING * np.abs(best)
     shared: Array = ties / ties.sum(axis=1, keepdims=True)
     return shared
-
-
-def table_of_priors(
-    priors: Sequence[float],
-    models: pl.Series,
-    means: "Array | tuple[()]",
-    regrets: "Array | tuple[()]",
-    shares: "Array | None" = None,
-) -> pl.DataFrame:
-    """Mean and regret of all models at one prior after the other; `shares` of several folds."""
-    unknown = [None] * len(means)
-    return pl.DataFrame(
-        [
-            pl.Series("prior", [prior for prior in priors for _ in models], pl.Float64),
-            pl.concat([models.clear(), *[models] * len(priors)]),
-            pl.Series("mean", means, pl.Float64),
-            pl.Series("regret", regrets, pl.Float64),
-            pl.Series("share", unknown if shares is None else shares, pl.Float64),
-        ]
-    ).with_columns((pl.col("regret") <= ROUNDING * pl.col("mean").abs()).alias("best"))
 
 
 def priors_used(

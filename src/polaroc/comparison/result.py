@@ -29,8 +29,9 @@ class Comparison:
     pairs
         One row per pair: the two models (named after the column of the models, such as
         `model_a`, `model_b`); `difference` of their means, first minus second,
-        `std_error`, `lower`, `upper` (limits that leave out 0 where `p_adjusted` is
-        below 1 − `level`, and nowhere else), `statistic`, `p_value`, `p_adjusted`
+        `std_error`, `lower`, `upper` (limits of this pair by itself),
+        `adjusted_lower`, `adjusted_upper` (that leave out 0 where `p_adjusted` is
+        below 1 − `level`, and nowhere else), their `level`, `statistic`, `p_value`, `p_adjusted`
         Float64.
     letters
         One row per model, the best mean first: the model; `mean`, `sd` (over
@@ -129,10 +130,10 @@ def verdict(comparison: "Comparison") -> str:
 
 
 def interval_rule(plan: "Plan") -> str:
-    """The rule by which an interval of a pair leaves out zero."""
+    """The rule by which an adjusted interval of a pair leaves out zero."""
     return (
-        f"with {100 * plan.level:g} % confidence an interval leaves out 0 only where the pair is "
-        "told apart"
+        f"an adjusted {100 * plan.level:g} % interval leaves out 0 only where the pair is told "
+        "apart"
     )
 
 
@@ -180,13 +181,13 @@ def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
         ],
         1,
     )
-    columns = ["difference", "lower", "upper", "p_adjusted"]
+    columns = ["difference", "adjusted_lower", "adjusted_upper", "p_adjusted"]
     pairs, which = first_pairs(comparison)
     shown = pairs.select(*pairs.columns[:2], *columns)
     adjusted = comparison.plan.adjustment
     yield (
         f"Pairs{which}; {interval_rule(comparison.plan)}",
-        [*shown.columns[:2], *columns[:3], f"p ({adjusted})"],
+        [*shown.columns[:2], "difference", "adj. lower", "adj. upper", f"p ({adjusted})"],
         [
             [str(a), str(b), number(d), limit(lo), limit(hi), p_value(p)]
             for a, b, d, lo, hi, p in shown.iter_rows()

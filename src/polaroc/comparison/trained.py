@@ -5,24 +5,25 @@ from math import isinf
 
 import polars as pl
 
-from polaroc.base.joins import as_key
+from polaroc.base.lazy import np
 from polaroc.base.names import noted_by_kind
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.checks import check_estimates, too_few_cases
 from polaroc.comparison.compared import Compared
-from polaroc.comparison.delong import pairs_of, single_measure
+from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.measured_rates import trained_rates
+from polaroc.comparison.pairwise import pair_frame
 from polaroc.comparison.result import Comparison
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Prior
-from polaroc.uncertainty.adjusted import holm_factors
-from polaroc.uncertainty.evidence import Evidence, quantile
+from polaroc.uncertainty.adjusted import by_holm
+from polaroc.uncertainty.evidence import Evidence, all_pairs
 from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
 from polaroc.uncertainty.test_sets import of_test_set
 
@@ -68,24 +69,18 @@ def of_cases(
     model = cases.model
     estimates = measured.filter(measure=measure)
     check_estimates(estimates, model, measure)
-    models = estimates[model]
-    pairs = pairs_of(cases, [evidence], plan.level)
-    if pairs["p_adjusted"].null_count():
+    pairs = all_pairs(evidence)
+    if np.isnan(pairs.std_error).any() or pairs.constant.any():
         raise too_few_cases()
-    pairs = _with_adjusted_limits(pairs, plan.level, evidence.freedom)
-    significant = _significant_pairs(pairs, models, plan.level)
-    greatest = pl.col("statistic").abs().max()
-    largest, least = pairs.select(greatest, pl.col("p_adjusted").min()).row(0)
+    # They differ where a pair does, adjusted for the number of pairs.
+    adjusted = by_holm(pairs, plan.level)
+    test = "largest |z|, Holm" if isinf(evidence.freedom) else "largest |t|, Holm"
     return Comparison(
-        # They differ where a pair does, adjusted for the number of pairs.
-        omnibus=omnibus.frame([omnibus.Outcome(
-            "largest |z|, Holm" if isinf(evidence.freedom) else "largest |t|, Holm", largest, None,
-            None if isinf(evidence.freedom) else evidence.freedom, least,
-        )]),
-        pairs=pairs,
+        omnibus=omnibus.frame([omnibus.of_pairs(test, pairs, adjusted)]),
+        pairs=pair_frame(pairs, adjusted, estimates[model], plan.level),
         letters=letter_frame(
-            models, estimates["estimate"].to_numpy(), estimates["std_error"].to_numpy(),
-            significant, descending=descending,
+            estimates[model], estimates["estimate"].to_numpy(), estimates["std_error"].to_numpy(),
+            pairs.apart(adjusted.p_value, plan.level), descending=descending,
         ),
         warnings=(
             caveats.trained(evidence),
@@ -101,22 +96,3 @@ def of_cases(
         plan=plan,
         higher_is_better=descending,
     )  # fmt: skip
-
-
-def _significant_pairs(
-    pairs: pl.DataFrame, models: pl.Series, level: float
-) -> list[tuple[int, int]]:
-    """The pairs that differ, by the places of their models."""
-    places = {as_key([model]): place for place, model in enumerate(models)}
-    significant = pairs.filter(pl.col("p_adjusted") < 1 - level)
-    compared = significant.select(f"{models.name}_a", f"{models.name}_b")
-    return [(places[as_key([a])], places[as_key([b])]) for a, b in compared.iter_rows()]
-
-
-def _with_adjusted_limits(pairs: pl.DataFrame, level: float, freedom: float) -> pl.DataFrame:
-    """Limits that leave out zero where the adjusted p-value is below 1 − level, only there."""
-    factors = holm_factors(pairs["p_value"].to_numpy())
-    reach = pl.Series(quantile(1 - (1 - level) / factors, freedom)) * pairs["std_error"]
-    return pairs.with_columns(
-        (pairs["difference"] - reach).alias("lower"), (pairs["difference"] + reach).alias("upper")
-    )

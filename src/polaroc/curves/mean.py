@@ -15,6 +15,7 @@ from polaroc.base.columns import (
     lazily,
     refuse_clash,
     require,
+    with_level,
 )
 from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import STEP, private
@@ -61,8 +62,8 @@ def mean_roc(
     Frame of the kind given
         One row per remaining key and rate, sorted: the keys; `fpr`; `tpr`, the mean;
         `sd` of the curves, `lower` and `upper`, within 0 and 1, null of a single
-        curve: Float64; `curves`, how many there are; `interval` in words. Curves
-        without positives, without negatives or with rows that cannot be ranked are
+        curve, `level`, null of ``"sd"``: Float64; `curves`, how many there are; `interval` in
+        words. Curves without positives, without negatives or with rows that cannot be ranked are
         not among them.
 
     Notes
@@ -123,7 +124,7 @@ def mean_pr(
     Frame of the kind given
         As from `mean_roc`, with a row per remaining key, `prior` and recall (`tpr`):
         the keys; `prior`, `skew`; `tpr`; `precision`, the mean; `sd`, `lower`,
-        `upper`, `curves`, `interval`.
+        `upper`, `level`, `curves`, `interval`.
 
     Raises
     ------
@@ -222,6 +223,7 @@ class _Interval:
             )
             .sort(*keys, STEP, nulls_last=True)
             .select(*keys, x, y, "sd", "lower", "upper", "curves", "interval")
+            .pipe(with_level, self.level if self.kind == "t" else None)
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import check_keys, text_keys_of_different_types
+from polaroc.base.columns import check_keys, text_keys_of_different_types, with_level
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
 from polaroc.calibration.score_test import miscalibration_note
@@ -82,7 +82,7 @@ def estimate_prior(
     Frame of the kind of `reference`
         One row per key of either table, sorted: the keys (`by`, model and fold, those of
         `deployed`); `method` String;
-        `prior` Float64 from 0 to 1, its interval `lower`, `upper` and its
+        `prior` Float64 from 0 to 1, its interval `lower`, `upper`, the `level` of it, and its
         `std_error` (null at 0 and 1, where it has no meaning), all null where the
         scores do not tell the prior; `reference_prior` Float64, the share of
         positives on the reference; `deployed`, the number of deployed scores
@@ -163,7 +163,7 @@ def estimate_prior(
     result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal").lazy()
     for doubt in dependent_rows(reference, used):
         result = with_note(result, doubt, pl.col("lower").is_not_null())
-    return result.sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
+    return with_level(result, level).sort(unlabelled.keys or [DEPLOYED], nulls_last=True)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_flag, check_share
-from polaroc.base.columns import check_keys, key_columns
+from polaroc.base.columns import check_keys, key_columns, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import Band
@@ -252,7 +252,8 @@ def monitor(
         *draw_warnings(drawn),
         *([SAME_DAYS] if day is None and table["alarm"].count() else []),
     ]
-    return Monitor(table, history_table(histories, references, keys, types), ends, tuple(warnings))
+    states = history_table(histories, references, keys, types)
+    return Monitor(with_level(table, level), states, ends, tuple(warnings), level)
 
 
 def _assessed(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.columns import within
+from polaroc.base.columns import with_level, within
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import limit
@@ -53,9 +53,9 @@ class Monitor:
         One row per key, time and quantity, sorted: the keys; the time under its own
         name; `quantity` String: "prior", "precision" and "posfrac", the share of cases
         called positive, from 0 to 1, and "cost" per case; `estimate`, `lower`,
-        `upper` Float64, of this time alone (of what depends on the prior, limits are
-        null where more than it has shifted, and the estimate, too, where that is so of
-        this time alone); `alarm` String, null, or what should change.
+        `upper` and their `level` Float64, of this time alone (of what depends on the prior, limits
+        are null where more than it has shifted, and the estimate, too, where that is so of this
+        time alone); `alarm` String, null, or what should change.
     state
         One row per key and time, this one's and all earlier ones: what `monitor` needs
         to go on. The keys, the time; `look` and `cases` Int64, `called`
@@ -67,17 +67,20 @@ class Monitor:
     warnings
         What is wrong with the reference, the times or the labels, and what alarms take for
         granted, in sentences.
+    level
+        Of the limits: that all of them hold, or, of what labels tell, that each does.
     """
 
     table: pl.DataFrame
     state: pl.DataFrame
     over: tuple[float, float] | None = None
     warnings: tuple[str, ...] = ()
+    level: float = 0.95
 
     @cached_property
     def history(self) -> pl.DataFrame:
         """The table of all times in the state, each as it was found when it was given."""
-        return all_results(self.state)
+        return with_level(all_results(self.state), self.level)
 
     @property
     def alarms(self) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.in_use import is_estimate
+from polaroc.priors.in_use import check_level, is_estimate
 from polaroc.typing import Interpolation, Intervals, Priors
 
 
@@ -93,8 +93,8 @@ def evaluate(
     Frame of the kind given
         Tidy measures, sorted by key, one row per key, measure and prior: the
         keys (`by`, model and fold); `measure` String; `prior` Float64, null where a measure has
-        none; `estimate` Float64, null where undefined; with intervals `lower`, `upper`
-        and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
+        none; `estimate` Float64, null where undefined; with intervals `lower`, `upper`,
+        their `level`, and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
         weighted); `note` String: why the estimate is null or may be biased, and how
         many rows were dropped; null where there is nothing to report. With intervals, which
         without `cluster` take rows as independent, it says where a column of a frame in memory
@@ -144,5 +144,7 @@ def evaluate(
         measures=measures, score_prior=cases.score_prior, memory=memory, scratch=scratch,
         progress=progress,
     )  # fmt: skip
+    if estimates is not None and intervals is not None:
+        check_level(estimates, level)
     result = run(cases, request).measures
     return result if estimates is None else at_estimates(result, estimates)

@@ -116,5 +116,7 @@ def _computed(totals: CurveTotals, keys: Sequence[str], request: Request) -> Res
         limits = limits_of_ranked(
             totals.ranked, wide, keys, in_arrays, request.intervals, request.level
         )
-        measures = merged(pl.concat([measures, limits.lazy()], how="horizontal"), keys)
+        measures = merged(
+            pl.concat([measures, limits.lazy()], how="horizontal"), keys, request.level
+        )
     return Result(measures, extra, totals.curves)

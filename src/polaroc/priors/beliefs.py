@@ -12,7 +12,7 @@ from polaroc.base.statistics import NORMAL, legendre, normal, quadrature
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat
 from polaroc.priors.grids import check_prior, check_range, prior, range_of, skew
-from polaroc.priors.in_use import the_estimate
+from polaroc.priors.in_use import level_of, the_estimate
 
 TOLERANCE = 1e-12
 MAX_NODES = 1000
@@ -23,8 +23,8 @@ MAX_LOG_SKEW = log(1e300)
 MAX_BINS = 256
 # Share of a range that is left out at an extreme end.
 NEGLIGIBLE = 1e-13
-# Nodes on either side of an estimate, and the share of its distribution within its interval.
-NODES_OF_ESTIMATE, COVERAGE = 8, 0.95
+# Nodes on either side of an estimate, and the level of an interval that does not say it.
+NODES_OF_ESTIMATE, USUAL_LEVEL = 8, 0.95
 
 
 @dataclass(frozen=True)
@@ -266,10 +266,10 @@ def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
     an estimated 10 % positives (7 to 14 %)
     """
     prior, lower, upper = the_estimate(estimates)
-    values, weights = [], []
+    values, weights, level = [], [], level_of(estimates) or USUAL_LEVEL
     for at, weight in quadrature(NODES_OF_ESTIMATE):
-        # From the estimate to an end of its interval, which is two standard errors away or so.
-        reach = NORMAL.inv_cdf((1 + at * COVERAGE) / 2) / normal(COVERAGE)
+        # From the estimate to an end of its interval, which is two standard errors away at 0.95.
+        reach = NORMAL.inv_cdf((1 + at * level) / 2) / normal(level)
         for end in (lower, upper):
             if end != prior:
                 values.append(prior + reach * (end - prior))

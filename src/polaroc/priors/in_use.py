@@ -7,6 +7,7 @@ from typing import TypeAlias, TypeGuard
 import polars as pl
 
 from polaroc.base.columns import (
+    COVERAGE,
     PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
@@ -17,14 +18,14 @@ from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import normal
-from polaroc.errors import Hint, InvalidTable
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.priors.distributions import Atoms, Distribution
 from polaroc.typing import Array
 
 # Columns of `estimate_prior` that are no keys.
 ESTIMATE = (
-    "method", "prior", "lower", "upper", "std_error", "reference_prior", "deployed", "shift_p",
-    "note",
+    "method", "prior", "lower", "upper", "level", "std_error", "reference_prior", "deployed",
+    "shift_p", "note",
 )  # fmt: skip
 PRIOR_AND_LIMITS = ("prior", "lower", "upper")
 # How an estimated prior was made, where known: limits from the rates of a threshold may depend
@@ -113,6 +114,30 @@ def the_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> tuple[float, float, 
             hint=Hint("give a range that is thought possible: {over}.", over=(0.05, 0.2)),
         )
     return prior, lower, upper
+
+
+def level_of(estimates: pl.DataFrame | pl.LazyFrame) -> float | None:
+    """The level of the intervals of estimated priors, None where a table does not say it."""
+    if COVERAGE not in estimates.collect_schema().names():
+        return None
+    levels = as_lazy(estimates).select(pl.col(COVERAGE).drop_nulls().unique().sort()).collect()
+    if levels.height > 1:
+        raise InvalidTable(
+            f"the estimated priors have intervals at {quoted(levels[COVERAGE].to_list())}, "
+            "needed is one level.",
+            hint="estimate all of them with the same level.",
+        )
+    return float(levels.item()) if levels.height else None
+
+
+def check_level(estimates: pl.DataFrame | pl.LazyFrame, level: float) -> None:
+    """Refuse estimated priors whose intervals are of another level than the limits asked for."""
+    own = level_of(estimates)
+    if own is not None and own != level:
+        raise InvalidArgument(
+            f"level is {level:g}, and the interval of the estimated prior is one at {own:g}.",
+            hint=Hint("estimate it again with {level}, or take its own level here.", level=level),
+        )
 
 
 def within_unit(lower: float, upper: float) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.predictions.table import read
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.priors.in_use import check_level
 from polaroc.reports.needs import Needs
 from polaroc.thresholds.tuning_cases import refuse_tuning_rows
 from polaroc.typing import Frame, Paths, Table
@@ -42,6 +43,8 @@ class Question:
 
     def __post_init__(self) -> None:
         check_share("level", self.level)
+        if self.estimate is not None:
+            check_level(self.estimate, self.level)
         check_share("confidence", self.confidence)
         if self.over is not None:
             resolve_belief(self.over)

@@ -4,7 +4,7 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.rounding import limit, percent
-from polaroc.base.text import capitalised
+from polaroc.charts.pairwise import spread_in_words
 from polaroc.comparison.answer import changes
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.result import first_pairs, interval_rule
@@ -107,19 +107,20 @@ def pairs(findings: Findings) -> Figure | None:
     if findings.comparison is None:
         return None
     shown, _ = first_pairs(findings.comparison, MAX_NAMED)
-    first = shown.select(*shown.columns[:2], "difference", "lower", "upper")
+    first = shown.select(*shown.columns[:2], "difference", "adjusted_lower", "adjusted_upper")
     sentences = [
         f"{a} − {b} {d:.3f} ({limit(lo)} to {limit(hi)})" for a, b, d, lo, hi in first.iter_rows()
     ]
     rest = findings.comparison.pairs.height - len(sentences)
+    more = [f"and {rest} more"] if rest else []
     rule = interval_rule(findings.comparison.plan)
     return Figure(
         "pairs-chart",
         charts.pairs(
             findings.comparison, "Differences between the models", colours=colours(findings)
         ),
-        f"{capitalised(rule)}.",
-        f"Differences: {'; '.join([*sentences, *([f'and {rest} more'] if rest else [])])}.",
+        f"Above, {spread_in_words(findings.comparison)}, which is no interval; below, {rule}.",
+        f"Differences (adjusted intervals): {'; '.join([*sentences, *more])}.",
         model_names(findings),
         wide=True,
         labels=[f"{a} − {b}" for a, b, *_ in shown.iter_rows()],

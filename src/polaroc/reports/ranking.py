@@ -38,8 +38,8 @@ def ranking(
     else:
         of_choice = ("probability_best", "expected_loss", "share", "mean_regret", "worst_regret")
         mean = pl.col("mean").alias(COST if question.by_cost else EXPECTED)
-        limits_of_cost = ("lower", "upper") if question.by_cost else ()
-        chosen = choice.models.select(model, mean, *of_choice, *limits_of_cost)
+        of_cost = {"lower": "cost_lower", "upper": "cost_upper"} if question.by_cost else {}
+        chosen = choice.models.select(model, mean, *of_choice, **of_cost)
         table = join_on(chosen, means, [model], "left", order="left")
     if comparison is not None:
         letters = comparison.letters.select(model, "letters")

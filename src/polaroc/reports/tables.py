@@ -234,7 +234,7 @@ def pairs_table(findings: Findings) -> ReportTable | None:
     """Each two models."""
     if findings.comparison is None:
         return None
-    comparison = findings.comparison
+    comparison, level = findings.comparison, percent(findings.question.level)
     shown, which = first_pairs(comparison)
     first, second = (column(shown.to_series(i)) for i in (0, 1))
     return ReportTable(
@@ -243,9 +243,11 @@ def pairs_table(findings: Findings) -> ReportTable | None:
         {
             "pair": [f"{a} − {b}" for a, b in zip(first, second, strict=True)],
             "difference": numbers(shown["difference"]),
-            "from": column(shown["lower"], limit),
-            "to": column(shown["upper"], limit),
+            f"{level} from": column(shown["lower"], limit),
+            f"{level} to": column(shown["upper"], limit),
             "p, alone": column(shown["p_value"], p_value),
+            "adjusted from": column(shown["adjusted_lower"], limit),
+            "adjusted to": column(shown["adjusted_upper"], limit),
             "p, adjusted": column(shown["p_adjusted"], p_value),
         },
     )

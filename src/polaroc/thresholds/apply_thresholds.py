@@ -14,6 +14,7 @@ from polaroc.base.columns import (
     refuse_clash,
     require,
     with_key_types,
+    with_level,
 )
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import FRACTIONAL, PRIVATE, SAME, TRUTH, WEIGHT, private
@@ -28,7 +29,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.predictions.takes_cases import frame_of_cases, refuse_cluster
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, is_estimate
+from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, check_level, is_estimate
 from polaroc.thresholds.expected_cost import EXPECTED_COSTS
 from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
 from polaroc.thresholds.interval_columns import (
@@ -83,7 +84,7 @@ def apply_thresholds(
     intervals
         ``"exact"`` for limits of what the thresholds do, None for none.
     level
-        Coverage of the intervals, in (0, 1); of an estimated prior that of its own limits.
+        Coverage of the intervals, in (0, 1); an estimated prior must have an interval of the same.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for `cost`.
 
@@ -97,7 +98,7 @@ def apply_thresholds(
         Where the prior in use is estimated or a belief, `prior_lower` and `prior_upper`.
         With intervals also, all Float64: `posfrac`, the share of cases called positive;
         `cost` per case, cost_fn·π(1−t) + cost_fp·(1−π)f; and `tpr_lower`, `tpr_upper`,
-        `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`.
+        `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`. Beside limits of either kind `level`.
 
     Raises
     ------
@@ -170,19 +171,27 @@ def apply_thresholds(
     placed = with_key_types(placed, kinds, shared, named)
     realised = _realised(table, placed, shared)
     shown = [*POINTS]
-    uncertain = isinstance(priors, Belief) or is_estimate(priors)
-    if uncertain or (priors is None and PRIOR_LIMITS[0] in has_point.collect_schema()):
+    of_points = priors is None and PRIOR_LIMITS[0] in has_point.collect_schema()
+    estimates = priors if is_estimate(priors) else has_point if of_points else None
+    if estimates is not None:
+        check_level(estimates, level)
+    has_limits = isinstance(priors, Belief) or estimates is not None
+    if has_limits:
         shown += PRIOR_LIMITS
     if intervals is not None:
         shown += ADDED
+        has_limits = True
         realised = with_interval_columns(realised, priors, level, Costs(cost_fn, cost_fp))
         doubt = dependence(cases, of_measures=False)
         realised = with_note(realised, doubt, pl.col("tpr_lower").is_not_null())
     refuse_clash(table.keys, shown)
+    if not same_table:
+        note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
+        realised = realised.with_columns(note.alias("note"))
+    result = realised.select(*table.keys, *shown)
+    result = with_level(result, level) if has_limits else result
     if same_table:
-        return realised.select(*table.keys, *shown)
-    note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
-    result = realised.with_columns(note.alias("note")).select(*table.keys, *shown)
+        return result
     if isinstance(cases.table, pl.DataFrame):
         collected = result.collect()
         if collected.height and collected["note"].eq_missing(pl.Series([SAME_TABLE])).all():

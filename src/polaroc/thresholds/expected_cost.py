@@ -13,6 +13,7 @@ from polaroc.base.columns import (
     as_lazy,
     curve_keys,
     require,
+    with_level,
 )
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
@@ -31,6 +32,7 @@ from polaroc.priors.in_use import (
     NO_INTERVAL,
     PRIOR_AND_LIMITS,
     is_estimate,
+    level_of,
     multiplied,
     with_estimates,
 )
@@ -79,8 +81,8 @@ def expected_cost(
         `cost_informed`, that of a threshold which knows c, too; and `cost_trivial`, that of
         calling all or none positive with the same knowledge. Costs of keys without
         positives, without negatives or with rows that cannot be ranked are null, and those
-        at an estimate without an interval. Of estimates also `prior_lower` and
-        `prior_upper`, as in `operating_points`.
+        at an estimate without an interval. Of estimates also `prior_lower`,
+        `prior_upper` and `level`, as in `operating_points`.
 
     Notes
     -----
@@ -140,7 +142,7 @@ def expected_cost(
         *at,
     )
     lack = pl.when(p.is_not_null() & following.is_null()).then(pl.lit(NO_INTERVAL))
-    return (
+    result = (
         attach(points, costs, keys, required=False)
         .with_columns(
             pl.when(following.is_not_null())
@@ -152,6 +154,7 @@ def expected_cost(
         .select(*keys, *POINTS, *at[1:], *EXPECTED_COSTS)
         .sort(*keys, "prior", nulls_last=True)
     )
+    return with_level(result, level_of(priors)) if is_estimate(priors) else result
 
 
 def _beliefs_of_estimates(

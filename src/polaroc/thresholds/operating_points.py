@@ -8,7 +8,16 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import HAS_BOTH, OVER, PRIOR_LIMITS, PROMISE, curve_keys, lazily, require
+from polaroc.base.columns import (
+    HAS_BOTH,
+    OVER,
+    PRIOR_LIMITS,
+    PROMISE,
+    curve_keys,
+    lazily,
+    require,
+    with_level,
+)
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
@@ -19,7 +28,7 @@ from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
-from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, multiplied
+from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
 from polaroc.thresholds.constraints import (
     Constraints,
     admissible,
@@ -126,9 +135,9 @@ def operating_points(
         `promise`, String, what the threshold promises in one sentence, null where
         none can be promised: then `note` says how many more positives or negatives
         it would take if the curve stays as it looks, or that no number would do. At
-        estimated priors also `prior_lower` and `prior_upper`, which `apply_thresholds`
-        carries into its limits; keys that only the estimates have, such as the day, are
-        keys of the result.
+        estimated priors also `prior_lower`, `prior_upper` and their `level`, which
+        `apply_thresholds` carries into its limits; keys that only the estimates have, such as the
+        day, are keys of the result.
 
     Raises
     ------
@@ -200,7 +209,7 @@ def operating_points(
         .then(why)
     )
     t, f = pl.col("tpr"), pl.col("fpr")
-    return (
+    result = (
         chosen.with_columns(
             pl.lit(rule).alias("rule"),
             rates.precision(t, f, pl.col("skew")).fill_nan(None).alias("precision"),
@@ -215,6 +224,7 @@ def operating_points(
         )
         .sort(*keys, "prior", nulls_last=True)
     )
+    return with_level(result, level_of(priors)) if is_estimate(priors) else result
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
-from polaroc.base.columns import GRID, HAS_BOTH, curve_keys, lazily, refuse_clash
+from polaroc.base.columns import GRID, HAS_BOTH, curve_keys, lazily, refuse_clash, with_level
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.curves.mean import surface_keys
@@ -46,10 +46,10 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
     -------
     Frame of the kind given
         One row per key and rate, sorted: the keys; `fpr`; `tpr` of the curve; `lower` and
-        `upper`, from 0 to 1: Float64; `interval` in words; `note`, null, or that weights are
-        not whole numbers: then there is no band. Keys without positives, without negatives
-        or with rows that cannot be ranked have no rows. Between two rows the band is that of
-        the one before for `lower`, of the one after for `upper`.
+        `upper`, from 0 to 1, and `level`: Float64; `interval` in words; `note`, null, or that
+        weights are not whole numbers: then there is no band. Keys without positives, without
+        negatives or with rows that cannot be ranked have no rows. Between two rows the band is that
+        of the one before for `lower`, of the one after for `upper`.
 
     Notes
     -----
@@ -103,7 +103,8 @@ def pr_band(surface: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.L
     -------
     Frame of the kind given
         As from `roc_band`, with a row per key, `prior` and recall (`tpr`): the keys; `prior`,
-        `skew`; `tpr`; `precision`, interpolated as in D&G; `lower`, `upper`, `interval`, `note`.
+        `skew`; `tpr`; `precision`, interpolated as in D&G; `lower`, `upper`, `level`, `interval`,
+        `note`.
 
     Raises
     ------
@@ -190,6 +191,7 @@ def _bands(
         .explode(*values)
         .with_columns(pl.lit(caption).alias("interval"))
         .select(*keys, x, y, *BAND)
+        .pipe(with_level, level)
     )
 
 

@@ -193,7 +193,12 @@ def resampled(
     `source` are the curves, or cases with a column `CLUSTER`.
     """
     return beside(
-        measured, source, keys, partial(_limits, keys=keys, spec=spec), counted=spec.counted
+        measured,
+        source,
+        keys,
+        partial(_limits, keys=keys, spec=spec),
+        spec.level,
+        counted=spec.counted,
     )
 
 

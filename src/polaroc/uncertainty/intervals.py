@@ -82,8 +82,8 @@ def intervals(
     Returns
     -------
     Frame of the kind given
-        Tidy measures as from `evaluate`, with `lower`, `upper` and `std_error`,
-        Float64, after `estimate`. They are null with one positive or one
+        Tidy measures as from `evaluate`, with `lower`, `upper`, `level` and `std_error`,
+        Float64, after `estimate`. Limits are null with one positive or one
         negative, with weights that are not whole numbers, and where all cases
         have the same influence; `note` says so. For areas of exactly 1, of a
         perfect score, `lower` is a bound from the numbers of cases alone.
@@ -159,7 +159,7 @@ def with_limits(
     measures are written for `ARRAYS`.
     """
     made = partial(_limits, keys=keys, measures=measures, method=method, level=level)
-    return beside(measured, source, keys, made)
+    return beside(measured, source, keys, made, level)
 
 
 def _limits(

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
 from typing import Any, cast
 
 import polars as pl
@@ -24,6 +23,8 @@ PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
 )  # fmt: skip
 FEW = 3
+# Rows of a model on end from which slices are faster than a look at every row.
+LONG_RUN = 1_000
 TWO_SCORES = ["p_logreg", "p_forest"]
 WHOLE_CASES = "drop such cases of all models before, or correct them."
 
@@ -145,13 +146,16 @@ def read_cases(
 def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[pl.DataFrame]]:
     """The rows of each model, test set by test set, all sorted."""
     keys = [*blocks, model]
-    runs = [] if blocks else rows[model].rle().struct.field("len").to_list()
-    if runs and len(runs) == rows[model].n_unique():
-        # As in a wide table: there is nothing to gather.
-        ends = list(accumulate(runs, initial=0))
-        parts = [rows[first:end] for first, end in pairwise(ends)]
-    else:
+    runs = rows[model].rle().struct.unnest().with_columns(end=pl.col("len").cum_sum())
+    if blocks or runs.height * LONG_RUN > rows.height:
         parts = rows.partition_by(keys, maintain_order=True)
+    else:
+        # As of a wide table, whose models come one after another.
+        by_model = runs.group_by("value", maintain_order=True).agg("len", "end")
+        parts = [
+            pl.concat([rows.slice(end - size, size) for size, end in zip(*own, strict=True)])
+            for own in by_model.select("len", "end").iter_rows()
+        ]
     first = pl.concat([part.select(keys).head(1) for part in parts])
     order = first.with_row_index(PLACE).sort(keys, nulls_last=True)
     for block in order.partition_by(blocks, maintain_order=True) if blocks else [order]:

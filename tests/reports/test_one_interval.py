@@ -1,0 +1,212 @@
+"""The same number of the same cases at the same level has the same limits, wherever shown."""
+
+import json
+import re
+from collections import defaultdict
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from pages import Page
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+
+OVER = (0.05, 0.20)
+RATIO = 0.25
+NAMES = {"truth": "truth", "score": "score", "model": "model", "case": "case"}
+FOLDS = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
+ONE = FOLDS.filter(fold=1).drop("fold")
+HALVES = {part: ONE.filter(pl.col("case") % 2 == part) for part in (0, 1)}
+COSTS = {"cost_fn": 5, "cost_fp": 1}
+PLAIN, ADJUSTED, EXPECTED = "plain", "adjusted for the number of pairs", "of the expected measure"
+# Limits in a table, by what they are limits of.
+LIMITS = {PLAIN: ("lower", "upper"), ADJUSTED: ("adjusted_lower", "adjusted_upper"),
+          EXPECTED: ("expected_lower", "expected_upper")}  # fmt: skip
+
+
+class Intervals:
+    """Limits by quantity, level and kind, each with where it stands and how far it is rounded."""
+
+    def __init__(self) -> None:
+        self.found = defaultdict(list)
+
+    def add(self, place, quantity, level, kind, limits, digits=12) -> None:
+        assert None not in limits, (place, quantity)
+        self.found[quantity, round(level, 9), kind].append((place, limits, digits))
+
+    def of_table(self, place, table, quantity, kinds=LIMITS) -> None:
+        """Those of a table, at its own level; `quantity` names that of a row."""
+        for row in table.iter_rows(named=True):
+            for kind in kinds:
+                low, high = LIMITS[kind]
+                if low in row:
+                    self.add(place, quantity(row), row["level"], kind, (row[low], row[high]))
+
+    def check(self) -> None:
+        for key, places in self.found.items():
+            for (one, limits, digits), (other, others, more) in pairwise(places):
+                within = 0.51 * (10.0**-digits + 10.0**-more) + 1e-9
+                assert limits == pytest.approx(others, abs=within), (key, one, other)
+
+    def shown_twice(self) -> set[str]:
+        return {kind for (_, _, kind), places in self.found.items() if len(places) > 1}
+
+
+def pair(row) -> tuple:
+    return "difference", row["model_a"], row["model_b"]
+
+
+def decimals(text: str) -> int:
+    return len(text.partition(".")[2])
+
+
+def add_column_pair(found, place, table, level, kind, ends, quantity) -> None:
+    """Two columns of a table of a page."""
+    for row in table.iter_rows(named=True):
+        texts = [row[end].replace("−", "-").replace("+", "") for end in ends]
+        limits = tuple(float(text) for text in texts)
+        found.add(place, quantity(row), level, kind, limits, min(map(decimals, texts)))
+
+
+def specs(page: Page) -> dict:
+    scripts = [one for one in page.all("script") if one.get("type") == "application/json"]
+    return {one.get("id"): json.loads(one.text) for one in scripts}
+
+
+def add_pairs_of_page(found, page, level) -> None:
+    """The pairs of a page: its table, its chart and its sentence."""
+    per_cent = f"{100 * level:g} %"
+
+    def of_row(row) -> tuple:
+        return "difference", *row["pair"].split(" − ")
+
+    pairs = page.table("Each two models")
+    ends = (f"{per_cent} from", f"{per_cent} to")
+    add_column_pair(found, "table of pairs", pairs, level, PLAIN, ends, of_row)
+    ends = ("adjusted from", "adjusted to")
+    add_column_pair(found, "table of pairs", pairs, level, ADJUSTED, ends, of_row)
+    chart = specs(page)["pairs-chart"]
+    add_pairs_of_chart(found, chart, level)
+    said = re.search(r"Differences \(adjusted intervals\): (.*)\.$", chart["description"])
+    for one in said[1].split("; "):
+        a, b, low, high = re.match(r"(.*) − (\S*) \S+ \((\S+) to (\S+)\)", one).groups()
+        limits = tuple(float(end.replace("−", "-")) for end in (low, high))
+        found.add("description", ("difference", a, b), level, ADJUSTED, limits, decimals(low))
+
+
+def add_pairs_of_chart(found, chart, level) -> None:
+    _, bars, _ = chart["vconcat"][1]["layer"]
+    titles = [one["title"] for one in bars["encoding"]["tooltip"] if "title" in one]
+    assert {"adjusted lower", "adjusted upper"} <= set(titles)
+    for record in bars["data"]["values"]:
+        quantity = "difference", *record["pair"].split(" − ")
+        found.add("chart", quantity, level, ADJUSTED, (record["low"], record["high"]), 4)
+
+
+def add_ranking(found, page, level, quantity, numbers) -> None:
+    ends = (f"{100 * level:g} % from", f"{100 * level:g} % to")
+    ranked = page.table("The models")
+    add_column_pair(found, "ranking", ranked, level, PLAIN, ends, lambda r: (quantity, r["model"]))
+    # The answer speaks of the first model.
+    ((low, high),) = set(re.findall(r"margin of error: (0\.\d+) to (0\.\d+)\)", page.text()))
+    limits, place = (float(low), float(high)), (quantity, ranked["model"][0])
+    found.add("answer", place, level, PLAIN, limits, numbers or decimals(low))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_fitted_models_on_one_test_set(tmp_path, level):
+    found = Intervals()
+    at = {"level": level}
+
+    def measure(row) -> tuple:
+        return row["measure"], row["model"]
+
+    asked = {"over": OVER, "priors": 0.1, "measures": ["auc", "auprec", "iauprec"]}
+    sure = pr.evaluate(ONE, **NAMES, **asked, **at, intervals="logit")
+    curves = pr.curve(ONE, **NAMES)
+    found.of_table("evaluate", sure, measure)
+    found.of_table("intervals", curves.pipe(pr.intervals, **asked, **at), measure)
+    lines = pr.charts.auprec_by_prior(
+        pr.evaluate(ONE, **NAMES, **at, priors=[0.05, 0.1], intervals="logit")
+    ).to_dict()
+    band, drawn = lines["layer"][0]["data"]["values"], 0
+    for record in band:
+        drawn += add_band(found, record, level)
+    assert drawn == 3
+    assert f"{100 * level:g} % interval" in lines["title"]["subtitle"]
+    for name in ("auc", "iauprec"):
+        of = Intervals() if name == "auc" else found
+        compared = pr.compare(ONE, name, **NAMES, **at, over=OVER if name == "iauprec" else None)
+        of.of_table("compare", compared.pairs, pair)
+        add_pairs_of_chart(of, pr.charts.pairs(compared).to_dict(), level)
+        if name == "auc":
+            of.of_table("delong", pr.delong(ONE, **NAMES, **at), pair)
+            of.check()
+            assert of.shown_twice() == {PLAIN, ADJUSTED}
+    choice = pr.choose(ONE, **NAMES, over=OVER, **at)
+    found.of_table("choose", choice.models, lambda row: ("iauprec", row["model"]))
+    page = Page(pr.report(ONE, **NAMES, **at, over=OVER, path=tmp_path / "one.html"))
+    add_ranking(found, page, level, "iauprec", None)
+    add_pairs_of_page(found, page, level)
+    found.check()
+    assert found.shown_twice() == {PLAIN, ADJUSTED}
+
+
+def add_band(found, record, level) -> bool:
+    """The interval at prior 0.1 of a line of a chart, where it is the record of a band."""
+    if "top" not in record:
+        return False
+    at = record["x"].index(0.1)
+    limits = record["y"][at], record["top"][at]
+    found.add("band", ("auprec", record["series"]), level, PLAIN, limits, 4)
+    return True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_models_fitted_anew_for_each_fold(tmp_path, level):
+    found = Intervals()
+    cases = pr.cases(FOLDS, **NAMES, fold="fold", test_train_ratio=RATIO)
+    compared = pr.compare(cases, level=level, over=OVER)
+    choice = pr.choose(cases, over=OVER, level=level)
+    for place, pairs in (("compare", compared.pairs), ("choose", choice.comparison.pairs)):
+        found.of_table(place, pairs, pair)
+    found.of_table("choose", choice.models, lambda row: ("iauprec", row["model"]))
+    result = pr.gate(cases, champion="A", challenger="C", over=OVER, level=level)
+    # Of two models there is one pair, and the test that decides is its own.
+    found.add("gate", ("difference", "A", "C"), level, PLAIN, (-result.upper, -result.lower))
+    file = tmp_path / "folds.parquet"
+    FOLDS.write_parquet(file)
+    asked = ["--truth", "truth", "--score", "score", "--over", *map(str, OVER),
+             "--test-train-ratio", str(RATIO), "--level", str(level)]  # fmt: skip
+    told = CliRunner().invoke(app, ["compare", str(file), *asked, "--json"])
+    assert told.exit_code == 0, told.output
+    found.of_table("command", pl.DataFrame(json.loads(told.stdout)["pairs"]), pair)
+    page = Page(pr.report(cases, over=OVER, level=level, path=tmp_path / "folds.html"))
+    add_ranking(found, page, level, "iauprec", None)
+    add_pairs_of_page(found, page, level)
+    found.check()
+    assert found.shown_twice() == {PLAIN, ADJUSTED}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
+def test_costs_of_models_at_thresholds_from_other_cases(tmp_path):
+    found, level = Intervals(), 0.9
+    asked = {**NAMES, "over": OVER, "level": level, **COSTS}
+    choice = pr.choose(HALVES[1], tuning=HALVES[0], measure="expected_cost", **asked)
+    points = pr.operating_points(pr.curve(HALVES[0], **NAMES), "cost", over=OVER, **COSTS)
+    applied = pr.apply_thresholds(
+        HALVES[1], points, **NAMES, priors=pr.uniform(*OVER).mean, intervals="exact", level=level,
+        **COSTS,
+    )  # fmt: skip
+    for place, table in (("choose", choice.models), ("apply_thresholds", applied)):
+        limits = table.rename({"cost_lower": "lower", "cost_upper": "upper"})
+        found.of_table(place, limits, lambda row: ("cost", row["model"]), [PLAIN])
+    page = Page(pr.report(HALVES[1], tuning=HALVES[0], path=tmp_path / "costs.html", **asked))
+    add_ranking(found, page, level, "cost", 4)
+    found.check()
+    assert found.shown_twice() == {PLAIN}

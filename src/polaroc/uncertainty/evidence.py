@@ -378,7 +378,9 @@ def quantile(level: "float | Array", freedom: float = inf) -> "float | Array":
     (1.96, 12.706)
     """
     if isinf(freedom):
-        return normal(level) if isinstance(level, float) else np.array([*map(normal, level)])
+        if isinstance(level, int | float):
+            return normal(level)
+        return np.array([normal(one) for one in level])
     from scipy.special import stdtrit
 
     found: Array = -stdtrit(freedom, (1 - np.asarray(level)) / 2)

@@ -52,6 +52,10 @@ types:
 bench *ARGS:
     python tests/benchmarks/bench.py {{ARGS}}
 
+# Time of choose and gate on one test set, as multiples of evaluate.
+test-set-times *ARGS:
+    python tests/benchmarks/test_set_times.py {{ARGS}}
+
 # Everything at 16 priors on DuckDB, Sail and Spark, beside an AUC in SQL written by hand.
 bench-warehouse *ARGS:
     python tests/benchmarks/warehouse.py {{ARGS}}

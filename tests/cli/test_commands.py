@@ -58,6 +58,10 @@ TABLES = {
         TABLE.with_columns(score=1 / (1 + (-pl.col("score")).exp())), SCORES | {"score_prior": 0.3},
     ),
     "ratio": (TABLE, SCORES | {"test_train_ratio": 0.25}),
+    "clusters": (
+        TABLE.filter(fold=1).drop("fold").with_columns(patient=pl.col("case") // 3),
+        SCORES | {"cluster": "patient"},
+    ),
 }  # fmt: skip
 
 

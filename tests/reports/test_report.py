@@ -426,6 +426,29 @@ def test_fitted_models_are_compared_case_by_case(place):
     assert "The test tells A from " in page.text()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("words_only")
+def test_copies_of_cases_in_clusters_tell_a_report_no_more_than_the_cases(place):
+    table = satellite(1)
+    copies = pl.concat(
+        table.with_columns(copy=pl.lit(i), row=pl.format("{}-{}", "case", pl.lit(i)))
+        for i in range(3)
+    )
+    asked = {**ASKED, "over": OVER, "fold": None}
+    once = table.with_columns(row=pl.col("case").cast(pl.String))
+    pages = [
+        Page(pr.report(one, **asked, case="row", cluster="case", path=place / f"{name}.html"))
+        for name, one in (("once", once), ("copies", copies))
+    ]
+    first, second = (page.table("The models") for page in pages)
+    assert first.drop("cases", strict=False).equals(second.drop("cases", strict=False))
+    found = pr.compare(once, "iauprec", **asked, case="row", cluster="case")
+    assert first["letters"].to_list() == found.letters["letters"].to_list()
+    for page in pages:
+        assert "whose clusters must be independent" in page.text()
+        assert "with clusters, how far they vary is not known" in page.text()
+
+
 @pytest.mark.alike(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(

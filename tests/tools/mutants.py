@@ -112,6 +112,7 @@ TESTS = {
         "tests/comparison/test_warnings.py",
     ],
     "comparison/measured_rates": ["tests/comparison/test_design_rates.py", "tests/comparison/test_compare.py", "tests/comparison/test_warnings.py"],
+    "uncertainty/test_sets": ["tests/comparison/test_clustered_cases.py", "tests/comparison/test_delong.py"],
     "uncertainty/scored_cases": [
         "tests/comparison/test_trained.py", "tests/comparison/test_delong.py",
         "tests/comparison/test_choice_measures.py",

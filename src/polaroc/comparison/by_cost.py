@@ -200,6 +200,8 @@ def choose_by_cost(
             cost_fn=costs.fn, cost_fp=costs.fp,
         )  # fmt: skip
         judged = judged.with_columns(exact.select(COST_LIMITS))
+    else:
+        judged = judged.with_columns(pl.lit(None, pl.Float64).alias(name) for name in COST_LIMITS)
     rated = judged.filter(KNOWN)
     if own.weight is not None or rated.is_empty():
         evidence = without(WEIGHTED)
@@ -208,7 +210,7 @@ def choose_by_cost(
         evidence = on.evidence(costs)
         if own.cluster is not None:
             lower, upper = on.limits(evidence, costs, level)
-            rated = rated.with_columns(cost_lower=lower, cost_upper=upper)
+            rated = rated.with_columns(cost_lower=pl.Series(lower), cost_upper=pl.Series(upper))
     warnings = [
         *([] if given.left_out is None else [given.left_out]),
         *in_both,

@@ -143,6 +143,9 @@ def compare(
     same with their influence (there `sd` is the standard error, and
     the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
 
+    On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
+    Student's t. Over folds clusters are refused: the folds tell how sure that is.
+
     With `halves` the means have the covariance V/2, V half the mean square of the difference
     between the two halves of a split, which is unbiased at half the cases for any learner;
     for pairs Student's t with 1/(1/R + 1/(n − 1)) degrees of freedom, R splits, n the cases

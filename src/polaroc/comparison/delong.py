@@ -49,7 +49,8 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
         result of `cases`, or any table that it takes. A case must have one row per model, with
         one truth; in a table with one column of scores per model each row is a case. With
         ``case=None`` every model has a test set of its own, independent of the others.
-        Each fold, and each value of `by`, is tested alone.
+        Each fold, and each value of `by`, is tested alone. With `cluster`, cases of one cluster
+        are not taken for independent.
     **columns
     level
         Coverage of the limits, in (0, 1).
@@ -60,11 +61,11 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
         One row per pair of models, value of `by` and fold, sorted: these keys; `model_a`,
         `model_b` (named after the column of the models); Float64 `difference`, the AUC of a
         less that of b, `std_error`, `lower`, `upper`, `level`, `statistic` (normal where
-        models are equal), `p_value` (two-sided) and `p_adjusted` (Holm, over
-        the pairs of a test set). Models with the same curve and the same
+        models are equal, with clusters Student's t), `p_value` (two-sided) and
+        `p_adjusted` (Holm, over the pairs of a test set). Models with the same curve and the same
         influence of every case differ by 0, with the p-value 1. What cannot
         be told is null: all where a class is absent, all but the difference
-        where a class has one case. `note` String, null, or that cases are not
+        where a class has one case or one cluster. `note` String, null, or that cases are not
         independent, as a column such as "patient" of a frame in memory shows.
 
     Raises
@@ -76,8 +77,10 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
 
     Notes
     -----
-    DeLong, DeLong and Clarke-Pearson (1988). Computed at once, also from a lazy
-    frame.
+    DeLong, DeLong and Clarke-Pearson (1988). With clusters, the influences of the cases of a class
+    are summed within each cluster before they are squared (Obuchowski 1997), and Student's t has
+    one degree of freedom less than there are clusters with cases of the rarer class. Computed at
+    once, also from a lazy frame.
 
     Examples
     --------

@@ -142,6 +142,9 @@ def gate(
     `margin` is below 1 − ((1 − `level`)/2)^(1/positives), the share of misses of which they show
     none with a chance of (1 − `level`)/2.
 
+    With `cluster`, clusters stand in the place of cases: the influences of the cases of a class are
+    summed within each (Obuchowski 1997).
+
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
     for AUPREC and IAUPREC where negatives are too few for the priors beside the positives;
     `warnings` says how many are needed.

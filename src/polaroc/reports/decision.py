@@ -240,7 +240,8 @@ def _judged(thresholds: Thresholds, findings: Findings) -> str:
             f". The margin of error ({level}, for independent cases) allows for the threshold "
             f"having been chosen on them{alarms}"
             if has_limits
-            else "; with weights, how far they vary is not known"
+            else f"; with {'weights' if findings.is_weighted else 'clusters'}, how far they vary "
+            "is not known"
         )
         if has_limits and thresholds.need.fixes_count:
             return (

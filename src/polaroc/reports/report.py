@@ -148,7 +148,8 @@ def report(
     `case` is given, without the cases it is judged on. On one test set, a threshold for a
     recall or a capacity is an order statistic, so that exact binomial limits of its rates hold
     for independent cases; thresholds for a precision or costs are judged on fifths of the cases
-    that they were not set on, with limits that hold at all thresholds at once.
+    that they were not set on, with limits that hold at all thresholds at once. With `cluster` the
+    rates of a threshold have no limits, and the comparison is that of `compare`.
 
     Examples
     --------

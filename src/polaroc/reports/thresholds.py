@@ -37,10 +37,6 @@ SHARED = (
     "hold-outs do, thresholds were judged on cases that they were set on, and do worse in use "
     "than is shown."
 )
-CLUSTERED = (
-    "The rates of the threshold are shown without limits: these would take the cases for "
-    "independent, and clusters of them were named."
-)
 OWN_SCALES = (
     "A threshold of each fold's own does clearly better than one for all folds: the scores of "
     "models that are fitted anew do not compare here. Take no threshold from this page; turn "
@@ -136,9 +132,8 @@ def thresholds(
     schema = dict.fromkeys((*columns, *LIMITS), pl.Float64)
     missing = {name: [None] * len(needs) for name in LIMITS if name not in columns}
     points = pl.DataFrame(columns | missing, schema=schema, nan_to_null=True)
-    if cases.cluster is not None:
-        cautions += [CLUSTERED] if is_taken else []
-    elif count == 1 and cases.weight is None:
+    # Both kinds of limits are those of independent cases.
+    if count == 1 and cases.weight is None and cases.cluster is None:
         points = _with_limits(points, folds, needs, question.level)
     return Thresholds(
         points, needs, priors, count, *_totals(folds), tuple(cautions),

@@ -1,8 +1,11 @@
 """Evidence on fitted models from the cases of one test set, which are summed by cluster."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import inf
+
+import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.measures.spec import Measure
@@ -11,6 +14,8 @@ from polaroc.uncertainty.evidence import FITTED, NO_ERROR, NOTHING, UNRELATED, E
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 
+# Cases from which on models have threads of their own.
+MANY = 20_000
 INDEPENDENT = "which must be independent"
 CLUSTERS = "whose clusters must be independent"
 WEIGHTED = "that of one test set is not known for weighted cases"
@@ -34,12 +39,16 @@ def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
     a class has none. For the AUC it is that of DeLong, DeLong and Clarke-Pearson (1988), with
     clusters that of Obuchowski (1997).
     """
-    influences = [
-        of_cases(score, truth, measures)
-        if 0 < truth.sum() < truth.size
-        else _unknown(truth, measures)
-        for score, truth in zip(cases.scores, cases.truths, strict=True)
-    ]
+
+    def moved(score: Array, truth: Array) -> CaseInfluence:
+        has_both = 0 < np.count_nonzero(truth) < truth.size
+        return of_cases(score, truth, measures) if has_both else _unknown(truth, measures)
+
+    if cases.size < MANY:
+        influences = [*map(moved, cases.scores, cases.truths)]
+    else:
+        with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+            influences = [*pool.map(moved, cases.scores, cases.truths)]
     same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
     return _of_influences(cases, influences, FITTED, same)
 

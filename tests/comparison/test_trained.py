@@ -200,7 +200,7 @@ def test_a_class_of_one_case_is_refused():
 
 
 def test_a_contrast_is_refused():
-    with pytest.raises(InvalidArgument, match="contrast is given with target 'trained'"):
+    with pytest.raises(InvalidArgument, match="contrast is for folds, and target is 'trained'"):
         compare(contrast=(0.1, 0.5))
 
 

@@ -82,6 +82,16 @@ def check_margin(measure: str, margin: object) -> None:
         )
 
 
+def refuse_options(purpose: str, why: str, *, hint: Hint | None = None, **options: object) -> None:
+    """Refuse options that were given, which are for something else."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise InvalidArgument(
+            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} {purpose}, and {why}.",
+            hint=hint or ("leave it out." if len(given) == 1 else "leave them out."),
+        )
+
+
 def refuse_empty(table: pl.DataFrame) -> None:
     """Refuse predictions without rows."""
     if table.is_empty():

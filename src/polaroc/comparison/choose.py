@@ -19,7 +19,7 @@ from polaroc.comparison.answer import (
     full_answer,
 )
 from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, costs_of
-from polaroc.comparison.checks import refuse_one_class
+from polaroc.comparison.checks import refuse_one_class, refuse_options
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import (
     measures_of,
@@ -204,10 +204,10 @@ def choose(
         return choose_by_cost(cases, tuning, costs, level=level)
     measure, given = at_one_prior(measure), compared(cases)
     if not given.folds:
-        _refuse("for folds", "each model was measured once",
+        refuse_options("for folds", "each model was measured once",
                 incomplete=None if incomplete == "raise" else incomplete)  # fmt: skip
     if estimate is not None:
-        _refuse("for ranges and beliefs", "over is an estimate", halves=halves)
+        refuse_options("for ranges and beliefs", "over is an estimate", halves=halves)
     if given.are_measures and estimate is not None:
         raise needs_predictions()
 
@@ -287,29 +287,19 @@ def _check_options(
             ),
         )
     if measure == EXPECTED_COST:
-        _refuse(
+        refuse_options(
             "for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set",
             test_train_ratio=test_train_ratio, halves=halves, incomplete=incomplete,
         )  # fmt: skip
-        _refuse("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
+        refuse_options("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
                 score_prior=score_prior)  # fmt: skip
         return
-    _refuse(
+    refuse_options(
         f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **of_costs,
         cost_fn=None if cost_fn == 1 else cost_fn, cost_fp=None if cost_fp == 1 else cost_fp,
         hint=Hint("give {measure} with {tuning} to choose a threshold, too, or leave them out.",
                   measure=EXPECTED_COST, tuning=None),
     )  # fmt: skip
-
-
-def _refuse(purpose: str, why: str, *, hint: Hint | None = None, **arguments: object) -> None:
-    """Refuse arguments that are for something else."""
-    given = [name for name, value in arguments.items() if value is not None]
-    if given:
-        raise InvalidArgument(
-            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} {purpose}, and {why}.",
-            hint=hint or ("leave it out." if len(given) == 1 else "leave them out."),
-        )
 
 
 def choose_measured(

@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.checks import check_text
 from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.checks import of_one_range
+from polaroc.comparison.checks import of_one_range, refuse_options
 from polaroc.comparison.compared import Compared, compared, measured_halves
 from polaroc.comparison.design import (
     Adjust,
@@ -177,7 +177,11 @@ def compare(
     given = compared(cases)
     target = _target(given, target)
     if target == "trained":
-        _refuse_of_folds(contrast=contrast, incomplete=incomplete)
+        refuse_options(
+            "for folds", "target is 'trained'", contrast=contrast,
+            incomplete=None if incomplete == "raise" else incomplete,
+            hint=Hint("leave it out, or take {target} with several folds.", target="algorithm"),
+        )  # fmt: skip
         plan = Plan(target, None, level, adjust, permutations, seed, halves is not None, guarded)
         return compare_trained(given, measure, plan, prior=prior, over=over)
     ratio = given.test_train_ratio if target == "algorithm" else None
@@ -257,17 +261,6 @@ def _target(given: Compared, target: Target | None) -> Target:
             ),
         )
     return target
-
-
-def _refuse_of_folds(*, contrast: object, incomplete: str) -> None:
-    """Refuse options that are for folds where fitted models are compared."""
-    options = {"contrast": contrast, "incomplete": None if incomplete == "raise" else incomplete}
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise InvalidArgument(
-            f"{given[0]} is given with target 'trained', which does not use it.",
-            hint=Hint("leave it out, or take {target} with several folds.", target="algorithm"),
-        )
 
 
 def _label(

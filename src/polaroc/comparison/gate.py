@@ -14,6 +14,7 @@ from polaroc.comparison.checks import (
     check_margin,
     needs_range,
     of_one_range,
+    refuse_options,
     too_few_cases,
 )
 from polaroc.comparison.compare import NO_BEARING, compare
@@ -24,7 +25,7 @@ from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.missed_positives import rate_of_passes, too_few_to_pass
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, at_in_words, decide
-from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.table import humanize_note
@@ -177,7 +178,12 @@ def gate(
     taken_over: tuple[float, float] | Belief | str | None = over
     if given.on_cases:
         dropped = None if incomplete == "raise" else incomplete
-        _refuse_of_folds(halves=halves, guarded=guarded or None, incomplete=dropped)
+        refuse_options(
+            "for folds", "the models were measured once, on one test set",
+            halves=halves, guarded=guarded or None, incomplete=dropped,
+            hint=Hint("leave it out; where there are folds, name their column, {fold}.",
+                      fold="fold"),
+        )  # fmt: skip
         lead = _on_cases(given, measure, at, over, (challenger, champion), level)
     else:
         if given.are_measures:
@@ -210,18 +216,6 @@ def gate(
 
 def _at_priors(measure: str) -> bool:
     return measure in CATALOG and CATALOG[measure].at_priors
-
-
-def _refuse_of_folds(**options: object) -> None:
-    """Refuse options that are for folds where one test set is compared."""
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise InvalidArgument(
-            f"{quoted(given)} is given, and the models were measured once, on one test set.",
-            hint=Hint(
-                "leave it out; where there are folds, name their column, {fold}.", fold="fold"
-            ),
-        )
 
 
 class Lead(NamedTuple):

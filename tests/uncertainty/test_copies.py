@@ -72,7 +72,7 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
 SAME = ("estimate", "std_error", "difference", "statistic", "tpr", "fpr", "precision", "posfrac",
         "cost", "mean", "mean_regret", "worst_regret", "threshold")  # fmt: skip
 # Functions that refuse a cluster still.
-REFUSE = set(FUNCTIONS)
+REFUSE = {"apply_thresholds"}
 
 
 def limits(names: list[str]) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Rows of one cluster are not independent: copies of cases tell no more than the cases."""
+"""Rows of one cluster are not independent: models are compared by sums over clusters."""
 
 import numpy as np
 import polars as pl
@@ -40,65 +40,6 @@ def rows_of(table, case):
     long = table.unpivot(["A", "B", "C"], index=[case, "patient", "truth"],
                          variable_name="model", value_name="score")  # fmt: skip
     return long.sample(fraction=1, shuffle=True, seed=3)
-
-
-def delong(table, **roles):
-    return pr.delong(table, **WIDE, **roles).drop("note")
-
-
-def choice(table, **roles):
-    return pr.choose(table, **WIDE, over=OVER, **roles).models
-
-
-def choice_by_cost(table, **roles):
-    tuning = TUNING.with_columns(row="patient")
-    return pr.choose(table, "expected_cost", **WIDE, over=OVER, cost_fn=4, tuning=tuning,
-                     **roles).models  # fmt: skip
-
-
-def gate(table, measure="iauprec", **roles):
-    found = pr.gate(table, **WIDE, champion="B", challenger="A", measure=measure,
-                    over=None if measure == "auc" else OVER, margin=0.02, **roles)  # fmt: skip
-    return pl.DataFrame({"difference": found.difference, "lower": found.lower,
-                         "upper": found.upper})  # fmt: skip
-
-
-def comparison(table, measure="iauprec", **roles):
-    over = None if measure == "auc" else OVER
-    return pr.compare(table, measure, **WIDE, over=over, **roles).pairs
-
-
-FUNCTIONS = {
-    "delong": delong, "choose": choice, "choose by cost": choice_by_cost, "gate": gate,
-    "gate, auc": lambda *table, **roles: gate(*table, measure="auc", **roles),
-    "compare": comparison,
-    "compare, auc": lambda *table, **roles: comparison(*table, measure="auc", **roles),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("times", [2, 5])
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_copies_of_cases_tell_no_more_than_the_cases(name, times):
-    function = FUNCTIONS[name]
-    once = function(TABLE, cluster="patient", case="patient")
-    found = function(copies(TABLE, times), cluster="patient", case="row")
-    assert_frame_equal(found, once, rel_tol=1e-7, abs_tol=1e-10)
-    # Few clusters widen limits as few cases do, and by Student's t beside.
-    alone = function(TABLE, case="patient")
-    for lower, upper in ([name, name.replace("lower", "upper")]
-                         for name in alone.columns if name.endswith("lower")):  # fmt: skip
-        assert (found[upper] - found[lower] >= alone[upper] - alone[lower] - 1e-9).all()
-    if "p_value" in alone.columns:
-        assert (found["p_value"] >= alone["p_value"]).all()
-        assert found["std_error"].to_list() == pytest.approx(alone["std_error"].to_list())
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_without_clusters_copies_tell_more(name):
-    function = FUNCTIONS[name]
-    alone, twice = function(TABLE, case="patient"), function(copies(TABLE, 4), case="row")
-    column = "expected_loss" if "expected_loss" in alone.columns else "lower"
-    assert not np.allclose(alone[column].to_numpy(), twice[column].to_numpy(), rtol=1e-3)
 
 
 def in_clusters(rows=200, clusters=30):

@@ -1,101 +1,191 @@
-"""Rows that are given several times, with the row as their cluster, say no more than the rows."""
+"""Rows that are given several times say no more than the rows, where clusters tell they are one."""
 
 from collections.abc import Callable
 
 import numpy as np
 import polars as pl
 import pytest
+from pages import Page
+from polars import selectors as cs
+from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.errors import PolarocError
 
-rng = np.random.default_rng(8)
-CASES = 160
-NAMES = {"truth": "y", "score": "p", "model": "m"}
-TIMES = 3
+CASES = 150
+NAMES = {"truth": "truth", "score": "score", "model": "model"}
 OVER = (0.1, 0.3)
+# Rows with their number as cluster, and in clusters of three.
+EACH, THREES = pl.col("row"), pl.col("row") // 3
 
 
 def drawn(seed: int) -> pl.DataFrame:
     """Two models on the same cases, with ties."""
     rng = np.random.default_rng(seed)
-    truth = np.arange(CASES) % 4 == 0
+    truth = rng.random(CASES) < 0.3
     shared = rng.normal(size=CASES)
     return pl.concat(
-        pl.DataFrame({
-            "m": model, "row": np.arange(CASES), "y": truth,
-            "p": (1 / (1 + np.exp(1.2 - lead * truth - shared - rng.normal(size=CASES)))).round(2),
-        })
-        for model, lead in (("A", 1.7), ("B", 1.3))
-    ).with_columns(pl.col("p").clip(0.01, 0.99))  # fmt: skip
+        pl.DataFrame(
+            {
+                "model": model,
+                "row": np.arange(CASES),
+                "truth": truth,
+                "score": 1.7 * truth + shared + noise * rng.normal(size=CASES),
+            }
+        )
+        for model, noise in (("A", 1.0), ("B", 1.4))
+    ).with_columns(
+        (1 / (1 + (1.2 - pl.col("score")).exp())).round(2).clip(0.01, 0.99).alias("score")
+    )
 
 
-TABLE = drawn(1)
-COPIES = pl.concat(TABLE.with_columns(copy=pl.lit(i)) for i in range(TIMES)).with_columns(
-    case=pl.col("row") * TIMES + pl.col("copy")
-)
-POINTS = pr.operating_points(pr.curve(drawn(2), **NAMES), "cost", priors=0.2)
-ROWS, CLUSTERS = {"case": "row"}, {"case": "case", "cluster": "row"}
-# Estimates, variances, limits and p-values of each function, in tables of one order.
+TABLE, TUNING = drawn(1), drawn(2)
+
+
+def copies(times: int) -> pl.DataFrame:
+    """The rows so many times; `case` tells the copies apart."""
+    return pl.concat(TABLE.with_columns(case=pl.col("row") * times + copy) for copy in range(times))
+
+
+def evaluated(asked: dict) -> Callable[..., pl.DataFrame]:
+    return lambda table, **roles: pr.evaluate(table, **NAMES, **roles, **asked).drop(COUNTS)
+
+
+def chosen(measure: str, **asked) -> Callable[..., pl.DataFrame]:
+    return lambda table, **roles: (
+        pr.choose(table, measure, **NAMES, **roles, over=OVER, **asked).models
+    )
+
+
+def compared(measure: str, **asked) -> Callable[..., pl.DataFrame]:
+    return lambda table, **roles: pr.compare(table, measure, **NAMES, **roles, **asked).pairs
+
+
+def gated(measure: str, **asked) -> Callable[..., pl.DataFrame]:
+    def function(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
+        found = pr.gate(
+            table, **NAMES, **roles, champion="B", challenger="A", measure=measure, margin=0.02,
+            **asked,
+        )  # fmt: skip
+        return pl.DataFrame({name: [getattr(found, name)] for name in ("difference", *ENDS)})
+
+    return function
+
+
+def bootstrapped(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
+    """Draws of whole clusters, which have no fixed totals of classes."""
+    # Each row is a cluster of its own where none is named.
+    roles = {"cluster": "row"} | roles
+    measures = ["auc", "iauprec"]
+    sure = pr.bootstrap(table, **NAMES, **roles, measures=measures, over=OVER, draws=200)
+    return sure.drop(COUNTS)
+
+
+ENDS = "lower", "upper"
+COUNTS = "positives", "negatives", "note"
+RANGE, AT = {"over": OVER}, {"prior": 0.1}
+CURVE_MEASURES = {"over": OVER, "priors": [0.5, 0.1]}
+LOSSES = {"measures": ["brier", "log_loss"], "priors": 0.2}
 FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
-    "evaluate, logit": lambda table, **roles: pr.evaluate(
-        table, **NAMES, **roles, over=OVER, priors=[0.5, 0.1], intervals="logit"
+    **{
+        f"evaluate, {method}, {kind}": evaluated({"intervals": method, **asked})
+        for method in ("logit", "wald")
+        for kind, asked in (("areas", CURVE_MEASURES), ("losses", LOSSES))
+    },
+    "bootstrap": bootstrapped,
+    "delong": lambda table, **roles: pr.delong(table, **NAMES, **roles).drop("note"),
+    "compare, auc": compared("auc"),
+    "compare, auprec": compared("auprec", **AT),
+    "compare, iauprec": compared("iauprec", **RANGE),
+    "compare, brier": compared("brier", **AT),
+    "choose, iauprec": chosen("iauprec"),
+    "choose, brier": chosen("brier"),
+    "choose, costs": chosen(
+        "expected_cost", cost_fn=4, tuning=pr.cases(TUNING, **NAMES, case="row")
     ),
-    "evaluate, wald": lambda table, **roles: pr.evaluate(
-        table, **NAMES, **roles, over=OVER, priors=[0.5, 0.1], intervals="wald"
+    "gate, auc": gated("auc"),
+    "gate, iauprec": gated("iauprec", **RANGE),
+    "gate, brier": gated("brier", **AT),
+}
+POINTS = pr.operating_points(pr.curve(TUNING, **NAMES), "cost", priors=0.2)
+# Where cases are taken for independent.
+REFUSED: dict[str, Callable[..., object]] = {
+    "apply_thresholds": lambda **roles: pr.apply_thresholds(
+        TABLE, POINTS, **NAMES, **roles, intervals="exact"
     ),
-    "evaluate, losses": lambda table, **roles: pr.evaluate(
-        table, **NAMES, **roles, priors=0.2, measures=["brier", "log_loss"], intervals="logit"
+    "choose, promised": lambda **roles: pr.choose(
+        TABLE, "expected_cost", **NAMES, **roles, over=OVER, tuning=TUNING, confidence=0.9,
+        constraints={"min_recall": 0.5},
     ),
-    "apply_thresholds": lambda table, **roles: pr.apply_thresholds(
-        table, POINTS, **NAMES, **roles, intervals="exact"
+    "report, thresholds": lambda **roles: pr.report(
+        TABLE, **NAMES, **roles, over=OVER, tuning=TUNING, path="never.html"
     ),
-    "delong": lambda table, **roles: pr.delong(table, **NAMES, **roles),
-    "compare": lambda table, **roles: pr.compare(
-        table, "auprec", **NAMES, **roles, prior=0.1
-    ).pairs,
-    "choose": lambda table, **roles: pr.choose(table, **NAMES, **roles, over=OVER).models,
-    "choose, losses": lambda table, **roles: pr.choose(
-        table, "brier", **NAMES, **roles, over=OVER
-    ).models,
-    "choose, costs": lambda table, **roles: pr.choose(
-        table, "expected_cost", **NAMES, **roles, over=OVER, cost_fn=3,
-        tuning=pr.cases(drawn(2), **NAMES, case="row"),
-    ).models,
-    "gate": lambda table, **roles: pl.DataFrame([
-        {name: getattr(
-            pr.gate(table, **NAMES, **roles, champion="B", challenger="A", measure="auc"), name
-        ) for name in ("difference", "lower", "upper")}
-    ]),
+    "compare, folds": lambda **roles: pr.compare(
+        TABLE.with_columns(fold=pl.col("row") % 2), "auc", **NAMES, **roles, fold="fold"
+    ),
 }  # fmt: skip
-# What copies do not change at all.
-SAME = ("estimate", "std_error", "difference", "statistic", "tpr", "fpr", "precision", "posfrac",
-        "cost", "mean", "mean_regret", "worst_regret", "threshold")  # fmt: skip
-# Functions that refuse a cluster still.
-REFUSE = {"apply_thresholds"}
 
 
-def limits(names: list[str]) -> list[tuple[str, str]]:
-    """The columns of lower limits with those of the upper ones."""
-    lower = [name for name in names if name.endswith("lower")]
-    return [(name, name.removesuffix("lower") + "upper") for name in lower]
+def widths(table: pl.DataFrame) -> "np.ndarray":
+    """How wide limits are, by row and kind of limits."""
+    lower = [name for name in table.columns if name.endswith("lower")]
+    pairs = [table[name.replace("lower", "upper")] - table[name] for name in lower]
+    return np.array([pair.to_numpy() for pair in pairs])
+
+
+@pytest.mark.parametrize("times", [2, 5])
+@pytest.mark.parametrize("cluster", [EACH, THREES], ids=["each", "threes"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_copies_in_clusters_say_what_the_rows_say(name, cluster, times):
+    function = FUNCTIONS[name]
+    once = function(TABLE, case="row", cluster=cluster)
+    found = function(copies(times), case="case", cluster=cluster)
+    assert np.isfinite(widths(found)).all()
+    if name == "choose, costs" and cluster is THREES:
+        # Clusters that vary less than independent rows count as the rows, and copies are more.
+        found, once = (table.drop(cs.matches("upper|lower|expected")) for table in (found, once))
+    assert_frame_equal(found, once, rel_tol=1e-7, abs_tol=1e-10)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_copies_in_clusters_say_what_the_rows_say(name):
+def test_single_rows_as_clusters_are_no_surer_than_rows(name):
     function = FUNCTIONS[name]
-    if name in REFUSE:
-        with pytest.raises(PolarocError, match="cluster"):
-            function(COPIES, **CLUSTERS)
-        return
-    rows, copies = function(TABLE, **ROWS), function(COPIES, **CLUSTERS)
-    for column in rows.columns:
-        if column in SAME:
-            np.testing.assert_allclose(copies[column], rows[column], rtol=1e-9, atol=1e-12)
-    for low, high in limits(rows.columns):
-        lost = (rows[high] - rows[low]) - (copies[high] - copies[low])
-        assert (lost.drop_nulls() <= 1e-9).all(), (low, lost.to_list())
-        assert rows[low].null_count() == copies[low].null_count() < rows.height
-    for column in ("p_value", "p_adjusted"):
+    once, rows = function(TABLE, case="row", cluster="row"), function(TABLE, case="row")
+    if "probability_best" in rows.columns:
+        # Limits of what a chosen model is expected to reach move with how much it is corrected.
+        assert once["probability_best"].max() <= rows["probability_best"].max()
+    else:
+        assert (widths(once) >= widths(rows) - 1e-9).all()
+    if "p_value" in rows.columns:
+        assert (once["p_value"] >= rows["p_value"]).all()
+    for column in ("estimate", "std_error", "difference", "mean", "mean_regret"):
         if column in rows.columns:
-            assert (copies[column] >= rows[column] * (1 - 1e-9)).all()
+            assert once[column].to_list() == pytest.approx(rows[column].to_list(), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"bootstrap"}))
+def test_without_clusters_copies_say_more(name):
+    function = FUNCTIONS[name]
+    rows, more = function(TABLE, case="row"), function(copies(4), case="case")
+    assert (widths(more) < 0.8 * widths(rows)).all()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_clusters_are_refused_where_cases_must_be_independent(name):
+    with pytest.raises(PolarocError, match="cluster"):
+        REFUSED[name](case="row", cluster="row")
+
+
+@pytest.mark.usefixtures("words_only")
+def test_copies_in_clusters_make_the_page_of_the_rows(tmp_path):
+    pages = [
+        Page(
+            pr.report(
+                table, **NAMES, case=case, cluster=THREES, over=OVER, path=tmp_path / f"{case}.html"
+            )
+        )
+        for table, case in ((TABLE, "row"), (copies(3), "case"))
+    ]
+    for caption in ("The models", "Each two models"):
+        once, found = (page.table(caption) for page in pages)
+        assert_frame_equal(found, once)

@@ -110,6 +110,31 @@ def check_flag(name: str, value: object) -> None:
         )
 
 
+def refuse_unused(purpose: str, why: str, *, hint: Hint | None = None, **options: object) -> None:
+    """Refuse options that are for something else; None is not given.
+
+    Examples
+    --------
+    >>> refuse_unused("for intervals", "there are none", level=None)
+    >>> refuse_unused("for intervals", "there are none", level=0.9)
+    Traceback (most recent call last):
+    polaroc.errors.InvalidArgument: level is for intervals, and there are none.
+    Hint: leave it out.
+    """
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise InvalidArgument(
+            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} {purpose}, and {why}.",
+            hint=hint or ("leave it out." if len(given) == 1 else "leave them out."),
+        )
+
+
+def unless(default: object, value: object) -> object:
+    """None where a value is its default, as if it was not given."""
+    is_scalar = isinstance(value, str | int | float)
+    return None if is_scalar and value == default else value
+
+
 def check_text(name: str, value: object, example: str) -> None:
     """Refuse what is not a text."""
     if not isinstance(value, str):

@@ -4,7 +4,7 @@ from math import inf
 
 import polars as pl
 
-from polaroc.base.checks import check_text, is_number
+from polaroc.base.checks import check_text, is_number, refuse_unused
 from polaroc.base.columns import OVER
 from polaroc.comparison.measure_rows import over_labels
 from polaroc.errors import (
@@ -43,18 +43,35 @@ def at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: boo
                           over=(0.05, 0.20), prior=0.1),
             )  # fmt: skip
         measure = at_one_prior(measure)
-        if measure in CATALOG and not CATALOG[measure].at_priors:
-            raise InvalidArgument(
-                f"prior is {prior!r}, but {measure!r} has no prior.", hint="leave it out."
-            )
+        refuse_places(measure, None, prior)
         if not isinstance(prior, str) or prior != OBSERVED:
             check_prior(prior)
-    elif over is None and has_scores and needs_range(measure):
+    refuse_places(measure, over, None)
+    if over is None and prior is None and has_scores and needs_range(measure):
         raise InvalidArgument(
             f"{measure!r} is over a range of priors, and neither over nor prior is given.",
             hint=Hint("give {over}, or {prior} where it is known.", over=(0.05, 0.20), prior=0.1),
         )
     return measure
+
+
+def refuse_places(measure: str, over: object, prior: Prior | None) -> None:
+    """Refuse a range of priors, or a prior, where a measure has none."""
+    if measure not in CATALOG:
+        return
+    if prior is not None and not CATALOG[measure].at_priors:
+        raise InvalidArgument(
+            f"prior is {prior!r}, but {measure!r} has no prior.", hint="leave it out."
+        )
+    if not needs_range(measure):
+        refuse_unused(
+            "for measures over a range of priors",
+            f"measure is {measure!r}",
+            hint=Hint("leave it out, or take {measure}.", measure="iauprec")
+            if measure == "auprec"
+            else None,
+            over=over,
+        )
 
 
 def needs_range(measure: str) -> bool:
@@ -79,16 +96,6 @@ def check_margin(measure: str, margin: object) -> None:
         raise InvalidArgument(
             f"margin is {margin!r}, allowed is {allowed}: by how much the challenger may be worse.",
             hint=Hint.example("margin", 0.01),
-        )
-
-
-def refuse_options(purpose: str, why: str, *, hint: Hint | None = None, **options: object) -> None:
-    """Refuse options that were given, which are for something else."""
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise InvalidArgument(
-            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} {purpose}, and {why}.",
-            hint=hint or ("leave it out." if len(given) == 1 else "leave them out."),
         )
 
 

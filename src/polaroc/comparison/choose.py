@@ -6,7 +6,14 @@ from typing import Any, Unpack, get_args
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share, check_text, pair_of
+from polaroc.base.checks import (
+    check_factor,
+    check_share,
+    check_text,
+    pair_of,
+    refuse_unused,
+    unless,
+)
 from polaroc.base.columns import as_lazy, with_level
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
@@ -19,7 +26,7 @@ from polaroc.comparison.answer import (
     full_answer,
 )
 from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, costs_of
-from polaroc.comparison.checks import refuse_one_class, refuse_options
+from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import (
     measures_of,
@@ -190,8 +197,8 @@ def choose(
     _check_options(
         measure, test_train_ratio=cases.test_train_ratio, halves=halves, tuning=tuning,
         cost_fn=cost_fn, cost_fp=cost_fp, constraints=constraints, confidence=confidence,
-        incomplete=None if incomplete == "raise" else incomplete,
-        score_prior=None if cases.score_prior == OBSERVED else cases.score_prior,
+        incomplete=unless("raise", incomplete),
+        score_prior=unless(OBSERVED, cases.score_prior),
     )  # fmt: skip
     check_share("level", level)
     if estimate is not None:
@@ -204,10 +211,10 @@ def choose(
         return choose_by_cost(cases, tuning, costs, level=level)
     measure, given = at_one_prior(measure), compared(cases)
     if not given.folds:
-        refuse_options("for folds", "each model was measured once",
-                incomplete=None if incomplete == "raise" else incomplete)  # fmt: skip
+        refuse_unused("for folds", "each model was measured once",
+                incomplete=unless("raise", incomplete))  # fmt: skip
     if estimate is not None:
-        refuse_options("for ranges and beliefs", "over is an estimate", halves=halves)
+        refuse_unused("for ranges and beliefs", "over is an estimate", halves=halves)
     if given.are_measures and estimate is not None:
         raise needs_predictions()
 
@@ -287,16 +294,16 @@ def _check_options(
             ),
         )
     if measure == EXPECTED_COST:
-        refuse_options(
+        refuse_unused(
             "for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set",
             test_train_ratio=test_train_ratio, halves=halves, incomplete=incomplete,
         )  # fmt: skip
-        refuse_options("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
+        refuse_unused("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
                 score_prior=score_prior)  # fmt: skip
         return
-    refuse_options(
+    refuse_unused(
         f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **of_costs,
-        cost_fn=None if cost_fn == 1 else cost_fn, cost_fp=None if cost_fp == 1 else cost_fp,
+        cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
         hint=Hint("give {measure} with {tuning} to choose a threshold, too, or leave them out.",
                   measure=EXPECTED_COST, tuning=None),
     )  # fmt: skip

@@ -6,10 +6,10 @@ from typing import Any, Unpack, get_args
 
 import polars as pl
 
-from polaroc.base.checks import check_text
+from polaroc.base.checks import check_text, refuse_unused, unless
 from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.checks import of_one_range, refuse_options
+from polaroc.comparison.checks import of_one_range, refuse_places
 from polaroc.comparison.compared import Compared, compared, measured_halves
 from polaroc.comparison.design import (
     Adjust,
@@ -175,13 +175,15 @@ def compare(
     check_text("measure", measure, "auprec")
     check_choice("incomplete", incomplete, get_args(Incomplete))
     given = compared(cases)
+    refuse_places(measure, over, None)
     target = _target(given, target)
     if target == "trained":
-        refuse_options(
-            "for folds", "target is 'trained'", contrast=contrast,
-            incomplete=None if incomplete == "raise" else incomplete,
+        refuse_unused(
+            "for folds", "target is 'trained'",
             hint=Hint("leave it out, or take {target} with several folds.", target="algorithm"),
+            contrast=contrast, incomplete=unless("raise", incomplete),
         )  # fmt: skip
+        refuse_places(measure, None, prior)
         plan = Plan(target, None, level, adjust, permutations, seed, halves is not None, guarded)
         return compare_trained(given, measure, plan, prior=prior, over=over)
     ratio = given.test_train_ratio if target == "algorithm" else None

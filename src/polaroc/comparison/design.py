@@ -6,13 +6,19 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from polaroc.base.checks import MAX_NUMBER, check_flag, check_ratio, check_share, check_whole
+from polaroc.base.checks import (
+    MAX_NUMBER,
+    check_flag,
+    check_ratio,
+    check_share,
+    check_whole,
+    refuse_unused,
+)
 from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import LEVEL, SPREAD
 from polaroc.base.text import capitalised
-from polaroc.comparison.checks import refuse_options
 from polaroc.comparison.layout import Layout, layout_of
 from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
@@ -300,7 +306,7 @@ class Plan:
         """Refuse options that this comparison would ignore."""
         fields = type(self).__dataclass_fields__
         unused = [name for name, is_used in used.items() if not is_used]
-        refuse_options(
+        refuse_unused(
             f"for target {target!r}", f"target is {self.target!r}",
             hint=Hint("leave it out, or take {target}.", target=target),
             **{name: name for name in unused if getattr(self, name) != fields[name].default},

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, Unpack, get_args
 
 import polars as pl
 
-from polaroc.base.checks import check_flag, check_share, pair_of
+from polaroc.base.checks import check_flag, check_share, pair_of, refuse_unused, unless
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.names import key_text
@@ -14,7 +14,6 @@ from polaroc.comparison.checks import (
     check_margin,
     needs_range,
     of_one_range,
-    refuse_options,
     too_few_cases,
 )
 from polaroc.comparison.compare import NO_BEARING, compare
@@ -177,12 +176,12 @@ def gate(
     at: Prior = "observed" if prior is None else prior
     taken_over: tuple[float, float] | Belief | str | None = over
     if given.on_cases:
-        dropped = None if incomplete == "raise" else incomplete
-        refuse_options(
+        refuse_unused(
             "for folds", "the models were measured once, on one test set",
-            halves=halves, guarded=guarded or None, incomplete=dropped,
-            hint=Hint("leave it out; where there are folds, name their column, {fold}.",
-                      fold="fold"),
+            hint=Hint(
+                "leave it out; where there are folds, name their column, {fold}.", fold="fold"
+            ),
+            halves=halves, guarded=guarded or None, incomplete=unless("raise", incomplete),
         )  # fmt: skip
         lead = _on_cases(given, measure, at, over, (challenger, champion), level)
     else:

@@ -6,7 +6,14 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import MAX_NUMBER, check_ratio, check_share, check_whole
+from polaroc.base.checks import (
+    MAX_NUMBER,
+    check_ratio,
+    check_share,
+    check_whole,
+    refuse_unused,
+    unless,
+)
 from polaroc.base.columns import (
     CURVE,
     GRID,
@@ -22,7 +29,7 @@ from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import error_of_mean, student
 from polaroc.curves.segments import CELLS, share
 from polaroc.curves.whole import takes_curve
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import check_choice
 from polaroc.predictions.usual_keys import keys_named
 
 Spread: TypeAlias = Literal["sd", "t"]
@@ -186,11 +193,11 @@ class _Interval:
         check_share("level", level)
         if test_train_ratio is not None:
             check_ratio(test_train_ratio)
-            if kind == "sd":
-                raise InvalidArgument(
-                    "test_train_ratio is given with interval 'sd', which does not use it.",
-                    hint=Hint("leave it out, or take {interval}.", interval="t"),
-                )
+        if kind == "sd":
+            refuse_unused(
+                "for interval='t'", "interval is 'sd'",
+                test_train_ratio=test_train_ratio, level=unless(0.95, level),
+            )  # fmt: skip
         self.kind, self.level, self.ratio = kind, level, test_train_ratio
 
     @property

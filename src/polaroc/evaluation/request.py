@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.checks import check_share
+from polaroc.base.checks import check_share, refuse_unused, unless
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress, progress_callback
@@ -23,6 +23,7 @@ from polaroc.uncertainty.bootstrap import BootstrapSpec
 from polaroc.uncertainty.intervals import METHODS, check_interpolation
 
 RESAMPLED = ("percentile", "bca")
+LEVEL = 0.95
 INTERVALS = (*METHODS, *RESAMPLED)
 
 
@@ -38,7 +39,7 @@ class Request:
     over: tuple[float, float] | Belief | None = None
     interpolation: Interpolation = "exact"
     intervals: Intervals | None = None
-    level: float = 0.95
+    level: float = LEVEL
     measures: str | Sequence[str] | None = None
     score_prior: Prior = "observed"
     memory: Memory | None = None
@@ -50,7 +51,9 @@ class Request:
     def __post_init__(self) -> None:
         if isinstance(self.priors, pl.LazyFrame):
             object.__setattr__(self, "priors", self.priors.collect())
-        if self.intervals is not None:
+        if self.intervals is None:
+            refuse_unused("for intervals", "intervals is None", level=unless(LEVEL, self.level))
+        else:
             self._check_intervals()
         # Making these validates the arguments.
         _ = self.selected, self.extra, self.drawn_at, self.callback

@@ -6,7 +6,7 @@ from typing import Any, Literal, Unpack
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_factor, check_flag, check_share
+from polaroc.base.checks import check_factor, check_flag, check_share, refuse_unused, unless
 from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
@@ -184,6 +184,12 @@ def apply_thresholds(
         realised = with_interval_columns(realised, priors, level, Costs(cost_fn, cost_fp))
         doubt = dependence(cases, of_measures=False)
         realised = with_note(realised, doubt, pl.col("tpr_lower").is_not_null())
+    if intervals is None:
+        refuse_unused(
+            "for intervals", "intervals is None",
+            level=None if has_limits else unless(0.95, level),
+            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+        )  # fmt: skip
     refuse_clash(table.keys, shown)
     if not same_table:
         note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")

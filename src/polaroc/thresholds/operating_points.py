@@ -7,7 +7,7 @@ from functools import partial
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_factor, check_share
+from polaroc.base.checks import check_factor, check_share, refuse_unused, unless
 from polaroc.base.columns import (
     HAS_BOTH,
     OVER,
@@ -23,7 +23,7 @@ from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, select_rates, with_rates
 from polaroc.curves.whole import takes_curve
-from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
@@ -40,6 +40,7 @@ from polaroc.thresholds.constraints import (
 from polaroc.thresholds.promises import LACK, PROMISED, check_promise, with_promises
 from polaroc.thresholds.rules import (
     CONSTRAINED,
+    OF_COSTS,
     OVER_A_RANGE,
     RULES,
     Rule,
@@ -180,6 +181,13 @@ def operating_points(
         rule = unconstrained if cost_fn == cost_fp == 1 else "cost"
     keys = curve_keys(curve)
     request = _request(rule, priors, over, target, constraints, confidence)
+    if rule not in OF_COSTS:
+        refuse_unused(
+            f"for the rules {quoted(OF_COSTS)}", f"rule is {rule!r}",
+            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+        )  # fmt: skip
+    if rule != "f_measure":
+        refuse_unused("for the rule 'f_measure'", f"rule is {rule!r}", beta=unless(1, beta))
     selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]

@@ -1,0 +1,223 @@
+"""No option or role of what says how sure is accepted and ignored."""
+
+import inspect
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+from polars import selectors as cs
+
+import polaroc as pr
+from polaroc.errors import PolarocError
+
+rng = np.random.default_rng(6)
+CASES, MODELS = 240, "ABC"
+NAMES = {"truth": "y", "score": "p", "model": "m", "case": "number"}
+OVER = (0.1, 0.3)
+
+
+def table(folds: int) -> pl.DataFrame:
+    """Scores of probabilities by three models; each case is tested once."""
+    truth = np.arange(CASES) // 2 % 5 < 2
+    fold = np.arange(CASES) // 2 % folds
+    parts = [
+        pl.DataFrame({
+            "y": truth, "m": model, "f": fold, "number": np.arange(CASES),
+            "p": 1 / (1 + np.exp(-(1.2 + 0.4 * at) * truth - rng.normal(size=CASES) + 0.5)),
+            "patient": np.arange(CASES) // 4, "w": 1 + np.arange(CASES) % 3,
+            "part": np.arange(CASES) % 2, "day": np.arange(CASES) % 5,
+        })
+        for at, model in enumerate(MODELS)
+    ]  # fmt: skip
+    return pl.concat(parts).with_columns(p=pl.col("p").round(3).clip(0.01, 0.99))
+
+
+FOLDS = table(4)
+ONE = FOLDS.drop("f")
+JUDGED, TUNING = (ONE.filter(part=part) for part in (1, 0))
+
+
+def in_halves(splits: int) -> pr.cases:
+    """Cases in halves, cross-validated within each."""
+    parts = [
+        table(2).with_columns(split=pl.lit(split), half=pl.col("number") % 2, fold="f")
+        for split in range(splits)
+    ]
+    return pr.cases(pl.concat(parts), **NAMES, fold=["split", "half", "fold"])
+
+
+CURVES = pr.curve(ONE, truth="y", score="p", model="m")
+FOLD_CURVES = pr.curve(FOLDS, truth="y", score="p", model="m", fold="f")
+POINTS = pr.operating_points(CURVES, priors=0.2)
+ESTIMATE = pr.estimate_prior(
+    TUNING.filter(m="A"), JUDGED.filter(m="A"), truth="y", score="p", method="confusion"
+)
+TWO = {"champion": "B", "challenger": "A"}
+ON_FOLDS = NAMES | {"fold": "f", "test_train_ratio": 1 / 3}
+IN_HALVES = {"halves": in_halves(6)}
+COSTS = {"measure": "expected_cost", "tuning": TUNING, "over": OVER, "cost_fn": 3}
+
+# What is asked of each function, with the least that it needs.
+MODES = {
+    "evaluate, logit": (pr.evaluate, ONE, NAMES | {"intervals": "logit", "over": OVER}),
+    "evaluate, wald, losses": (
+        pr.evaluate, ONE, NAMES | {"intervals": "wald", "measures": ["brier"], "priors": 0.2},
+    ),
+    "evaluate, bootstrap": (
+        pr.evaluate, ONE, NAMES | {"intervals": "percentile", "measures": ["auc", "auprec"]},
+    ),
+    "evaluate": (pr.evaluate, ONE, NAMES | {"over": OVER}),
+    "intervals": (pr.intervals, CURVES, {"over": OVER}),
+    "bootstrap": (pr.bootstrap, ONE, NAMES | {"measures": ["auc", "auprec"], "draws": 100}),
+    "delong": (pr.delong, ONE, NAMES),
+    "compare, one test set": (pr.compare, ONE, NAMES | {"measure": "brier", "prior": 0.2}),
+    "compare, folds": (pr.compare, FOLDS, ON_FOLDS | {"measure": "auprec", "prior": 0.2}),
+    "compare, dataset": (
+        pr.compare, FOLDS, NAMES | {"fold": "f", "measure": "auc", "target": "dataset"},
+    ),
+    "compare, halves": (
+        pr.compare, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | IN_HALVES,
+    ),
+    "choose, one test set": (pr.choose, ONE, NAMES | {"over": OVER}),
+    "choose, losses": (pr.choose, ONE, NAMES | {"over": OVER, "measure": "brier"}),
+    "choose, folds": (pr.choose, FOLDS, ON_FOLDS | {"over": OVER}),
+    "choose, halves": (pr.choose, FOLDS, NAMES | {"fold": "f", "over": OVER} | IN_HALVES),
+    "choose, costs": (pr.choose, JUDGED, NAMES | COSTS),
+    "choose, an estimate": (pr.choose, ONE, NAMES | {"over": ESTIMATE}),
+    "gate, one test set": (pr.gate, ONE, NAMES | TWO | {"measure": "brier", "prior": 0.2}),
+    "gate, folds": (pr.gate, FOLDS, ON_FOLDS | TWO | {"measure": "auprec", "prior": 0.2}),
+    "gate, halves": (
+        pr.gate, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | TWO | IN_HALVES,
+    ),
+    "apply_thresholds": (
+        pr.apply_thresholds, ONE,
+        {"truth": "y", "score": "p", "model": "m", "points": POINTS, "same_table": True,
+         "intervals": "exact"},
+    ),
+    "apply_thresholds, no intervals": (
+        pr.apply_thresholds, ONE,
+        {"truth": "y", "score": "p", "model": "m", "points": POINTS, "same_table": True},
+    ),
+    "operating_points": (
+        pr.operating_points, CURVES,
+        {"rule": "recall", "target": 0.3, "priors": 0.2, "confidence": 0.9},
+    ),
+    "operating_points, cost": (pr.operating_points, CURVES, {"rule": "cost", "priors": 0.2}),
+    "operating_points, f_measure": (
+        pr.operating_points, CURVES, {"rule": "f_measure", "priors": 0.2},
+    ),
+    "mean_roc": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f"}),
+    "mean_roc, t": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
+    "roc_band": (pr.roc_band, CURVES, {"n": 9}),
+    "calibration_curve": (pr.calibration_curve, CURVES, {"draws": 100}),
+}  # fmt: skip
+# Another value of each option.
+OTHER = {
+    "priors": 0.3, "prior": 0.3, "over": (0.2, 0.4), "interpolation": "hull", "intervals": "wald",
+    "level": 0.8, "measures": ["auc"], "measure": "auc", "method": "wald", "draws": 150, "seed": 3,
+    "contrast": (0.4, 0.2), "target": "dataset", "adjust": "tukey", "incomplete": "drop",
+    "permutations": 99, "halves": IN_HALVES["halves"], "guarded": True, "tuning": TUNING,
+    "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
+    "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
+    "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
+    "test_train_ratio": 0.1,
+    "cluster": "patient", "weight": "w", "count": "w", "by": "part", "subgroup": "part",
+    "time": "day", "nulls": "drop", "positive": False,
+}  # fmt: skip
+OTHER_OF = {
+    ("evaluate, bootstrap", "intervals"): "bca", ("bootstrap", "method"): "bca",
+    ("evaluate, wald, losses", "intervals"): "logit",
+    ("operating_points", "target"): 0.5, ("operating_points, cost", "rule"): "recall",
+    ("mean_roc", "interval"): "t", ("choose, losses", "measure"): "log_loss",
+    ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
+    ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",
+    ("apply_thresholds", "intervals"): None,
+    ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
+    ("compare, dataset", "target"): "algorithm",
+    **dict.fromkeys(
+        ((mode, "measure") for mode in ("compare, dataset", "compare, halves", "gate, halves")),
+        "iauprec",
+    ),
+    **dict.fromkeys(
+        ((f"{name}, halves", "halves") for name in ("compare", "choose", "gate")), in_halves(3)
+    ),
+}  # fmt: skip
+# Roles that these functions are walked over elsewhere, and options of work, not of numbers.
+ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "scratch", "progress"}
+# These divide rows of which none is divided here, or drop rows of which none is lacking.
+ELSEWHERE |= {"time", "subgroup", "nulls", "incomplete"}
+# What has no bearing on the numbers of modes, as documented.
+OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
+             "gate, one test set"}  # fmt: skip
+CORRECTED = {"compare, folds", "choose, folds", "gate, folds", "mean_roc, t"}
+REFUSED_BY = {"choose, costs", "mean_roc"}
+NO_BEARING = {
+    "score_prior": MODES.keys() - OF_LOSSES - REFUSED_BY - {"calibration_curve"},
+    "test_train_ratio": MODES.keys() - CORRECTED - REFUSED_BY,
+    # What is asked for beside is not over a range.
+    "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap"},
+    # Numbers without limits.
+    "cluster": {"evaluate", "apply_thresholds, no intervals"},
+    # All arrangements are counted.
+    "permutations": {"compare, dataset"},
+    "seed": {"compare, dataset"},
+}
+
+
+def options(mode: str):
+    return [one for one in list(inspect.signature(MODES[mode][0]).parameters)[1:]
+            if one not in ELSEWHERE]  # fmt: skip
+
+
+@cache
+def usual(mode: str):
+    return outcome(mode)
+
+
+def outcome(mode: str, **changes):
+    function, given, asked = MODES[mode]
+    try:
+        return numbers(function(given, **asked | changes))
+    except PolarocError as error:
+        return error
+
+
+def numbers(result) -> list[pl.DataFrame]:
+    """The tables of a result, without what merely repeats what was asked."""
+    if isinstance(result, (pl.DataFrame, pl.LazyFrame)):
+        tables = [result.lazy().collect()]
+    elif hasattr(result, "pairs"):
+        tables = [result.omnibus, result.pairs, result.letters]
+    elif hasattr(result, "models"):
+        tests = [] if result.comparison is None else numbers(result.comparison)
+        tables = [result.models, result.priors, *tests]
+    else:
+        shown = ("verdict", "difference", "lower", "upper")
+        tables = [pl.DataFrame({name: [getattr(result, name)] for name in shown}, strict=False)]
+    # Sums of many numbers differ in the last digit.
+    return [
+        one.drop("level", "note", "interval", strict=False).with_columns(cs.float().round(9))
+        for one in tables
+    ]
+
+
+def same(one, other) -> bool:
+    return len(one) == len(other) and all(a.equals(b) for a, b in zip(one, other, strict=True))
+
+
+CASES_OF_WALK = [(mode, option) for mode in MODES for option in options(mode)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_asked_is_answered(mode):
+    assert not isinstance(usual(mode), PolarocError), usual(mode)
+    assert all(option in OTHER or (mode, option) in OTHER_OF for option in options(mode))
+
+
+@pytest.mark.parametrize(("mode", "option"), CASES_OF_WALK)
+def test_an_option_changes_the_numbers_or_has_no_bearing_or_is_refused(mode, option):
+    other = OTHER_OF.get((mode, option), OTHER.get(option))
+    found = outcome(mode, **{option: other})
+    unchanged = not isinstance(found, PolarocError) and same(found, usual(mode))
+    assert unchanged == (mode in NO_BEARING.get(option, set()))

@@ -60,6 +60,10 @@ test-set-times *ARGS:
 bench-warehouse *ARGS:
     python tests/benchmarks/warehouse.py {{ARGS}}
 
+# What intervals of evaluate cost, alone and by clusters, over evaluate without them.
+intervals-time *ARGS:
+    python tests/benchmarks/intervals.py {{ARGS}}
+
 # What other packages answer beside ours, in environments of their own: docs/elsewhere.md.
 elsewhere *ARGS:
     python tests/benchmarks/elsewhere.py {{ARGS}}

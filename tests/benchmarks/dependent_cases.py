@@ -91,6 +91,11 @@ def cluster_limits(
             table, **NAMES, by="sample", cluster="cluster", **ASKED, method=method, draws=draws
         )
         yield found.with_columns(method=pl.lit(method))
+    for interval in ("logit", "wald"):
+        summed = pr.evaluate(
+            table, **NAMES, by="sample", cluster="cluster", **ASKED, intervals=interval
+        )
+        yield summed.with_columns(method=pl.lit(f"evaluate, {interval}"))
     alone = pr.evaluate(table, **NAMES, by="sample", **ASKED, intervals="logit")
     yield alone.with_columns(method=pl.lit("clusters neglected"))
 

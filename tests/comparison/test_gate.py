@@ -160,8 +160,7 @@ def test_the_verdict_is_that_of_the_interval_and_the_margin(measure, challenger)
 def test_models_that_rank_alike_pass(measure):
     champion = ONE.filter(model="A")
     twin = champion.with_columns(pl.lit("B").alias("model"), pl.col("score").exp() * 3)
-    over = None if measure == "auc" else OVER
-    result = on_cases(pl.concat([champion, twin]), challenger="B", measure=measure, over=over)
+    result = on_cases(pl.concat([champion, twin]), challenger="B", measure=measure, over=OVER)
     assert (result.verdict, result.difference, result.lower, result.upper) == ("pass", 0, 0, 0)
     assert "rank all cases alike" in " ".join(result.summary().split())
 

@@ -156,7 +156,7 @@ NO_BEARING = {
     "score_prior": MODES.keys() - OF_LOSSES - REFUSED_BY - {"calibration_curve"},
     "test_train_ratio": MODES.keys() - CORRECTED - REFUSED_BY,
     # What is asked for beside is not over a range.
-    "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap"},
+    "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap", "gate, halves"},
     # Numbers without limits.
     "cluster": {"evaluate", "apply_thresholds, no intervals"},
     # All arrangements are counted.

@@ -121,10 +121,14 @@ TESTS = {
     "comparison/trained": ["tests/comparison/test_gate.py"],
     "comparison/verdict": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
     "comparison/posterior": ["tests/comparison/test_how_sure.py", "tests/comparison/test_choose.py"],
-    "comparison/certainty": [
+    "comparison/choice_measures": [
         "tests/comparison/test_how_sure.py", "tests/comparison/test_choose.py", "tests/comparison/test_doubts.py",
+    ],
+    "uncertainty/evidence": [
+        "tests/comparison/test_pairwise.py", "tests/comparison/test_omnibus.py", "tests/comparison/test_half_splits.py",
         "tests/comparison/test_choice_measures.py",
     ],
+    "uncertainty/adjusted": ["tests/comparison/test_pairwise.py", "tests/comparison/test_half_splits.py"],
     "comparison/regret": ["tests/comparison/test_choose.py", "tests/comparison/test_choice_measures.py"],
     "comparison/choose": ["tests/comparison/test_choose.py"],
     "thresholds/operating_points": [*POINTS, "tests/thresholds/test_constraints.py"],

@@ -10,8 +10,8 @@ from sizes import replicates
 from strategies import tables
 
 import polaroc as pr
-from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.base.arrays import ARRAYS
+from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.measures.gradients import second_moment
 from polaroc.uncertainty.influence import of_cases
 

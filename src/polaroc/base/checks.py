@@ -131,7 +131,8 @@ def refuse_unused(purpose: str, why: str, *, hint: Hint | None = None, **options
 
 def unless(default: object, value: object) -> object:
     """None where a value is its default, as if it was not given."""
-    return None if value == default else value
+    is_scalar = isinstance(value, str | int | float)
+    return None if is_scalar and value == default else value
 
 
 def check_text(name: str, value: object, example: str) -> None:

@@ -11,7 +11,6 @@ import polars as pl
 from polaroc.base.checks import check_ratio, check_text, listed_values
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.base.joins import join_on
-from polaroc.base.lazy import np
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.design import filled_array
@@ -174,22 +173,17 @@ def _interaction(
 
 
 def _sums_of_squares(crossed: Crossed, terms: Sequence[tuple[str, ...]]) -> list[float]:
-    """Type II sums of squares of the terms and the residual."""
-    import pandas as pd
-    from statsmodels.formula.api import ols
-    from statsmodels.stats.anova import anova_lm
-
-    # Any text is allowed in names and levels: the formula uses f0, f1, … and numbers.
-    safe = {factor: f"f{i}" for i, factor in enumerate(crossed.factors)}
-    places = np.indices(crossed.values.shape).reshape(len(safe), -1)
-    # A pandas frame: statsmodels converts Polars frames only with pyarrow.
-    data = pd.DataFrame(
-        {"y": crossed.values.ravel()} | dict(zip(safe.values(), places, strict=True))
-    )
-    formula = " + ".join(":".join(f"C({safe[factor]})" for factor in term) for term in terms)
-    sums = anova_lm(ols(f"y ~ {formula}", data).fit(), typ=2)["sum_sq"].to_list()
+    """Type II sums of squares of the terms and the residual: every cell has one number."""
+    rest = crossed.values - crossed.values.mean()
+    sums = []
+    for term in terms:
+        others = [at for at, factor in enumerate(crossed.factors) if factor not in term]
+        # The parts of an interaction, which come before it, are taken off already.
+        effect = rest.mean(axis=tuple(others), keepdims=True)
+        rest = rest - effect
+        sums.append(float((effect**2).sum()) * rest.size / effect.size)
     least = omnibus.rounding_floor(crossed.values)
-    return [float(one) if one > least else 0.0 for one in sums]
+    return [one if one > least else 0.0 for one in (*sums, float((rest**2).sum()))]
 
 
 def _frame(

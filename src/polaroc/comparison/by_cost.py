@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share
+from polaroc.base.checks import check_share
 from polaroc.base.columns import single_column, with_level
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
@@ -130,8 +130,6 @@ def costs_of(
             f"measure is {EXPECTED_COST!r}, which is taken over priors, and over is not given.",
             hint=NEEDS_RANGE,
         )
-    check_factor("cost_fn", cost_fn)
-    check_factor("cost_fp", cost_fp)
     if confidence is not None:
         check_share("confidence", confidence)
     return Costs(cost_fn, cost_fp, over, constraints, confidence, estimate)

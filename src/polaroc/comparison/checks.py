@@ -46,7 +46,6 @@ def at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: boo
         refuse_places(measure, None, prior)
         if not isinstance(prior, str) or prior != OBSERVED:
             check_prior(prior)
-    refuse_places(measure, over, None)
     if over is None and prior is None and has_scores and needs_range(measure):
         raise InvalidArgument(
             f"{measure!r} is over a range of priors, and neither over nor prior is given.",

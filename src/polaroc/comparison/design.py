@@ -6,7 +6,14 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from polaroc.base.checks import MAX_NUMBER, check_flag, check_ratio, check_share, check_whole
+from polaroc.base.checks import (
+    MAX_NUMBER,
+    check_flag,
+    check_ratio,
+    check_share,
+    check_whole,
+    refuse_unused,
+)
 from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
@@ -285,27 +292,25 @@ class Plan:
                 "of the folds.",
                 hint=Hint("give {halves}, or leave {guarded} out.", halves=None, guarded=None),
             )
-        if self.halves and self.target != "algorithm":
-            raise InvalidArgument(
-                f"halves are given with target {self.target!r}, which does not use them.",
-                hint=Hint("leave them out, or take {target}.", target="algorithm"),
-            )
+        algorithm = self.target == "algorithm"
+        self._refuse_unused("algorithm", halves=algorithm)
         overlaps = self.test_train_ratio is not None or self.guarded or not self.halves
-        if self.target == "algorithm" and overlaps:
+        if algorithm and overlaps:
             check_ratio(self.test_train_ratio)
         check_whole("permutations", self.permutations, 1, MAX_NUMBER)
         check_whole("seed", self.seed, 0)
         draws = self.target == "dataset"
-        self._refuse_unused(permutations=draws, seed=draws or self.halves)
+        self._refuse_unused("dataset", permutations=draws, seed=draws or self.halves)
 
-    def _refuse_unused(self, **used: bool) -> None:
+    def _refuse_unused(self, target: Target, **used: bool) -> None:
         """Refuse options that this comparison would ignore."""
-        for name, is_used in used.items():
-            if not is_used and getattr(self, name) != type(self).__dataclass_fields__[name].default:
-                raise InvalidArgument(
-                    f"{name} is given with target {self.target!r}, which draws nothing.",
-                    hint=Hint("leave it out, or take {target}.", target="dataset"),
-                )
+        fields = type(self).__dataclass_fields__
+        unused = [name for name, is_used in used.items() if not is_used]
+        refuse_unused(
+            f"for target {target!r}", f"target is {self.target!r}",
+            hint=Hint("leave it out, or take {target}.", target=target),
+            **{name: name for name in unused if getattr(self, name) != fields[name].default},
+        )  # fmt: skip
 
     @property
     def adjustment(self) -> str:

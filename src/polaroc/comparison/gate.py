@@ -188,7 +188,9 @@ def gate(
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
         result = compare(
-            two, measure, prior=at if has_scores and _at_priors(measure) else prior, over=over,
+            two, measure, prior=at if has_scores and _at_priors(measure) else prior,
+            # One range in a file of settings serves all measures.
+            over=over if needs_range(measure) else None,
             level=level, incomplete=incomplete, halves=halves, guarded=guarded,
         )  # fmt: skip
         lead = _on_folds(result, champion)

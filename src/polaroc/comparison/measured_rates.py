@@ -109,7 +109,8 @@ def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
     parts = [f"{_most(some.values())} with {_joined(some)}" for some in (within, above) if some]
     text = f"{text} {'; in up to '.join(parts)}."
     if above:
-        text += f" So it errs too often with {_joined(above)} and their like."
+        these = "this learner and its" if len(above) == 1 else "these last learners and their"
+        text += f" So it errs too often with {these} like."
     return text
 
 
@@ -201,9 +202,9 @@ def _is_above(rate: float, of: int, alpha: float) -> bool:
 
 
 def _most(rates: Iterable[Rates]) -> str:
-    # Three decimals are what counts of some hundreds to thousands of samples tell.
+    # What counts of some hundreds to thousands of samples tell.
     most = (max(shares) for shares in list(zip(*rates, strict=True))[:2])
-    return " and ".join(percent(round(share, 3), 2) for share in most)
+    return " and ".join(percent(round(share, 3 if share < 0.1 else 2), 2) for share in most)
 
 
 def _folds(plan: Plan, layout: Layout) -> MeasuredFolds | None:

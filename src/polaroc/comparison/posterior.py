@@ -195,10 +195,9 @@ def at_least_own(known: Posterior, evidence: Evidence, level: float) -> Posterio
     Where models differ by several standard errors, more than the prior expects, a mean is drawn
     too far towards the others, and its limits with it.
     """
-    means = evidence.estimates[0]
-    reach = quantile(level, evidence.freedom) * np.sqrt(evidence.covariance[0].diagonal())
+    lower, upper = (ends[0] for ends in evidence.limits(level))
     return known._replace(
-        lower=np.minimum(known.lower, means - reach), upper=np.maximum(known.upper, means + reach)
+        lower=np.minimum(known.lower, lower), upper=np.maximum(known.upper, upper)
     )
 
 

@@ -35,7 +35,7 @@ class Needs:
 
     @property
     def merged(self) -> bool:
-        """Whether vertical runs of cells may be one cell, for the limits of the measures as well."""
+        """Whether vertical runs of cells may be one cell, for limits of the measures as well."""
         terms = [term for one in self.request.on_curve for term in one.gradient_terms]
         return self.request.intervals is None or not any(term.every_cell for term in terms)
 

@@ -266,7 +266,8 @@ class OutOfCore:
 
 def _collect(totals: CurveTotals) -> CurveTotals:
     """The same, computed now."""
-    tables = pl.collect_all([table for table in totals if table is not None])
+    planned = (totals.wide, totals.curves)
+    tables = pl.collect_all([table for table in planned if table is not None])
     wide, *curves = (table.lazy() for table in tables)
     return CurveTotals(wide, *curves or (None,))
 

@@ -14,7 +14,7 @@ from polaroc.evaluation.out_of_core import OutOfCore
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import CurveSums, CurveTotals
 from polaroc.measures.table import tidy, tidy_in_memory
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, columns_of
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import read
 from polaroc.uncertainty.beside import merged
@@ -65,7 +65,7 @@ def run(cases: Cases[Any], request: Request) -> Result:
 def _with_clusters(cases: Cases[Any], request: Request) -> Result:
     """The result with intervals that take clusters, not cases, for independent."""
     result = run(replace(cases, cluster=None), replace(request, intervals=None))
-    clustered = read(cases, also=[cases.cluster])
+    clustered = read(cases, also=columns_of(cases.cluster))
     *keys, name = clustered.keys
     rows = clustered.valid_rows.rename({name: CLUSTER})
     if isinstance(cases.table, pl.DataFrame):

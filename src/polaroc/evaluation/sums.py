@@ -24,7 +24,10 @@ from polaroc.predictions.table import Predictions
 
 
 class CurveTotals(NamedTuple):
-    """The totals and sums of each key, the thinned curves if they are drawn, and cells in memory."""
+    """The totals and sums of each key, the thinned curves if they are drawn, and cells for limits.
+
+    The cells are there if they are in memory, and limits are asked for.
+    """
 
     wide: pl.LazyFrame
     curves: pl.LazyFrame | None
@@ -72,7 +75,7 @@ class CurveSums:
             sums.append(array_sums(hulls_of_cells(ranked), self.request.written_for(ARRAYS)[1]))
         curves = visible_points(ranked).lazy() if self.needs.drawn else None
         wide = pl.concat([ranked.totals, *sums], how="horizontal").lazy()
-        return CurveTotals(wide, curves, ranked)
+        return CurveTotals(wide, curves, None if self.request.intervals is None else ranked)
 
     def ranked(self) -> RankedCells | None:
         """The cells of rows in memory as arrays; None where this takes the plan."""

@@ -130,9 +130,10 @@ def iauprec_measure(
     gradient = partial(area_gradient, nodes=nodes, interpolation=interpolation) if smooth else None
 
     def perfect(tail: float, positives: "Array", negatives: "Array", _: float | None) -> "Array":
-        return sum(
-            weight * _perfect_area(tail, positives, negatives, skewed) for skewed, weight in nodes
-        )
+        least = np.zeros(len(positives))
+        for skewed, weight in nodes:
+            least += weight * _perfect_area(tail, positives, negatives, skewed)
+        return least
 
     averaged = total(
         "iauprec",

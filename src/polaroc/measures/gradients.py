@@ -222,12 +222,12 @@ def _exact_gradient(segments: Segments, nodes: Sequence[Node]) -> Gradient:
     λ enters only by the moments ∫ uⁱ/q du and λ ∫ uⁱ/q² du, so that these are summed over the
     nodes, and combined once.
     """
-    sides = segments.t0, segments.f0, segments.dt, segments.df
+    t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
     wide, first = segments.wide
     if wide.size > MOSTLY * len(segments.pos):
-        return Gradient(*_wide(*sides, segments.first, nodes))
-    gradient = _narrow(*sides, nodes)
-    of_wide = _wide(*(side[wide] for side in sides), first, _of(nodes, wide))
+        return Gradient(*_wide(t0, f0, dt, df, segments.first, nodes))
+    gradient = _narrow(t0, f0, dt, df, nodes)
+    of_wide = _wide(t0[wide], f0[wide], dt[wide], df[wide], first, _of(nodes, wide))
     for of_all, own in zip(gradient, of_wide, strict=True):
         of_all[wide] = own
     return Gradient(*gradient)
@@ -442,7 +442,8 @@ def _near_on_level(segments: Segments, skewed: float) -> "Array":
     t, start, end = segments.t0, segments.before, segments.f0
     ray = np.clip((1 - t) / skewed, 0, 1)
     reach = NEAR * np.sqrt(_miss(segments, t, ray, skewed)) / skewed
-    return np.clip(np.minimum(end, ray + reach) - np.maximum(start, ray - reach), 0, None)
+    near: Array = np.minimum(end, ray + reach) - np.maximum(start, ray - reach)
+    return np.clip(near, 0, None)
 
 
 def _near(segments: Segments, t: "Array", f: "Array", skewed: float) -> "Array":

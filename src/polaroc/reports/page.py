@@ -28,8 +28,7 @@ MARK = '<meta name="generator" content="polaroc'
 # Number of characters at the start that hold the mark.
 MARKED = 1_000
 LIBRARIES = (
-    "polaroc", "polars", "numpy", "scipy", "statsmodels", "altair", "vl-convert-python", "jinja2",
-    "great-tables",
+    "polaroc", "polars", "numpy", "scipy", "altair", "vl-convert-python", "jinja2", "great-tables",
 )  # fmt: skip
 
 

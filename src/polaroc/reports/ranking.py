@@ -1,14 +1,13 @@
 """The ranking of the models, with what is known of its uncertainty."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import SIZE
-from polaroc.base.statistics import error_of_mean
 from polaroc.priors.in_use import widest
 from polaroc.reports.inputs import Question
+from polaroc.uncertainty.evidence import of_folds
 
 if TYPE_CHECKING:
     from polaroc.comparison.choice import Choice
@@ -97,19 +96,16 @@ def _limits(measures: pl.DataFrame, question: Question) -> pl.DataFrame | None:
 
 
 def _corrected(rows: pl.DataFrame, model: str, ratio: float, level: float) -> pl.DataFrame:
-    from scipy.special import stdtrit
-
-    counts = rows.group_by(model).agg(
-        pl.col("estimate").mean(), pl.col("estimate").std().alias("sd"), pl.len().alias(SIZE)
-    )
-    limits = []
-    for mean, sd, folds in counts.select("estimate", "sd", SIZE).iter_rows():
-        if sd is None or folds < 2:
-            limits.append((None, None))
+    limits: list[tuple[object, float | None, float | None]] = []
+    for (name,), own in rows.group_by(model, maintain_order=True):
+        values = own["estimate"].drop_nulls().to_numpy()[:, None]
+        if len(values) < 2:
+            limits.append((name, None, None))
             continue
-        reach = float(-stdtrit(folds - 1, (1 - level) / 2)) * error_of_mean(sd, folds, ratio)
+        lower, upper = (float(end.item()) for end in of_folds(values, ratio).limits(level))
         # An area lies between 0 and 1.
-        limits.append((max(mean - reach, 0.0), min(mean + reach, 1.0)))
-    schema = {"lower": pl.Float64, "upper": pl.Float64}
-    corrected = pl.DataFrame(limits, schema=schema, orient="row")
-    return pl.concat([counts.select(model), corrected], how="horizontal")
+        limits.append((name, max(lower, 0.0), min(upper, 1.0)))
+    schema: dict[str, Any] = {
+        model: rows.schema[model], "lower": pl.Float64, "upper": pl.Float64,
+    }  # fmt: skip
+    return pl.DataFrame(limits, schema=schema, orient="row")

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.rounding import short_threshold
-from polaroc.base.statistics import binomial_band, error_of_mean
+from polaroc.base.statistics import binomial_band
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidTable
 from polaroc.predictions.cases import Cases
@@ -29,6 +29,7 @@ from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases
 from polaroc.typing import Array
 from polaroc.uncertainty.bands import limits_at_all_thresholds
+from polaroc.uncertainty.evidence import of_folds
 
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
@@ -289,25 +290,17 @@ def _with_limits(
 
 def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, list[float | None]]:
     """Limits of the mean rates over folds, by the correction for training sets that overlap."""
-    from scipy.special import stdtrit
-
     if question.test_train_ratio is None:
         return {}
-    limits = {}
+    limits: dict[str, list[float | None]] = {}
     for name, rates in (("tpr", held_out.tpr), ("fpr", held_out.fpr)):
-        known = [values[~np.isnan(values)] for values in rates]
+        known = [values[~np.isnan(values), None] for values in rates]
         if min(map(len, known)) < 2:
             return {}
-        means = np.array([values.mean() for values in known])
-        reach = np.array(
-            [
-                -stdtrit(len(values) - 1, (1 - question.level) / 2)
-                * error_of_mean(values.std(ddof=1), len(values), question.test_train_ratio)
-                for values in known
-            ]
-        )
-        limits[f"{name}_lower"] = np.maximum(means - reach, 0).tolist()
-        limits[f"{name}_upper"] = np.minimum(means + reach, 1).tolist()
+        evidence = [of_folds(values, question.test_train_ratio) for values in known]
+        lower, upper = np.array([one.limits(question.level) for one in evidence])[..., 0, 0].T
+        limits[f"{name}_lower"] = np.maximum(lower, 0).tolist()
+        limits[f"{name}_upper"] = np.minimum(upper, 1).tolist()
     return limits
 
 

@@ -150,14 +150,14 @@ def bootstrap(
     check_interpolation(interpolation)
     described = cases if isinstance(cases, Cases) else None
     score_prior = "observed" if described is None else described.score_prior
-    selected = [
+    selected, in_arrays = (
         select_measures(
             measures, priors, over, interpolation, backend, score_prior=score_prior
         ).measures
         for backend in (POLARS, ARRAYS)
-    ]
+    )
     counted = described is None or described.weight is None
-    spec = BootstrapSpec(*selected, method, level, draws, seed, counted=counted)
+    spec = BootstrapSpec(selected, in_arrays, method, level, draws, seed, counted=counted)
     if not isinstance(cases, Cases):
         # Cache: measures and draws must come from the same rows.
         table = whole_curves(cases)

@@ -22,7 +22,7 @@ BEYOND = 2.0
 
 
 def spread_of_losses(
-    cells: CellArrays | ScoredCells,
+    cells: CellArrays | ScoredCells | None,
     measures: Sequence[Measure],
     totals: "Mapping[str, Array]",
     units: Units,
@@ -31,34 +31,37 @@ def spread_of_losses(
 
     Few cases tell little of losses that are rare. `totals` are `positives` and `negatives`.
     """
-    shape = len(PLACES), len(measures), len(cells.starts) - 1
+    shape = len(PLACES), len(measures), len(totals["positives"])
     of_all, of_pos, of_neg, of_prior = (np.zeros(shape) for _ in range(4))
     losses = [(i, one.case_loss) for i, one in enumerate(measures) if one.case_loss is not None]
-    if not losses:
+    if cells is None or not losses:
         return Spread(of_all, of_pos)
     moments = [_moments(loss, i) for i, loss in losses]
     sums = array_sums(cells, [*(measures[i] for i, _ in losses), *moments])
     found = dict(totals) | {name: sums[name].to_numpy() for name in sums.columns}
-    for i, loss in losses:
-        estimate = of_all[0, i] = value_of(measures[i].estimate, found)
-        scale = value_of(loss.scale, totals)
-        slope = found.get(_name(i, "slope"), 0.0)
-        of_prior[:, i] = (scale * slope) ** 2 * units.of_prior
-        falls = measures[i].bounds[0] is None
-        for place, (more_pos, more_neg, worst) in enumerate(PLACES):
-            means, squares = [], []
-            for name, weight, more in zip(CLASSES, loss.weights, (more_pos, more_neg), strict=True):
-                count, of_units = totals[name], getattr(units, name)
-                mean, square = _with_more(
-                    loss, _name(i, name), found, count, more * count / of_units,
-                    value_of(weight, totals) * worst, worst=worst,
+    with np.errstate(all="ignore"):
+        for i, loss in losses:
+            estimate = of_all[0, i] = value_of(measures[i].estimate, found)
+            scale = value_of(loss.scale, totals)
+            slope = found.get(_name(i, "slope"), 0.0)
+            of_prior[:, i] = (scale * slope) ** 2 * units.of_prior
+            falls = measures[i].bounds[0] is None
+            for place, (*more, worst) in enumerate(PLACES):
+                means, squares = zip(
+                    *(
+                        _with_more(
+                            loss, _name(i, name), found, totals[name],
+                            added * totals[name] / getattr(units, name),
+                            value_of(weight, totals) * worst, worst=worst,
+                        )
+                        for name, weight, added in zip(CLASSES, loss.weights, more, strict=True)
+                    ),
+                    strict=True,
                 )  # fmt: skip
-                means.append(mean)
-                squares.append(square)
-            if place:
-                other = scale * sum(means)
-                of_all[place, i] = np.where(np.isnan(estimate), np.nan, other + falls)
-            of_pos[place, i], of_neg[place, i] = (scale**2 * square for square in squares)
+                if place:
+                    other = scale * sum(means) + falls
+                    of_all[place, i] = np.where(np.isnan(estimate), np.nan, other)
+                of_pos[place, i], of_neg[place, i] = (scale**2 * square for square in squares)
     variances = units.variances(of_pos, of_neg, units.losses, [place[:2] for place in PLACES])
     return Spread(of_all, variances + of_prior)
 

@@ -149,7 +149,7 @@ class ClusteredCases:
         has_area = cells.counts["pos"] > 0
         units = None if numbers is None else (numbers[0], numbers[1])
         # Of each cell the segment that ends there, or the next below.
-        below = np.cumsum(has_area) - has_area
+        below: Array = np.cumsum(has_area) - has_area
 
         def job(keys: "Array") -> None:
             own = slice(int(keys[0]), int(keys[-1]) + 1)

@@ -91,6 +91,12 @@ class Evidence:
         variances = self.covariance.diagonal(axis1=1, axis2=2)
         return bool((variances.max(axis=1, initial=0.0) > NO_ERROR**2).all())
 
+    def limits(self, level: float) -> tuple["Array", "Array"]:
+        """The lower and upper limits of the estimates, measures × models."""
+        errors = np.sqrt(self.covariance.diagonal(axis1=1, axis2=2))
+        reach = quantile(level, self.freedom) * errors
+        return self.estimates - reach, self.estimates + reach
+
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
@@ -378,7 +384,9 @@ def quantile(level: "float | Array", freedom: float = inf) -> "float | Array":
     (1.96, 12.706)
     """
     if isinf(freedom):
-        return normal(level) if isinstance(level, float) else np.array([*map(normal, level)])
+        if isinstance(level, int | float):
+            return normal(level)
+        return np.array([normal(one) for one in level])
     from scipy.special import stdtrit
 
     found: Array = -stdtrit(freedom, (1 - np.asarray(level)) / 2)

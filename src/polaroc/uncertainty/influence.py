@@ -130,12 +130,12 @@ def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> Cas
             estimates[i] = np.ravel(value_of(measures[i].estimate, sums))[0]
             if (loss := measures[i].case_loss) is not None:
                 with np.errstate(all="ignore"):
-                    for of_class, own, loss_of_class in zip(
+                    for of_class, among, loss_of_class in zip(
                         moved, (truth, ~truth), losses_of(loss, cells), strict=True
                     ):
-                        mean = loss_of_class[own].mean()
+                        mean = loss_of_class[among].mean()
                         # Of an infinite mean no case moves it by a number.
-                        of_class[i] = loss_of_class[own] - (mean if np.isfinite(mean) else np.nan)
+                        of_class[i] = loss_of_class[among] - (mean if np.isfinite(mean) else np.nan)
     return CaseInfluence(estimates, *moved)
 
 

@@ -58,9 +58,9 @@ def intervals(
     The intervals are for the sampling error of the test set, for a fitted model:
     cases are taken as independent, weights as counts of equal cases, class totals
     and priors as fixed (``"observed"`` too, at its value). Dependent cases, such as
-    those of one patient, need ``evaluate(intervals=…)`` with `cluster`, as a curve has lost the
-    clusters, and sampling weights need `bootstrap` with `weight`; those that are whole numbers
-    cannot be distinguished from counts here.
+    those of one patient, need `evaluate` or `bootstrap` with `cluster`, and sampling
+    weights need `bootstrap` with `weight`; those that are whole numbers cannot be
+    distinguished from counts here.
 
     Parameters
     ----------

@@ -165,7 +165,9 @@ def _loss_limits(
     defined = ~np.isnan(estimates[0]) & sureness.both
     if measure.case_loss is None:
         nothing = np.full(len(defined), np.nan)
-        return Limits(*[nothing] * 3, np.where(defined, measure.no_limits, None))
+        note = np.full(len(defined), None, dtype=object)
+        note[defined] = measure.no_limits
+        return Limits(nothing, nothing, nothing, note)
     error = np.where(sureness.counted & sureness.units.enough & defined, np.sqrt(variances), np.nan)
     falls = measure.bounds[0] is None
     loss = 1 - estimates if falls else estimates

@@ -14,7 +14,7 @@ from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.row_checks import SCORE, without_nulls
-from polaroc.predictions.table import read
+from polaroc.predictions.table import unaudited
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
@@ -118,10 +118,11 @@ def read_cases(
     cases, clusters = with_clusters(cases)
     # Rows cannot be dropped one by one: a case is compared as scored by all models.
     with without_nulls(hint):
-        predictions = read(cases, also=[*also, *clusters], collected=True)
+        unread = unaudited(cases, also=[*also, *clusters], collected=True)
+        predictions = unread.predictions
+        rows = unread.collected_with(predictions.valid_rows)
     blocks = [key for key in predictions.keys if key not in (model, *also, *clusters)]
     check_keys(blocks, also=[f"{model}_a", f"{model}_b", *PAIR])
-    rows = predictions.valid_rows.collect()
     if rows[model].n_unique() < 2:
         raise InvalidArgument(
             f"{model!r} has {rows[model].n_unique()} value(s), a comparison needs two.",

@@ -44,7 +44,7 @@ def difference_limits(
     lower, upper = own - other - width, own - other + width
     if measure in AREAS:
         lower = min(lower, _least_on_log_odds(evidence, pair, reach))
-        upper = max(upper, -_least_on_log_odds(evidence, pair[::-1], reach))
+        upper = max(upper, -_least_on_log_odds(evidence, (pair[1], pair[0]), reach))
     return lower, upper
 
 

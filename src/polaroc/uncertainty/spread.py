@@ -99,12 +99,14 @@ class Units:
                 )
             ]
             if between is None:
-                return own[0] + own[1]
+                independent: Array = own[0] + own[1]
+                return independent
             for of_class, whole in zip(own, between[:2], strict=True):
                 of_class *= np.where(of_class[0] > NO_VARIANCE, whole / of_class[0], 1.0)
             product_ = own[0] * own[1]
             ratio = np.where(product_[0] > 0, product_ / product_[0], 0.0)
-            return np.maximum(own[0] + own[1] + between.both * np.sqrt(ratio), 0.0)
+            summed: Array = own[0] + own[1] + between.both * np.sqrt(ratio)
+            return np.maximum(summed, 0.0)
 
 
 def cases_as_units(positives: "Array", negatives: "Array") -> Units:

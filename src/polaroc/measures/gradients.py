@@ -136,7 +136,9 @@ class Segments:
     @cached_property
     def wide(self) -> "tuple[Array, Array]":
         """The places of segments that are not `NARROW`, and those at the origin among them."""
-        wide = np.flatnonzero((self.dt > NARROW * self.t0) | (self.df > NARROW * self.f0))
+        # What is undefined counts as wide, so that all at the origin are among them.
+        narrow = (self.dt <= NARROW * self.t0) & (self.df <= NARROW * self.f0)
+        wide = np.flatnonzero(~narrow)
         return wide, np.searchsorted(wide, self.first)
 
     @cached_property

@@ -269,7 +269,7 @@ def _collect(totals: CurveTotals) -> CurveTotals:
     planned = (totals.wide, totals.curves)
     tables = pl.collect_all([table for table in planned if table is not None])
     wide, *curves = (table.lazy() for table in tables)
-    return CurveTotals(wide, *curves or (None,))
+    return CurveTotals(wide, curves[0] if curves else None)
 
 
 def _merged(partitions: Sequence[pl.DataFrame], measures: Sequence[Measure]) -> pl.DataFrame:

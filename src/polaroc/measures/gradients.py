@@ -186,13 +186,8 @@ def area_gradient(
     if interpolation == "exact":
         return _exact_gradient(segments, known)
     gradients = [_end_gradient(segments, skewed, interpolation) for skewed, _ in known]
-    weights = [weight for _, weight in known]
-    return Gradient(
-        *(
-            sum(weight * side for weight, side in zip(weights, sides, strict=True))
-            for sides in zip(*gradients, strict=True)
-        )
-    )
+    weights = np.array([weight for _, weight in known])
+    return Gradient(*(weights @ np.stack(sides) for sides in zip(*gradients, strict=True)))
 
 
 def _end_gradient(

@@ -62,7 +62,7 @@ def segments_of(
     cells: CellArrays, keys: "Array", units: "tuple[Array, Array] | None" = None
 ) -> Segments:
     """The segments of consecutive keys, all of which have some; `units` are of all keys."""
-    first, last = cells.starts[keys[0]], cells.starts[keys[-1] + 1]
+    first, last = (int(cells.starts[place]) for place in (keys[0], keys[-1] + 1))
     counts = {name: own.astype(float) for name, own in cells.block(first, last).items()}
     starts = cells.starts[keys] - first
     totals = {name: counts.pop(name)[starts] for name in ("positives", "negatives")}

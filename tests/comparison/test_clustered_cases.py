@@ -109,6 +109,16 @@ def test_few_clusters_are_as_few_cases():
     assert any("clusters, 20 are needed" in line for line in few.warnings)
 
 
+def test_rates_of_independent_cases_are_not_quoted_of_clusters():
+    roles = {**WIDE, "case": "row"}
+    of_cases, of_clusters = (
+        pr.compare(in_clusters(), "auc", **roles, **more).warnings
+        for more in ({}, {"cluster": "patient"})
+    )
+    assert any("was measured where" in line for line in of_cases)
+    assert not any("was measured where" in line for line in of_clusters)
+
+
 def test_models_fitted_anew_take_no_clusters():
     table = TABLE.with_columns(fold=pl.col("patient") % 3)
     with pytest.raises(InvalidArgument, match=r"(?s)cluster is given.*several folds"):

@@ -28,6 +28,7 @@ from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
 from polaroc.uncertainty.test_sets import of_test_set
 
 UNMEASURED = "How often the test errs was not measured for models with test sets of their own."
+OF_CLUSTERS = "How often the test errs depends on the clusters, and was not measured for these."
 
 
 def compare_trained(
@@ -84,7 +85,7 @@ def of_cases(
         ),
         warnings=(
             caveats.trained(evidence),
-            UNMEASURED if cases.case is None else trained_rates(measure),
+            _how_often_wrong(evidence, cases, measure),
             *noted_by_kind(estimates.drop_nulls("note").select(model, "note").rows()),
             *below_chance(measured, measure),
         ),
@@ -96,3 +97,10 @@ def of_cases(
         plan=plan,
         higher_is_better=descending,
     )  # fmt: skip
+
+
+def _how_often_wrong(evidence: Evidence, cases: ComparedCases, measure: str) -> str:
+    """How often the test errs, as far as that was measured."""
+    if cases.case is None:
+        return UNMEASURED
+    return trained_rates(measure) if isinf(evidence.freedom) else OF_CLUSTERS

@@ -322,7 +322,7 @@ def test_roles_are_documented_though_python_strips_the_indentation():
 
 
 def test_intervals_do_not_ignore_clusters():
-    with pytest.raises(InvalidArgument, match=r"(?s)does not honour cluster.*pr\.bootstrap"):
+    with pytest.raises(InvalidArgument, match=r"(?s)does not honour cluster.*pr\.evaluate"):
         pr.apply_thresholds(TABLE, POINTS, **BASE, cluster="one of ten", intervals="exact")
 
 

@@ -117,6 +117,10 @@ def test_rates_of_independent_cases_are_not_quoted_of_clusters():
     )
     assert any("was measured where" in line for line in of_cases)
     assert not any("was measured where" in line for line in of_clusters)
+    asked = {"measure": "auc", "champion": "B", "challenger": "A", "cluster": "patient"}
+    said = pr.gate(in_clusters(), **roles, **asked).warnings
+    assert any("for independent cases only" in line for line in said)
+    assert not any("in simulation" in line for line in said)
 
 
 def test_models_fitted_anew_take_no_clusters():

@@ -34,7 +34,7 @@ from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Prior, Table
-from polaroc.uncertainty.evidence import Evidence, Moved, contrasts
+from polaroc.uncertainty.evidence import CASES, Evidence, Moved, contrasts
 from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.small_samples import (
     LARGEST_RATES,
@@ -47,11 +47,15 @@ ON_CASES = "It is about {}; of models trained anew it says nothing."
 # Below, the limits are clearly wider than those of many cases.
 FEW_CASES = 200
 WIDENED = (
-    "With {} {} of a class the interval is widened, so that where scores are normal a pass is "
+    "With {} cases of a class the interval is widened, so that where scores are normal a pass is "
     "about as rare as promised if the challenger is worse by exactly the margin: in simulation"
 )
 MEASURED = " at 95 % confidence, where 0.025 is aimed at, in at most {} of samples."
 NOT_MEASURED = " that was tried for AUC, AUPREC and IAUPREC alone."
+OF_CLUSTERS = (
+    "With {} clusters of a class the interval is widened. How often a pass is wrong was measured "
+    "for independent cases only."
+)
 NO_PROMISE = (
     "There are too few cases to promise anything, so there is neither an interval nor a pass or a "
     "fail: {}."
@@ -202,7 +206,8 @@ def gate(
         few = too_few_to_pass(positives, margin, level, units) if measure == "auc" else None
         if verdict == "pass" and few is not None:
             verdict, doubts = "undecided", [few]
-        rate = rate_of_passes(measure, positives, margin, level)
+        # The rates are those of independent cases.
+        rate = rate_of_passes(measure, positives, margin, level) if units == CASES else None
         doubts += [] if rate is None else [rate]
     # A table that has the measure at one prior only tells which.
     shown = at if has_scores and _at_priors(measure) else prior
@@ -299,9 +304,11 @@ def _limits_of_cases(
     few = min(evidence.moved.counts)
     if few >= FEW_CASES:
         return lower, upper, None
+    if evidence.moved.units != CASES:
+        return lower, upper, OF_CLUSTERS.format(f"{few:,}")
     rate = LARGEST_RATES.get(measure)
     checked = NOT_MEASURED if rate is None else MEASURED.format(rate)
-    return lower, upper, WIDENED.format(f"{few:,}", evidence.moved.units) + checked
+    return lower, upper, WIDENED.format(f"{few:,}") + checked
 
 
 def _on_folds(compared: Comparison, champion: object) -> Lead:

@@ -13,6 +13,7 @@ from polaroc.base.statistics import ROUNDING, normal
 from polaroc.errors import Hint
 from polaroc.typing import Array
 
+CASES = "cases"
 FITTED = "these fitted models on other cases like these"
 UNRELATED = Hint(
     "Their errors were taken for unrelated, which understates it where they were tested on the "
@@ -40,7 +41,7 @@ class Moved(NamedTuple):
     factors: tuple[float, ...]
     counts: tuple[int, ...]  # of units that a part has
     joint: float = 0.0  # where parts have the same units in the same order
-    units: str = "cases"
+    units: str = CASES
 
     def products(self, own: Sequence["Array"], other: Sequence["Array"]) -> "Array":
         """The covariance of two sums of influences, one for each row of `own` and `other`."""

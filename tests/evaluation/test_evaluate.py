@@ -54,11 +54,11 @@ IN_ENGINE = {
     "evaluate": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, over=(0.05, 0.2)),
     "evaluate, weighted": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, weight="weight"),
     "evaluate, dropping": lambda frame, **by: pr.evaluate(frame, **NAMES, **by, nulls="drop"),
+}
+IN_ARRAYS = {
     "intervals": lambda frame, **by: pr.curve(frame, **NAMES, **by).pipe(
         pr.intervals, priors=0.1, interpolation="step"
     ),
-}
-IN_ARRAYS = {
     "evaluate, logit": lambda frame, **by: pr.evaluate(
         frame, **NAMES, **by, over=(0.05, 0.2), intervals="logit"
     ),

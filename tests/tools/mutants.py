@@ -101,7 +101,6 @@ TESTS = {
     "comparison/design": ["tests/comparison/test_compare.py"],
     "comparison/caveats": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py", "tests/comparison/test_anova.py"],
     "comparison/compare": ["tests/comparison/test_trained.py", "tests/comparison/test_choose.py"],
-    "comparison/pairwise": ["tests/comparison/test_compare.py"],
     "comparison/omnibus": ["tests/comparison/test_compare.py"],
     "uncertainty/small_samples": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
     "comparison/gate": ["tests/comparison/test_gate_small.py", "tests/comparison/test_missed_positives.py"],

@@ -25,8 +25,7 @@ from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
-from polaroc.comparison.pairwise import pair_frame
-from polaroc.comparison.result import Comparison
+from polaroc.comparison.result import Comparison, pair_frame
 from polaroc.comparison.trained import compare_trained
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polaroc.base.columns import with_level
 from polaroc.base.rounding import limit, number, p_value
 from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import shortened
+from polaroc.typing import Array
+from polaroc.uncertainty.adjusted import Adjusted
+from polaroc.uncertainty.evidence import Contrasts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -86,6 +90,20 @@ class Comparison:
         tables = "".join(html_table(*block[:3]) for block in _comparison_blocks(self))
         lines = html_lines([verdict(self), *self.warnings])
         return html_lines([_heading(self)]) + tables + lines
+
+
+def pair_frame(
+    pairs: Contrasts, adjusted: Adjusted, models: pl.Series, level: float
+) -> pl.DataFrame:
+    """The pairs as a table, its first columns named after the models' column; NaN is null."""
+    (lower, upper), (least, most) = pairs.limits(level), pairs.limits(adjusted.level)
+    numbers: dict[str, Array] = {
+        "difference": pairs.difference, "std_error": pairs.std_error, "lower": lower,
+        "upper": upper, "adjusted_lower": least, "adjusted_upper": most,
+        "statistic": pairs.statistic, "p_value": pairs.p_value, "p_adjusted": adjusted.p_value,
+    }  # fmt: skip
+    named = {f"{models.name}_a": models[pairs.first], f"{models.name}_b": models[pairs.second]}
+    return with_level(pl.DataFrame(named | numbers, nan_to_null=True), level)
 
 
 def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":

@@ -15,8 +15,7 @@ from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.measured_rates import trained_rates
-from polaroc.comparison.pairwise import pair_frame
-from polaroc.comparison.result import Comparison
+from polaroc.comparison.result import Comparison, pair_frame
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.row_checks import DROP_ROWS

@@ -211,11 +211,7 @@ def choose_by_cost(
         if own.cluster is not None:
             lower, upper = on.limits(evidence, costs, level)
             rated = rated.with_columns(cost_lower=pl.Series(lower), cost_upper=pl.Series(upper))
-    warnings = [
-        *([] if given.left_out is None else [given.left_out]),
-        *in_both,
-        *doubted(own),
-    ]
+    warnings = [*given.left_out, *in_both, *doubted(own)]
     return _choice(judged, rated, model, costs, evidence, level, warnings, (own_curves, curves))
 
 

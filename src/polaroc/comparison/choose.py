@@ -226,9 +226,8 @@ def choose(
             evidence=of_one_test_set(given.cases, measure, over) if given.on_cases else None,
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
-        left_out = [] if given.left_out is None else [given.left_out]
         doubt = doubted(given.cases) if given.on_cases else []
-        return replace(choice, warnings=(*left_out, *doubt, *choice.warnings))
+        return replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
 
     if estimate is None:
         return choice_over(over)
@@ -358,9 +357,7 @@ def choose_measured(
     comparison = None
     if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
         plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)
-        comparison = of_table(
-            expected, evidence, f"expected {measure}", folds, plan, descending=higher
-        )
+        comparison = of_table(expected, evidence, f"expected {measure}", folds, plan, higher=higher)
     name = in_words(measure)
     doubted = doubts(frame, measure)
     answer = full_answer(

@@ -30,7 +30,7 @@ class Compared:
     cases: Cases[pl.DataFrame]
     model: str
     folds: tuple[str, ...]
-    left_out: str | None = None  # what is to be said of cases that not all models scored
+    left_out: tuple[str, ...] = ()  # what is to be said of cases that not all models scored
 
     @property
     def are_measures(self) -> bool:
@@ -111,10 +111,10 @@ def compared(cases: Cases[Any]) -> Compared:
     if own.scores and own.case is None and not folds and own.weight is None:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
-    left_out = None
-    if own.nulls == "drop":
-        own, left_out = common_cases_of(own, model)
-    return Compared(own, model, folds, left_out)
+    if own.nulls != "drop":
+        return Compared(own, model, folds)
+    own, said = common_cases_of(own, model)
+    return Compared(own, model, folds, () if said is None else (said,))
 
 
 def doubted(cases: Cases[pl.DataFrame]) -> list[str]:

@@ -279,7 +279,7 @@ def _on_cases(
         .agg(key_text(cases.model))
     )
     warnings = (
-        *([] if given.left_out is None else [given.left_out]),
+        *given.left_out,
         ON_CASES.format(evidence.about),
         *doubted(given.cases),
         *([] if note is None else [note]),

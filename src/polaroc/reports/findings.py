@@ -16,12 +16,12 @@ from polaroc.comparison.by_cost import Costs, choose_by_cost, costs_of
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
+from polaroc.comparison.compare import of_cases
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
-from polaroc.comparison.trained import of_cases
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.evaluation.evaluate import evaluate

@@ -20,8 +20,8 @@ from polaroc.comparison.answer import (
     changes,
     corrected,
     count_tied,
-    describe_belief,
     describe_evidence,
+    describe_priors,
     first_words,
     how_sure,
 )
@@ -91,7 +91,7 @@ class Costs(NamedTuple):
     def priors(self) -> tuple[float, ...]:
         """Where models are compared one by one; regrets are largest at the ends of a range."""
         if isinstance(self.over, Belief):
-            return priors_to_evaluate(None, self.over, self.over.priors)
+            return priors_to_evaluate(self.over, self.over.priors)
         at = one_prior(self.over)
         return tuple(prior_grid(*self.over, GRID)["prior"]) if at is None else (at,)
 
@@ -420,8 +420,7 @@ def cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:
         cases *= 10
     positives, missed = cases * prior, cases * prior * (1 - tpr)
     alarms = cases * (1 - prior) * fpr
-    ends = costs.over if isinstance(costs.over, tuple) and at is None else None
-    belief = describe_belief(ends, costs.over if at is None else None, [prior])
+    belief = describe_priors(costs.over if at is None else None, [prior])
     plural = "" if round(alarms) == 1 else "s"
     sentence = (
         f"Of {cases:,} cases, {belief}, it misses on average {missed:,.0f} of {positives:,.0f} "

@@ -21,8 +21,8 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.answer import (
     changes,
     corrected,
-    describe_belief,
     describe_evidence,
+    describe_priors,
     full_answer,
 )
 from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, costs_of
@@ -334,7 +334,7 @@ def choose_measured(
     )  # fmt: skip
     measured = under_belief.expected_measures(table.values)
     expected = replace(table, values=measured.expected[:, :, None], warnings=())
-    over, ends, higher = under_belief.over, under_belief.ends, higher_is_better(measure)
+    over, higher = under_belief.over, higher_is_better(measure)
     if halves is not None:
         check_folds(table)
         own = measure_under_belief(halves, measure, over)
@@ -362,7 +362,7 @@ def choose_measured(
     doubted = doubts(frame, measure)
     answer = full_answer(
         models,
-        f"{name} {describe_belief(ends, over, under_belief.grid)}",
+        f"{name} {describe_priors(over, under_belief.grid)}",
         is_bound=evidence.is_bound,
         higher=higher,
         is_area=is_area(measure),

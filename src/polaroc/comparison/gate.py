@@ -8,6 +8,7 @@ from polaroc.base.checks import check_flag, check_share, pair_of, refuse_unused,
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.names import key_text
+from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.checks import (
     at_prior,
     check_estimates,
@@ -23,7 +24,7 @@ from polaroc.comparison.design import Incomplete
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.missed_positives import rate_of_passes, too_few_to_pass
 from polaroc.comparison.result import Comparison
-from polaroc.comparison.verdict import GateResult, at_in_words, decide
+from polaroc.comparison.verdict import GateResult, decide
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
@@ -211,12 +212,16 @@ def gate(
         doubts += [] if rate is None else [rate]
     # A table that has the measure at one prior only tells which.
     shown = at if has_scores and _at_priors(measure) else prior
-    place = at_in_words(taken_over if needs_range(measure) else None, shown)
+    if isinstance(shown, str):
+        place = f"at the {shown} prior"
+    else:
+        taken_over = taken_over if needs_range(measure) else None
+        place = describe_priors(taken_over, [] if shown is None else [shown])
     return GateResult(
         verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
         lead.estimates[champion], lead.estimates[challenger],
-        measure=f"{label(measure)}{place}", higher_is_better=higher, margin=margin, level=level,
-        cases=lead.cases, warnings=(*doubts, *lead.warnings),
+        measure=f"{label(measure)} {place}".rstrip(), higher_is_better=higher, margin=margin,
+        level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
     )  # fmt: skip
 
 

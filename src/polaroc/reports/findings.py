@@ -29,7 +29,7 @@ from polaroc.measures.catalog import CATALOG
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
-from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid, skew
 from polaroc.reports.inputs import Question, of_keys, pooled, within
 from polaroc.reports.ranking import ranking
@@ -291,7 +291,7 @@ def _check_single(measures: pl.DataFrame, question: Question) -> None:
     raise InvalidArgument(
         f"the table's 'iauprec' is over {', '.join(labels) or 'a range that it does not name'}, "
         f"asked for is {question.over!r}.",
-        hint=evaluate_hint(question.ends, resolve_belief(question.over)),
+        hint=evaluate_hint(question.over),
     )
 
 

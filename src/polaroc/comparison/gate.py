@@ -318,7 +318,10 @@ def _limits_of_cases(
 
 def _on_folds(compared: Comparison, champion: object) -> Lead:
     """The lead where both models are fitted anew for each fold."""
-    difference, lower, upper = _limits(compared.pairs, champion)
+    difference, lower, upper = compared.pairs.select("difference", "lower", "upper").row(0)
+    if compared.pairs.item(0, 1) != champion:
+        # From zero, so that no difference is -0.0.
+        difference, lower, upper = 0 - difference, 0 - upper, 0 - lower
     notes = []
     if compared.pairs["std_error"].item() == 0:
         if difference == 0:
@@ -330,13 +333,3 @@ def _on_folds(compared: Comparison, champion: object) -> Lead:
         dict(compared.letters.select(compared.model, "mean").iter_rows()),
         f"{compared.size} folds", (*notes, *compared.warnings),
     )  # fmt: skip
-
-
-def _limits(pairs: pl.DataFrame, champion: object) -> tuple[float, float | None, float | None]:
-    """The difference, challenger minus champion, and its limits, from the one row of pairs."""
-    difference, lower, upper = pairs.select("difference", "lower", "upper").row(0)
-    if pairs.item(0, 1) == champion:
-        return difference, lower, upper
-    # From zero, so that no difference is -0.0.
-    turned = [None if end is None else 0 - end for end in (upper, lower)]
-    return 0 - difference, turned[0], turned[1]

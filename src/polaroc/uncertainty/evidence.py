@@ -126,7 +126,7 @@ class Contrasts:
     def p_value(self) -> "Array":
         """The two-sided p-value of no difference."""
         if isinf(self.freedom):
-            return np.vectorize(erfc, otypes=[float])(np.abs(self.statistic) / sqrt(2))
+            return np.array([erfc(abs(t) / sqrt(2)) for t in self.statistic])
         from scipy.special import stdtr
 
         return np.asarray(2 * stdtr(self.freedom, -np.abs(self.statistic)))
@@ -376,7 +376,7 @@ def quantile(level: "float | Array", freedom: float = inf) -> "Array":
     (1.96, 12.706)
     """
     if isinf(freedom):
-        return np.vectorize(normal, otypes=[float])(level)
+        return np.asarray(np.vectorize(normal, otypes=[float])(level))
     from scipy.special import stdtrit
 
     return np.asarray(-stdtrit(freedom, (1 - np.asarray(level)) / 2))

@@ -25,7 +25,7 @@ from polaroc.comparison.answer import (
     describe_priors,
     full_answer,
 )
-from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, costs_of
+from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, stakes_of
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import (
@@ -207,8 +207,8 @@ def choose(
         if isinstance(other, Cases):
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - {"cluster"})
     if measure == EXPECTED_COST:
-        costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        return choose_by_cost(cases, tuning, costs, level=level)
+        stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
+        return choose_by_cost(cases, tuning, stakes, level=level)
     measure, given = at_one_prior(measure), compared(cases)
     if not given.folds:
         refuse_unused("for folds", "each model was measured once",

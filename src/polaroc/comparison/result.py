@@ -1,8 +1,8 @@
 """The result of a comparison, and its summary as text and as HTML."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -175,43 +175,44 @@ def first_pairs(comparison: "Comparison", most: int = MAX_PAIRS) -> "tuple[pl.Da
     )
 
 
+def block(
+    title: str,
+    table: pl.DataFrame,
+    columns: "Mapping[str, tuple[str, Callable[[Any], str | None]]]",
+    keys: int = 1,
+) -> Block:
+    """Some columns of a table, each under a heading and written by a function."""
+    headings, forms = zip(*columns.values(), strict=True)
+    rows = table.select(*columns).iter_rows()
+    texts = [[form(value) for form, value in zip(forms, row, strict=True)] for row in rows]
+    return title, list(headings), texts, keys
+
+
 def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
-    caption, numbers = "Mean and SD over folds", ["mean", "SD"]
+    caption, mean, sd = "Mean and SD over folds", "mean", "SD"
     if comparison.plan.target == "trained":
-        caption, numbers = "Estimate and its standard error", ["estimate", "SE"]
+        caption, mean, sd = "Estimate and its standard error", "estimate", "SE"
     if not comparison.higher_is_better:
         caption = f"{caption} (less is better)"
-    yield (
-        "All models at once",
-        ["test", "statistic", "df1", "df2", "p"],
-        [
-            [test, number(f), _degrees(df1), _degrees(df2), p_value(p)]
-            for test, f, df1, df2, p in comparison.omnibus.iter_rows()
-        ],
-        1,
-    )
-    yield (
-        f"{caption}; models that share a letter are not told apart",
-        [comparison.model, *numbers, "letters"],
-        [
-            [str(model), number(mean), number(sd), shortened(letters)]
-            for model, mean, sd, letters in comparison.letters.iter_rows()
-        ],
-        1,
-    )
-    columns = ["difference", "adjusted_lower", "adjusted_upper", "p_adjusted"]
+    yield block("All models at once", comparison.omnibus, {
+        "test": ("test", str), "statistic": ("statistic", number), "df1": ("df1", _degrees),
+        "df2": ("df2", _degrees), "p_value": ("p", p_value),
+    })  # fmt: skip
+    model = comparison.model
+    yield block(
+        f"{caption}; models that share a letter are not told apart", comparison.letters,
+        {model: (model, str), "mean": (mean, number), "sd": (sd, number),
+         "letters": ("letters", shortened)},
+    )  # fmt: skip
     pairs, which = first_pairs(comparison)
-    shown = pairs.select(*pairs.columns[:2], *columns)
-    adjusted = comparison.plan.adjustment
-    yield (
-        f"Pairs{which}; {interval_rule(comparison.plan)}",
-        [*shown.columns[:2], "difference", "adj. lower", "adj. upper", f"p ({adjusted})"],
-        [
-            [str(a), str(b), number(d), limit(lo), limit(hi), p_value(p)]
-            for a, b, d, lo, hi, p in shown.iter_rows()
-        ],
-        2,
-    )
+    adjusted = f"p ({comparison.plan.adjustment})"
+    yield block(
+        f"Pairs{which}; {interval_rule(comparison.plan)}", pairs,
+        {name: (name, str) for name in pairs.columns[:2]} | {
+            "difference": ("difference", number), "adjusted_lower": ("adj. lower", limit),
+            "adjusted_upper": ("adj. upper", limit), "p_adjusted": (adjusted, p_value),
+        }, keys=2,
+    )  # fmt: skip
 
 
 def _degrees(df: float | None) -> str | None:

@@ -12,7 +12,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LACKING, private
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import changes
-from polaroc.comparison.by_cost import Costs, choose_by_cost, costs_of
+from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
@@ -375,16 +375,16 @@ def _choice(
     )  # fmt: skip
 
 
-def costs(question: Question) -> Costs:
+def stakes(question: Question) -> Stakes:
     """What errors cost, over the priors of the question."""
-    return costs_of(*question.needs.costs, question.over, None, None, question.estimate)
+    return stakes_of(*question.needs.costs, question.over, estimate=question.estimate)
 
 
 def _choice_by_cost(question: Question) -> Choice:
     """The choice by what models cost at thresholds that are set on cases of their own."""
     assert question.tuning is not None
     return choose_by_cost(
-        question.compared.cases, question.tuning, costs(question), level=question.level
+        question.compared.cases, question.tuning, stakes(question), level=question.level
     )
 
 

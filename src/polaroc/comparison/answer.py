@@ -10,7 +10,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.names import MAX_NAMED, listed, named, one_name
 from polaroc.base.rounding import ALMOST, percent, probability
 from polaroc.base.statistics import ROUNDING
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, Over
 
 if TYPE_CHECKING:
     from polaroc.comparison.result import Comparison
@@ -27,9 +27,7 @@ NUMBERS = (
 )  # fmt: skip
 
 
-def describe_priors(
-    over: Belief | tuple[float, float] | str | None, grid: Sequence[float] = ()
-) -> str:
+def describe_priors(over: Over | str | None, grid: Sequence[float] = ()) -> str:
     """The range or the belief, else the priors, at which a measure is taken, as a phrase.
 
     Examples

@@ -38,7 +38,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import refuse_cluster
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
-from polaroc.priors.beliefs import Belief, points, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
 from polaroc.priors.grids import prior_grid
 from polaroc.priors.in_use import ESTIMATE, KnownPrior
 from polaroc.thresholds.apply_thresholds import apply_thresholds
@@ -67,7 +67,7 @@ class Stakes(NamedTuple):
     fn: float
     fp: float
     at: float | None  # a single prior, in place of a range or belief
-    over: tuple[float, float] | Belief | None
+    over: Over | None
     constraints: Mapping[str, float] | None
     confidence: float | None
     estimate: pl.DataFrame | None = None  # whose belief `over` is
@@ -113,7 +113,7 @@ class Stakes(NamedTuple):
 def stakes_of(
     cost_fn: float,
     cost_fp: float,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
     estimate: pl.DataFrame | None = None,

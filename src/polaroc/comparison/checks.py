@@ -14,7 +14,7 @@ from polaroc.errors import (
     quoted,
 )
 from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
-from polaroc.priors.beliefs import Belief, labelled_range, same_over
+from polaroc.priors.beliefs import Over, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
 
@@ -117,8 +117,8 @@ def refuse_one_class(measures: pl.DataFrame) -> None:
 
 
 def of_one_range(
-    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
-) -> tuple[pl.DataFrame, tuple[float, float] | Belief | str | None]:
+    measures: pl.DataFrame, measure: str, over: Over | None
+) -> tuple[pl.DataFrame, Over | str | None]:
     """The rows of one measure and of the AUC, and the range or belief they are over."""
     if not needs_range(measure):
         return measures, None

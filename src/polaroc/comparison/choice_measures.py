@@ -9,7 +9,7 @@ from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.predictions.cases import Cases
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import prior_grid
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import read_cases
@@ -23,9 +23,7 @@ NEEDS_RANGE = Hint(
 )
 
 
-def measures_of(
-    cases: Cases[pl.DataFrame], over: tuple[float, float] | Belief | None, measure: str
-) -> pl.DataFrame:
+def measures_of(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> pl.DataFrame:
     """The measures of predictions."""
     if over is None:
         raise InvalidArgument(
@@ -44,7 +42,7 @@ def needs_predictions() -> InvalidArgument:
     )
 
 
-def options_of(over: tuple[float, float] | Belief, measure: str) -> dict[str, Any]:
+def options_of(over: Over, measure: str) -> dict[str, Any]:
     """The arguments of `evaluate` that give what a choice needs."""
     at = one_prior(over)
     if at is not None:
@@ -62,9 +60,7 @@ def one_prior(over: object) -> float | None:
     return over[0] if isinstance(over, tuple) and over[0] == over[1] else None
 
 
-def of_one_test_set(
-    cases: Cases[pl.DataFrame], measure: str, over: tuple[float, float] | Belief | None
-) -> Evidence:
+def of_one_test_set(cases: Cases[pl.DataFrame], measure: str, over: Over | None) -> Evidence:
     """Evidence on fitted models on one test set: a measure over a range, or at one prior.
 
     Paired by case; where no column tells the cases apart, as if every model had a test set of its

@@ -58,7 +58,7 @@ from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
-from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
 from polaroc.typing import Table
@@ -218,7 +218,7 @@ def choose(
     if given.are_measures and estimate is not None:
         raise needs_predictions()
 
-    def choice_over(over: tuple[float, float] | Belief | None) -> Choice:
+    def choice_over(over: Over | None) -> Choice:
         choice = choose_measured(
             given.table if given.are_measures else measures_of(given.cases, over, measure),
             given.model, given.folds, measure, over=over, test_train_ratio=given.test_train_ratio,
@@ -235,8 +235,8 @@ def choose(
 
 
 def _checked_priors(
-    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
-) -> tuple[tuple[float, float] | Belief | None, pl.DataFrame | None]:
+    over: Over | pl.DataFrame | pl.LazyFrame | None,
+) -> tuple[Over | None, pl.DataFrame | None]:
     """The range or belief that was given, and the estimate where it is the belief of one."""
     estimate = None
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
@@ -252,9 +252,7 @@ def _checked_priors(
     return over, estimate
 
 
-def _at_estimate(
-    choice_over: Callable[[tuple[float, float] | Belief], Choice], belief: Belief
-) -> Choice:
+def _at_estimate(choice_over: Callable[[Over], Choice], belief: Belief) -> Choice:
     """The choice at an estimated prior, with the widest limits of those over its interval."""
     choice = choice_over(belief)
     models = choice.models
@@ -314,7 +312,7 @@ def choose_measured(
     folds: Sequence[str],
     measure: str = "auprec",
     *,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
     test_train_ratio: float | None,
     incomplete: Incomplete,
     level: float = 0.95,
@@ -398,7 +396,7 @@ def _of_errors(
     frame: pl.DataFrame,
     table: FoldValues,
     measure: str,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
     grid: Sequence[float],
 ) -> Evidence:
     """Evidence on one test set from standard errors, as if those of models were unrelated."""
@@ -432,9 +430,7 @@ def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
     return frame.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
 
 
-def _sens(
-    frame: pl.DataFrame, model: str, over: tuple[float, float] | Belief | None
-) -> pl.DataFrame:
+def _sens(frame: pl.DataFrame, model: str, over: Over | None) -> pl.DataFrame:
     """The mean Sens per model over the range, null unless the table has it for all."""
     labels = over_labels(frame, "sens")
     if labels and over is not None:
@@ -459,7 +455,7 @@ def _other_range(
     models: pl.DataFrame,
     model: str,
     measure: str,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
 ) -> list[str]:
     """Warning where the IAUPREC of the table is not the expected AUPREC."""
     if over is None or measure != "auprec" or "iauprec" not in frame["measure"]:

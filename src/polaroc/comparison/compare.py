@@ -41,7 +41,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns, RoleName
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.takes_cases import takes_cases
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Prior, Table
 from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t, by_tukey
@@ -331,7 +331,7 @@ def _of_fitted(
     plan: Plan,
     *,
     prior: Prior | None,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
 ) -> Comparison:
     """The comparison of the models as they are, paired by case."""
     at: Prior = "observed" if prior is None else prior

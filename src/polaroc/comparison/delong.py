@@ -17,7 +17,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.roles import Columns, RoleName
 from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Over
 from polaroc.typing import Interpolation, Prior, Priors
 from polaroc.uncertainty.adjusted import by_holm
 from polaroc.uncertainty.evidence import Evidence, all_pairs
@@ -124,7 +124,7 @@ def _tests(evidence: Evidence, models: pl.Series, level: float) -> pl.DataFrame:
 def single_measure(
     name: str,
     prior: Prior,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
     interpolation: Interpolation,
     score_prior: Prior = "observed",
 ) -> Measure:

@@ -33,7 +33,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.takes_cases import takes_cases
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, Over
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Evidence, Moved, contrasts
 from polaroc.uncertainty.scored_cases import read_cases
@@ -179,7 +179,7 @@ def gate(
     two = two_models(cases, champion, challenger)
     given = compared(two)
     at: Prior = "observed" if prior is None else prior
-    taken_over: tuple[float, float] | Belief | str | None = over
+    taken_over: Over | str | None = over
     if given.on_cases:
         refuse_unused(
             "for folds", "the models were measured once, on one test set",
@@ -245,7 +245,7 @@ def _on_cases(
     given: Compared,
     measure: str,
     at: Prior,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
     models: tuple[object, object],
     level: float,
 ) -> Lead:

@@ -13,7 +13,7 @@ from polaroc.base.text import capitalised
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.predictions.row_checks import THE_TRUTH
-from polaroc.priors.beliefs import Belief, labelled_range, same_over
+from polaroc.priors.beliefs import Over, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
 
@@ -174,9 +174,7 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     return Rows(frame, keys, measure)
 
 
-def range_rows(
-    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief
-) -> Rows | None:
+def range_rows(measures: pl.DataFrame, measure: str, over: Over) -> Rows | None:
     """The rows of a measure that are known to be over a range or belief, if any."""
     same = [label for label in over_labels(measures, measure) if same_over(label, over)]
     if not same:
@@ -184,7 +182,7 @@ def range_rows(
     return rows_of(measures.filter(pl.col(OVER).is_in(same)), measure)
 
 
-def of_range(measures: pl.DataFrame, over: tuple[float, float] | Belief | None) -> pl.DataFrame:
+def of_range(measures: pl.DataFrame, over: Over | None) -> pl.DataFrame:
     """The table without rows over another range or belief."""
     if over is None or OVER not in measures.columns:
         return measures

@@ -14,7 +14,7 @@ from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, ra
 from polaroc.comparison.posterior import Posterior, posterior_columns
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import higher_is_better, label, mean_name
-from polaroc.priors.beliefs import Belief, points, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 
@@ -119,7 +119,7 @@ class MeasureUnderBelief:
     """The rows of a measure, its grid of priors, and the belief about the prior."""
 
     rows: Rows  # rows of the mean over exactly this range have the prior WHOLE
-    over: tuple[float, float] | Belief | None
+    over: Over | None
     belief: Belief
     grid: tuple[float, ...]
     evaluated_priors: tuple[float, ...]
@@ -152,7 +152,7 @@ class MeasureUnderBelief:
 
 
 def measure_under_belief(
-    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
+    measures: pl.DataFrame, measure: str, over: Over | None
 ) -> MeasureUnderBelief:
     """The measure of a tidy table under a belief; raise where the table has too few priors.
 
@@ -230,9 +230,7 @@ def best_shares(values: "Array") -> "Array":
     return shared
 
 
-def priors_to_evaluate(
-    over: tuple[float, float] | Belief, grid: Sequence[float]
-) -> tuple[float, ...]:
+def priors_to_evaluate(over: Over, grid: Sequence[float]) -> tuple[float, ...]:
     """The priors at which models are compared prior by prior.
 
     For a range, the priors of the grid within it and its ends; for a belief, its nodes without
@@ -250,9 +248,7 @@ def priors_to_evaluate(
     )
 
 
-def check_coverage(
-    over: tuple[float, float] | Belief, grid: Sequence[float], is_exact: bool = False
-) -> list[str]:
+def check_coverage(over: Over, grid: Sequence[float], is_exact: bool = False) -> list[str]:
     """Raise if the grid does not cover a range or belief; otherwise return warnings."""
     if not grid:
         raise InvalidArgument(
@@ -294,7 +290,7 @@ def _are_among(priors: Sequence[float], grid: Sequence[float]) -> bool:
     return all(any(abs(prior - at) <= SAME for at in grid) for prior in priors)
 
 
-def evaluate_hint(over: tuple[float, float] | Belief) -> str:
+def evaluate_hint(over: Over) -> str:
     """Hint: the call that makes a sufficient table."""
     if isinstance(over, Belief):
         return f"pr.evaluate(..., over=belief, priors=belief.priors) with belief = {over!r}."
@@ -305,5 +301,5 @@ def evaluate_hint(over: tuple[float, float] | Belief) -> str:
     )
 
 
-def _ends(over: tuple[float, float] | Belief) -> tuple[float, float]:
+def _ends(over: Over) -> tuple[float, float]:
     return over if isinstance(over, tuple) else (min(over.priors), max(over.priors))

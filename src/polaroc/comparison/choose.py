@@ -35,7 +35,7 @@ from polaroc.comparison.choice_measures import (
     one_prior,
 )
 from polaroc.comparison.compare import NO_BEARING, compare, of_table
-from polaroc.comparison.compared import compared, doubted, measured_halves
+from polaroc.comparison.compared import Compared, compared, doubted, measured_halves
 from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
 from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
@@ -220,8 +220,8 @@ def choose(
 
     def choice_over(over: Over | None) -> Choice:
         choice = choose_measured(
-            given.table if given.are_measures else measures_of(given.cases, over, measure),
-            given.model, given.folds, measure, over=over, test_train_ratio=given.test_train_ratio,
+            given, given.table if given.are_measures else measures_of(given.cases, over, measure),
+            measure, over=over, test_train_ratio=given.test_train_ratio,
             incomplete=incomplete, level=level,
             evidence=of_one_test_set(given.cases, measure, over) if given.on_cases else None,
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
@@ -307,9 +307,8 @@ def _check_options(
 
 
 def choose_measured(
+    given: Compared,
     frame: pl.DataFrame,
-    model: str,
-    folds: Sequence[str],
     measure: str = "auprec",
     *,
     over: Over | None,
@@ -320,6 +319,7 @@ def choose_measured(
     halves: pl.DataFrame | None = None,
 ) -> Choice:
     """The choice from tidy measures; `evidence` where it does not follow from these."""
+    model = given.model
     check_result_name(model, COLUMNS)
     refuse_one_class(frame)
     if (prior := one_prior(over)) is not None:
@@ -327,7 +327,7 @@ def choose_measured(
         halves = None if halves is None else _at_prior(halves, measure, prior)
     under_belief = measure_under_belief(frame, measure, over)
     table = balanced(
-        under_belief.rows, under_belief.columns, model, folds, incomplete,
+        under_belief.rows, under_belief.columns, model, given.folds, incomplete,
         noted=under_belief.noted,
     )  # fmt: skip
     measured = under_belief.expected_measures(table.values)
@@ -355,7 +355,7 @@ def choose_measured(
     comparison = None
     if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
         plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)
-        comparison = of_table(expected, evidence, f"expected {measure}", folds, plan, higher=higher)
+        comparison = of_table(expected, evidence, f"expected {measure}", plan, higher=higher)
     name = in_words(measure)
     doubted = doubts(frame, measure)
     answer = full_answer(
@@ -385,7 +385,7 @@ def choose_measured(
         comparison=comparison,
         over=under_belief.belief,
         measure=measure,
-        folds=tuple(folds),
+        folds=given.folds,
         fold_count=len(table.values),
         level=level,
         is_bound=evidence.is_bound,

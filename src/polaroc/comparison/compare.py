@@ -234,7 +234,7 @@ def compare(
             read = replace(read, table=contrasted(read.table))
         evidence = of_half_splits(table, read)
     label = _label(measure, rows, prior, contrast)
-    result = of_table(table, evidence, label, given.folds, plan, higher=higher_is_better(measure))
+    result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)
     return replace(result, warnings=(*given.left_out, *result.warnings, *doubts))
 
@@ -295,13 +295,11 @@ def of_table(
     table: FoldValues,
     evidence: Evidence,
     label: str,
-    folds: Sequence[str],
     plan: Plan,
     *,
     higher: bool = True,
 ) -> Comparison:
     """The comparison of a balanced table by the evidence that it gives, or halves do."""
-    check_result_name(table.models.name)
     values, pairs = table.at_first, all_pairs(evidence)
     if plan.halves:
         if plan.guarded:
@@ -321,7 +319,7 @@ def of_table(
     spread = values.std(axis=0, ddof=1)
     return _result(
         plan, tests, pairs, adjusted, table.models, values.mean(axis=0), spread, higher=higher,
-        warnings=warnings, measure=label, fold=tuple(folds), size=len(values),
+        warnings=warnings, measure=label, fold=tuple(table.folds.columns), size=len(values),
     )  # fmt: skip
 
 
@@ -390,6 +388,7 @@ def _result(
     **said: Any,
 ) -> Comparison:
     """The tests as tables, beside what is said of them."""
+    check_result_name(models.name)
     apart = pairs.apart(adjusted.p_value, plan.level)
     return Comparison(
         omnibus.frame(tests), pair_frame(pairs, adjusted, models, plan.level),

@@ -368,10 +368,9 @@ def _choice(
     if question.by_cost:
         return _choice_by_cost(question)
     return choose_measured(
-        measures, question.model, question.folds, over=question.over,
+        question.compared, measures, over=question.over,
         test_train_ratio=question.test_train_ratio, incomplete=question.incomplete,
-        level=question.level,
-        evidence=None if tested is None else tested.evidence,
+        level=question.level, evidence=None if tested is None else tested.evidence,
     )  # fmt: skip
 
 

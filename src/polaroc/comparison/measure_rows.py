@@ -1,6 +1,6 @@
 """Rows of one measure of a tidy table, at given priors, and their means over folds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -272,6 +272,17 @@ def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
         for row in rows.head(highest).iter_rows(named=True)
     )
     return first + (f" and {rows.height - highest} more" if rows.height > highest else "")
+
+
+def refuse_rows(problems: Mapping[str, pl.DataFrame], hint: str) -> None:
+    """Refuse rows, with the first of them behind how many there are of which problem."""
+    found = [
+        f"{rows.height} {problem}: {listed_rows(rows)}"
+        for problem, rows in problems.items()
+        if rows.height
+    ]
+    if found:
+        raise InvalidTable(f"{'; '.join(found)}.", hint=hint)
 
 
 def _is_observed() -> pl.Expr:

@@ -1,7 +1,5 @@
 """The measures of predictions that a choice needs, and the evidence of one test set."""
 
-from typing import Any
-
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
@@ -24,13 +22,17 @@ NEEDS_RANGE = Hint(
 
 
 def measures_of(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> pl.DataFrame:
-    """The measures of predictions."""
+    """The measures of predictions that a choice needs."""
     if over is None:
-        raise InvalidArgument(
-            "predictions are given without a range of priors.",
-            hint=NEEDS_RANGE,
-        )
-    return evaluate(cases, **options_of(over, measure))
+        raise InvalidArgument("predictions are given without a range of priors.", hint=NEEDS_RANGE)
+    mean = mean_name(measure)
+    measures = ["auc", measure, *([] if mean is None else [mean])]
+    if (at := one_prior(over)) is not None:
+        return evaluate(cases, priors=[at], measures=sorted({measure, "auc"}))
+    if isinstance(over, Belief):
+        return evaluate(cases, over=over, priors=over.priors, measures=measures)
+    priors = prior_grid(*over, GRID)["prior"].to_list()
+    return evaluate(cases, over=over, priors=priors, measures=[*measures, "sens"])
 
 
 def needs_predictions() -> InvalidArgument:
@@ -40,19 +42,6 @@ def needs_predictions() -> InvalidArgument:
         "say what they are at others.",
         hint="give predictions, with truth and score, or a range of priors.",
     )
-
-
-def options_of(over: Over, measure: str) -> dict[str, Any]:
-    """The arguments of `evaluate` that give what a choice needs."""
-    at = one_prior(over)
-    if at is not None:
-        return {"priors": [at], "measures": sorted({measure, "auc"})}
-    mean = mean_name(measure)
-    measures = ["auc", measure, *([] if mean is None else [mean])]
-    if isinstance(over, Belief):
-        return {"over": over, "priors": over.priors, "measures": measures}
-    priors = prior_grid(*over, GRID)["prior"].to_list()
-    return {"over": over, "priors": priors, "measures": [*measures, "sens"]}
 
 
 def one_prior(over: object) -> float | None:
@@ -74,12 +63,10 @@ def of_one_test_set(cases: Cases[pl.DataFrame], measure: str, over: Over | None)
             f"of the {label(measure)} averaged over priors it is known at a single prior, or from "
             "several folds",
         )
-    chosen = (
-        select_measures(mean, "observed", over, "exact", ARRAYS, score_prior=cases.score_prior)
-        if at is None
-        else select_measures(measure, [at], None, "exact", ARRAYS, score_prior=cases.score_prior)
-    )
-    (one,) = chosen.measures
+    name, place = (mean, over) if at is None else (measure, None)
+    (one,) = select_measures(
+        name, at or "observed", place, "exact", ARRAYS, score_prior=cases.score_prior
+    ).measures
     if not (one.gradient_terms or one.case_loss):
         return without(
             "the cases of one test set do not tell by how much the "

@@ -9,7 +9,6 @@ import polars as pl
 from polaroc.base.columns import column_name
 from polaroc.base.private_columns import HAVE, SIZE
 from polaroc.base.text import capitalised
-from polaroc.comparison.checks import refuse_empty
 from polaroc.comparison.layout import ratio_of
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, alike, of_measures, opened
@@ -89,7 +88,10 @@ def compared(cases: Cases[Any]) -> Compared:
         folds = tuple(column_name(fold, "fold") for fold in cases.fold)
         return Compared(cases.collect(), model, folds)
     own = cases.collect()
-    refuse_empty(own.table)
+    if own.table.is_empty():
+        raise InvalidPredictions(
+            "there are no rows, so that there is nothing to choose by.", hint="check the table."
+        )
     columns = [column_name(fold, "fold") for fold in own.fold]
     # A fold of one value, as of a table that was filtered, divides nothing.
     several = columns and own.table.select(columns).n_unique() > 1

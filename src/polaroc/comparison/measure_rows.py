@@ -176,27 +176,30 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
 
 def range_rows(measures: pl.DataFrame, measure: str, over: Over) -> Rows | None:
     """The rows of a measure that are known to be over a range or belief, if any."""
-    same = [label for label in over_labels(measures, measure) if same_over(label, over)]
-    if not same:
-        return None
-    return rows_of(measures.filter(pl.col(OVER).is_in(same)), measure)
+    same = over_labels(measures, measure, over)
+    return rows_of(measures.filter(pl.col(OVER).is_in(same)), measure) if same else None
 
 
 def of_range(measures: pl.DataFrame, over: Over | None) -> pl.DataFrame:
     """The table without rows over another range or belief."""
     if over is None or OVER not in measures.columns:
         return measures
-    labels = measures[OVER].cast(pl.String).drop_nulls().unique().to_list()
-    others = [label for label in labels if not same_over(label, over)]
-    return measures.filter(pl.col(OVER).is_null() | ~pl.col(OVER).is_in(others))
+    same = over_labels(measures, None, over)
+    return measures.filter(pl.col(OVER).is_null() | pl.col(OVER).cast(pl.String).is_in(same))
 
 
-def over_labels(measures: pl.DataFrame, measure: str) -> list[str]:
-    """Ranges or beliefs of the rows of a measure, where the table has them."""
+def over_labels(measures: pl.DataFrame, measure: str | None, over: Over | None = None) -> list[str]:
+    """Ranges or beliefs of the rows of a measure, or of all, where the table has them.
+
+    Of these the one that is asked for, where one is.
+    """
     if OVER not in measures.columns:
         return []
-    rows = measures.filter(pl.col("measure").cast(pl.String) == measure)
-    return rows[OVER].cast(pl.String).drop_nulls().unique().sort().to_list()
+    rows = measures
+    if measure is not None:
+        rows = measures.filter(pl.col("measure").cast(pl.String) == measure)
+    labels = rows[OVER].cast(pl.String).drop_nulls().unique().sort().to_list()
+    return [label for label in labels if over is None or same_over(label, over)]
 
 
 def only_range(measures: pl.DataFrame, mean: str = "iauprec") -> tuple[float, float] | None:

@@ -13,7 +13,6 @@ from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.rounding import short_threshold
-from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import (
     PER_CASE,
@@ -308,12 +307,8 @@ def _choice(
     models = pl.concat([ranked, unrated], how="diagonal").pipe(with_level, level)
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
-    close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING * pl.col("mean").max()
     threshold = ranked["threshold"][0] if is_any else None
     return Choice(
-        bayes=ranked[model][0] if is_any else None,
-        minimax=ranked.filter(close)[model][0] if is_any else None,
-        steadiest=None,
         answer=_sentence(ranked, stakes, curves, is_bound=evidence.is_bound)
         + _without_threshold(judged, model)
         if is_any
@@ -334,7 +329,6 @@ def _choice(
         folds=(),
         level=level,
         is_bound=evidence.is_bound,
-        threshold=threshold,
         promise=stakes.promise() if threshold is not None else None,
     )
 

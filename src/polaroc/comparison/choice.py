@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.rounding import number, probability
+from polaroc.base.statistics import ROUNDING
 from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
 from polaroc.comparison.answer import describe_tests
 from polaroc.comparison.posterior import EXPECTED_LIMITS
@@ -26,12 +27,6 @@ class Choice:
 
     Attributes
     ----------
-    bayes
-        The model with the best mean of the measure, and so the least mean regret.
-    minimax
-        The model with the least worst regret; None where regrets are not known.
-    steadiest
-        The model with the least Sens, None where the table has none.
     answer
         What to take, by how much, how likely it is the best, and what is lost if it is
         not, in one sentence.
@@ -69,16 +64,10 @@ class Choice:
     is_bound
         Whether `probability_best` of the first model is rather too low, since the ratio
         of test to training cases, or which rows are of one case, is not known.
-    threshold
-        Of a choice by expected cost, the threshold of the first model: scores from it on
-        are called positive; None where nothing is, and of other choices.
     promise
-        What that threshold promises in one sentence, None where nothing is promised.
+        What `threshold` promises in one sentence, None where nothing is promised.
     """
 
-    bayes: Any
-    minimax: Any
-    steadiest: Any
     answer: str
     models: pl.DataFrame
     priors: pl.DataFrame
@@ -90,8 +79,40 @@ class Choice:
     fold_count: int = 1
     level: float = 0.95
     is_bound: bool = False
-    threshold: float | None = None
     promise: str | None = None
+
+    @property
+    def bayes(self) -> Any:
+        """The model with the best mean of the measure, and so the least mean regret."""
+        return judged_models(self).to_series(0).first()
+
+    @property
+    def minimax(self) -> Any:
+        """The model with the least worst regret; None where regrets are not known."""
+        return self._least("worst_regret")
+
+    @property
+    def steadiest(self) -> Any:
+        """The model with the least Sens, None where the table has none."""
+        return self._least("sens")
+
+    @property
+    def threshold(self) -> float | None:
+        """Of a choice by expected cost, the threshold of the first model.
+
+        Scores from it on are called positive; None where nothing is, and of other choices.
+        """
+        first: Any = judged_models(self)["threshold"].first() if self.is_by_cost else None
+        return first
+
+    def _least(self, column: str) -> Any:
+        """The model with the least value, the better one where two tie; None if one is unknown."""
+        judged = judged_models(self)
+        if judged[column].null_count():
+            return None
+        rounding = ROUNDING * pl.col("mean").abs().max()
+        close = pl.col(column) <= pl.col(column).min() + rounding
+        return judged.filter(close).to_series(0).first()
 
     @property
     def is_by_cost(self) -> bool:

@@ -17,7 +17,6 @@ from polaroc.base.checks import (
 from polaroc.base.columns import as_lazy, with_level
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
-from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.answer import (
     changes,
     corrected,
@@ -41,9 +40,7 @@ from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, doubts, over_labels, range_rows, rows_of
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
-from polaroc.comparison.regret import (
-    measure_under_belief,
-)
+from polaroc.comparison.regret import MeasureUnderBelief, measure_under_belief
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
     CATALOG,
@@ -194,12 +191,15 @@ def choose(
         check_factor(name, cost)
     check_score_prior(cases.score_prior)
     over, estimate = _checked_priors(over)
-    _check_options(
-        measure, test_train_ratio=cases.test_train_ratio, halves=halves, tuning=tuning,
-        cost_fn=cost_fn, cost_fp=cost_fp, constraints=constraints, confidence=confidence,
-        incomplete=unless("raise", incomplete),
-        score_prior=unless(OBSERVED, cases.score_prior),
-    )  # fmt: skip
+    of_folds = {
+        "test_train_ratio": cases.test_train_ratio, "halves": halves,
+        "incomplete": unless("raise", incomplete),
+    }  # fmt: skip
+    of_costs = {
+        "tuning": tuning, "constraints": constraints, "confidence": confidence,
+        "cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp),
+    }  # fmt: skip
+    _check_options(measure, of_folds, of_costs, unless(OBSERVED, cases.score_prior))
     check_share("level", level)
     if estimate is not None:
         check_level(estimate, level)
@@ -273,9 +273,8 @@ def _at_estimate(choice_over: Callable[[Over], Choice], belief: Belief) -> Choic
 
 
 def _check_options(
-    measure: str, *, test_train_ratio: object, halves: object, incomplete: object,
-    score_prior: object, cost_fn: object, cost_fp: object, **of_costs: object,
-) -> None:  # fmt: skip
+    measure: str, of_folds: dict[str, object], of_costs: dict[str, object], score_prior: object
+) -> None:
     """Refuse arguments that are for another measure."""
     check_text("measure", measure, "auprec")
     if measure != EXPECTED_COST and nearest(measure, [EXPECTED_COST]):
@@ -291,16 +290,13 @@ def _check_options(
             ),
         )
     if measure == EXPECTED_COST:
-        refuse_unused(
-            "for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set",
-            test_train_ratio=test_train_ratio, halves=halves, incomplete=incomplete,
-        )  # fmt: skip
+        on_one = f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set"
+        refuse_unused("for folds", on_one, hint=None, **of_folds)
         refuse_unused("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
                 score_prior=score_prior)  # fmt: skip
         return
     refuse_unused(
         f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **of_costs,
-        cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
         hint=Hint("give {measure} with {tuning} to choose a threshold, too, or leave them out.",
                   measure=EXPECTED_COST, tuning=None),
     )  # fmt: skip
@@ -335,11 +331,7 @@ def choose_measured(
     over, higher = under_belief.over, higher_is_better(measure)
     if halves is not None:
         check_folds(table)
-        own = measure_under_belief(halves, measure, over)
-        read = read_halves(own.rows, own.columns, table.models, own.noted)
-        in_halves = own.expected_measures(read.table.values).expected
-        read = replace(read, table=replace(read.table, values=in_halves[:, :, None]))
-        evidence = of_half_splits(expected, read)
+        evidence = _of_halves(measure_under_belief(halves, measure, over), expected)
     elif len(table.values) > 1:
         evidence = of_folds(measured.expected, test_train_ratio, table.models)
     elif evidence is None:
@@ -366,9 +358,6 @@ def choose_measured(
         is_area=is_area(measure),
     )
     return Choice(
-        bayes=models[model][0],
-        minimax=_least(models, model, "worst_regret"),
-        steadiest=_least(models, model, "sens"),
         answer="".join(f"{warning} " for warning in doubted) + answer,
         models=models,
         priors=priors,
@@ -390,6 +379,14 @@ def choose_measured(
         level=level,
         is_bound=evidence.is_bound,
     )
+
+
+def _of_halves(halves: MeasureUnderBelief, expected: FoldValues) -> Evidence:
+    """Evidence on the expected measure of the folds, from that of the halves."""
+    read = read_halves(halves.rows, halves.columns, expected.models, halves.noted)
+    values = halves.expected_measures(read.table.values).expected
+    read = replace(read, table=replace(read.table, values=values[:, :, None]))
+    return of_half_splits(expected, read)
 
 
 def _of_errors(
@@ -440,14 +437,6 @@ def _sens(frame: pl.DataFrame, model: str, over: Over | None) -> pl.DataFrame:
     estimates = frame.clear() if rows is None else rows.frame
     sens = estimates.group_by(model).agg(pl.col("estimate").cast(pl.Float64).mean().alias("sens"))
     return sens.with_columns(pl.when(~pl.col("sens").is_null().any()).then("sens").alias("sens"))
-
-
-def _least(models: pl.DataFrame, model: str, column: str) -> Any:
-    """The model with the least value, the better one where two tie."""
-    if models[column].null_count():
-        return None
-    close = pl.col(column) <= pl.col(column).min() + ROUNDING
-    return models.filter(close)[model][0]
 
 
 def _other_range(

@@ -102,8 +102,8 @@ class Choice:
 
         Scores from it on are called positive; None where nothing is, and of other choices.
         """
-        first: Any = judged_models(self)["threshold"].first() if self.is_by_cost else None
-        return first
+        judged = judged_models(self)
+        return judged["threshold"][0] if self.is_by_cost and judged.height else None
 
     def _least(self, column: str) -> Any:
         """The model with the least value, the better one where two tie; None if one is unknown."""

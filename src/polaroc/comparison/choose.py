@@ -1,6 +1,6 @@
 """Which model to take where the prior is uncertain, and how sure that is."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack, get_args
 
@@ -30,6 +30,7 @@ from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import (
     measures_of,
     needs_predictions,
+    of_errors,
     of_one_test_set,
     one_prior,
 )
@@ -59,7 +60,7 @@ from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_bel
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
 from polaroc.typing import Table
-from polaroc.uncertainty.evidence import Evidence, of_folds, of_unrelated, without
+from polaroc.uncertainty.evidence import Evidence, of_folds
 
 COLUMNS = (
     "mean", "expected", "expected_lower", "expected_upper", "probability_best", "expected_loss",
@@ -335,7 +336,7 @@ def choose_measured(
     elif len(table.values) > 1:
         evidence = of_folds(measured.expected, test_train_ratio, table.models)
     elif evidence is None:
-        evidence = _of_errors(frame, expected, measure, over, under_belief.grid)
+        evidence = of_errors(frame, expected, measure, over, under_belief.grid)
     limits = bounds(measure)
     known = posterior(evidence, higher=higher, level=level, limits=limits)
     if known is not None:
@@ -387,36 +388,6 @@ def _of_halves(halves: MeasureUnderBelief, expected: FoldValues) -> Evidence:
     values = halves.expected_measures(read.table.values).expected
     read = replace(read, table=replace(read.table, values=values[:, :, None]))
     return of_half_splits(expected, read)
-
-
-def _of_errors(
-    frame: pl.DataFrame,
-    table: FoldValues,
-    measure: str,
-    over: Over | None,
-    grid: Sequence[float],
-) -> Evidence:
-    """Evidence on one test set from standard errors, as if those of models were unrelated."""
-    models, mean = table.models, mean_name(measure)
-    rows = frame.clear()
-    if mean is not None and over is not None and range_rows(frame, mean, over):
-        rows = frame.filter(pl.col("measure").cast(pl.String) == mean)
-    elif len(grid) == 1:
-        named = pl.col("measure").cast(pl.String) == measure
-        rows = frame.filter(named & ((pl.col("prior") - grid[0]).abs() <= SAME))
-    if "std_error" in rows.columns and rows.height == len(models):
-        known = rows.select(models.name, "std_error")
-        joined = join_on(models.to_frame(), known, [models.name], "left", order="left")
-        if not joined["std_error"].null_count():
-            errors = joined["std_error"].cast(pl.Float64).to_numpy()
-            return of_unrelated(table.at_first, errors, models)
-    return without(
-        Hint(
-            "To know how sure the choice is, give predictions with {case}, which names the cases "
-            "of one test set, or measures of several folds: each model was measured once.",
-            case="id",
-        )
-    )
 
 
 def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:

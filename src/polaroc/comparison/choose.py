@@ -367,7 +367,7 @@ def choose_measured(
             describe_evidence(evidence, is_tested=comparison is not None),
             corrected(models, name, higher=higher),
             *changes(priors),
-            *([] if under_belief.is_exact else _other_range(frame, models, model, measure, over)),
+            *([] if under_belief.whole else _other_range(frame, models, model, measure, over)),
             *([] if comparison is None else comparison.warnings),
             *table.warnings,
             *doubted,

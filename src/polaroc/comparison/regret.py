@@ -123,28 +123,24 @@ class MeasureUnderBelief:
     belief: Belief
     grid: tuple[float, ...]
     evaluated_priors: tuple[float, ...]
-    is_exact: bool  # whether the table has the mean over exactly this range
+    whole: tuple[float, ...]  # WHOLE, where the table has the mean over exactly this range
     covers: bool
     warnings: tuple[str, ...]
 
     @property
     def columns(self) -> list[float]:
         """The priors at which values are needed."""
-        return [*self.grid, *self._whole]
+        return [*self.grid, *self.whole]
 
     @property
     def noted(self) -> list[float]:
         """The priors whose notes become warnings."""
-        return [*self.evaluated_priors, *self._whole]
-
-    @property
-    def _whole(self) -> list[float]:
-        return [WHOLE] if self.is_exact else []
+        return [*self.evaluated_priors, *self.whole]
 
     def expected_measures(self, values: "Array") -> "ExpectedMeasures":
         """Expected measures from the values at `columns`, folds × models × priors."""
         at = len(self.grid)
-        overall = values[:, :, at] if self.is_exact else None
+        overall = values[:, :, at] if self.whole else None
         return ExpectedMeasures(
             values[:, :, :at], self.grid, self.belief, self.evaluated_priors, overall, self.covers,
             higher_is_better(self.rows.measure),
@@ -203,8 +199,8 @@ def measure_under_belief(
         of_range = whole.frame.with_columns(prior=pl.lit(WHOLE))
         rows = replace(rows, frame=pl.concat([rows.frame, of_range], how="vertical_relaxed"))
     return MeasureUnderBelief(
-        rows, over, resolve_belief(asked), tuple(grid), evaluated, whole is not None, covers,
-        tuple(warnings),
+        rows, over, resolve_belief(asked), tuple(grid), evaluated,
+        () if whole is None else (WHOLE,), covers, tuple(warnings),
     )  # fmt: skip
 
 

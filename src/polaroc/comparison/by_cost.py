@@ -35,7 +35,6 @@ from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, alike
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.takes_cases import refuse_cluster
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, points, resolve_belief
@@ -95,8 +94,8 @@ class Costs(NamedTuple):
         at = one_prior(self.over)
         return tuple(prior_grid(*self.over, GRID)["prior"]) if at is None else (at,)
 
-    def thresholds(self, curves: pl.DataFrame, models: int) -> pl.DataFrame:
-        """The threshold of each model, so that all promises hold at once."""
+    def thresholds(self, curves: pl.DataFrame | Cases[pl.DataFrame], models: int) -> pl.DataFrame:
+        """The threshold of each model, of curves or cases, so that all promises hold at once."""
         # A model whose promise is broken may be picked because it is: the error is shared out.
         confidence = None if self.confidence is None else 1 - (1 - self.confidence) / models
         at = one_prior(self.over)
@@ -145,8 +144,6 @@ def choose_by_cost(
             "not given.",
             hint=Hint("give {truth} and {score}.", truth="truth", score="score"),
         )
-    if costs.confidence is not None:
-        refuse_cluster(cases, "choose(confidence=...)")
     if tuning is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
@@ -154,14 +151,16 @@ def choose_by_cost(
                 "give {tuning}: predictions on cases that take no part otherwise.", tuning=...
             ),
         )
-    # Thresholds that cost least need no clusters.
-    given, like = compared(cases), replace(cases, cluster=None)
+    given = compared(cases)
+    # Thresholds that cost least need no clusters, those with a promise do.
+    like = cases if costs.confidence is not None else replace(cases, cluster=None)
     tuned = alike(like, tuning, find=("fold",)).collect()
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
     check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
-    curves = curve(replace(tuned, fold=())).rename({model_column(tuned): model})
+    tuned, named = replace(tuned, fold=()), {model_column(tuned): model}
+    curves = curve(tuned).rename(named)
     own_curves = curve(own)
     models = own_curves[model].n_unique()
     if models < 2:
@@ -180,7 +179,12 @@ def choose_by_cost(
             hint="give their predictions, or leave these models out.",
         )
     # Refused above; equal rates of other cases are chance.
-    thresholds = costs.thresholds(curves, models)
+    clustered = costs.confidence is not None and tuned.cluster is not None
+    thresholds = (
+        costs.thresholds(tuned, models).rename(named)
+        if clustered
+        else costs.thresholds(curves, models)
+    )
     judged = apply_thresholds(own, thresholds, same_table=True).with_columns(
         (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN)
     )

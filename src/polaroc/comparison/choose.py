@@ -205,7 +205,8 @@ def choose(
         check_level(estimate, level)
     for other in (halves, tuning):
         if isinstance(other, Cases):
-            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - {"cluster"})
+            own = {"cluster"} if confidence is None else set()
+            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:
         costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return choose_by_cost(cases, tuning, costs, level=level)

@@ -34,21 +34,19 @@ from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, alike
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.takes_cases import refuse_cluster
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
 from polaroc.priors.grids import prior_grid
-from polaroc.priors.in_use import ESTIMATE, KnownPrior
+from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
-from polaroc.uncertainty.test_sets import WEIGHTED, effective_sizes, of_thresholds
+from polaroc.uncertainty.test_sets import WEIGHTED, of_thresholds
 
 EXPECTED_COST = "expected_cost"
 AT, KNOWN, WHY = (private(name) for name in ("at", "known", "why"))
@@ -92,8 +90,8 @@ class Stakes(NamedTuple):
             return tuple(prior_grid(*self.over, GRID)["prior"])
         return priors_to_evaluate(self.belief, self.belief.priors)
 
-    def thresholds(self, curves: pl.DataFrame, models: int) -> pl.DataFrame:
-        """The threshold of each model, so that all promises hold at once."""
+    def thresholds(self, curves: pl.DataFrame | Cases[pl.DataFrame], models: int) -> pl.DataFrame:
+        """The threshold of each model, of curves or cases, so that all promises hold at once."""
         # A model whose promise is broken may be picked because it is: the error is shared out.
         confidence = None if self.confidence is None else 1 - (1 - self.confidence) / models
         return operating_points(
@@ -140,8 +138,6 @@ def choose_by_cost(
             "not given.",
             hint=Hint("give {truth} and {score}.", truth="truth", score="score"),
         )
-    if stakes.confidence is not None:
-        refuse_cluster(cases, "choose(confidence=...)")
     if tuning is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
@@ -149,14 +145,16 @@ def choose_by_cost(
                 "give {tuning}: predictions on cases that take no part otherwise.", tuning=...
             ),
         )
-    # Thresholds that cost least need no clusters.
-    given, like = compared(cases), replace(cases, cluster=None)
+    given = compared(cases)
+    # Thresholds that cost least need no clusters, those with a promise do.
+    like = cases if stakes.confidence is not None else replace(cases, cluster=None)
     tuned = alike(like, tuning, find=("fold",)).collect()
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
     check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
-    curves = curve(replace(tuned, fold=())).rename({model_column(tuned): model})
+    tuned, named = replace(tuned, fold=()), {model_column(tuned): model}
+    curves = curve(tuned).rename(named)
     own_curves = curve(own)
     models = own_curves[model].n_unique()
     if models < 2:
@@ -174,12 +172,13 @@ def choose_by_cost(
             f"tuning has no cases of {quoted(lacking)}, so that there is no threshold to judge.",
             hint="give their predictions, or leave these models out.",
         )
-    # Refused above; equal rates of other cases are chance.
-    thresholds = stakes.thresholds(curves, models)
+    thresholds = (
+        stakes.thresholds(tuned, models).rename(named)
+        if tuned.cluster is not None
+        else stakes.thresholds(curves, models)
+    )
     # The same table is refused above; equal rates of other cases are chance.
-    judged = apply_thresholds(own, thresholds, same_table=True, **_exact(own, stakes, level))
-    if own.cluster is not None:
-        judged = judged.with_columns(pl.lit(None, pl.Float64).alias(name) for name in COST_LIMITS)
+    judged = apply_thresholds(own, thresholds, same_table=True, **_exact(stakes, level))
     # Why there is no point, the points say.
     why = thresholds.select(pl.col(model).cast(judged.schema[model]), pl.col("note").alias(WHY))
     judged = join_on(judged, why, [model], "left", order="left").with_columns(
@@ -193,9 +192,6 @@ def choose_by_cost(
         scored, of_models = _scored(own, rated), rated["threshold"].to_list()
         mean = stakes.belief.mean
         evidence = of_thresholds(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
-        if own.cluster is not None:
-            ends = _limits_of_clusters(scored, of_models, evidence, stakes, level)
-            rated = rated.with_columns(map(pl.Series, COST_LIMITS, ends))
     warnings = [*given.left_out, *in_both, *doubted(own)]
     return _choice(judged, rated, model, stakes, evidence, level, warnings, (own_curves, curves))
 
@@ -210,10 +206,8 @@ def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
         )
 
 
-def _exact(cases: Cases[Any], stakes: Stakes, level: float) -> dict[str, Any]:
-    """The arguments of `apply_thresholds` that give exact limits of the costs of single cases."""
-    if cases.cluster is not None:
-        return {}
+def _exact(stakes: Stakes, level: float) -> dict[str, Any]:
+    """The arguments of `apply_thresholds` that give exact limits of costs."""
     priors: float | pl.DataFrame = stakes.belief.mean
     if (estimate := stakes.estimate) is not None:
         priors = estimate.select(name for name in ESTIMATE if name in estimate.columns)
@@ -221,32 +215,6 @@ def _exact(cases: Cases[Any], stakes: Stakes, level: float) -> dict[str, Any]:
         "intervals": "exact", "level": level, "priors": priors, "cost_fn": stakes.fn,
         "cost_fp": stakes.fp,
     }  # fmt: skip
-
-
-def _limits_of_clusters(
-    scored: ScoredCases,
-    thresholds: Sequence[float | None],
-    evidence: Evidence,
-    stakes: Stakes,
-    level: float,
-) -> tuple["Array", "Array"]:
-    """Limits of each cost that hold for clusters of cases.
-
-    The widest of Student's t, and of exact limits of as many cases as tell the rates as well.
-    """
-    ends = [tuple(end[0] for end in evidence.limits(level))]
-    rates = (of_thresholds(scored, thresholds, *one) for one in ((1, 0), (0, 1)))
-    missed, false = (one.estimates[0] for one in rates)
-    positives, negatives = (
-        Calls(rate * size, rate * size, size)
-        for rate, size in zip((1 - missed, false), effective_sizes(scored, thresholds), strict=True)
-    )
-    belief, costs = stakes.belief, Costs(stakes.fn, stakes.fp)
-    for prior in {belief.mean, *(belief.inner_ends if stakes.estimate is not None else ())}:
-        known = KnownPrior(np.full(missed.size, prior))
-        ends.append(limits("cost", positives, negatives, known, level, costs))
-    lower, upper = (np.array(own) for own in zip(*ends, strict=True))
-    return lower.min(axis=0), upper.max(axis=0)
 
 
 def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:

@@ -206,7 +206,8 @@ def choose(
         check_level(estimate, level)
     for other in (halves, tuning):
         if isinstance(other, Cases):
-            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - {"cluster"})
+            own = {"cluster"} if confidence is None else set()
+            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         return choose_by_cost(cases, tuning, stakes, level=level)

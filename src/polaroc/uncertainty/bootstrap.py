@@ -24,7 +24,7 @@ from polaroc.measures.table import per_key
 from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
@@ -32,7 +32,6 @@ from polaroc.typing import Array, Interpolation, Priors
 from polaroc.uncertainty.beside import COLUMNS, beside
 from polaroc.uncertainty.bootstrap_limits import Limits, accelerations, limits_of_draws, widest
 from polaroc.uncertainty.cells import segments_of_curve
-from polaroc.uncertainty.clusters import check_clusters
 from polaroc.uncertainty.draws import (
     check_draws,
     draws_of_cells,
@@ -216,7 +215,7 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
     """Lower and upper limit, standard error and note of each measure of a key."""
     clustered = CLUSTER in part.columns
     if clustered:
-        check_clusters(part)
+        check_clusters(part[CLUSTER].null_count())
     weight = WEIGHT if WEIGHT in part.columns else None
     roc = curve(keyed(part, truth=TRUTH, score=SCORE, weight=weight)) if clustered else part
     cases = _cases_of_classes(part, roc)

@@ -11,9 +11,8 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
 from polaroc.curves.ranking import CellArrays
-from polaroc.errors import InvalidPredictions
 from polaroc.measures.spec import Measure
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import cells_of, groups, segments_of, with_positives
 from polaroc.uncertainty.influence import losses_of, on_segments
@@ -23,15 +22,6 @@ from polaroc.uncertainty.spread import Between, Units
 SPARSE = 4
 # Three numbers of each cluster from the sums over its positives and over its negatives.
 Moments: TypeAlias = "Callable[[Array, Array], tuple[Array, Array, Array]]"
-
-
-def check_clusters(rows: pl.DataFrame) -> None:
-    """Raise where cases have no cluster."""
-    if missing := rows[CLUSTER].null_count():
-        raise InvalidPredictions(
-            f"{missing} cases have no cluster.",
-            hint="drop them, or give each a cluster of its own.",
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +216,7 @@ def ranked_cases(cases: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 
 def clustered_cases(rows: pl.DataFrame, starts: "Array") -> ClusteredCases:
     """Cases that are sorted by key, best score first, with their `CLUSTER`."""
-    check_clusters(rows)
+    check_clusters(rows[CLUSTER].null_count())
     size = rows.height
     cluster = rows[CLUSTER].rank("dense").to_numpy().astype(np.int64) - 1
     many = int(cluster.max(initial=-1)) + 1

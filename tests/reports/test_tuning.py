@@ -39,7 +39,7 @@ def test_a_promise_knows_the_clusters(tmp_path):
         for table in (TEST, TUNING)
     )
     asked = {"recall": 0.8, "confidence": 0.9}
-    said, page = answer(tmp_path, test, tuning=tuning, cluster="patient", **asked)
+    said, _ = answer(tmp_path, test, tuning=tuning, cluster="patient", **asked)
     of_rows, _ = answer(tmp_path, **asked)
     act = r"act on scores from (\S+)\."
     assert re.search(act, said)[1] == re.search(act, of_rows)[1]

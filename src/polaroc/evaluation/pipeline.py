@@ -1,7 +1,6 @@
 """The pipeline from predictions to measures and curves."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -14,7 +13,7 @@ from polaroc.evaluation.out_of_core import OutOfCore
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import CurveSums, CurveTotals
 from polaroc.measures.table import tidy, tidy_in_memory
-from polaroc.predictions.cases import Cases, columns_of
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import read
 from polaroc.uncertainty.beside import merged
@@ -41,10 +40,9 @@ class Result(NamedTuple):
 
 def run(cases: Cases[Any], request: Request) -> Result:
     """The result as lazy frames; computed already where `memory` is given."""
-    if request.intervals is not None and cases.cluster is not None:
-        return _with_clusters(cases, request)
+    clustered = request.intervals is not None and cases.cluster is not None
     eager = isinstance(cases.table, pl.DataFrame)
-    predictions = read(cases)
+    predictions = read(cases, clustered=clustered)
     if request.memory is not None:
         return _result(OutOfCore(predictions, request).totals(), predictions.keys, request)
     sums = CurveSums(predictions, request)
@@ -57,39 +55,28 @@ def run(cases: Cases[Any], request: Request) -> Result:
     result = _result(sums.lazy(keys), predictions.keys, request)
     if request.intervals is None:
         return result
-    curves = curve_tables(predictions, keys, with_fractional_flag(keys.key_notes, predictions))
-    limits = with_intervals(curves, result.measures, predictions.keys, request)
+    if clustered:
+        source = predictions.valid_rows
+    else:
+        flags = with_fractional_flag(keys.key_notes, predictions)
+        source = curve_tables(predictions, keys, flags)
+    limits = with_intervals(source, result.measures, predictions.keys, request)
     return _noted(result._replace(measures=limits), doubt)
 
 
-def _with_clusters(cases: Cases[Any], request: Request) -> Result:
-    """The result with intervals that take clusters, not cases, for independent."""
-    result = run(replace(cases, cluster=None), replace(request, intervals=None))
-    clustered = read(cases, also=columns_of(cases.cluster))
-    *keys, name = clustered.keys
-    rows = clustered.valid_rows.rename({name: CLUSTER})
-    if isinstance(cases.table, pl.DataFrame):
-        check_counts(clustered)
-    if request.bootstrap is not None:
-        limits = resampled(result.measures, rows, keys, request.bootstrap)
-    else:
-        measures = request.select(ARRAYS).measures
-        method = request.intervals or "logit"
-        limits = with_limits(result.measures, rows, keys, measures, method, request.level)
-    return result._replace(measures=limits)
-
-
 def with_intervals(
-    curves: pl.LazyFrame, measured: pl.LazyFrame, keys: Sequence[str], request: Request
+    source: pl.LazyFrame, measured: pl.LazyFrame, keys: Sequence[str], request: Request
 ) -> pl.LazyFrame:
-    """Tidy measures with the requested intervals, from curves with `FRACTIONAL`."""
+    """Tidy measures with intervals, from curves with `FRACTIONAL` or from rows with `CLUSTER`."""
     spec = request.bootstrap
     if spec is None:
         method = request.intervals or "logit"
         measures = request.select(ARRAYS).measures
-        return with_limits(measured, curves, keys, measures, method, request.level)
-    counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
-    return resampled(measured, curves.with_columns(counts).drop("note", FRACTIONAL), keys, spec)
+        return with_limits(measured, source, keys, measures, method, request.level)
+    if CLUSTER not in source.collect_schema():
+        counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
+        source = source.with_columns(counts).drop("note", FRACTIONAL)
+    return resampled(measured, source, keys, spec)
 
 
 def _noted(result: Result, doubt: str | None) -> Result:

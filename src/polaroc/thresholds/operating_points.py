@@ -192,7 +192,11 @@ def operating_points(
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
     cases = curve if isinstance(curve, Cases) else None
-    curves = whole_curves(curve) if cases is None else curve_of(replace(cases, cluster=None)).lazy()
+    curves = (
+        curve_of(replace(curve, cluster=None)).lazy()
+        if isinstance(curve, Cases)
+        else whole_curves(curve)
+    )
     if is_estimate(priors):
         curves = multiplied(curves, priors)
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):

@@ -20,7 +20,6 @@ from polaroc.comparison.checks import (
 from polaroc.comparison.compared import Compared, compared, measured_halves
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import (
-    Adjust,
     FoldValues,
     Incomplete,
     Plan,
@@ -44,13 +43,12 @@ from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Prior, Table
-from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t, by_tukey
+from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t
 from polaroc.uncertainty.evidence import (
     Contrasts,
     Evidence,
     all_pairs,
     of_folds,
-    with_one_variance,
 )
 from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
 from polaroc.uncertainty.test_sets import of_test_set
@@ -68,7 +66,6 @@ def compare(
     contrast: tuple[float, float] | None = None,
     target: Target | None = None,
     level: float = 0.95,
-    adjust: Adjust = "holm",
     incomplete: Incomplete = "raise",
     permutations: int = 9_999,
     seed: int = 0,
@@ -110,9 +107,6 @@ def compare(
     level
         Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
         below 1 − `level`, and its adjusted interval leaves out 0 there and nowhere else.
-    adjust
-        ``"holm"``: paired t-tests, each pair with its own variance. ``"tukey"``,
-        for "dataset" only: one error for all pairs.
     incomplete
         ``"raise"``: a model without an estimate in a fold is an error;
         ``"drop"``: such folds are left out, as `warnings` says.
@@ -173,7 +167,7 @@ def compare(
     p-value of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
     with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and where
     no two models differ all hold at once with it; where models differ, Holm's method does not
-    promise that. Tukey's hold at once with confidence `level`.
+    promise that.
 
     Examples
     --------
@@ -199,12 +193,12 @@ def compare(
             contrast=contrast, incomplete=unless("raise", incomplete),
         )  # fmt: skip
         refuse_places(measure, None, prior)
-        plan = Plan(target, None, level, adjust, permutations, seed, halves is not None, guarded)
+        plan = Plan(target, None, level, permutations, seed, halves is not None, guarded)
         return _of_fitted(given, measure, plan, prior=prior, over=over)
     ratio = given.test_train_ratio if target == "algorithm" else None
     # The ratio may follow from the folds.
     known = 0.0 if target == "algorithm" and ratio is None else ratio
-    plan = Plan(target, known, level, adjust, permutations, seed, halves is not None, guarded)
+    plan = Plan(target, known, level, permutations, seed, halves is not None, guarded)
     at: Sequence[Prior | None] = [prior] if contrast is None else two_priors(contrast, prior)
 
     def measured(own: Cases[Any]) -> pl.DataFrame:
@@ -310,11 +304,7 @@ def of_table(
         tests = [omnibus.of_pairs(test, pairs, adjusted)]
     else:
         tests = omnibus.outcomes(values, plan, evidence)
-        if plan.adjust == "tukey":
-            pairs = all_pairs(with_one_variance(evidence))
-            adjusted = by_tukey(pairs, plan.level)
-        else:
-            adjusted = by_holm(pairs, plan.level)
+        adjusted = by_holm(pairs, plan.level)
     warnings = (*caveats.of_table(table, pairs, plan, evidence), *table.warnings)
     spread = values.std(axis=0, ddof=1)
     return _result(

@@ -220,7 +220,7 @@ def compare(
             own.check_prior(one)
         read = read_halves(own, where, table.models)
         if contrast is not None:
-            read = replace(read, table=contrasted(read.table))
+            read = contrasted(read)
         evidence = of_half_splits(table, read)
     label = _label(measure, rows, prior, contrast)
     result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))

@@ -254,8 +254,9 @@ def _on_cases(
     lower: float | None
     upper: float | None
     if error > 0:
-        sizes = models.estimates.select("positives", "negatives").row(0)
-        why_none = why_no_promise(models.measure, *sizes, min(moved.counts), moved.units)
+        positives, negatives = models.estimates.select("positives", "negatives").row(0)
+        few = min(moved.counts)
+        why_none = why_no_promise(models.measure, positives, negatives, few, moved.units)
         lower, upper, note = _limits_of_cases(evidence, (first, second), measure, level, why_none)
     elif difference == 0 and scored.rank_alike():
         lower = upper = 0.0

@@ -107,6 +107,10 @@ CALLS = {
         lambda **a: pr.apply_thresholds(TABLE, points(), same_table=True, **a),
         OF_CASES,
     ),
+    "operating_points": (
+        lambda **a: pr.operating_points(TABLE, "recall", target=0.5, confidence=0.9, **a),
+        OF_CASES,
+    ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
         COLUMN | {"by": [], "model": "model", "fold": ["fold"]},
@@ -509,9 +513,6 @@ OTHERS = {
     "prior of gate": (lambda x: gate(over=None, prior=x), (None,)),
     "test_train_ratio": (lambda x: gate(test_train_ratio=x), ()),
     "response": (lambda x: pr.anova(measures(), x, ["model", "fold"]), ()),
-    "interactions": (
-        lambda x: pr.anova(measures(), "iauprec", ["model", "fold"], x), ([],),
-    ),
     "n": (lambda x: pr.prior_grid(0.1, 0.2, x), ()),
     "n of mean_roc": (lambda x: pr.mean_roc(curves("fold"), n=x), ()),
     "levels": (lambda x: pr.iso_lines("precision", x, 0.1), ()),

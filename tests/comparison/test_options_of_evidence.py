@@ -116,7 +116,7 @@ MODES = {
 OTHER = {
     "priors": 0.3, "prior": 0.3, "over": (0.2, 0.4), "interpolation": "hull", "intervals": "wald",
     "level": 0.8, "measures": ["auc"], "measure": "auc", "method": "wald", "draws": 150, "seed": 3,
-    "contrast": (0.4, 0.2), "target": "dataset", "adjust": "tukey", "incomplete": "drop",
+    "contrast": (0.4, 0.2), "target": "dataset", "incomplete": "drop",
     "permutations": 99, "halves": IN_HALVES["halves"], "guarded": True, "tuning": TUNING,
     "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
@@ -152,6 +152,8 @@ OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses"
              "gate, one test set"}  # fmt: skip
 CORRECTED = {"compare, folds", "choose, folds", "gate, folds", "mean_roc, t"}
 REFUSED_BY = {"choose, costs", "mean_roc"}
+# Curves have no rows that a role could tell about.
+REFUSED_BY |= {mode for mode in MODES if mode.startswith("operating_points")}
 NO_BEARING = {
     "score_prior": MODES.keys() - OF_LOSSES - REFUSED_BY - {"calibration_curve"},
     "test_train_ratio": MODES.keys() - CORRECTED - REFUSED_BY,

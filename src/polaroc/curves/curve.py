@@ -1,11 +1,12 @@
 """Curve tables of tie-collapsed cells, the input of all curves and measures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 import polars as pl
 
 from polaroc.base.columns import CURVE
+from polaroc.base.joins import attach
 from polaroc.base.private_columns import (
     FP_OFFSET,
     KEY_INDEX,
@@ -18,9 +19,10 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.curves.keys import Keys, attach_key_index, build_key_index
-from polaroc.curves.packing import Packing
-from polaroc.curves.segments import share, snap_to_total
+from polaroc.curves.held import curve_of_rows
+from polaroc.curves.keys import totals
+from polaroc.curves.packing import PACK_128, anchor_code, ends_run, index_of, score_of, truth_of
+from polaroc.curves.segments import rate, snap_to_total
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
@@ -76,68 +78,37 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
     [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
     """
     predictions = read(cases)
-    keys = build_key_index(predictions, eager=isinstance(cases.table, pl.DataFrame))
-    return curve_tables(predictions, keys)
+    if isinstance(cases.table, pl.DataFrame):
+        return curve_of_rows(predictions).lazy()
+    return curve_tables(predictions)
 
 
-def curve_tables(
-    predictions: Predictions, keys: Keys, key_columns: pl.LazyFrame | None = None
-) -> pl.LazyFrame:
-    """Curve tables with the columns of `key_columns`, by default those of the keys."""
-    return indexed_curves(predictions, keys, key_columns).drop(KEY_INDEX, SORT_CODE)
-
-
-def indexed_curves(
-    predictions: Predictions, keys: Keys, key_columns: pl.LazyFrame | None = None
-) -> pl.LazyFrame:
-    """Curve tables with `KEY_INDEX`, `SORT_CODE` and the columns of `key_columns`."""
-    if key_columns is None:
-        key_columns = keys.key_columns
-    rows = cells(attach_key_index(predictions, keys), keys, weighted=predictions.weighted)
-    return to_curve_table(rows, keys.packing, anchors(keys), key_columns)
-
-
-def anchors(keys: Keys, tp: str | None = None, fp: str | None = None) -> pl.LazyFrame:
-    """The start of each curve, in the columns of `cells`: (0, 0), or the columns `tp` and `fp`."""
-    kind = keys.totals.collect_schema()["positives"]
-    zero = pl.lit(0).cast(kind)
-    return keys.totals.select(
-        KEY_INDEX,
-        keys.packing.anchor_code(pl.col(KEY_INDEX)).alias(SORT_CODE),
-        zero.alias("pos"),
-        zero.alias("neg"),
-        (zero if tp is None else pl.col(tp)).alias("tp"),
-        (zero if fp is None else pl.col(fp)).alias("fp"),
-        "positives",
-        "negatives",
-    )
-
-
-def to_curve_table(
-    cells: pl.LazyFrame,
-    packing: Packing,
-    anchors: pl.LazyFrame | None = None,
-    key_columns: pl.LazyFrame | None = None,
-) -> pl.LazyFrame:
-    """Cells as a curve table with `KEY_INDEX` and `SORT_CODE`, sorted, each key after its anchor.
-
-    `key_columns` has the columns of each key beside its `KEY_INDEX`.
-    """
-    rows = cells.select(CELL)
-    if anchors is not None:
-        rows = pl.concat([anchors, rows])
-    if key_columns is not None:
-        rows = rows.join(key_columns, on=KEY_INDEX)
+def curve_tables(predictions: Predictions) -> pl.LazyFrame:
+    """Curve tables as a plan."""
+    names, of_keys = predictions.keys, totals(predictions)
     is_cell = (pl.col("pos") > 0) | (pl.col("neg") > 0)
-    names = [] if key_columns is None else key_columns.collect_schema().names()
     return (
-        rows.sort(SORT_CODE)
+        pl.concat([_anchors(of_keys), cells(predictions, of_keys)])
+        .join(of_keys.select(KEY_INDEX, *names), on=KEY_INDEX)
+        .sort(SORT_CODE)
         .with_columns(
-            pl.when(is_cell).then(packing.score_of(pl.col(SORT_CODE))).alias(SCORE),
+            pl.when(is_cell).then(score_of(pl.col(SORT_CODE))).alias(SCORE),
             rate("tp", "positives").alias("tpr"),
             rate("fp", "negatives").alias("fpr"),
         )
-        .select(KEY_INDEX, SORT_CODE, *(name for name in names if name != KEY_INDEX), *CURVE)
+        .select(*names, *CURVE)
+    )
+
+
+def _anchors(of_keys: pl.LazyFrame) -> pl.LazyFrame:
+    """The start of each curve, (0, 0), in the columns of `cells`."""
+    zero = pl.lit(0).cast(of_keys.collect_schema()["positives"])
+    return of_keys.select(
+        KEY_INDEX,
+        anchor_code(pl.col(KEY_INDEX)).alias(SORT_CODE),
+        *(zero.alias(name) for name in ("pos", "neg", "tp", "fp")),
+        "positives",
+        "negatives",
     )
 
 
@@ -149,25 +120,17 @@ def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     )
 
 
-def rate(count: str, total: str) -> pl.Expr:
-    """A count as a share of its total, null where the total is zero."""
-    return pl.when(pl.col(total) > 0).then(share(pl.col(count), pl.col(total)))
+def cells(predictions: Predictions, of_keys: pl.LazyFrame) -> pl.LazyFrame:
+    """The tie-collapsed cells, as a plan: the columns `CELL`, unsorted.
 
-
-def cells(
-    rows: pl.LazyFrame, keys: Keys, *, weighted: bool, for_areas: bool = False
-) -> pl.LazyFrame:
-    """The tie-collapsed cells of `attach_key_index` rows: the columns `CELL`, unsorted.
-
-    With `for_areas`, cells without positives are left out and vertical runs are merged, which
-    does not change areas under straight segments.
+    `of_keys` are the `totals`.
     """
-    ranked = (_weighted_cells if weighted else _counted_cells)(rows, keys.packing)
-    if for_areas:
-        ranked = _merge_vertical_runs(ranked, _weight_increment if weighted else _count_increment)
+    weighted, names = predictions.weighted, predictions.keys
+    rows = attach(predictions.valid_rows, of_keys.select(KEY_INDEX, *names), names).drop(names)
+    ranked = (_weighted_cells if weighted else _counted_cells)(rows)
     least = [LEAST_POS, LEAST_NEG] if weighted else []
     with_totals = ranked.join(
-        keys.totals.select(KEY_INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least),
+        of_keys.select(KEY_INDEX, "positives", "negatives", TP_OFFSET, FP_OFFSET, *least),
         on=KEY_INDEX,
     )
     result = with_totals.with_columns(
@@ -181,24 +144,14 @@ def cells(
     return result.select(CELL)
 
 
-def _merge_vertical_runs(
-    ranked: pl.LazyFrame, increment: Callable[[pl.Expr], pl.Expr]
-) -> pl.LazyFrame:
-    """Cells with positives, sorted by code; a vertical run becomes its last cell."""
-    fp, index = pl.col("fp"), pl.col(KEY_INDEX)
-    run_continues = (pl.col("neg") == 0) & (fp == fp.shift(-1)) & (index == index.shift(-1))
-    ends = ranked.filter(pl.col("pos") > 0).filter(~run_continues.fill_null(False))
-    return ends.with_columns(increment(pl.col("tp")).alias("pos"))
-
-
-def _counted_cells(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
+def _counted_cells(rows: pl.LazyFrame) -> pl.LazyFrame:
     """One row per tie, sorted by code, with counts cumulated over all keys."""
     ends = (
-        rows.select(_code(packing))
+        rows.select(_code())
         .sort(SORT_CODE)
         .with_row_index(PLACE, offset=1)
-        .with_columns(packing.truth_of(pl.col(SORT_CODE)).cum_sum().alias("tp"))
-        .filter(packing.ends_run(pl.col(SORT_CODE)))
+        .with_columns(truth_of(pl.col(SORT_CODE)).cum_sum().alias("tp"))
+        .filter(ends_run(pl.col(SORT_CODE)))
     )
     # Two steps, so that Polars can drop cells without positives before the second.
     tp, place = pl.col("tp"), pl.col(PLACE)
@@ -207,21 +160,21 @@ def _counted_cells(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
     ).with_columns(
         (place.cast(pl.Int64) - tp).alias("fp"),
         (pl.col(SIZE) - pl.col("pos")).alias("neg"),
-        packing.index_of(pl.col(SORT_CODE)).alias(KEY_INDEX),
+        index_of(pl.col(SORT_CODE)).alias(KEY_INDEX),
     )
 
 
-def _weighted_cells(rows: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
+def _weighted_cells(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Like `_counted_cells`, with sums of weights that start anew in each key."""
-    truth, weight = packing.truth_of(pl.col(SORT_CODE)), pl.col(WEIGHT)
+    truth, weight = truth_of(pl.col(SORT_CODE)), pl.col(WEIGHT)
     by_class = ((truth * weight).alias("tp"), ((1 - truth) * weight).alias("fp"))
     ends = (
         rows.filter(weight > 0)
-        .select(_code(packing), weight)
+        .select(_code(), weight)
         .sort(SORT_CODE)
-        .select(SORT_CODE, packing.index_of(pl.col(SORT_CODE)).alias(KEY_INDEX), *by_class)
+        .select(SORT_CODE, index_of(pl.col(SORT_CODE)).alias(KEY_INDEX), *by_class)
         .with_columns(pl.col("tp", "fp").cum_sum().over(KEY_INDEX))
-        .filter(packing.ends_run(pl.col(SORT_CODE)))
+        .filter(ends_run(pl.col(SORT_CODE)))
     )
     increments = (
         _weight_increment(pl.col("tp")).alias("pos"),
@@ -257,5 +210,5 @@ def _snap_to_total(
     return end.alias(cumulative), (end - start).alias(increment)
 
 
-def _code(packing: Packing) -> pl.Expr:
-    return packing.code(pl.col(KEY_INDEX), pl.col(SCORE), pl.col(TRUTH)).alias(SORT_CODE)
+def _code() -> pl.Expr:
+    return PACK_128.code(pl.col(KEY_INDEX), pl.col(SCORE), pl.col(TRUTH)).alias(SORT_CODE)

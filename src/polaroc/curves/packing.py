@@ -65,28 +65,10 @@ class Packing:
         """
         below_best = self._best() - rank_of(score, self.zero_gap, self.step, self.above_zero)
         if self != PACK_128:
-            # A score that a lazy plan computes again may differ in its last digit.
-            below_best = below_best.clip(1, self.scores - 1).cast(self.kind)
+            below_best = below_best.cast(self.kind)
         return (index.cast(self.kind) * self._literal(self.scores) + below_best) * self._literal(
             2
         ) + truth
-
-    def anchor_code(self, index: pl.Expr) -> pl.Expr:
-        """The code of a key's anchor, before the codes of its rows."""
-        return index.cast(self.kind) * self._literal(2 * self.scores)
-
-    def index_of(self, code: pl.Expr) -> pl.Expr:
-        """The key's index in a code."""
-        return (code // self._literal(2 * self.scores)).cast(pl.UInt32)
-
-    def truth_of(self, code: pl.Expr) -> pl.Expr:
-        """The truth in a code, as Int64."""
-        return (code & self._literal(1)).cast(pl.Int64)
-
-    def score_of(self, code: pl.Expr) -> pl.Expr:
-        """The score in a code, as Float64."""
-        below_best = ((code // self._literal(2)) % self._literal(self.scores)).cast(self._signed)
-        return score_at((self._best() - below_best).cast(pl.Int64), self.zero_gap, self.step)
 
     def scores_of(self, codes: "Array") -> "Array":
         """The scores in an array of codes of 64 bits, which takes a fraction of the time."""
@@ -98,11 +80,6 @@ class Packing:
         size = np.where(rank == 0, 0, np.abs(rank) * self.step + self.zero_gap)
         scores = np.copysign(size.view(np.float64), rank)
         return scores
-
-    def ends_run(self, code: pl.Expr) -> pl.Expr:
-        """Whether a row, sorted by code, is the last of its key and score."""
-        run = code | self._literal(1)
-        return (run != run.shift(-1)).fill_null(True)
 
     @property
     def _signed(self) -> pl.DataType:
@@ -168,7 +145,33 @@ def ranks_of(scores: "Array") -> "Array":
     return ranks
 
 
-def score_at(rank: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:
-    """The Float64 of a rank."""
-    magnitude = rank.abs() * step + pl.when(rank == 0).then(0).otherwise(zero_gap)
-    return magnitude.reinterpret(dtype=pl.Float64) * pl.when(rank < 0).then(-1.0).otherwise(1.0)
+def score_of(code: pl.Expr) -> pl.Expr:
+    """The score in a code of `PACK_128`, as Float64."""
+    below_best = (code // _wide(2)) % _wide(PACK_128.scores)
+    rank = (_wide(PACK_128.best) - below_best).cast(pl.Int64)
+    return rank.abs().reinterpret(dtype=pl.Float64) * pl.when(rank < 0).then(-1.0).otherwise(1.0)
+
+
+def truth_of(code: pl.Expr) -> pl.Expr:
+    """The truth in a code of `PACK_128`, as Int64."""
+    return (code & _wide(1)).cast(pl.Int64)
+
+
+def index_of(code: pl.Expr) -> pl.Expr:
+    """The key's index in a code of `PACK_128`."""
+    return (code // _wide(2 * PACK_128.scores)).cast(pl.UInt32)
+
+
+def anchor_code(index: pl.Expr) -> pl.Expr:
+    """The code of `PACK_128` of a key's anchor, before the codes of its rows."""
+    return index.cast(pl.Int128) * _wide(2 * PACK_128.scores)
+
+
+def ends_run(code: pl.Expr) -> pl.Expr:
+    """Whether a row, sorted by code of `PACK_128`, is the last of its key and score."""
+    run = code | _wide(1)
+    return (run != run.shift(-1)).fill_null(True)
+
+
+def _wide(number: int) -> pl.Expr:
+    return pl.lit(number, pl.Int128)

@@ -8,23 +8,16 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.private_columns import CLUSTER, FRACTIONAL
-from polaroc.curves.curve import curve_tables
-from polaroc.curves.keys import build_key_index
-from polaroc.evaluation.out_of_core import OutOfCore
+from polaroc.curves.held import curve_of_rows
 from polaroc.evaluation.request import Request
-from polaroc.evaluation.sums import CurveSums, CurveTotals
-from polaroc.measures.table import tidy, tidy_in_memory
+from polaroc.evaluation.sums import CurveTotals, curve_totals
+from polaroc.measures.table import tidy_in_memory
 from polaroc.predictions.cases import Cases, columns_of
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import read
 from polaroc.uncertainty.beside import merged
 from polaroc.uncertainty.bootstrap import resampled
-from polaroc.uncertainty.intervals import (
-    check_counts,
-    limits_of_ranked,
-    with_fractional_flag,
-    with_limits,
-)
+from polaroc.uncertainty.intervals import check_counts, limits_of_ranked, with_limits
 
 
 class Result(NamedTuple):
@@ -40,36 +33,33 @@ class Result(NamedTuple):
 
 
 def run(cases: Cases[Any], request: Request) -> Result:
-    """The result as lazy frames; computed already where `memory` is given."""
-    if request.intervals is not None and cases.cluster is not None:
-        return _with_clusters(cases, request)
-    eager = isinstance(cases.table, pl.DataFrame)
-    predictions = read(cases)
-    if request.memory is not None:
-        return _result(OutOfCore(predictions, request).totals(), predictions.keys, request)
-    sums = CurveSums(predictions, request)
-    if request.intervals is not None and eager:
-        check_counts(predictions)
-    doubt = None if request.intervals is None else dependence(cases)
-    if eager and request.bootstrap is None and (totals := sums.in_memory()) is not None:
-        return _noted(_computed(totals, predictions.keys, request), doubt)
-    keys = build_key_index(predictions, eager=eager)
-    result = _result(sums.lazy(keys), predictions.keys, request)
+    """The result, computed now."""
     if request.intervals is None:
+        return _result(curve_totals(cases, request), request)
+    held = cases.collect()
+    if held.cluster is not None:
+        return _with_clusters(held, request)
+    predictions = read(held)
+    check_counts(predictions)
+    result = _result(curve_totals(held, request), request)
+    if request.bootstrap is not None:
+        curves = curve_of_rows(predictions).lazy()
+        limits = resampled(result.measures, curves, predictions.keys, request.bootstrap)
+        result = result._replace(measures=limits)
+    doubt = dependence(held)
+    if doubt is None:
         return result
-    curves = curve_tables(predictions, keys, with_fractional_flag(keys.key_notes, predictions))
-    limits = with_intervals(curves, result.measures, predictions.keys, request)
-    return _noted(result._replace(measures=limits), doubt)
+    noted = with_note(result.measures, doubt, pl.col("lower").is_not_null())
+    return result._replace(measures=noted)
 
 
-def _with_clusters(cases: Cases[Any], request: Request) -> Result:
+def _with_clusters(cases: Cases[pl.DataFrame], request: Request) -> Result:
     """The result with intervals that take clusters, not cases, for independent."""
     result = run(replace(cases, cluster=None), replace(request, intervals=None))
     clustered = read(cases, also=columns_of(cases.cluster))
     *keys, name = clustered.keys
     rows = clustered.valid_rows.rename({name: CLUSTER})
-    if isinstance(cases.table, pl.DataFrame):
-        check_counts(clustered)
+    check_counts(clustered)
     if request.bootstrap is not None:
         limits = resampled(result.measures, rows, keys, request.bootstrap)
     else:
@@ -92,26 +82,11 @@ def with_intervals(
     return resampled(measured, curves.with_columns(counts).drop("note", FRACTIONAL), keys, spec)
 
 
-def _noted(result: Result, doubt: str | None) -> Result:
-    """The result with a note on rows that have limits."""
-    if doubt is None:
-        return result
-    noted = with_note(result.measures, doubt, pl.col("lower").is_not_null())
-    return result._replace(measures=noted)
-
-
-def _result(totals: CurveTotals, keys: Sequence[str], request: Request) -> Result:
-    measures = tidy(totals.wide, keys, request.selected.measures)
-    extra = tidy(totals.wide, keys, request.extra) if request.extra else None
-    return Result(measures, extra, totals.curves)
-
-
-def _computed(totals: CurveTotals, keys: Sequence[str], request: Request) -> Result:
-    """The result from sums in memory, computed now."""
-    wide = totals.wide.collect()
+def _result(totals: CurveTotals, request: Request) -> Result:
+    wide, keys = totals.wide, totals.keys
     measures = tidy_in_memory(wide, keys, request.selected.measures).lazy()
     extra = tidy_in_memory(wide, keys, request.extra).lazy() if request.extra else None
-    if totals.ranked is not None and request.intervals is not None:
+    if totals.ranked is not None and request.intervals is not None and request.bootstrap is None:
         in_arrays = request.select(ARRAYS).measures
         limits = limits_of_ranked(
             totals.ranked, wide, keys, in_arrays, request.intervals, request.level

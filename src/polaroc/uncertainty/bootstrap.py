@@ -23,7 +23,6 @@ from polaroc.base.private_columns import (
     WEIGHT,
 )
 from polaroc.curves.curve import curve, curve_tables, in_order
-from polaroc.curves.keys import build_key_index
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
@@ -178,7 +177,7 @@ def bootstrap(
             source = rows_of_cases.valid_rows.rename({name: CLUSTER})
         # Curves of the same rows that are resampled.
         unclustered = replace(rows_of_cases, rows=rows, keys=keys)
-        curves = curve_tables(unclustered, build_key_index(unclustered, eager=False))
+        curves = curve_tables(unclustered)
     limits = resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
     if described is not None and described.cluster is None:
         limits = with_note(limits, dependence(described), pl.col("lower").is_not_null())

@@ -28,7 +28,6 @@ import polars as pl
 from scipy.stats import norm, t
 
 from polaroc.comparison.measured_rates import DESIGN_RATES
-from polaroc.comparison.measured_rates import LEARNERS as LEARNERS_IN_WORDS
 from polaroc.uncertainty.adjusted import holm_factors, least_p_values
 from polaroc.uncertainty.evidence import of_halves, pair_places, split_noise
 
@@ -60,6 +59,17 @@ KEYS = ["positives", "negatives", "learner", "models", "ahead"]
 TRIED = ("oracle", "one 10-fold, half the charge", "ten 10-folds, halves, less noise")
 # Samples of two equal algorithms from which on a learner is quoted.
 ENOUGH = 500
+LEARNERS_IN_WORDS = {
+    "discriminant": "linear discriminants",
+    "logistic": "logistic regression",
+    "nearest": "nearest neighbours",
+    "nearest label": "labels of nearest neighbours",
+    "prototypes": "random prototypes",
+    "picker": "pickers of one feature",
+    "tree": "decision trees",
+    "shallow tree": "shallow decision trees",
+    "boosting": "gradient boosting",
+}
 
 
 class Fits(NamedTuple):
@@ -447,18 +457,21 @@ def merged(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
 
 def quoted(counts: pl.DataFrame) -> pl.DataFrame:
     """What results of the package speak of: one number of cases, and a lead of one learner."""
-    own = counts.filter(~pl.col("test").is_in(TRIED), positives=80)
+    own = with_rates(counts).filter(~pl.col("test").is_in(TRIED), positives=80)
     equal = own.filter(ahead=0.0)
     enough = equal.filter(pl.col("of") >= ENOUGH, models=2)["learner"].unique().implode()
     leads = own.filter(pl.col("ahead") > 0, learner="discriminant")
     equal = equal.filter(pl.col("learner").is_in(enough)).with_columns(lead=0.0)
-    below = [
-        pl.col("below").filter(alpha=alpha).first().alias(name)
-        for alpha, name in zip(ALPHAS, ("below_05", "below_005"), strict=True)
+    rates = [
+        pl.col("rate").filter(alpha=alpha).first().round(5).alias(name)
+        for alpha, name in zip(ALPHAS, ("at_05", "at_005"), strict=True)
     ]
-    kept = pl.concat([equal, leads]).group_by("test", "models", "lead", "learner", "of").agg(below)
-    order = ["test", "models", "lead", pl.col("learner").cast(pl.Enum(list(LEARNERS_IN_WORDS)))]
-    return kept.sort(order)
+    kept = pl.concat([equal, leads]).with_columns(pl.col("lead").round(2))
+    rated = kept.group_by("test", "models", "lead", "learner").agg(*rates, pl.col("above").any())
+    rated = rated.sort(
+        "test", "models", "lead", pl.col("learner").cast(pl.Enum([*LEARNERS_IN_WORDS]))
+    )
+    return rated.with_columns(pl.col("learner").replace_strict(LEARNERS_IN_WORDS))
 
 
 def with_rates(counts: pl.DataFrame) -> pl.DataFrame:

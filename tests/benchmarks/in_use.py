@@ -19,7 +19,7 @@ from scipy.stats import norm
 
 import polaroc as pr
 from polaroc.base.statistics import binomial_band
-from polaroc.deployment.alarms import Assessment, Plan
+from polaroc.deployment.alarms import Assessment, Terms
 from polaroc.deployment.draws import Draw
 from polaroc.deployment.estimators import Labelled, Unlabelled
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
@@ -79,7 +79,7 @@ def assessed(
 ) -> Assessment:
     called, sizes = windows(called, cases)
     looks = Looks(known, range(1, len(called) + 1), called, sizes, sizes * cases)
-    return Assessment(looks, Plan(over, 1, 1), np.zeros(len(called)))
+    return Assessment(looks, Terms(over, 1, 1), np.zeros(len(called)))
 
 
 def first(alarms: list[object]) -> int | None:
@@ -461,7 +461,7 @@ def labels(runs: int) -> Iterator[dict[str, object]]:
             bins = Bins.at_prior(known, at_cuts[0], score.size, float(looks.prior()[0]))
             place = np.searchsorted(np.sort(known.cuts), score[drawn], side="right")
             cases = Labels(place, truth[drawn], share[drawn])
-            found = labelled_estimates(bins, cases, Plan(None, 1, 1), LEVEL)
+            found = labelled_estimates(bins, cases, Terms(None, 1, 1), LEVEL)
             inside.append([found[name][1:] for name in found])
             widths.append([found[name][2] - found[name][1] for name in found])
             # Labels alone, drawn at random: Clopper and Pearson's limits.
@@ -503,7 +503,7 @@ def labels_of_many_days(runs: int) -> Iterator[dict[str, object]]:
                 place = np.searchsorted(np.sort(known.cuts), score[drawn], side="right")
                 cases = Labels(place, truth[drawn], np.full(count, count / score.size))
                 for error in (1 - LEVEL, (1 - LEVEL) * spent(day) / len(names)):
-                    found = labelled_estimates(bins, cases, Plan(None, 1, 1), 1 - error)
+                    found = labelled_estimates(bins, cases, Terms(None, 1, 1), 1 - error)
                     limits = np.array([found[f"{name}_labelled"][1:] for name in names])
                     # With fewer than two labelled alarms there are no limits of precision.
                     inside.append(~((limits[:, 0] > true) | (limits[:, 1] < true)))

@@ -528,8 +528,7 @@ def test_halves_of_predictions_or_of_one_test_set_are_refused():
 
 def test_the_ends_of_a_range_are_compared_once():
     grid = [0.05, 0.1, 0.2, 0.3]
-    belief = pr.uniform(0.1, 0.3)
-    assert priors_to_evaluate((0.1, 0.3), belief, grid) == (0.1, 0.2, 0.3)
+    assert priors_to_evaluate((0.1, 0.3), grid) == (0.1, 0.2, 0.3)
 
 
 @pytest.mark.parametrize("column", ["hospital", "month"])

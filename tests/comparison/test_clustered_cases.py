@@ -129,7 +129,18 @@ def test_models_fitted_anew_take_no_clusters():
         pr.compare(table, "auc", **WIDE, cluster="patient", case="patient")
 
 
-def test_promises_take_no_clusters():
-    with pytest.raises(InvalidArgument, match="does not honour cluster"):
-        pr.choose(TABLE, "expected_cost", **WIDE, over=OVER, tuning=TUNING, cluster="patient",
-                  constraints={"min_recall": 0.5}, confidence=0.9)  # fmt: skip
+def test_promises_of_a_choice_know_the_clusters_of_the_tuning_cases():
+    alike = [
+        pl.concat([TABLE if own is None else own] * 4).with_row_index("row")
+        for own in (None, TUNING)
+    ]
+    asked = {"over": OVER, "constraints": {"recall": 0.5}, "confidence": 0.9}
+
+    def thresholds(table, tuning, cluster=None):
+        choice = pr.choose(table, "expected_cost", **WIDE, **asked, tuning=tuning, cluster=cluster,
+                           case="row")  # fmt: skip
+        return choice.models.select("model", "threshold").sort("model")
+
+    of_rows = thresholds(*(table.with_row_index("row") for table in (TABLE, TUNING)))
+    assert_frame_equal(thresholds(*alike, "patient"), of_rows)
+    assert not thresholds(*alike).equals(of_rows)

@@ -9,8 +9,8 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polaroc as pr
-from polaroc.comparison.delong import holm_of_known
 from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.uncertainty.adjusted import holm_factors
 
 ASKED = {"truth": "truth", "score": "score"}
 NUMBERS = [
@@ -173,11 +173,12 @@ def test_any_column_may_tell_models_and_cases_apart():
 
 @pytest.mark.parametrize("p_values", [[0.04], [0.01, 0.04, 0.03], [0.5, 0.5, 0.5], [0.02, 0.02]])
 def test_holm_is_its_definition(p_values):
+    p_values = np.array(p_values)
     order = np.argsort(p_values)
     steps = [min(1, (len(p_values) - i) * p_values[j]) for i, j in enumerate(order)]
     expected = np.empty(len(p_values))
     expected[order] = np.maximum.accumulate(steps)
-    assert holm_of_known(p_values) == pytest.approx(expected.tolist())
+    assert np.minimum(holm_factors(p_values) * p_values, 1) == pytest.approx(expected)
 
 
 REFUSED = {

@@ -36,7 +36,7 @@ def test_the_page_has_what_was_counted():
 def test_the_package_has_what_it_quotes_of_what_was_counted():
     quoted = pl.read_csv(measured_rates.DESIGN_RATES)
     assert quoted.equals(SCRIPT["quoted"](COUNTS))
-    assert quoted["lead"].round(2).unique().sort().to_list() == [0, 0.07]
+    assert quoted["lead"].unique().sort().to_list() == [0, measured_rates.LEAD]
 
 
 def counted(test, models=2, of_a_lead=False):
@@ -45,7 +45,7 @@ def counted(test, models=2, of_a_lead=False):
     own = SCRIPT["with_rates"](COUNTS).filter(of, test=test, models=models, positives=80)
     both = own.sort("alpha", descending=True).group_by("learner").agg("rate", pl.col("above").any())
     return {
-        measured_rates.LEARNERS[name]: (rates, above)
+        SCRIPT["LEARNERS_IN_WORDS"][name]: (rates, above)
         for name, rates, above in both.rows()
         if models > 2 or of_a_lead or own.filter(learner=name)["of"][0] >= SCRIPT["ENOUGH"]
     }
@@ -140,7 +140,7 @@ def test_the_rates_on_one_dataset_are_those_of_the_page():
     kept = pl.read_csv(measured_rates.DATASET_RATES).rows()
     assert len(kept) == len(rows)
     for name, learner, *rates in kept:
-        assert of_page[name][measured_rates.LEARNERS[learner]] == tuple(rates)
+        assert of_page[name][learner] == tuple(rates)
     for name, learners in of_page.items():
         said = measured_rates.dataset_rates(setting(name)[1]).split(FOUND)[1]
         assert said.endswith(f"with {' and '.join(learners)}.")

@@ -5,7 +5,7 @@ from agreement import assert_same_numbers
 from scipy import stats
 
 import polaroc as pr
-from polaroc.deployment.alarms import Plan
+from polaroc.deployment.alarms import Terms
 from polaroc.deployment.draws import Draw
 from polaroc.deployment.label_budget import _allotted
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
@@ -14,7 +14,7 @@ from polaroc.deployment.monitor_result import last_times
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score", "points": 1.0}
-PLAN = Plan(None, 5.0, 1.0)
+TERMS = Terms(None, 5.0, 1.0)
 
 
 def cases(seed, size, prior, shift=0.0):
@@ -57,7 +57,7 @@ def test_with_all_cases_labelled_the_estimates_are_their_shares():
     score, truth = used["score"].to_numpy(), used["truth"].to_numpy()
     place = np.searchsorted(np.sort(reference.cuts), score, side="right")
     labels = Labels(place, truth, np.ones(truth.size))
-    found = labelled_estimates(bins_of(reference, score, 0.3), labels, PLAN, 0.95)
+    found = labelled_estimates(bins_of(reference, score, 0.3), labels, TERMS, 0.95)
     called = score >= 1.0
     expected = {
         "prior_labelled": truth.mean(),
@@ -74,7 +74,7 @@ def test_labels_of_cases_that_are_expected_alike_count_as_they_are():
     reference = known()
     bins = bins_of(reference, np.full(40, 9.0), 0.3)
     labels = Labels(np.full(40, bins.count.size - 1), np.arange(40) < 28, np.ones(40))
-    found = labelled_estimates(bins, labels, PLAN, 0.95)
+    found = labelled_estimates(bins, labels, TERMS, 0.95)
     assert found["prior_labelled"][0] == pytest.approx(0.7)
     assert found["precision_labelled"][0] == pytest.approx(0.7)
 
@@ -94,7 +94,7 @@ def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):
         drawn = np.random.default_rng(run).choice(score.size, 120, replace=False)
         place = np.searchsorted(np.sort(reference.cuts), score[drawn], side="right")
         labels = Labels(place, truth[drawn], np.full(120, 120 / score.size))
-        found = labelled_estimates(bins_of(reference, score, prior), labels, PLAN, 0.95)
+        found = labelled_estimates(bins_of(reference, score, prior), labels, TERMS, 0.95)
         for at, (_, lower, upper) in enumerate(found.values()):
             held[at] += lower <= true[at] <= upper
         widths.append(found["prior_labelled"][2] - found["prior_labelled"][1])
@@ -122,7 +122,7 @@ def test_intervals_hold_where_labels_may_have_none_of_the_rare_kind(prior, shift
         place = np.searchsorted(np.sort(reference.cuts), score[drawn], side="right")
         labels = Labels(place, truth[drawn], inclusion[drawn])
         # Such few positives leave the estimate of the prior at 0 in many runs.
-        found = labelled_estimates(bins_of(reference, score, 0.0), labels, PLAN, 0.95)
+        found = labelled_estimates(bins_of(reference, score, 0.0), labels, TERMS, 0.95)
         limits = zip(true, found.values(), strict=True)
         held += [lower <= value <= upper for value, (_, lower, upper) in limits]
     assert (held >= stats.binom.ppf(0.001, runs, 0.95)).all(), held / runs
@@ -341,10 +341,10 @@ def test_positives_and_negatives_may_change_places():
     truth = rng.random(60) < expected[place]
     inclusion = np.array([0.05, 0.1, 0.5])[place]
     one, other = (
-        labelled_estimates(Bins(count, e, calls), Labels(place, labels, inclusion), plan, 0.95)
-        for e, calls, labels, plan in (
-            (expected, called, truth, Plan(None, 5.0, 1.0)),
-            (1 - expected, 1 - called, ~truth, Plan(None, 1.0, 5.0)),
+        labelled_estimates(Bins(count, e, calls), Labels(place, labels, inclusion), terms, 0.95)
+        for e, calls, labels, terms in (
+            (expected, called, truth, Terms(None, 5.0, 1.0)),
+            (1 - expected, 1 - called, ~truth, Terms(None, 1.0, 5.0)),
         )
     )
     estimate, lower, upper = one["prior_labelled"]

@@ -60,7 +60,12 @@ FUNCTIONS = {
     "bin_edges": (pr.bin_edges, BASE, {"bins": 9}),
     "check": (pr.check, BASE, {}),
     "check_calibration": (pr.check_calibration, BASE, {}),
-    "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS}),
+    "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS, "intervals": "exact"}),
+    "operating_points": (
+        pr.operating_points,
+        BASE,
+        {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9},
+    ),
     "probabilities": (
         pr.probabilities,
         {"score": "p", "model": "m", "fold": "f", "by": "place"},
@@ -101,6 +106,7 @@ OTHER_OF = {
     ("compare", "model"): "f",
     ("choose", "model"): "f",
     ("gate", "model"): None,
+    ("operating_points", "cluster"): "place",
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
 
@@ -319,11 +325,6 @@ def test_roles_are_documented_though_python_strips_the_indentation():
     written = documented(text, ["truth"])
     assert written == documented(inspect.cleandoc(text), ["truth"])
     assert "\ntruth\n    " in written
-
-
-def test_intervals_do_not_ignore_clusters():
-    with pytest.raises(InvalidArgument, match=r"(?s)does not honour cluster.*pr\.evaluate"):
-        pr.apply_thresholds(TABLE, POINTS, **BASE, cluster="one of ten", intervals="exact")
 
 
 @pytest.mark.parametrize("role", ["time", "cluster", "subgroup"])

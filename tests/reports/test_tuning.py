@@ -31,6 +31,20 @@ def assert_same_cases(written, threshold):
         assert (score >= written).equals(score >= threshold)
 
 
+def test_a_promise_knows_the_clusters(tmp_path):
+    test, tuning = (
+        pl.concat([table.with_columns(patient="case")] * 4).with_columns(
+            case=pl.int_range(pl.len()).over("model")
+        )
+        for table in (TEST, TUNING)
+    )
+    asked = {"recall": 0.8, "confidence": 0.9}
+    said, _ = answer(tmp_path, test, tuning=tuning, cluster="patient", **asked)
+    of_rows, _ = answer(tmp_path, **asked)
+    act = r"act on scores from (\S+)\."
+    assert re.search(act, said)[1] == re.search(act, of_rows)[1]
+
+
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(

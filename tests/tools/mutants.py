@@ -105,8 +105,7 @@ TESTS = {
                "tests/evaluation/test_evaluate.py"],
     "comparison/design": ["tests/comparison/test_compare.py"],
     "comparison/caveats": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py", "tests/comparison/test_anova.py"],
-    "comparison/compare": ["tests/comparison/test_trained.py", "tests/comparison/test_choose.py"],
-    "comparison/pairwise": ["tests/comparison/test_compare.py"],
+    "comparison/compare": ["tests/comparison/test_gate.py", "tests/comparison/test_trained.py", "tests/comparison/test_choose.py"],
     "comparison/omnibus": ["tests/comparison/test_compare.py"],
     "uncertainty/small_samples": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
     "comparison/gate": ["tests/comparison/test_gate_small.py", "tests/comparison/test_missed_positives.py"],
@@ -123,7 +122,6 @@ TESTS = {
         "tests/comparison/test_choice_measures.py",
     ],
     "comparison/result": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py"],
-    "comparison/trained": ["tests/comparison/test_gate.py"],
     "comparison/verdict": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
     "comparison/posterior": ["tests/comparison/test_how_sure.py", "tests/comparison/test_choose.py"],
     "comparison/choice_measures": [

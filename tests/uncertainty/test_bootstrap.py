@@ -87,11 +87,11 @@ def test_draws_of_clusters_take_all_cases_of_a_cluster_or_none():
         pl.col("truth").alias(TRUTH), pl.col("score").alias(SCORE), pl.col("patient").alias(CLUSTER)
     )
     whole = cases.with_columns(pl.lit(1).alias(CLUSTER))
-    drawn = pl.concat(draws_of_clusters(whole, CLUSTER, generator(0, ()), 5))
+    drawn = pl.concat(draws_of_clusters(whole, generator(0, ()), 5))
     segments = ONE.filter(pl.col("pos") > 0).select("pos", "neg", "tp", "fp").rows()
     for _, draw in drawn.group_by(DRAW):
         assert draw.select("pos", "neg", "tp", "fp").rows() == segments
-    sizes = pl.concat(draws_of_clusters(cases, CLUSTER, generator(0, ()), 500)).select(
+    sizes = pl.concat(draws_of_clusters(cases, generator(0, ()), 500)).select(
         pl.col("positives") + pl.col("negatives")
     )
     assert set(sizes.to_series()) == {200}  # fifty patients of four cases each

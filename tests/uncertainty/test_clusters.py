@@ -167,13 +167,27 @@ def test_without_intervals_clusters_have_no_bearing():
 
 def test_weights_of_clustered_cases_are_counts():
     halves = TABLE.with_columns(w=0.5)
-    with pytest.raises(InvalidPredictions, match="not whole numbers"):
-        sure(halves, cluster="patient", weight="w")
-    lazy = sure(halves.lazy(), cluster="patient", weight="w", measures="auc").collect()
-    assert lazy["note"].str.contains("not counts").all()
+    for table in (halves, halves.lazy()):
+        with pytest.raises(InvalidPredictions, match="not whole numbers"):
+            sure(table, cluster="patient", weight="w").lazy().collect()
 
 
 def test_a_column_of_patients_is_doubted_until_it_is_their_cluster():
     asked = {"measures": "auc", "by": "site"}
     assert sure(TABLE, **asked)["note"].str.contains("'patient' are not independent").all()
     assert sure(TABLE, cluster="patient", **asked)["note"].is_null().all()
+
+
+def test_a_class_that_moves_nothing_has_no_covariance_with_the_other():
+    # The balanced point of site 1 is on a rise of the curve, so that its negatives move nothing,
+    # but for what the sums over the rows of other sites lose in rounding.
+    truth = np.isin(np.arange(11), (0, 2, 10))
+    score = np.linspace(0.9, 0.1, 11)
+    clusters = pl.Series([1, 2, 3, 4, 1, 5, 6, 7, 8, 9, 10])
+    alone = pl.DataFrame({"truth": truth, "score": score, "site": 1, "patient": clusters})
+    asked = {"cluster": "patient", "by": "site", "measures": "equal_error"}
+    expected = sure(alone, **asked)
+    for rows in range(5, 60):
+        others = TABLE.head(rows).select("truth", "score", site=pl.lit(0), patient="patient")
+        found = sure(pl.concat([others, alone], how="vertical_relaxed"), **asked)
+        assert_frame_equal(found.filter(site=1), expected, rel_tol=1e-9)

@@ -103,7 +103,9 @@ def _chosen(call: Call) -> pl.DataFrame:
     curves = call.curves
     with progress() as say:
         say("choosing")
-        points: pl.DataFrame = call(curves)
+        # A promise needs the clusters.
+        clustered = promised and call.cases.cluster is not None
+        points: pl.DataFrame = call(call.in_memory if clustered else curves)
     if call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
     if not promised:

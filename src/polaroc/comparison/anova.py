@@ -14,8 +14,8 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.design import filled_array
-from polaroc.comparison.measure_rows import listed_rows, rows_of
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.comparison.measure_rows import refuse_rows, rows_of
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import of_folds
 
@@ -299,21 +299,15 @@ def _check_complete(
     full = levels[0]
     for level in levels[1:]:
         full = full.join(level, how="cross")
-    problems = []
     missing = join_on(full, cells, factors, "anti").sort(factors)
     null = cells.filter(~pl.col(RESPONSE).is_finite().fill_null(False)).sort(factors)
-    if missing.height:
-        problems.append(
-            f"{missing.height} of {full.height} cells are missing: {listed_rows(missing)}"
-        )
-    if null.height:
-        problems.append(f"{null.height} estimates are null: {listed_rows(null.select(factors))}")
-    if repeated.height:
-        listed = listed_rows(repeated.select(factors))
-        problems.append(f"{repeated.height} cells have several rows: {listed}")
-    if problems:
-        raise InvalidTable(
-            f"{'; '.join(problems)}.",
-            hint="each combination of the factors needs one number: filter, or name as a factor "
-            "what tells rows apart.",
-        )
+    problems = {
+        f"of {full.height} cells are missing": missing,
+        "estimates are null": null.select(factors),
+        "cells have several rows": repeated.select(factors),
+    }
+    refuse_rows(
+        problems,
+        "each combination of the factors needs one number: filter, or name as a factor what tells "
+        "rows apart.",
+    )

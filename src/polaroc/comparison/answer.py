@@ -10,10 +10,10 @@ from polaroc.base.joins import join_on
 from polaroc.base.names import MAX_NAMED, listed, named, one_name
 from polaroc.base.rounding import ALMOST, percent, probability
 from polaroc.base.statistics import ROUNDING
+from polaroc.priors.beliefs import Belief, Over
 
 if TYPE_CHECKING:
     from polaroc.comparison.result import Comparison
-    from polaroc.priors.beliefs import Belief
     from polaroc.uncertainty.evidence import Evidence
 
 # Differences below this are not told apart.
@@ -27,34 +27,27 @@ NUMBERS = (
 )  # fmt: skip
 
 
-def describe_belief(
-    ends: tuple[float, float] | None,
-    over: "Belief | tuple[float, float] | None",
-    grid: Sequence[float],
-) -> str:
-    """The belief about the prior as a phrase.
+def describe_priors(over: Over | str | None, grid: Sequence[float] = ()) -> str:
+    """The range or the belief, else the priors, at which a measure is taken, as a phrase.
 
     Examples
     --------
-    >>> describe_belief((0.05, 0.2), (0.05, 0.2), [0.05, 0.2])
-    'over 5 to 20 % positives'
+    >>> describe_priors((0.05, 0.2)), describe_priors(None, [0.1]), describe_priors(None)
+    ('over 5 to 20 % positives', 'at 10 % positives', '')
     """
-    if ends is not None:
-        return f"over {100 * ends[0]:.3g} to {100 * ends[1]:.3g} % positives"
-    if over is not None:
-        if not isinstance(over, tuple) and len(over.priors) == 1 and over.ends is None:
-            return _at(over.priors[0])
-        is_estimated = not isinstance(over, tuple) and over.ends is not None
-        return f"{'at' if is_estimated else 'under'} {over!r}"
-    if len(grid) == 1:
-        return _at(grid[0])
+    if isinstance(over, tuple):
+        return f"over {100 * over[0]:.3g} to {100 * over[1]:.3g} % positives"
+    if isinstance(over, Belief) and over.ends is not None:
+        return f"at {over!r}"
+    if isinstance(over, Belief) and len(over.priors) == 1:
+        grid = over.priors
+    elif over is not None:
+        return f"under {over}"
     if len(grid) > MAX_NAMED:
         return f"at {len(grid)} priors from {grid[0]:.3g} to {grid[-1]:.3g}, equally likely"
-    return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"
-
-
-def _at(prior: float) -> str:
-    return f"at {100 * prior:.3g} % positives"
+    if len(grid) > 1:
+        return f"at the priors {', '.join(f'{prior:.3g}' for prior in grid)}, equally likely"
+    return f"at {100 * grid[0]:.3g} % positives" if grid else ""
 
 
 def describe_evidence(evidence: "Evidence", *, is_tested: bool = False) -> str:

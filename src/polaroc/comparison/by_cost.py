@@ -13,15 +13,14 @@ from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.rounding import short_threshold
-from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import (
     PER_CASE,
     changes,
     corrected,
     count_tied,
-    describe_belief,
     describe_evidence,
+    describe_priors,
     first_words,
     how_sure,
 )
@@ -35,25 +34,22 @@ from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, alike
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.takes_cases import refuse_cluster
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
-from polaroc.priors.beliefs import Belief, points, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
 from polaroc.priors.grids import prior_grid
-from polaroc.priors.in_use import ESTIMATE, KnownPrior
+from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.rate_intervals import Calls, limits
-from polaroc.thresholds.rate_intervals import Costs as CallCosts
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
-from polaroc.uncertainty.evidence import Evidence, quantile, without
+from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
-from polaroc.uncertainty.test_sets import WEIGHTED, effective_sizes, of_thresholds
+from polaroc.uncertainty.test_sets import WEIGHTED, of_thresholds
 
 EXPECTED_COST = "expected_cost"
-AT, WRONG, KNOWN, WHY = (private(name) for name in ("at", "wrong", "known", "why"))
+AT, KNOWN, WHY = (private(name) for name in ("at", "known", "why"))
 # Exact limits of the cost, as `apply_thresholds` gives them.
 COST_LIMITS = ("cost_lower", "cost_upper")
 OF_THRESHOLD = ("threshold", "tpr", "fpr", *COST_LIMITS)
@@ -62,12 +58,13 @@ NOT_PROMISED = "no threshold can be promised: "
 MIN_POSITIVES = 10
 
 
-class Costs(NamedTuple):
+class Stakes(NamedTuple):
     """Costs of wrong calls, the range or belief of the prior, and constraints."""
 
     fn: float
     fp: float
-    over: tuple[float, float] | Belief
+    at: float | None  # a single prior, in place of a range or belief
+    over: Over | None
     constraints: Mapping[str, float] | None
     confidence: float | None
     estimate: pl.DataFrame | None = None  # whose belief `over` is
@@ -75,8 +72,7 @@ class Costs(NamedTuple):
     @property
     def belief(self) -> Belief:
         """The belief about the prior."""
-        at = one_prior(self.over)
-        return resolve_belief(self.over) if at is None else points([at])
+        return resolve_belief(self.over) if self.at is None else points([self.at])
 
     def expected(self, rated: pl.DataFrame) -> ExpectedMeasures:
         """What models cost with their thresholds at every prior, and under the belief."""
@@ -90,41 +86,36 @@ class Costs(NamedTuple):
     @property
     def priors(self) -> tuple[float, ...]:
         """Where models are compared one by one; regrets are largest at the ends of a range."""
-        if isinstance(self.over, Belief):
-            return priors_to_evaluate(None, self.over, self.over.priors)
-        at = one_prior(self.over)
-        return tuple(prior_grid(*self.over, GRID)["prior"]) if at is None else (at,)
+        if isinstance(self.over, tuple):
+            return tuple(prior_grid(*self.over, GRID)["prior"])
+        return priors_to_evaluate(self.belief, self.belief.priors)
 
-    def thresholds(self, curves: pl.DataFrame, models: int) -> pl.DataFrame:
-        """The threshold of each model, so that all promises hold at once."""
+    def thresholds(self, curves: pl.DataFrame | Cases[pl.DataFrame], models: int) -> pl.DataFrame:
+        """The threshold of each model, of curves or cases, so that all promises hold at once."""
         # A model whose promise is broken may be picked because it is: the error is shared out.
         confidence = None if self.confidence is None else 1 - (1 - self.confidence) / models
-        at = one_prior(self.over)
         return operating_points(
-            curves, "cost", priors=at, over=self.over if at is None else None,
-            constraints=self.constraints, confidence=confidence, cost_fn=self.fn, cost_fp=self.fp,
+            curves, "cost", priors=self.at, over=self.over, constraints=self.constraints,
+            confidence=confidence, cost_fn=self.fn, cost_fp=self.fp,
         )  # fmt: skip
 
     def promise(self) -> str | None:
         """What the thresholds promise."""
         if self.confidence is None:
             return None
-        at = one_prior(self.over)
-        limits = resolve_constraints(
-            self.constraints, "cost", None, self.over if at is None else None
-        )
-        return promise(limits.limits, self.confidence, limits.ends if at is None else at)
+        limits = resolve_constraints(self.constraints, "cost", None, self.over)
+        return promise(limits.limits, self.confidence, self.at or limits.ends)
 
 
-def costs_of(
+def stakes_of(
     cost_fn: float,
     cost_fp: float,
-    over: tuple[float, float] | Belief | None,
-    constraints: Mapping[str, float] | None,
-    confidence: float | None,
+    over: Over | None,
+    constraints: Mapping[str, float] | None = None,
+    confidence: float | None = None,
     estimate: pl.DataFrame | None = None,
-) -> Costs:
-    """The arguments of `choose` that make costs, checked."""
+) -> Stakes:
+    """The arguments of `choose` that are for costs, checked."""
     if over is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, which is taken over priors, and over is not given.",
@@ -132,11 +123,13 @@ def costs_of(
         )
     if confidence is not None:
         check_share("confidence", confidence)
-    return Costs(cost_fn, cost_fp, over, constraints, confidence, estimate)
+    at = one_prior(over)
+    over = over if at is None else None
+    return Stakes(cost_fn, cost_fp, at, over, constraints, confidence, estimate)
 
 
 def choose_by_cost(
-    cases: Cases[Any], tuning: Table | Cases[Any] | None, costs: Costs, *, level: float
+    cases: Cases[Any], tuning: Table | Cases[Any] | None, stakes: Stakes, *, level: float
 ) -> Choice:
     """The model that costs least at the threshold chosen for it on `tuning`."""
     if cases.truth is None:
@@ -145,8 +138,6 @@ def choose_by_cost(
             "not given.",
             hint=Hint("give {truth} and {score}.", truth="truth", score="score"),
         )
-    if costs.confidence is not None:
-        refuse_cluster(cases, "choose(confidence=...)")
     if tuning is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
@@ -154,14 +145,16 @@ def choose_by_cost(
                 "give {tuning}: predictions on cases that take no part otherwise.", tuning=...
             ),
         )
-    # Thresholds that cost least need no clusters.
-    given, like = compared(cases), replace(cases, cluster=None)
+    given = compared(cases)
+    # Thresholds that cost least need no clusters, those with a promise do.
+    like = cases if stakes.confidence is not None else replace(cases, cluster=None)
     tuned = alike(like, tuning, find=("fold",)).collect()
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
     check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
-    curves = curve(replace(tuned, fold=())).rename({model_column(tuned): model})
+    tuned, named = replace(tuned, fold=()), {model_column(tuned): model}
+    curves = curve(tuned).rename(named)
     own_curves = curve(own)
     models = own_curves[model].n_unique()
     if models < 2:
@@ -179,44 +172,28 @@ def choose_by_cost(
             f"tuning has no cases of {quoted(lacking)}, so that there is no threshold to judge.",
             hint="give their predictions, or leave these models out.",
         )
-    # Refused above; equal rates of other cases are chance.
-    thresholds = costs.thresholds(curves, models)
-    judged = apply_thresholds(own, thresholds, same_table=True).with_columns(
-        (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN)
+    thresholds = (
+        stakes.thresholds(tuned, models).rename(named)
+        if tuned.cluster is not None
+        else stakes.thresholds(curves, models)
     )
+    # The same table is refused above; equal rates of other cases are chance.
+    judged = apply_thresholds(own, thresholds, same_table=True, **_exact(stakes, level))
     # Why there is no point, the points say.
     why = thresholds.select(pl.col(model).cast(judged.schema[model]), pl.col("note").alias(WHY))
     judged = join_on(judged, why, [model], "left", order="left").with_columns(
-        pl.coalesce(WHY, "note").alias("note")
+        pl.coalesce(WHY, "note").alias("note"),
+        (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN),
     )
-    if own.cluster is None:
-        exact = apply_thresholds(
-            own, thresholds, same_table=True, intervals="exact", level=level,
-            priors=costs.belief.mean
-            if costs.estimate is None
-            else costs.estimate.select(
-                name for name in ESTIMATE if name in costs.estimate.columns
-            ),
-            cost_fn=costs.fn, cost_fp=costs.fp,
-        )  # fmt: skip
-        judged = judged.with_columns(exact.select(COST_LIMITS))
-    else:
-        judged = judged.with_columns(pl.lit(None, pl.Float64).alias(name) for name in COST_LIMITS)
     rated = judged.filter(KNOWN)
     if own.weight is not None or rated.is_empty():
         evidence = without(WEIGHTED)
     else:
-        on = _judged(own, rated)
-        evidence = on.evidence(costs)
-        if own.cluster is not None:
-            lower, upper = on.limits(evidence, costs, level)
-            rated = rated.with_columns(cost_lower=pl.Series(lower), cost_upper=pl.Series(upper))
-    warnings = [
-        *([] if given.left_out is None else [given.left_out]),
-        *in_both,
-        *doubted(own),
-    ]
-    return _choice(judged, rated, model, costs, evidence, level, warnings, (own_curves, curves))
+        scored, of_models = _scored(own, rated), rated["threshold"].to_list()
+        mean = stakes.belief.mean
+        evidence = of_thresholds(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
+    warnings = [*given.left_out, *in_both, *doubted(own)]
+    return _choice(judged, rated, model, stakes, evidence, level, warnings, (own_curves, curves))
 
 
 def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
@@ -229,45 +206,22 @@ def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
         )
 
 
-class Judged(NamedTuple):
-    """The cases by which models with thresholds are judged."""
-
-    scored: ScoredCases
-    thresholds: list[float | None]
-
-    def evidence(self, costs: Costs) -> Evidence:
-        """Evidence on the costs, over cases of one test set."""
-        prior = costs.belief.mean
-        return of_thresholds(self.scored, self.thresholds, prior * costs.fn, (1 - prior) * costs.fp)
-
-    def limits(self, evidence: Evidence, costs: Costs, level: float) -> tuple["Array", "Array"]:
-        """Limits of each cost that hold for clusters of cases.
-
-        The widest of Student's t, and of exact limits of as many cases as tell the rates as well.
-        """
-        reach = quantile(level, evidence.freedom) * np.sqrt(evidence.covariance[0].diagonal())
-        ends = [(evidence.estimates[0] - reach, evidence.estimates[0] + reach)]
-        rates = (of_thresholds(self.scored, self.thresholds, *one) for one in ((1, 0), (0, 1)))
-        missed, false = (one.estimates[0] for one in rates)
-        sizes = effective_sizes(self.scored, self.thresholds)
-        positives, negatives = (
-            Calls(rate * size, rate * size, size)
-            for rate, size in zip((1 - missed, false), sizes, strict=True)
-        )
-        belief, worth = costs.belief, CallCosts(costs.fn, costs.fp)
-        for prior in {belief.mean, *(belief.inner_ends if costs.estimate is not None else ())}:
-            known = KnownPrior(np.full(missed.size, prior))
-            ends.append(limits("cost", positives, negatives, known, level, worth))
-        lower, upper = (np.array(own) for own in zip(*ends, strict=True))
-        return lower.min(axis=0), upper.max(axis=0)
+def _exact(stakes: Stakes, level: float) -> dict[str, Any]:
+    """The arguments of `apply_thresholds` that give exact limits of costs."""
+    priors: float | pl.DataFrame = stakes.belief.mean
+    if (estimate := stakes.estimate) is not None:
+        priors = estimate.select(name for name in ESTIMATE if name in estimate.columns)
+    return {
+        "intervals": "exact", "level": level, "priors": priors, "cost_fn": stakes.fn,
+        "cost_fp": stakes.fp,
+    }  # fmt: skip
 
 
-def _judged(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> Judged:
-    """The cases of the models that have rates."""
+def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:
+    """The cases, scored by the models that have rates."""
     compared = read_cases(cases, unpaired=cases.case is None)
     models = rated.to_series(0).cast(compared.schema[compared.model]).to_list()
-    scored = compared.only.of([compared.only.models.index(model) for model in models])
-    return Judged(scored, rated["threshold"].to_list())
+    return compared.only.of([compared.only.models.index(model) for model in models])
 
 
 def _in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str]:
@@ -304,13 +258,13 @@ def _choice(
     judged: pl.DataFrame,
     rated: pl.DataFrame,
     model: str,
-    costs: Costs,
+    stakes: Stakes,
     evidence: Evidence,
     level: float,
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
-    measured, exact = costs.expected(rated), (rated[name].to_numpy() for name in COST_LIMITS)
+    measured, exact = stakes.expected(rated), (rated[name].to_numpy() for name in COST_LIMITS)
     known = posterior(evidence, higher=False, level=level) if evidence.is_known else None
     if known is not None:
         known = of_costs(known, measured.expected[0], *exact)
@@ -321,13 +275,9 @@ def _choice(
     models = pl.concat([ranked, unrated], how="diagonal").pipe(with_level, level)
     is_any = not ranked.is_empty()
     lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
-    close = pl.col("worst_regret") <= pl.col("worst_regret").min() + ROUNDING * pl.col("mean").max()
     threshold = ranked["threshold"][0] if is_any else None
     return Choice(
-        bayes=ranked[model][0] if is_any else None,
-        minimax=ranked.filter(close)[model][0] if is_any else None,
-        steadiest=None,
-        answer=_sentence(ranked, costs, curves, is_bound=evidence.is_bound)
+        answer=_sentence(ranked, stakes, curves, is_bound=evidence.is_bound)
         + _without_threshold(judged, model)
         if is_any
         else _why_none(judged, model),
@@ -337,18 +287,17 @@ def _choice(
             *([describe_evidence(evidence)] if is_any else []),
             *([corrected(ranked, "cost", higher=False)] if ranked.height > 1 else []),
             *changes(priors),
-            *([] if costs.estimate is None else [costs.belief.interval_note]),
+            *([] if stakes.estimate is None else [stakes.belief.interval_note]),
             *(f"No cost of {noted}" for noted in noted_by_kind(lacking)),
             *warnings,
         ),
         comparison=None,
-        over=costs.belief,
+        over=stakes.belief,
         measure=EXPECTED_COST,
         folds=(),
         level=level,
         is_bound=evidence.is_bound,
-        threshold=threshold,
-        promise=costs.promise() if threshold is not None else None,
+        promise=stakes.promise() if threshold is not None else None,
     )
 
 
@@ -388,7 +337,7 @@ def _written(threshold: float, model: pl.Series, curves: Sequence[pl.DataFrame])
 
 
 def _sentence(
-    ranked: pl.DataFrame, costs: Costs, curves: Sequence[pl.DataFrame], *, is_bound: bool
+    ranked: pl.DataFrame, stakes: Stakes, curves: Sequence[pl.DataFrame], *, is_bound: bool
 ) -> str:
     """Which model with which threshold, what that does and costs, and how sure it is."""
     threshold = ranked["threshold"][0]
@@ -398,7 +347,7 @@ def _sentence(
         else f"act on scores from {_written(threshold, ranked.to_series(0)[:1], curves)}"
     )
     sure = how_sure(ranked, is_bound=is_bound, higher=False, unit=PER_CASE)
-    return f"{take_first(ranked)}, and {act}. {cost_in_words(ranked, costs)} {sure}".rstrip()
+    return f"{take_first(ranked)}, and {act}. {cost_in_words(ranked, stakes)} {sure}".rstrip()
 
 
 def _without_threshold(judged: pl.DataFrame, model: str) -> str:
@@ -415,17 +364,16 @@ def take_first(ranked: pl.DataFrame) -> str:
     return first_words(ranked if count_tied(ranked) == 1 else ranked[:1])
 
 
-def cost_in_words(ranked: pl.DataFrame, costs: Costs) -> str:
+def cost_in_words(ranked: pl.DataFrame, stakes: Stakes) -> str:
     """What becomes of some number of cases with the first model, what it costs, and the next."""
     cost, tpr, fpr = ranked.select("mean", "tpr", "fpr").row(0)
-    at, prior, tied = one_prior(costs.over), costs.belief.mean, count_tied(ranked)
+    prior, tied = stakes.belief.mean, count_tied(ranked)
     cases = 1000
     while cases * prior < MIN_POSITIVES:
         cases *= 10
     positives, missed = cases * prior, cases * prior * (1 - tpr)
     alarms = cases * (1 - prior) * fpr
-    ends = costs.over if isinstance(costs.over, tuple) and at is None else None
-    belief = describe_belief(ends, costs.over if at is None else None, [prior])
+    belief = describe_priors(stakes.over, [prior])
     plural = "" if round(alarms) == 1 else "s"
     sentence = (
         f"Of {cases:,} cases, {belief}, it misses on average {missed:,.0f} of {positives:,.0f} "

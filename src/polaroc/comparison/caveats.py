@@ -3,11 +3,16 @@
 The rates are those of ``python tests/benchmarks/error_rates.py``.
 """
 
-from math import exp, lgamma
+from math import exp, isinf, lgamma
 
 from polaroc.comparison.design import FoldValues, Plan
 from polaroc.comparison.layout import Layout
-from polaroc.comparison.measured_rates import better_folds, dataset_rates, measured_rates
+from polaroc.comparison.measured_rates import (
+    better_folds,
+    dataset_rates,
+    measured_rates,
+    trained_rates,
+)
 from polaroc.errors import Hint
 from polaroc.uncertainty.evidence import Contrasts, Evidence
 
@@ -17,6 +22,8 @@ ASSUMPTION = (
     "The test asks whether the algorithms would differ if trained anew on other samples of this "
     "size. "
 )
+UNPAIRED = "How often the test errs was not measured for models with test sets of their own."
+OF_CLUSTERS = "How often the test errs depends on the clusters, and was not measured for these."
 # The covariance of more models was not tried.
 MAX_MODELS = 10
 
@@ -49,9 +56,12 @@ def of_table(table: FoldValues, pairs: Contrasts, plan: Plan, evidence: Evidence
     return warnings
 
 
-def trained(evidence: Evidence) -> str:
-    """What a comparison of fitted models is about."""
-    return f"The test is about {evidence.about}; of models trained anew it says nothing."
+def trained(evidence: Evidence, measure: str, *, paired: bool) -> tuple[str, str]:
+    """What a comparison of fitted models is about, and how often it errs if that was measured."""
+    about = f"The test is about {evidence.about}; of models trained anew it says nothing."
+    if not paired:
+        return about, UNPAIRED
+    return about, trained_rates(measure) if isinf(evidence.freedom) else OF_CLUSTERS
 
 
 def half_split(models: int, plan: Plan, layout: Layout, evidence: Evidence) -> list[str]:

@@ -14,7 +14,7 @@ from polaroc.errors import (
     quoted,
 )
 from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
-from polaroc.priors.beliefs import Belief, labelled_range, same_over
+from polaroc.priors.beliefs import Over, labelled_range
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
 
@@ -98,14 +98,6 @@ def check_margin(measure: str, margin: object) -> None:
         )
 
 
-def refuse_empty(table: pl.DataFrame) -> None:
-    """Refuse predictions without rows."""
-    if table.is_empty():
-        raise InvalidPredictions(
-            "there are no rows, so that there is nothing to choose by.", hint="check the table."
-        )
-
-
 def refuse_one_class(measures: pl.DataFrame) -> None:
     """Refuse measures of which every key lacks the same class."""
     for name, kind in (("positives", "positive"), ("negatives", "negative")):
@@ -117,13 +109,12 @@ def refuse_one_class(measures: pl.DataFrame) -> None:
 
 
 def of_one_range(
-    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
-) -> tuple[pl.DataFrame, tuple[float, float] | Belief | str | None]:
+    measures: pl.DataFrame, measure: str, over: Over | None
+) -> tuple[pl.DataFrame, Over | str | None]:
     """The rows of one measure and of the AUC, and the range or belief they are over."""
     if not needs_range(measure):
         return measures, None
-    labels = over_labels(measures, measure)
-    same = labels if over is None else [one for one in labels if same_over(one, over)]
+    labels, same = over_labels(measures, measure), over_labels(measures, measure, over)
     if labels and len(same) == 1:
         kept = (pl.col("measure") != measure) | (pl.col(OVER) == same[0])
         return measures.filter(kept), labelled_range(same[0]) or same[0]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.rounding import number, probability
+from polaroc.base.statistics import ROUNDING
 from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
 from polaroc.comparison.answer import describe_tests
 from polaroc.comparison.posterior import EXPECTED_LIMITS
-from polaroc.comparison.result import Comparison
+from polaroc.comparison.result import Comparison, block
 from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
 
@@ -26,12 +27,6 @@ class Choice:
 
     Attributes
     ----------
-    bayes
-        The model with the best mean of the measure, and so the least mean regret.
-    minimax
-        The model with the least worst regret; None where regrets are not known.
-    steadiest
-        The model with the least Sens, None where the table has none.
     answer
         What to take, by how much, how likely it is the best, and what is lost if it is
         not, in one sentence.
@@ -69,16 +64,10 @@ class Choice:
     is_bound
         Whether `probability_best` of the first model is rather too low, since the ratio
         of test to training cases, or which rows are of one case, is not known.
-    threshold
-        Of a choice by expected cost, the threshold of the first model: scores from it on
-        are called positive; None where nothing is, and of other choices.
     promise
-        What that threshold promises in one sentence, None where nothing is promised.
+        What `threshold` promises in one sentence, None where nothing is promised.
     """
 
-    bayes: Any
-    minimax: Any
-    steadiest: Any
     answer: str
     models: pl.DataFrame
     priors: pl.DataFrame
@@ -90,8 +79,40 @@ class Choice:
     fold_count: int = 1
     level: float = 0.95
     is_bound: bool = False
-    threshold: float | None = None
     promise: str | None = None
+
+    @property
+    def bayes(self) -> Any:
+        """The model with the best mean of the measure, and so the least mean regret."""
+        return judged_models(self).to_series(0).first()
+
+    @property
+    def minimax(self) -> Any:
+        """The model with the least worst regret; None where regrets are not known."""
+        return self._least("worst_regret")
+
+    @property
+    def steadiest(self) -> Any:
+        """The model with the least Sens, None where the table has none."""
+        return self._least("sens")
+
+    @property
+    def threshold(self) -> float | None:
+        """Of a choice by expected cost, the threshold of the first model.
+
+        Scores from it on are called positive; None where nothing is, and of other choices.
+        """
+        judged = judged_models(self)
+        return judged["threshold"][0] if self.is_by_cost and judged.height else None
+
+    def _least(self, column: str) -> Any:
+        """The model with the least value, the better one where two tie; None if one is unknown."""
+        judged = judged_models(self)
+        if judged[column].null_count():
+            return None
+        rounding = ROUNDING * pl.col("mean").abs().max()
+        close = pl.col(column) <= pl.col(column).min() + rounding
+        return judged.filter(close).to_series(0).first()
 
     @property
     def is_by_cost(self) -> bool:
@@ -146,52 +167,39 @@ def _choices(choice: Choice) -> str:
 
 
 def _choice_blocks(choice: Choice) -> Iterator[Block]:
-    column = choice.models.columns[0]
-    models = choice.models
+    models, column = choice.models, choice.models.columns[0]
     less = "" if choice.higher_is_better else " (less is better)"
     sure = models.filter(pl.col("probability_best").is_not_null())
     if not sure.is_empty():
-        limits = f"with {100 * choice.level:g} % limits"
-        yield (
-            f"How good, and how sure{less}; expected, {limits}: corrected for having been picked",
-            [column, "mean", "expected", "from", "to", "best", "loss"],
-            [
-                [str(model), *map(number, numbers), probability(chance), number(loss)]
-                for model, *numbers, chance, loss in sure.select(
-                    column, "mean", "expected", *EXPECTED_LIMITS, "probability_best",
-                    "expected_loss",
-                ).iter_rows()
-            ],
-            1,
+        lower, upper = EXPECTED_LIMITS
+        yield block(
+            f"How good, and how sure{less}; expected, with {100 * choice.level:g} % limits: "
+            "corrected for having been picked",
+            sure,
+            {
+                column: (column, str), "mean": ("mean", number), "expected": ("expected", number),
+                lower: ("from", number), upper: ("to", number),
+                "probability_best": ("best", probability), "expected_loss": ("loss", number),
+            },
         )  # fmt: skip
+    regrets = {
+        "mean_regret": ("mean regret", number), "worst_regret": ("worst regret", number)
+    }  # fmt: skip
     if choice.is_by_cost:
-        yield (
+        yield block(
             "Cost per case, and the threshold that it is the cost of",
-            [column, "cost", "mean regret", "worst regret", "threshold", "recall", "FPr"],
-            [
-                [str(model), *map(number, numbers)]
-                for model, *numbers in models.select(
-                    column, "mean", "mean_regret", "worst_regret", "threshold", "tpr", "fpr"
-                ).iter_rows()
-            ],
-            1,
+            models,
+            {column: (column, str), "mean": ("cost", number), **regrets,
+             "threshold": ("threshold", number), "tpr": ("recall", number), "fpr": ("FPr", number)},
         )  # fmt: skip
         return
     # Of one test set there are no folds to win.
-    won = ["folds won"] if choice.fold_count > 1 else []
-    yield (
+    won = {"share": ("folds won", _percent)} if choice.fold_count > 1 else {}
+    yield block(
         f"Over the range{less}",
-        [column, "mean", "mean regret", "worst regret", *won, "Sens"],
-        [
-            [
-                str(model), *map(number, numbers), *([_percent(share)] if won else []),
-                number(sens),
-            ]
-            for model, *numbers, share, sens in models.select(
-                column, "mean", "mean_regret", "worst_regret", "share", "sens"
-            ).iter_rows()
-        ],
-        1,
+        models,
+        {column: (column, str), "mean": ("mean", number), **regrets, **won,
+         "sens": ("Sens", number)},
     )  # fmt: skip
     best = choice.priors.filter("best").unique("prior", keep="first", maintain_order=True)
     if best.is_empty():
@@ -200,17 +208,13 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     rows = min(best.height, MAX_PRIORS)
     shown = [round(i * (best.height - 1) / max(rows - 1, 1)) for i in range(rows)]
     which = "each prior" if rows == best.height else f"{rows} of the {best.height} priors"
-    yield (
+    yield block(
         f"The best model at {which}",
-        ["prior", "best", "mean", *won],
-        [
-            [f"{prior:.4g}", str(model), number(mean), *([_percent(share)] if won else [])]
-            for prior, model, mean, share in best[shown]
-            .select("prior", column, "mean", "share")
-            .iter_rows()
-        ],
-        2,
-    )
+        best[shown],
+        {"prior": ("prior", "{:.4g}".format), column: ("best", str), "mean": ("mean", number),
+         **won},
+        keys=2,
+    )  # fmt: skip
 
 
 def _percent(share: float | None) -> str | None:

@@ -1,17 +1,20 @@
 """The measures of predictions that a choice needs, and the evidence of one test set."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
+from polaroc.base.joins import join_on
+from polaroc.comparison.design import FoldValues
+from polaroc.comparison.measure_rows import SAME, range_rows
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
 from polaroc.predictions.cases import Cases
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import prior_grid
-from polaroc.uncertainty.evidence import Evidence, without
+from polaroc.uncertainty.evidence import Evidence, of_unrelated, without
 from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.test_sets import WEIGHTED, of_test_set
 
@@ -23,16 +26,18 @@ NEEDS_RANGE = Hint(
 )
 
 
-def measures_of(
-    cases: Cases[pl.DataFrame], over: tuple[float, float] | Belief | None, measure: str
-) -> pl.DataFrame:
-    """The measures of predictions."""
+def measures_of(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> pl.DataFrame:
+    """The measures of predictions that a choice needs."""
     if over is None:
-        raise InvalidArgument(
-            "predictions are given without a range of priors.",
-            hint=NEEDS_RANGE,
-        )
-    return evaluate(cases, **options_of(over, measure))
+        raise InvalidArgument("predictions are given without a range of priors.", hint=NEEDS_RANGE)
+    mean = mean_name(measure)
+    measures = ["auc", measure, *([] if mean is None else [mean])]
+    if (at := one_prior(over)) is not None:
+        return evaluate(cases, priors=[at], measures=sorted({measure, "auc"}))
+    if isinstance(over, Belief):
+        return evaluate(cases, over=over, priors=over.priors, measures=measures)
+    priors = prior_grid(*over, GRID)["prior"].to_list()
+    return evaluate(cases, over=over, priors=priors, measures=[*measures, "sens"])
 
 
 def needs_predictions() -> InvalidArgument:
@@ -44,27 +49,12 @@ def needs_predictions() -> InvalidArgument:
     )
 
 
-def options_of(over: tuple[float, float] | Belief, measure: str) -> dict[str, Any]:
-    """The arguments of `evaluate` that give what a choice needs."""
-    at = one_prior(over)
-    if at is not None:
-        return {"priors": [at], "measures": sorted({measure, "auc"})}
-    mean = mean_name(measure)
-    measures = ["auc", measure, *([] if mean is None else [mean])]
-    if isinstance(over, Belief):
-        return {"over": over, "priors": over.priors, "measures": measures}
-    priors = prior_grid(*over, GRID)["prior"].to_list()
-    return {"over": over, "priors": priors, "measures": [*measures, "sens"]}
-
-
 def one_prior(over: object) -> float | None:
     """The prior of a range of one point."""
     return over[0] if isinstance(over, tuple) and over[0] == over[1] else None
 
 
-def of_one_test_set(
-    cases: Cases[pl.DataFrame], measure: str, over: tuple[float, float] | Belief | None
-) -> Evidence:
+def of_one_test_set(cases: Cases[pl.DataFrame], measure: str, over: Over | None) -> Evidence:
     """Evidence on fitted models on one test set: a measure over a range, or at one prior.
 
     Paired by case; where no column tells the cases apart, as if every model had a test set of its
@@ -78,15 +68,43 @@ def of_one_test_set(
             f"of the {label(measure)} averaged over priors it is known at a single prior, or from "
             "several folds",
         )
-    chosen = (
-        select_measures(mean, "observed", over, "exact", ARRAYS, score_prior=cases.score_prior)
-        if at is None
-        else select_measures(measure, [at], None, "exact", ARRAYS, score_prior=cases.score_prior)
-    )
-    (one,) = chosen.measures
+    name, place = (mean, over) if at is None else (measure, None)
+    (one,) = select_measures(
+        name, at or "observed", place, "exact", ARRAYS, score_prior=cases.score_prior
+    ).measures
     if not (one.gradient_terms or one.case_loss):
         return without(
             "the cases of one test set do not tell by how much the "
             f"{label(measure)} varies, several folds do",
         )
     return of_test_set(read_cases(cases, unpaired=cases.case is None).only, [one])
+
+
+def of_errors(
+    frame: pl.DataFrame,
+    table: FoldValues,
+    measure: str,
+    over: Over | None,
+    grid: Sequence[float],
+) -> Evidence:
+    """Evidence on one test set from standard errors, as if those of models were unrelated."""
+    models, mean = table.models, mean_name(measure)
+    rows = frame.clear()
+    if mean is not None and over is not None and range_rows(frame, mean, over):
+        rows = frame.filter(pl.col("measure").cast(pl.String) == mean)
+    elif len(grid) == 1:
+        named = pl.col("measure").cast(pl.String) == measure
+        rows = frame.filter(named & ((pl.col("prior") - grid[0]).abs() <= SAME))
+    if "std_error" in rows.columns and rows.height == len(models):
+        known = rows.select(models.name, "std_error")
+        joined = join_on(models.to_frame(), known, [models.name], "left", order="left")
+        if not joined["std_error"].null_count():
+            errors = joined["std_error"].cast(pl.Float64).to_numpy()
+            return of_unrelated(table.at_first, errors, models)
+    return without(
+        Hint(
+            "To know how sure the choice is, give predictions with {case}, which names the cases "
+            "of one test set, or measures of several folds: each model was measured once.",
+            case="id",
+        )
+    )

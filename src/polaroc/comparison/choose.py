@@ -1,6 +1,6 @@
 """Which model to take where the prior is uncertain, and how sure that is."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack, get_args
 
@@ -17,33 +17,31 @@ from polaroc.base.checks import (
 from polaroc.base.columns import as_lazy, with_level
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
-from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.answer import (
     changes,
     corrected,
-    describe_belief,
     describe_evidence,
+    describe_priors,
     full_answer,
 )
-from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, costs_of
+from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, stakes_of
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import (
     measures_of,
     needs_predictions,
+    of_errors,
     of_one_test_set,
     one_prior,
 )
 from polaroc.comparison.compare import NO_BEARING, compare, of_table
-from polaroc.comparison.compared import compared, doubted, measured_halves
+from polaroc.comparison.compared import Compared, compared, doubted, measured_halves
 from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
 from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, doubts, over_labels, range_rows, rows_of
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
-from polaroc.comparison.regret import (
-    measure_under_belief,
-)
+from polaroc.comparison.regret import MeasureUnderBelief, measure_under_belief
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
     CATALOG,
@@ -58,11 +56,11 @@ from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
-from polaroc.priors.beliefs import Belief, belief_of_estimate, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
 from polaroc.typing import Table
-from polaroc.uncertainty.evidence import Evidence, of_folds, of_unrelated, without
+from polaroc.uncertainty.evidence import Evidence, of_folds
 
 COLUMNS = (
     "mean", "expected", "expected_lower", "expected_upper", "probability_best", "expected_loss",
@@ -194,21 +192,25 @@ def choose(
         check_factor(name, cost)
     check_score_prior(cases.score_prior)
     over, estimate = _checked_priors(over)
-    _check_options(
-        measure, test_train_ratio=cases.test_train_ratio, halves=halves, tuning=tuning,
-        cost_fn=cost_fn, cost_fp=cost_fp, constraints=constraints, confidence=confidence,
-        incomplete=unless("raise", incomplete),
-        score_prior=unless(OBSERVED, cases.score_prior),
-    )  # fmt: skip
+    of_folds = {
+        "test_train_ratio": cases.test_train_ratio, "halves": halves,
+        "incomplete": unless("raise", incomplete),
+    }  # fmt: skip
+    of_costs = {
+        "tuning": tuning, "constraints": constraints, "confidence": confidence,
+        "cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp),
+    }  # fmt: skip
+    _check_options(measure, of_folds, of_costs, unless(OBSERVED, cases.score_prior))
     check_share("level", level)
     if estimate is not None:
         check_level(estimate, level)
     for other in (halves, tuning):
         if isinstance(other, Cases):
-            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - {"cluster"})
+            own = {"cluster"} if confidence is None else set()
+            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:
-        costs = costs_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        return choose_by_cost(cases, tuning, costs, level=level)
+        stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
+        return choose_by_cost(cases, tuning, stakes, level=level)
     measure, given = at_one_prior(measure), compared(cases)
     if not given.folds:
         refuse_unused("for folds", "each model was measured once",
@@ -218,17 +220,16 @@ def choose(
     if given.are_measures and estimate is not None:
         raise needs_predictions()
 
-    def choice_over(over: tuple[float, float] | Belief | None) -> Choice:
+    def choice_over(over: Over | None) -> Choice:
         choice = choose_measured(
-            given.table if given.are_measures else measures_of(given.cases, over, measure),
-            given.model, given.folds, measure, over=over, test_train_ratio=given.test_train_ratio,
+            given, given.table if given.are_measures else measures_of(given.cases, over, measure),
+            measure, over=over, test_train_ratio=given.test_train_ratio,
             incomplete=incomplete, level=level,
             evidence=of_one_test_set(given.cases, measure, over) if given.on_cases else None,
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
-        left_out = [] if given.left_out is None else [given.left_out]
         doubt = doubted(given.cases) if given.on_cases else []
-        return replace(choice, warnings=(*left_out, *doubt, *choice.warnings))
+        return replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
 
     if estimate is None:
         return choice_over(over)
@@ -236,8 +237,8 @@ def choose(
 
 
 def _checked_priors(
-    over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None,
-) -> tuple[tuple[float, float] | Belief | None, pl.DataFrame | None]:
+    over: Over | pl.DataFrame | pl.LazyFrame | None,
+) -> tuple[Over | None, pl.DataFrame | None]:
     """The range or belief that was given, and the estimate where it is the belief of one."""
     estimate = None
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
@@ -253,9 +254,7 @@ def _checked_priors(
     return over, estimate
 
 
-def _at_estimate(
-    choice_over: Callable[[tuple[float, float] | Belief], Choice], belief: Belief
-) -> Choice:
+def _at_estimate(choice_over: Callable[[Over], Choice], belief: Belief) -> Choice:
     """The choice at an estimated prior, with the widest limits of those over its interval."""
     choice = choice_over(belief)
     models = choice.models
@@ -276,9 +275,8 @@ def _at_estimate(
 
 
 def _check_options(
-    measure: str, *, test_train_ratio: object, halves: object, incomplete: object,
-    score_prior: object, cost_fn: object, cost_fp: object, **of_costs: object,
-) -> None:  # fmt: skip
+    measure: str, of_folds: dict[str, object], of_costs: dict[str, object], score_prior: object
+) -> None:
     """Refuse arguments that are for another measure."""
     check_text("measure", measure, "auprec")
     if measure != EXPECTED_COST and nearest(measure, [EXPECTED_COST]):
@@ -294,28 +292,24 @@ def _check_options(
             ),
         )
     if measure == EXPECTED_COST:
-        refuse_unused(
-            "for folds", f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set",
-            test_train_ratio=test_train_ratio, halves=halves, incomplete=incomplete,
-        )  # fmt: skip
+        on_one = f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set"
+        refuse_unused("for folds", on_one, hint=None, **of_folds)
         refuse_unused("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
                 score_prior=score_prior)  # fmt: skip
         return
     refuse_unused(
         f"for measure={EXPECTED_COST!r}", f"measure is {measure!r}", **of_costs,
-        cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
         hint=Hint("give {measure} with {tuning} to choose a threshold, too, or leave them out.",
                   measure=EXPECTED_COST, tuning=None),
     )  # fmt: skip
 
 
 def choose_measured(
+    given: Compared,
     frame: pl.DataFrame,
-    model: str,
-    folds: Sequence[str],
     measure: str = "auprec",
     *,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
     test_train_ratio: float | None,
     incomplete: Incomplete,
     level: float = 0.95,
@@ -323,6 +317,7 @@ def choose_measured(
     halves: pl.DataFrame | None = None,
 ) -> Choice:
     """The choice from tidy measures; `evidence` where it does not follow from these."""
+    model = given.model
     check_result_name(model, COLUMNS)
     refuse_one_class(frame)
     if (prior := one_prior(over)) is not None:
@@ -330,23 +325,19 @@ def choose_measured(
         halves = None if halves is None else _at_prior(halves, measure, prior)
     under_belief = measure_under_belief(frame, measure, over)
     table = balanced(
-        under_belief.rows, under_belief.columns, model, folds, incomplete,
+        under_belief.rows, under_belief.columns, model, given.folds, incomplete,
         noted=under_belief.noted,
     )  # fmt: skip
     measured = under_belief.expected_measures(table.values)
     expected = replace(table, values=measured.expected[:, :, None], warnings=())
-    over, ends, higher = under_belief.over, under_belief.ends, higher_is_better(measure)
+    over, higher = under_belief.over, higher_is_better(measure)
     if halves is not None:
         check_folds(table)
-        own = measure_under_belief(halves, measure, over)
-        read = read_halves(own.rows, own.columns, table.models, own.noted)
-        in_halves = own.expected_measures(read.table.values).expected
-        read = replace(read, table=replace(read.table, values=in_halves[:, :, None]))
-        evidence = of_half_splits(expected, read)
+        evidence = _of_halves(measure_under_belief(halves, measure, over), expected)
     elif len(table.values) > 1:
         evidence = of_folds(measured.expected, test_train_ratio, table.models)
     elif evidence is None:
-        evidence = _of_errors(frame, expected, measure, over, under_belief.grid)
+        evidence = of_errors(frame, expected, measure, over, under_belief.grid)
     limits = bounds(measure)
     known = posterior(evidence, higher=higher, level=level, limits=limits)
     if known is not None:
@@ -358,22 +349,17 @@ def choose_measured(
     comparison = None
     if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
         plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)
-        comparison = of_table(
-            expected, evidence, f"expected {measure}", folds, plan, descending=higher
-        )
+        comparison = of_table(expected, evidence, f"expected {measure}", plan, higher=higher)
     name = in_words(measure)
     doubted = doubts(frame, measure)
     answer = full_answer(
         models,
-        f"{name} {describe_belief(ends, over, under_belief.grid)}",
+        f"{name} {describe_priors(over, under_belief.grid)}",
         is_bound=evidence.is_bound,
         higher=higher,
         is_area=is_area(measure),
     )
     return Choice(
-        bayes=models[model][0],
-        minimax=_least(models, model, "worst_regret"),
-        steadiest=_least(models, model, "sens"),
         answer="".join(f"{warning} " for warning in doubted) + answer,
         models=models,
         priors=priors,
@@ -382,7 +368,7 @@ def choose_measured(
             describe_evidence(evidence, is_tested=comparison is not None),
             corrected(models, name, higher=higher),
             *changes(priors),
-            *([] if under_belief.is_exact else _other_range(frame, models, model, measure, over)),
+            *([] if under_belief.whole else _other_range(frame, models, model, measure, over)),
             *([] if comparison is None else comparison.warnings),
             *table.warnings,
             *doubted,
@@ -390,41 +376,19 @@ def choose_measured(
         comparison=comparison,
         over=under_belief.belief,
         measure=measure,
-        folds=tuple(folds),
+        folds=given.folds,
         fold_count=len(table.values),
         level=level,
         is_bound=evidence.is_bound,
     )
 
 
-def _of_errors(
-    frame: pl.DataFrame,
-    table: FoldValues,
-    measure: str,
-    over: tuple[float, float] | Belief | None,
-    grid: Sequence[float],
-) -> Evidence:
-    """Evidence on one test set from standard errors, as if those of models were unrelated."""
-    models, mean = table.models, mean_name(measure)
-    rows = frame.clear()
-    if mean is not None and over is not None and range_rows(frame, mean, over):
-        rows = frame.filter(pl.col("measure").cast(pl.String) == mean)
-    elif len(grid) == 1:
-        named = pl.col("measure").cast(pl.String) == measure
-        rows = frame.filter(named & ((pl.col("prior") - grid[0]).abs() <= SAME))
-    if "std_error" in rows.columns and rows.height == len(models):
-        known = rows.select(models.name, "std_error")
-        joined = join_on(models.to_frame(), known, [models.name], "left", order="left")
-        if not joined["std_error"].null_count():
-            errors = joined["std_error"].cast(pl.Float64).to_numpy()
-            return of_unrelated(table.at_first, errors, models)
-    return without(
-        Hint(
-            "To know how sure the choice is, give predictions with {case}, which names the cases "
-            "of one test set, or measures of several folds: each model was measured once.",
-            case="id",
-        )
-    )
+def _of_halves(halves: MeasureUnderBelief, expected: FoldValues) -> Evidence:
+    """Evidence on the expected measure of the folds, from that of the halves."""
+    read = read_halves(halves.rows, halves.columns, expected.models, halves.noted)
+    values = halves.expected_measures(read.table.values).expected
+    read = replace(read, table=replace(read.table, values=values[:, :, None]))
+    return of_half_splits(expected, read)
 
 
 def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
@@ -435,9 +399,7 @@ def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
     return frame.filter(here, ~pl.col("measure").cast(pl.String).is_in(over_range))
 
 
-def _sens(
-    frame: pl.DataFrame, model: str, over: tuple[float, float] | Belief | None
-) -> pl.DataFrame:
+def _sens(frame: pl.DataFrame, model: str, over: Over | None) -> pl.DataFrame:
     """The mean Sens per model over the range, null unless the table has it for all."""
     labels = over_labels(frame, "sens")
     if labels and over is not None:
@@ -449,20 +411,12 @@ def _sens(
     return sens.with_columns(pl.when(~pl.col("sens").is_null().any()).then("sens").alias("sens"))
 
 
-def _least(models: pl.DataFrame, model: str, column: str) -> Any:
-    """The model with the least value, the better one where two tie."""
-    if models[column].null_count():
-        return None
-    close = pl.col(column) <= pl.col(column).min() + ROUNDING
-    return models.filter(close)[model][0]
-
-
 def _other_range(
     frame: pl.DataFrame,
     models: pl.DataFrame,
     model: str,
     measure: str,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
 ) -> list[str]:
     """Warning where the IAUPREC of the table is not the expected AUPREC."""
     if over is None or measure != "auprec" or "iauprec" not in frame["measure"]:

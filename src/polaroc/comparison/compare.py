@@ -2,15 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isinf
 from typing import Any, Unpack, get_args
 
 import polars as pl
 
 from polaroc.base.checks import check_text, refuse_unused, unless
 from polaroc.base.lazy import np
+from polaroc.base.names import noted_by_kind
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.checks import of_one_range, refuse_places
+from polaroc.comparison.checks import (
+    check_estimates,
+    of_one_range,
+    refuse_places,
+    too_few_cases,
+)
 from polaroc.comparison.compared import Compared, compared, measured_halves
+from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import (
     Adjust,
     FoldValues,
@@ -25,20 +33,27 @@ from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
-from polaroc.comparison.pairwise import pair_frame
-from polaroc.comparison.result import Comparison
-from polaroc.comparison.trained import compare_trained
+from polaroc.comparison.result import Comparison, pair_frame
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.catalog import higher_is_better
+from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns, RoleName
+from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.takes_cases import takes_cases
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED
-from polaroc.typing import Prior, Table
-from polaroc.uncertainty.adjusted import by_holm, by_largest_t, by_tukey
-from polaroc.uncertainty.evidence import Evidence, all_pairs, of_folds, with_one_variance
+from polaroc.typing import Array, Prior, Table
+from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t, by_tukey
+from polaroc.uncertainty.evidence import (
+    Contrasts,
+    Evidence,
+    all_pairs,
+    of_folds,
+    with_one_variance,
+)
+from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
+from polaroc.uncertainty.test_sets import of_test_set
 
 NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time")
 
@@ -185,7 +200,7 @@ def compare(
         )  # fmt: skip
         refuse_places(measure, None, prior)
         plan = Plan(target, None, level, adjust, permutations, seed, halves is not None, guarded)
-        return compare_trained(given, measure, plan, prior=prior, over=over)
+        return _of_fitted(given, measure, plan, prior=prior, over=over)
     ratio = given.test_train_ratio if target == "algorithm" else None
     # The ratio may follow from the folds.
     known = 0.0 if target == "algorithm" and ratio is None else ratio
@@ -201,7 +216,6 @@ def compare(
     if given.are_measures:
         measures, _ = of_one_range(measures, measure, over)
     rows = rows_of(measures, measure)
-    check_result_name(given.model)
     for one in at:
         rows.check_prior(one)
     table = balanced(rows, at, given.model, given.folds, incomplete)
@@ -219,13 +233,10 @@ def compare(
         if contrast is not None:
             read = replace(read, table=contrasted(read.table))
         evidence = of_half_splits(table, read)
-    result = of_table(
-        table, evidence, _label(measure, rows, prior, contrast), given.folds, plan,
-        descending=higher_is_better(measure),
-    )  # fmt: skip
-    left_out = () if given.left_out is None else (given.left_out,)
+    label = _label(measure, rows, prior, contrast)
+    result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)
-    return replace(result, warnings=(*left_out, *result.warnings, *doubts))
+    return replace(result, warnings=(*given.left_out, *result.warnings, *doubts))
 
 
 def _target(given: Compared, target: Target | None) -> Target:
@@ -284,14 +295,11 @@ def of_table(
     table: FoldValues,
     evidence: Evidence,
     label: str,
-    folds: Sequence[str],
     plan: Plan,
     *,
-    descending: bool = True,
+    higher: bool = True,
 ) -> Comparison:
     """The comparison of a balanced table by the evidence that it gives, or halves do."""
-    model = table.models.name
-    check_result_name(model)
     values, pairs = table.at_first, all_pairs(evidence)
     if plan.halves:
         if plan.guarded:
@@ -307,18 +315,83 @@ def of_table(
             adjusted = by_tukey(pairs, plan.level)
         else:
             adjusted = by_holm(pairs, plan.level)
+    warnings = (*caveats.of_table(table, pairs, plan, evidence), *table.warnings)
+    spread = values.std(axis=0, ddof=1)
+    return _result(
+        plan, tests, pairs, adjusted, table.models, values.mean(axis=0), spread, higher=higher,
+        warnings=warnings, measure=label, fold=tuple(table.folds.columns), size=len(values),
+    )  # fmt: skip
+
+
+def _of_fitted(
+    given: Compared,
+    measure: str,
+    plan: Plan,
+    *,
+    prior: Prior | None,
+    over: Over | None,
+) -> Comparison:
+    """The comparison of the models as they are, paired by case."""
+    at: Prior = "observed" if prior is None else prior
+    cases = read_cases(given.cases, DROP_ROWS)
+    measured = evaluate(
+        given.cases, measures=sorted({measure, "auc"}), priors=at, over=over, intervals="wald"
+    )
+    one = single_measure(measure, at, over, "exact", given.cases.score_prior)
+    evidence = of_test_set(cases.only, [one])
+    at_prior = f" at prior {at}" if CATALOG[measure].at_priors else ""
+    result = of_cases(cases, evidence, measured, measure, plan, label=f"{measure}{at_prior}")
+    return replace(result, warnings=(*given.left_out, *result.warnings))
+
+
+def of_cases(
+    cases: ComparedCases,
+    evidence: Evidence,
+    measured: pl.DataFrame,
+    measure: str,
+    plan: Plan,
+    *,
+    label: str,
+) -> Comparison:
+    """The comparison from evidence on the measure, and the measures with their errors."""
+    estimates = measured.filter(measure=measure)
+    check_estimates(estimates, cases.model, measure)
+    pairs = all_pairs(evidence)
+    if np.isnan(pairs.std_error).any() or pairs.constant.any():
+        raise too_few_cases()
+    # They differ where a pair does, adjusted for the number of pairs.
+    adjusted = by_holm(pairs, plan.level)
+    test = "largest |z|, Holm" if isinf(evidence.freedom) else "largest |t|, Holm"
+    means, errors = (estimates[name].to_numpy() for name in ("estimate", "std_error"))
+    noted = estimates.drop_nulls("note").select(cases.model, "note").rows()
+    warnings = (
+        *caveats.trained(evidence, measure, paired=cases.case is not None),
+        *noted_by_kind(noted), *below_chance(measured, measure),
+    )  # fmt: skip
+    return _result(
+        plan, [omnibus.of_pairs(test, pairs, adjusted)], pairs, adjusted, estimates[cases.model],
+        means, errors, higher=higher_is_better(measure), warnings=warnings, measure=label,
+        fold=(), case=cases.case, size=cases.only.size,
+    )  # fmt: skip
+
+
+def _result(
+    plan: Plan,
+    tests: list[omnibus.Outcome],
+    pairs: Contrasts,
+    adjusted: Adjusted,
+    models: pl.Series,
+    means: Array,
+    spread: Array,
+    *,
+    higher: bool,
+    **said: Any,
+) -> Comparison:
+    """The tests as tables, beside what is said of them."""
+    check_result_name(models.name)
+    apart = pairs.apart(adjusted.p_value, plan.level)
     return Comparison(
-        omnibus=omnibus.frame(tests),
-        pairs=pair_frame(pairs, adjusted, table.models, plan.level),
-        letters=letter_frame(
-            table.models, values.mean(axis=0), values.std(axis=0, ddof=1),
-            pairs.apart(adjusted.p_value, plan.level), descending=descending,
-        ),
-        warnings=(*caveats.of_table(table, pairs, plan, evidence), *table.warnings),
-        measure=label,
-        model=model,
-        fold=tuple(folds),
-        size=len(values),
-        plan=plan,
-        higher_is_better=descending,
+        omnibus.frame(tests), pair_frame(pairs, adjusted, models, plan.level),
+        letter_frame(models, means, spread, apart, descending=higher),
+        model=models.name, plan=plan, higher_is_better=higher, **said,
     )  # fmt: skip

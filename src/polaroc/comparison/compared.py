@@ -9,7 +9,6 @@ import polars as pl
 from polaroc.base.columns import column_name
 from polaroc.base.private_columns import HAVE, SIZE
 from polaroc.base.text import capitalised
-from polaroc.comparison.checks import refuse_empty
 from polaroc.comparison.layout import ratio_of
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, alike, of_measures, opened
@@ -30,7 +29,7 @@ class Compared:
     cases: Cases[pl.DataFrame]
     model: str
     folds: tuple[str, ...]
-    left_out: str | None = None  # what is to be said of cases that not all models scored
+    left_out: tuple[str, ...] = ()  # what is to be said of cases that not all models scored
 
     @property
     def are_measures(self) -> bool:
@@ -89,7 +88,10 @@ def compared(cases: Cases[Any]) -> Compared:
         folds = tuple(column_name(fold, "fold") for fold in cases.fold)
         return Compared(cases.collect(), model, folds)
     own = cases.collect()
-    refuse_empty(own.table)
+    if own.table.is_empty():
+        raise InvalidPredictions(
+            "there are no rows, so that there is nothing to choose by.", hint="check the table."
+        )
     columns = [column_name(fold, "fold") for fold in own.fold]
     # A fold of one value, as of a table that was filtered, divides nothing.
     several = columns and own.table.select(columns).n_unique() > 1
@@ -111,10 +113,10 @@ def compared(cases: Cases[Any]) -> Compared:
     if own.scores and own.case is None and not folds and own.weight is None:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
-    left_out = None
-    if own.nulls == "drop":
-        own, left_out = common_cases_of(own, model)
-    return Compared(own, model, folds, left_out)
+    if own.nulls != "drop":
+        return Compared(own, model, folds)
+    own, said = common_cases_of(own, model)
+    return Compared(own, model, folds, () if said is None else (said,))
 
 
 def doubted(cases: Cases[pl.DataFrame]) -> list[str]:

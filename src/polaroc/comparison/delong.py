@@ -1,14 +1,14 @@
 """Fitted models on one test set: tests of their differences, paired by case."""
 
-from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_share
-from polaroc.base.columns import with_level
 from polaroc.base.lazy import np
+from polaroc.comparison.result import pair_frame
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.measures.catalog import CATALOG, default_measures, select_measures
 from polaroc.measures.scoring import OF_CASES
@@ -17,12 +17,12 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.roles import Columns, RoleName
 from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Over
 from polaroc.typing import Interpolation, Prior, Priors
-from polaroc.uncertainty.adjusted import holm_factors
-from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs
+from polaroc.uncertainty.adjusted import by_holm
+from polaroc.uncertainty.evidence import Evidence, all_pairs
 from polaroc.uncertainty.intervals import check_interpolation
-from polaroc.uncertainty.scored_cases import PAIR, ComparedCases, read_cases
+from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.test_sets import of_test_set
 
 USED: tuple[RoleName, ...] = (
@@ -98,66 +98,33 @@ def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl
     """The tests of `delong` for any one measure."""
     check_share("level", level)
     compared = read_cases(cases)
-    blocks = (of_test_set(one, [measure]) for one in compared.sets)
-    pairs = with_level(pairs_of(compared, blocks, level), level)
-    return pairs.lazy().with_columns(pl.lit(dependence(cases), pl.String).alias("note"))
-
-
-def pairs_of(cases: ComparedCases, evidence: Iterable[Evidence], level: float) -> pl.DataFrame:
-    """The tests of each two models, test set by test set."""
-    keys = {key: cases.schema[key] for key in cases.blocks}
-    kind = cases.schema[cases.model]
+    kinds, kind = compared.schema, compared.schema[compared.model]
     tables = []
-    for one, of_set in zip(cases.sets, evidence, strict=True):
-        pairs = all_pairs(of_set)
-        models = pl.Series(cases.model, of_set.models, kind)
-        own = {key: pl.lit(value, keys[key]) for key, value in zip(keys, one.key, strict=True)}
-        tables.append(
-            _tests(pairs, models, level).select(*(own[key].alias(key) for key in keys), pl.all())
-        )
-    return pl.concat(tables)
-
-
-def _tests(pairs: Contrasts, models: pl.Series, level: float) -> pl.DataFrame:
-    """The tests of each two models of a test set; null where nothing is known."""
-    lower, upper = pairs.limits(level)
-    numbers = [pairs.difference, pairs.std_error, lower, upper, pairs.statistic, pairs.p_value]
-    # Of models that differ whatever cases are drawn there is no test.
-    untold = [np.zeros(pairs.first.size, bool)] * 2 + [pairs.constant] * 4
-    known = [np.where(no, np.nan, own) for own, no in zip(numbers, untold, strict=True)]
-    unequal = np.isnan(pairs.difference)
-    columns = [
-        pl.Series(name, np.where(unequal, np.nan, own), nan_to_null=True)
-        for name, own in zip(PAIR, known, strict=False)
-    ]
-    adjusted = holm_of_known(columns[-1].to_list())
-    return pl.DataFrame(
-        [
-            models[pairs.first].alias(f"{models.name}_a"),
-            models[pairs.second].alias(f"{models.name}_b"),
-            *columns,
-            pl.Series("p_adjusted", adjusted, pl.Float64),
+    for one in compared.sets:
+        own = [
+            pl.lit(value, kinds[key]).alias(key)
+            for key, value in zip(compared.blocks, one.key, strict=True)
         ]
-    )
+        models = pl.Series(compared.model, one.models, kind)
+        tables.append(_tests(of_test_set(one, [measure]), models, level).select(*own, pl.all()))
+    note = pl.lit(dependence(cases), pl.String).alias("note")
+    return pl.concat(tables).lazy().with_columns(note)
 
 
-def holm_of_known(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's adjustment of those that are known.
-
-    Examples
-    --------
-    >>> holm_of_known([0.01, None, 0.04, 0.03])
-    [0.03, None, 0.06, 0.06]
-    """
-    known = np.array([p for p in p_values if p is not None], dtype=float)
-    adjusted = iter(np.minimum(holm_factors(known) * known, 1).tolist())
-    return [None if p is None else next(adjusted) for p in p_values]
+def _tests(evidence: Evidence, models: pl.Series, level: float) -> pl.DataFrame:
+    """The tests of each two models of a test set; null where nothing is known."""
+    pairs = all_pairs(evidence)
+    # Of models that differ whatever cases are drawn there is no test.
+    told = replace(pairs, std_error=np.where(pairs.constant, np.nan, pairs.std_error))
+    tests = pair_frame(told, by_holm(told, level), models, level)
+    errors = pl.Series("std_error", pairs.std_error, nan_to_null=True)
+    return tests.with_columns(errors).drop("adjusted_lower", "adjusted_upper")
 
 
 def single_measure(
     name: str,
     prior: Prior,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
     interpolation: Interpolation,
     score_prior: Prior = "observed",
 ) -> Measure:

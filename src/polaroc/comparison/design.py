@@ -13,6 +13,7 @@ from polaroc.base.checks import (
     check_share,
     check_whole,
     refuse_unused,
+    unless,
 )
 from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
@@ -20,7 +21,7 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import LEVEL, SPREAD
 from polaroc.base.text import capitalised
 from polaroc.comparison.layout import Layout, layout_of
-from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, value_columns
+from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, refuse_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.balance import differs, unusual
@@ -175,7 +176,13 @@ def _complete(
     if missing.is_empty() and null.is_empty():
         return wide, []
     if incomplete == "raise" or not folds:
-        _refuse_incomplete(missing.select(named), null.select(*named, "note"), full.height)
+        cells = null.select(*named, pl.col("note").fill_null("no note"))
+        of = f"of {full.height}"
+        hint = Hint(
+            "evaluate every model on every fold, or leave such folds out with {incomplete}.",
+            incomplete="drop",
+        )
+        refuse_rows({f"{of} cells are missing": missing, f"{of} estimates are null": cells}, hint)
     left_out = pl.concat([missing.select(folds), null.select(folds)]).unique()
     left_out = left_out.sort(folds, nulls_last=True)
     total = full.select(folds).n_unique()
@@ -190,22 +197,6 @@ def _complete(
         f"{listed_rows(left_out)}."
     )
     return kept, [warning]
-
-
-def _refuse_incomplete(missing: pl.DataFrame, null: pl.DataFrame, total: int) -> None:
-    problems = []
-    if missing.height:
-        problems.append(f"{missing.height} of {total} cells are missing: {listed_rows(missing)}")
-    if null.height:
-        cells = null.with_columns(pl.col("note").fill_null("no note"))
-        problems.append(f"{null.height} of {total} estimates are null: {listed_rows(cells)}")
-    raise InvalidTable(
-        "; ".join(problems) + ".",
-        hint=Hint(
-            "evaluate every model on every fold, or leave such folds out with {incomplete}.",
-            incomplete="drop",
-        ),
-    )
 
 
 def _refuse_mixed_priors(wide: pl.DataFrame, folds: Sequence[str]) -> None:
@@ -293,24 +284,22 @@ class Plan:
                 hint=Hint("give {halves}, or leave {guarded} out.", halves=None, guarded=None),
             )
         algorithm = self.target == "algorithm"
-        self._refuse_unused("algorithm", halves=algorithm)
+        if not algorithm:
+            self._refuse("algorithm", halves=self.halves or None)
         overlaps = self.test_train_ratio is not None or self.guarded or not self.halves
         if algorithm and overlaps:
             check_ratio(self.test_train_ratio)
         check_whole("permutations", self.permutations, 1, MAX_NUMBER)
         check_whole("seed", self.seed, 0)
-        draws = self.target == "dataset"
-        self._refuse_unused("dataset", permutations=draws, seed=draws or self.halves)
+        if self.target != "dataset":
+            seed = None if self.halves else unless(0, self.seed)
+            self._refuse("dataset", permutations=unless(9_999, self.permutations), seed=seed)
 
-    def _refuse_unused(self, target: Target, **used: bool) -> None:
+    def _refuse(self, target: Target, **options: object) -> None:
         """Refuse options that this comparison would ignore."""
-        fields = type(self).__dataclass_fields__
-        unused = [name for name, is_used in used.items() if not is_used]
-        refuse_unused(
-            f"for target {target!r}", f"target is {self.target!r}",
-            hint=Hint("leave it out, or take {target}.", target=target),
-            **{name: name for name in unused if getattr(self, name) != fields[name].default},
-        )  # fmt: skip
+        hint = Hint("leave it out, or take {target}.", target=target)
+        of_this = f"target is {self.target!r}"
+        refuse_unused(f"for target {target!r}", of_this, hint=hint, **options)
 
     @property
     def adjustment(self) -> str:

@@ -8,6 +8,7 @@ from polaroc.base.checks import check_flag, check_share, pair_of, refuse_unused,
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.names import key_text
+from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.checks import (
     at_prior,
     check_estimates,
@@ -23,7 +24,7 @@ from polaroc.comparison.design import Incomplete
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.comparison.missed_positives import rate_of_passes, too_few_to_pass
 from polaroc.comparison.result import Comparison
-from polaroc.comparison.verdict import GateResult, at_in_words, decide
+from polaroc.comparison.verdict import GateResult, decide
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
@@ -32,7 +33,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.takes_cases import takes_cases
-from polaroc.priors.beliefs import Belief
+from polaroc.priors.beliefs import Belief, Over
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Evidence, Moved, contrasts
 from polaroc.uncertainty.scored_cases import read_cases
@@ -178,7 +179,7 @@ def gate(
     two = two_models(cases, champion, challenger)
     given = compared(two)
     at: Prior = "observed" if prior is None else prior
-    taken_over: tuple[float, float] | Belief | str | None = over
+    taken_over: Over | str | None = over
     if given.on_cases:
         refuse_unused(
             "for folds", "the models were measured once, on one test set",
@@ -211,12 +212,16 @@ def gate(
         doubts += [] if rate is None else [rate]
     # A table that has the measure at one prior only tells which.
     shown = at if has_scores and _at_priors(measure) else prior
-    place = at_in_words(taken_over if needs_range(measure) else None, shown)
+    if isinstance(shown, str):
+        place = f"at the {shown} prior"
+    else:
+        taken_over = taken_over if needs_range(measure) else None
+        place = describe_priors(taken_over, [] if shown is None else [shown])
     return GateResult(
         verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
         lead.estimates[champion], lead.estimates[challenger],
-        measure=f"{label(measure)}{place}", higher_is_better=higher, margin=margin, level=level,
-        cases=lead.cases, warnings=(*doubts, *lead.warnings),
+        measure=f"{label(measure)} {place}".rstrip(), higher_is_better=higher, margin=margin,
+        level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
     )  # fmt: skip
 
 
@@ -240,7 +245,7 @@ def _on_cases(
     given: Compared,
     measure: str,
     at: Prior,
-    over: tuple[float, float] | Belief | None,
+    over: Over | None,
     models: tuple[object, object],
     level: float,
 ) -> Lead:
@@ -279,7 +284,7 @@ def _on_cases(
         .agg(key_text(cases.model))
     )
     warnings = (
-        *([] if given.left_out is None else [given.left_out]),
+        *given.left_out,
         ON_CASES.format(evidence.about),
         *doubted(given.cases),
         *([] if note is None else [note]),
@@ -313,7 +318,10 @@ def _limits_of_cases(
 
 def _on_folds(compared: Comparison, champion: object) -> Lead:
     """The lead where both models are fitted anew for each fold."""
-    difference, lower, upper = _limits(compared.pairs, champion)
+    difference, lower, upper = compared.pairs.select("difference", "lower", "upper").row(0)
+    if compared.pairs.item(0, 1) != champion:
+        # From zero, so that no difference is -0.0.
+        difference, lower, upper = 0 - difference, 0 - upper, 0 - lower
     notes = []
     if compared.pairs["std_error"].item() == 0:
         if difference == 0:
@@ -325,13 +333,3 @@ def _on_folds(compared: Comparison, champion: object) -> Lead:
         dict(compared.letters.select(compared.model, "mean").iter_rows()),
         f"{compared.size} folds", (*notes, *compared.warnings),
     )  # fmt: skip
-
-
-def _limits(pairs: pl.DataFrame, champion: object) -> tuple[float, float | None, float | None]:
-    """The difference, challenger minus champion, and its limits, from the one row of pairs."""
-    difference, lower, upper = pairs.select("difference", "lower", "upper").row(0)
-    if pairs.item(0, 1) == champion:
-        return difference, lower, upper
-    # From zero, so that no difference is -0.0.
-    turned = [None if end is None else 0 - end for end in (upper, lower)]
-    return 0 - difference, turned[0], turned[1]

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE
-from polaroc.comparison.design import FoldValues, balanced
+from polaroc.comparison.design import FoldValues, balanced, filled_array
 from polaroc.comparison.layout import REPEAT, Layout
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, over_labels, rows_of
 from polaroc.errors import Hint, InvalidTable, quoted
@@ -40,18 +40,17 @@ class Halves:
             pl.col(HALF).rank("dense").over(SPLIT),
             pl.col(REPEAT).rank("dense").over(SPLIT, HALF),
         )
-        ranks = [column.to_numpy().astype(int) - 1 for column in places]
-        shape = tuple(int(rank.max()) + 1 for rank in ranks)
-        sums, counts = np.zeros((*shape, values.shape[1])), np.zeros((*shape, 1))
-        np.add.at(sums, tuple(ranks), values)
-        np.add.at(counts, tuple(ranks), 1)
-        if not counts.all():
+        columns = [str(place) for place in range(values.shape[1])]
+        of_folds = places.with_columns(map(pl.Series, columns, values.T))
+        means = of_folds.group_by(places.columns).agg(pl.col(columns).mean())
+        axes = [places.select(pl.col(name).unique().sort()) for name in places.columns]
+        table = filled_array(means, axes, columns)
+        if np.isnan(table).any():
             raise InvalidTable(
                 "the halves do not all have the same number of repeats.",
                 hint="evaluate every model on every fold of every half.",
             )
-        means: Array = sums / counts
-        return means
+        return table
 
 
 def halves_of(halves: pl.DataFrame, rows: Rows, measures: pl.DataFrame, measure: str) -> Rows:

@@ -1,6 +1,6 @@
 """Rows of one measure of a tidy table, at given priors, and their means over folds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -13,7 +13,7 @@ from polaroc.base.text import capitalised
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.predictions.row_checks import THE_TRUTH
-from polaroc.priors.beliefs import Belief, labelled_range, same_over
+from polaroc.priors.beliefs import Over, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
 
@@ -174,31 +174,32 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     return Rows(frame, keys, measure)
 
 
-def range_rows(
-    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief
-) -> Rows | None:
+def range_rows(measures: pl.DataFrame, measure: str, over: Over) -> Rows | None:
     """The rows of a measure that are known to be over a range or belief, if any."""
-    same = [label for label in over_labels(measures, measure) if same_over(label, over)]
-    if not same:
-        return None
-    return rows_of(measures.filter(pl.col(OVER).is_in(same)), measure)
+    same = over_labels(measures, measure, over)
+    return rows_of(measures.filter(pl.col(OVER).is_in(same)), measure) if same else None
 
 
-def of_range(measures: pl.DataFrame, over: tuple[float, float] | Belief | None) -> pl.DataFrame:
+def of_range(measures: pl.DataFrame, over: Over | None) -> pl.DataFrame:
     """The table without rows over another range or belief."""
     if over is None or OVER not in measures.columns:
         return measures
-    labels = measures[OVER].cast(pl.String).drop_nulls().unique().to_list()
-    others = [label for label in labels if not same_over(label, over)]
-    return measures.filter(pl.col(OVER).is_null() | ~pl.col(OVER).is_in(others))
+    same = over_labels(measures, None, over)
+    return measures.filter(pl.col(OVER).is_null() | pl.col(OVER).cast(pl.String).is_in(same))
 
 
-def over_labels(measures: pl.DataFrame, measure: str) -> list[str]:
-    """Ranges or beliefs of the rows of a measure, where the table has them."""
+def over_labels(measures: pl.DataFrame, measure: str | None, over: Over | None = None) -> list[str]:
+    """Ranges or beliefs of the rows of a measure, or of all, where the table has them.
+
+    Of these the one that is asked for, where one is.
+    """
     if OVER not in measures.columns:
         return []
-    rows = measures.filter(pl.col("measure").cast(pl.String) == measure)
-    return rows[OVER].cast(pl.String).drop_nulls().unique().sort().to_list()
+    rows = measures
+    if measure is not None:
+        rows = measures.filter(pl.col("measure").cast(pl.String) == measure)
+    labels = rows[OVER].cast(pl.String).drop_nulls().unique().sort().to_list()
+    return [label for label in labels if over is None or same_over(label, over)]
 
 
 def only_range(measures: pl.DataFrame, mean: str = "iauprec") -> tuple[float, float] | None:
@@ -274,6 +275,17 @@ def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
         for row in rows.head(highest).iter_rows(named=True)
     )
     return first + (f" and {rows.height - highest} more" if rows.height > highest else "")
+
+
+def refuse_rows(problems: Mapping[str, pl.DataFrame], hint: str) -> None:
+    """Refuse rows, with the first of them behind how many there are of which problem."""
+    found = [
+        f"{rows.height} {problem}: {listed_rows(rows)}"
+        for problem, rows in problems.items()
+        if rows.height
+    ]
+    if found:
+        raise InvalidTable(f"{'; '.join(found)}.", hint=hint)
 
 
 def _is_observed() -> pl.Expr:

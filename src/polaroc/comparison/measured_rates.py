@@ -3,10 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from math import sqrt
 from pathlib import Path
-from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -23,27 +21,17 @@ FOUND = "at levels of 95 and 99.5 % it found a difference in at most"
 MODELS = (2, 3, 10)
 # Tolerance of a ratio against a measured design, so that 0.11 matches 10 folds.
 SAME_RATIO = 0.005
-LEARNERS = {
-    "discriminant": "linear discriminants",
-    "logistic": "logistic regression",
-    "nearest": "nearest neighbours",
-    "nearest label": "labels of nearest neighbours",
-    "prototypes": "random prototypes",
-    "picker": "pickers of one feature",
-    "tree": "decision trees",
-    "shallow tree": "shallow decision trees",
-    "boosting": "gradient boosting",
-}
-# Rates where models are equal, at α = 0.05 and 0.005, and the files of their figures.
-# Between algorithms, and the share found of a lead: `just error-rates --table`.
+# Of linear discriminants, which is the greatest of which it was counted how often it is found.
+LEAD = 0.07
+# Rates where models are equal, at α = 0.05 and 0.005, by what they were measured with.
+# Between algorithms, whether the 99 % interval of one lies above 1.25 α, and the share found of a
+# lead: `just error-rates --table`.
 DESIGN_RATES = HERE / "design_rates.csv"
 # Of pairs by Holm's method, three procedures that are equal on the dataset: `just test-rates --null
 # dataset --draws 0`.
 DATASET_RATES = HERE / "dataset_rates.csv"
 # Of two fitted models, by measure, cases and correlation of the scores: `just gate --only equal`.
 TRAINED_RATES = HERE / "trained_rates.csv"
-# A rate is surely above α where its 99 % interval lies wholly above so many times α.
-TIMES, QUANTILE = 1.25, NormalDist().inv_cdf(0.995)
 
 
 @dataclass(frozen=True)
@@ -87,15 +75,14 @@ class Rates(NamedTuple):
     above: bool = False  # whether one of them surely is above its α
 
 
-Learners = dict[str, Rates]
-
-
 def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
     """The rates of the test on such folds where algorithms are equal."""
     known = _folds(plan, layout)
     tried = next((number for number in MODELS if number >= models), MODELS[-1])
-    rates = {} if known is None else _counted().get((_test(known, plan), tried, False), {})
-    if known is None or not rates:
+    test = "" if known is None else known.name
+    test += (", halves" if plan.halves else "") + (", guarded" if plan.guarded else "")
+    rates = _rates(DESIGN_RATES).get((test, tried, 0.0))
+    if known is None or rates is None:
         more = " and halves" if plan.halves else ""
         return (
             "How often the test errs where algorithms are equal was not measured for "
@@ -119,7 +106,7 @@ def dataset_rates(layout: Layout) -> str | None:
     known = next((one for one in MEASURED if one.are(layout, None)), None)
     if known is None:
         return None
-    rates = _dataset()[known.name]
+    rates = _rates(DATASET_RATES)[known.name,]
     return (
         f"{ERRS} procedures are equal on the dataset ({known.words}, 3 models, IAUPREC): {FOUND} "
         f"{_most(rates.values())} with {_joined(rates)}."
@@ -128,10 +115,12 @@ def dataset_rates(layout: Layout) -> str | None:
 
 def trained_rates(measure: str) -> str:
     """The rates of the test of two fitted models that are equal."""
-    known = measure if measure in _trained() else "iauprec"
+    sizes = _rates(TRAINED_RATES)
+    known = measure if any(key[0] == measure for key in sizes) else "iauprec"
     rates = [
-        f"{_most(found)} with {positives:,} + {negatives:,} cases"
-        for (positives, negatives), found in _trained()[known].items()
+        f"{_most(found.values())} with {positives:,} + {negatives:,} cases"
+        for (of, positives, negatives), found in sizes.items()
+        if of == known
     ]
     equal = "" if known == "auc" else "IAUPREC over 5 to 20 %, at an "
     text = f"{ERRS} two fitted models have the same {equal}AUC of 0.90: {FOUND} {', '.join(rates)}."
@@ -146,16 +135,14 @@ def better_folds(plan: Plan, layout: Layout) -> list[str]:
     known = _folds(plan, layout)
     if known is None:
         return []
-    own, best = (
-        _most([_counted()[name, 2, True]["discriminant"]])
-        for name in (known.name, "ten 10-folds, halves")
-    )
-    errors = _most(_counted()["ten 10-folds, halves", 2, False].values())
+    best, rates = "ten 10-folds, halves", _rates(DESIGN_RATES)
+    own, found = (_most(rates[name, 2, LEAD].values()) for name in (known.name, best))
+    errors = _most(rates[best, 2, 0.0].values())
     lead = (
-        "A lead of 0.07 of linear discriminants is found on such folds in "
+        f"A lead of {LEAD} of linear discriminants is found on such folds in "
         f"{own} of samples; on ten 10-folds, with "
     )
-    ends = f", in {best}, and that errs in at most {errors} with the learners tried."
+    ends = f", in {found}, and that errs in at most {errors} with the learners tried."
     return [
         Hint(
             f"{lead}compare({{halves}}) and sklearn.half_split_predictions{ends}",
@@ -166,39 +153,14 @@ def better_folds(plan: Plan, layout: Layout) -> list[str]:
 
 
 @cache
-def _counted() -> dict[tuple[str, int, bool], Learners]:
-    """Rates of each learner, by test, number of models and whether one leads."""
-    found: dict[tuple[str, int, bool], Learners] = {}
-    for test, models, lead, learner, of, *below in pl.read_csv(DESIGN_RATES).rows():
-        at_05, at_005 = (count / of for count in below)
-        above = _is_above(at_05, of, 0.05) or _is_above(at_005, of, 0.005)
-        found.setdefault((test, models, lead > 0), {})[learner] = Rates(at_05, at_005, above)
+def _rates(file: Path) -> dict[tuple[Any, ...], dict[Any, Rates]]:
+    """The rates of a file, by its first columns, then by the learner or what stands there."""
+    table = pl.read_csv(file)
+    place = table.columns.index("at_05")
+    found: dict[tuple[Any, ...], dict[Any, Rates]] = {}
+    for row in table.rows():
+        found.setdefault(row[: place - 1], {})[row[place - 1]] = Rates(*row[place:])
     return found
-
-
-@cache
-def _dataset() -> dict[str, Learners]:
-    """Rates of the test for one dataset of each learner, by folds."""
-    found: dict[str, Learners] = {}
-    for folds, learner, *rates in pl.read_csv(DATASET_RATES).rows():
-        found.setdefault(folds, {})[learner] = Rates(*rates)
-    return found
-
-
-@cache
-def _trained() -> dict[str, dict[tuple[int, int], list[Rates]]]:
-    """Rates of the test of two fitted models, by measure and numbers of cases."""
-    found: dict[str, dict[tuple[int, int], list[Rates]]] = {}
-    for measure, positives, negatives, _, *rates in pl.read_csv(TRAINED_RATES).rows():
-        found.setdefault(measure, {}).setdefault((positives, negatives), []).append(Rates(*rates))
-    return found
-
-
-def _is_above(rate: float, of: int, alpha: float) -> bool:
-    # Wilson's interval, which the recipe draws.
-    square = QUANTILE**2 / of
-    reach = QUANTILE * sqrt(rate * (1 - rate) / of + square / (4 * of))
-    return (rate + square / 2 - reach) / (1 + square) > TIMES * alpha
 
 
 def _most(rates: Iterable[Rates]) -> str:
@@ -213,11 +175,6 @@ def _folds(plan: Plan, layout: Layout) -> MeasuredFolds | None:
     return next((one for one in MEASURED if one.are(layout, plan.test_train_ratio)), None)
 
 
-def _test(known: MeasuredFolds, plan: Plan) -> str:
-    halves = ", halves" if plan.halves else ""
-    return known.name + halves + (", guarded" if plan.guarded else "")
-
-
 def _joined(learners: Iterable[str]) -> str:
-    *names, last = (LEARNERS[name] for name in learners)
+    *names, last = learners
     return f"{', '.join(names)} and {last}" if names else last

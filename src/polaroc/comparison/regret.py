@@ -14,7 +14,7 @@ from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, ra
 from polaroc.comparison.posterior import Posterior, posterior_columns
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import higher_is_better, label, mean_name
-from polaroc.priors.beliefs import Belief, points, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 
@@ -119,33 +119,28 @@ class MeasureUnderBelief:
     """The rows of a measure, its grid of priors, and the belief about the prior."""
 
     rows: Rows  # rows of the mean over exactly this range have the prior WHOLE
-    over: tuple[float, float] | Belief | None
-    ends: tuple[float, float] | None  # of a range
+    over: Over | None
     belief: Belief
     grid: tuple[float, ...]
     evaluated_priors: tuple[float, ...]
-    is_exact: bool  # whether the table has the mean over exactly this range
+    whole: tuple[float, ...]  # WHOLE, where the table has the mean over exactly this range
     covers: bool
     warnings: tuple[str, ...]
 
     @property
     def columns(self) -> list[float]:
         """The priors at which values are needed."""
-        return [*self.grid, *self._whole]
+        return [*self.grid, *self.whole]
 
     @property
     def noted(self) -> list[float]:
         """The priors whose notes become warnings."""
-        return [*self.evaluated_priors, *self._whole]
-
-    @property
-    def _whole(self) -> list[float]:
-        return [WHOLE] if self.is_exact else []
+        return [*self.evaluated_priors, *self.whole]
 
     def expected_measures(self, values: "Array") -> "ExpectedMeasures":
         """Expected measures from the values at `columns`, folds × models × priors."""
         at = len(self.grid)
-        overall = values[:, :, at] if self.is_exact else None
+        overall = values[:, :, at] if self.whole else None
         return ExpectedMeasures(
             values[:, :, :at], self.grid, self.belief, self.evaluated_priors, overall, self.covers,
             higher_is_better(self.rows.measure),
@@ -153,7 +148,7 @@ class MeasureUnderBelief:
 
 
 def measure_under_belief(
-    measures: pl.DataFrame, measure: str, over: tuple[float, float] | Belief | None
+    measures: pl.DataFrame, measure: str, over: Over | None
 ) -> MeasureUnderBelief:
     """The measure of a tidy table under a belief; raise where the table has too few priors.
 
@@ -166,7 +161,6 @@ def measure_under_belief(
     whole = None if over is None or mean is None else range_rows(measures, mean, over)
     rows = _rows(measures, measure, whole)
     grid = rows.fixed_priors
-    ends = None if over is None or isinstance(over, Belief) else over
     if over is None and not grid:
         raise InvalidArgument(
             f"the table has {measure!r} at 0 fixed prior(s), needed are one or more.",
@@ -175,45 +169,39 @@ def measure_under_belief(
                 command_line="evaluate with --over 0.05 0.20 --grid 16.",
             ),
         )
-    belief = points(grid) if over is None else resolve_belief(over)
+    asked = points(grid) if over is None else over
     warnings = []
     if len(distinct(rows.frame["prior"])) != len(grid):
         warnings.append("Left out the rows at each key's own prior, which differs from key to key.")
     covers = True
     try:
-        warnings += check_coverage(ends, belief, grid, whole is not None)
+        warnings += check_coverage(asked, grid, whole is not None)
     except InvalidArgument:
         if whole is None:
             raise
         covers = False
+    lo, hi = _ends(asked)
     if covers:
-        grid = priors_used(ends, belief, grid)
-        evaluated = priors_to_evaluate(ends, belief, grid)
+        # Those between which the measure is interpolated.
+        first = max((prior for prior in grid if prior <= lo + SAME), default=grid[0])
+        last = min((prior for prior in grid if prior >= hi - SAME), default=grid[-1])
+        grid = [prior for prior in grid if first <= prior <= last]
+        evaluated = priors_to_evaluate(asked, grid)
     else:
-        lo, hi = _ends(ends, belief)
         grid = [prior for prior in grid if lo - SAME <= prior <= hi + SAME]
         evaluated = tuple(grid)
         warnings.append(
             f"The table has {label(measure)} at {len(grid)} prior(s) of the range, too few to "
             "judge models prior by prior: regrets are not known. To know them: "
-            + evaluate_hint(ends, belief)
+            + evaluate_hint(asked)
         )
     if whole is not None:
-        whole_range_rows = whole.frame.with_columns(prior=pl.lit(WHOLE))
-        rows = replace(
-            rows, frame=pl.concat([rows.frame, whole_range_rows], how="vertical_relaxed")
-        )
+        of_range = whole.frame.with_columns(prior=pl.lit(WHOLE))
+        rows = replace(rows, frame=pl.concat([rows.frame, of_range], how="vertical_relaxed"))
     return MeasureUnderBelief(
-        rows,
-        over,
-        ends,
-        belief,
-        tuple(grid),
-        evaluated,
-        whole is not None,
-        covers,
-        tuple(warnings),
-    )
+        rows, over, resolve_belief(asked), tuple(grid), evaluated,
+        () if whole is None else (WHOLE,), covers, tuple(warnings),
+    )  # fmt: skip
 
 
 def _rows(measures: pl.DataFrame, measure: str, whole: Rows | None) -> Rows:
@@ -238,29 +226,16 @@ def best_shares(values: "Array") -> "Array":
     return shared
 
 
-def priors_used(
-    over: tuple[float, float] | None, belief: Belief, grid: Sequence[float]
-) -> list[float]:
-    """The priors of the grid from which the measure is interpolated."""
-    lo, hi = _ends(over, belief)
-    below = [prior for prior in grid if prior <= lo + SAME]
-    above = [prior for prior in grid if prior >= hi - SAME]
-    first, last = max(below, default=grid[0]), min(above, default=grid[-1])
-    return [prior for prior in grid if first <= prior <= last]
-
-
-def priors_to_evaluate(
-    over: tuple[float, float] | None, belief: Belief, grid: Sequence[float]
-) -> tuple[float, ...]:
+def priors_to_evaluate(over: Over, grid: Sequence[float]) -> tuple[float, ...]:
     """The priors at which models are compared prior by prior.
 
     For a range, the priors of the grid within it and its ends; for a belief, its nodes without
     the tails.
     """
-    if over is not None:
+    if isinstance(over, tuple):
         lo, hi = over
         return (lo, *(prior for prior in grid if lo + SAME < prior < hi - SAME), hi)
-    nodes = sorted(zip(belief.priors, belief.weights, strict=True))
+    nodes = sorted(zip(over.priors, over.weights, strict=True))
     below = list(accumulate(weight for _, weight in nodes))
     return tuple(
         prior
@@ -269,25 +244,21 @@ def priors_to_evaluate(
     )
 
 
-def check_coverage(
-    over: tuple[float, float] | None,
-    belief: Belief,
-    grid: Sequence[float],
-    is_exact: bool = False,
-) -> list[str]:
+def check_coverage(over: Over, grid: Sequence[float], is_exact: bool = False) -> list[str]:
     """Raise if the grid does not cover a range or belief; otherwise return warnings."""
     if not grid:
         raise InvalidArgument(
-            "the table has the measure at 0 fixed priors.", hint=evaluate_hint(over, belief)
+            "the table has the measure at 0 fixed priors.", hint=evaluate_hint(over)
         )
+    (lowest, highest), belief = _ends(over), resolve_belief(over)
     lo, hi = grid[0] - SAME, grid[-1] + SAME
     nodes = list(zip(belief.priors, belief.weights, strict=True))
     beyond = sum(weight for prior, weight in nodes if not lo <= prior <= hi)
-    if beyond > BEYOND or (over is not None and not lo <= over[0] < over[1] <= hi):
+    if beyond > BEYOND or (isinstance(over, tuple) and not lo <= lowest < highest <= hi):
         raise InvalidArgument(
-            f"{over or belief!r} leaves the priors at which the table has the measure, "
+            f"{over!r} leaves the priors at which the table has the measure, "
             f"{grid[0]:.6g} to {grid[-1]:.6g}.",
-            hint=evaluate_hint(over, belief),
+            hint=evaluate_hint(over),
         )
     warnings = []
     if beyond > 0:
@@ -295,33 +266,30 @@ def check_coverage(
             f"{beyond:.2g} of the belief lies beyond the priors of the table and counts at the "
             "nearest of them."
         )
-    ends = _ends(over, belief)
-    within = sum(ends[0] - SAME <= prior <= ends[1] + SAME for prior in grid)
-    inner = [prior for prior, _ in nodes if lo <= prior <= hi]
-    if within >= ENOUGH or all(_among(prior, grid) for prior in inner):
+    within = sum(lowest - SAME <= prior <= highest + SAME for prior in grid)
+    if within >= ENOUGH or _are_among([one for one, _ in nodes if lo <= one <= hi], grid):
         return warnings
-    if is_exact and all(_among(end, grid) for end in ends):
-        warnings.append(
-            f"Only {within} of the table's priors lie within the range: between them regrets are "
-            "interpolated in ln λ."
-        )
-    else:
+    if not (is_exact and _are_among([lowest, highest], grid)):
         raise InvalidArgument(
-            f"the table has the measure at {within} prior(s) of {over or belief!r}, needed are "
+            f"the table has the measure at {within} prior(s) of {over!r}, needed are "
             f"{ENOUGH} or more, or its IAUPREC over just that.",
-            hint=evaluate_hint(over, belief),
+            hint=evaluate_hint(over),
         )
-    return warnings
+    return [
+        *warnings,
+        f"Only {within} of the table's priors lie within the range: between them regrets are "
+        "interpolated in ln λ.",
+    ]
 
 
-def _among(prior: float, grid: Sequence[float]) -> bool:
-    return any(abs(prior - at) <= SAME for at in grid)
+def _are_among(priors: Sequence[float], grid: Sequence[float]) -> bool:
+    return all(any(abs(prior - at) <= SAME for at in grid) for prior in priors)
 
 
-def evaluate_hint(over: tuple[float, float] | None, belief: Belief) -> str:
+def evaluate_hint(over: Over) -> str:
     """Hint: the call that makes a sufficient table."""
-    if over is None:
-        return f"pr.evaluate(..., over=belief, priors=belief.priors) with belief = {belief!r}."
+    if isinstance(over, Belief):
+        return f"pr.evaluate(..., over=belief, priors=belief.priors) with belief = {over!r}."
     lo, hi = (f"{float(end)!r}" for end in over)
     return Hint(
         f"pr.evaluate(..., over=({lo}, {hi}), priors=pr.prior_grid({lo}, {hi}, 16)).",
@@ -329,5 +297,5 @@ def evaluate_hint(over: tuple[float, float] | None, belief: Belief) -> str:
     )
 
 
-def _ends(over: tuple[float, float] | None, belief: Belief) -> tuple[float, float]:
-    return over or (min(belief.priors), max(belief.priors))
+def _ends(over: Over) -> tuple[float, float]:
+    return over if isinstance(over, tuple) else (min(over.priors), max(over.priors))

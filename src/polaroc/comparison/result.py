@@ -1,15 +1,19 @@
 """The result of a comparison, and its summary as text and as HTML."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.columns import with_level
 from polaroc.base.rounding import limit, number, p_value
 from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import shortened
+from polaroc.typing import Array
+from polaroc.uncertainty.adjusted import Adjusted
+from polaroc.uncertainty.evidence import Contrasts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -88,6 +92,20 @@ class Comparison:
         return html_lines([_heading(self)]) + tables + lines
 
 
+def pair_frame(
+    pairs: Contrasts, adjusted: Adjusted, models: pl.Series, level: float
+) -> pl.DataFrame:
+    """The pairs as a table, its first columns named after the models' column; NaN is null."""
+    (lower, upper), (least, most) = pairs.limits(level), pairs.limits(adjusted.level)
+    numbers: dict[str, Array] = {
+        "difference": pairs.difference, "std_error": pairs.std_error, "lower": lower,
+        "upper": upper, "adjusted_lower": least, "adjusted_upper": most,
+        "statistic": pairs.statistic, "p_value": pairs.p_value, "p_adjusted": adjusted.p_value,
+    }  # fmt: skip
+    named = {f"{models.name}_a": models[pairs.first], f"{models.name}_b": models[pairs.second]}
+    return with_level(pl.DataFrame(named | numbers, nan_to_null=True), level)
+
+
 def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":
     """The summary of a comparison as sentences and rich tables."""
     warnings = ["Note: " + line for line in comparison.warnings]
@@ -157,43 +175,44 @@ def first_pairs(comparison: "Comparison", most: int = MAX_PAIRS) -> "tuple[pl.Da
     )
 
 
+def block(
+    title: str,
+    table: pl.DataFrame,
+    columns: "Mapping[str, tuple[str, Callable[[Any], str | None]]]",
+    keys: int = 1,
+) -> Block:
+    """Some columns of a table, each under a heading and written by a function."""
+    headings, forms = zip(*columns.values(), strict=True)
+    rows = table.select(*columns).iter_rows()
+    texts = [[form(value) for form, value in zip(forms, row, strict=True)] for row in rows]
+    return title, list(headings), texts, keys
+
+
 def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
-    caption, numbers = "Mean and SD over folds", ["mean", "SD"]
+    caption, mean, sd = "Mean and SD over folds", "mean", "SD"
     if comparison.plan.target == "trained":
-        caption, numbers = "Estimate and its standard error", ["estimate", "SE"]
+        caption, mean, sd = "Estimate and its standard error", "estimate", "SE"
     if not comparison.higher_is_better:
         caption = f"{caption} (less is better)"
-    yield (
-        "All models at once",
-        ["test", "statistic", "df1", "df2", "p"],
-        [
-            [test, number(f), _degrees(df1), _degrees(df2), p_value(p)]
-            for test, f, df1, df2, p in comparison.omnibus.iter_rows()
-        ],
-        1,
-    )
-    yield (
-        f"{caption}; models that share a letter are not told apart",
-        [comparison.model, *numbers, "letters"],
-        [
-            [str(model), number(mean), number(sd), shortened(letters)]
-            for model, mean, sd, letters in comparison.letters.iter_rows()
-        ],
-        1,
-    )
-    columns = ["difference", "adjusted_lower", "adjusted_upper", "p_adjusted"]
+    yield block("All models at once", comparison.omnibus, {
+        "test": ("test", str), "statistic": ("statistic", number), "df1": ("df1", _degrees),
+        "df2": ("df2", _degrees), "p_value": ("p", p_value),
+    })  # fmt: skip
+    model = comparison.model
+    yield block(
+        f"{caption}; models that share a letter are not told apart", comparison.letters,
+        {model: (model, str), "mean": (mean, number), "sd": (sd, number),
+         "letters": ("letters", shortened)},
+    )  # fmt: skip
     pairs, which = first_pairs(comparison)
-    shown = pairs.select(*pairs.columns[:2], *columns)
-    adjusted = comparison.plan.adjustment
-    yield (
-        f"Pairs{which}; {interval_rule(comparison.plan)}",
-        [*shown.columns[:2], "difference", "adj. lower", "adj. upper", f"p ({adjusted})"],
-        [
-            [str(a), str(b), number(d), limit(lo), limit(hi), p_value(p)]
-            for a, b, d, lo, hi, p in shown.iter_rows()
-        ],
-        2,
-    )
+    adjusted = f"p ({comparison.plan.adjustment})"
+    yield block(
+        f"Pairs{which}; {interval_rule(comparison.plan)}", pairs,
+        {name: (name, str) for name in pairs.columns[:2]} | {
+            "difference": ("difference", number), "adjusted_lower": ("adj. lower", limit),
+            "adjusted_upper": ("adj. upper", limit), "p_adjusted": (adjusted, p_value),
+        }, keys=2,
+    )  # fmt: skip
 
 
 def _degrees(df: float | None) -> str | None:

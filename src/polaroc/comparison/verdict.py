@@ -5,8 +5,6 @@ from typing import Literal
 
 from polaroc.base.rounding import limit, number
 from polaroc.base.text_tables import plain
-from polaroc.priors.beliefs import Belief
-from polaroc.typing import Prior
 
 Verdict = Literal["pass", "fail", "undecided"]
 MORE_CASES = "More cases make the interval narrower."
@@ -112,22 +110,3 @@ def decide(lower: float | None, upper: float | None, margin: float, *, higher: b
         return "undecided"
     worst, best = (lower, upper) if higher else (-upper, -lower)
     return "pass" if worst >= -margin else "fail" if best < -margin else "undecided"
-
-
-def at_in_words(over: tuple[float, float] | Belief | str | None, prior: Prior | None) -> str:
-    """The range of priors, the belief or the prior of a measure, as the end of a phrase.
-
-    Examples
-    --------
-    >>> at_in_words((0.05, 0.2), None), at_in_words(None, 0.1), at_in_words(None, None)
-    (' over 5 to 20 % positives', ' at 10 % positives', '')
-    """
-    if isinstance(over, tuple):
-        return f" over {100 * over[0]:.3g} to {100 * over[1]:.3g} % positives"
-    if over is not None:
-        return f" under {over}"
-    if prior is None:
-        return ""
-    return (
-        f" at the {prior} prior" if isinstance(prior, str) else f" at {100 * prior:.3g} % positives"
-    )

@@ -8,6 +8,7 @@ import polars as pl
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
+    CLUSTER,
     HAS_ONES,
     KEY_INDEX,
     KEY_NUMBER,
@@ -120,11 +121,22 @@ class ScoredCells:
 
 @dataclass(frozen=True)
 class SortedCodes:
-    """The codes of all rows, ascending, and the first row of each key, then the number of rows."""
+    """All rows, by code.
+
+    Attributes
+    ----------
+    codes
+        Their codes, ascending.
+    starts
+        The first row of each key, then the number of rows.
+    clusters
+        Their clusters, where cases have some.
+    """
 
     codes: "Array"
     starts: "Array"
     shared: Packing
+    clusters: pl.Series | None = None
 
     def scores(self, rows: "Array") -> "Array":
         """The scores of rows, without the bits that codes lack."""
@@ -284,7 +296,8 @@ def _ranked(
     )
     of_areas, starts = _cells(counts, merged=merged)
     first_row = np.append(runs.rows[present], runs.rows[-1])
-    ranks = SortedCodes(rows[SORT_CODE].to_numpy(), first_row, shared)
+    clusters = rows[CLUSTER] if CLUSTER in rows.columns else None
+    ranks = SortedCodes(rows[SORT_CODE].to_numpy(), first_row, shared, clusters)
     all_cells = None
     if scored:
         weights = rows[WEIGHT].to_numpy() if predictions.weighted else None
@@ -314,7 +327,7 @@ def _levels(predictions: Predictions) -> KeyLevels | None:
 def _sorted_rows(
     predictions: Predictions, levels: KeyLevels, extremes: pl.DataFrame, spare: int
 ) -> tuple[pl.DataFrame, Packing] | None:
-    """The codes, and weights, of all rows, by code: 64 bits in which only equal scores tie.
+    """The codes, weights and clusters of all rows, by code: 64 bits in which only equal scores tie.
 
     They may lack up to `spare` bits of the scores.
     """
@@ -330,10 +343,14 @@ def _sorted_rows(
     else:
         return None
     code = shared.code(levels.index, pl.col(SCORE), pl.col(TRUTH)).alias(SORT_CODE)
-    columns = [code, pl.col(WEIGHT)] if predictions.weighted else [code]
-    rows = predictions.rows.select(columns).collect(engine="streaming")
+    present = predictions.rows.collect_schema()
+    beside = [name for name in (WEIGHT, CLUSTER) if name in present]
+    rows = predictions.rows.select(code, *beside).collect(engine="streaming")
     if predictions.weighted:
         rows = rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
+    elif beside:
+        # Less work than a sort of both columns.
+        rows = rows[rows[SORT_CODE].arg_sort()]
     elif rows.height > FEW_ROWS:
         rows = rows.to_series().sort().to_frame()
     else:

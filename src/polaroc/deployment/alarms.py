@@ -20,7 +20,7 @@ OTHER_UNIT = 10
 
 
 @dataclass(frozen=True)
-class Plan:
+class Terms:
     """The range of priors that thresholds were chosen for, and the costs of wrong calls."""
 
     over: tuple[float, float] | None
@@ -58,7 +58,7 @@ class Assessment:
     """Looks at one key, with limits on all that the threshold does."""
 
     looks: Looks
-    plan: Plan
+    terms: Terms
     reaches: Sequence[float]  # the largest absolute score of each look
 
     @cached_property
@@ -127,7 +127,7 @@ class Assessment:
             np.minimum(precision.upper, _ratio(prior.upper * tpr.upper, share.lower, 1.0)),
         )
         ends = [
-            [self.plan.cost(end, t, f) for end in prior]
+            [self.terms.cost(end, t, f) for end in prior]
             for t, f in ((tpr.upper, fpr.lower), (tpr.lower, fpr.upper))
         ]
         cost = Band(np.minimum(*ends[0]), np.maximum(*ends[1]))
@@ -135,7 +135,7 @@ class Assessment:
             "prior": (nearest, prior),
             "precision": (np.clip(estimate, precision.lower, precision.upper), precision),
             "posfrac": (called, share),
-            "cost": (self.plan.cost(nearest, t, f), cost),
+            "cost": (self.terms.cost(nearest, t, f), cost),
         }
         return {
             name: (value, Band(*(np.where(shifted, np.nan, limit) for limit in band)))
@@ -147,7 +147,7 @@ class Assessment:
     def prior_alarms(self) -> list[str | None]:
         """The alarm of each look that the prior left its range, or that more has shifted."""
         alarms: list[str | None] = []
-        over = self.plan.over
+        over = self.terms.over
         for look, (shifted, lower, upper) in enumerate(
             zip(self.shifted, *self.priors, strict=True)
         ):
@@ -172,9 +172,9 @@ class Assessment:
         reference = self.looks.reference
         t, f = reference.rates()
         (own_t, own_f), _, _ = self.rates
-        accepted = self.plan.accepted(self.plan.priors(reference), t - own_t, own_f - f)
+        accepted = self.terms.accepted(self.terms.priors(reference), t - own_t, own_f - f)
         more, less = self.looks.gains()
-        saved = self.plan.least(Band(*(limit[..., None] for limit in self.priors)), more, less)
+        saved = self.terms.least(Band(*(limit[..., None] for limit in self.priors)), more, less)
         # Drift of another kind leaves no costs to compare.
         unknown = self.shifted.any(axis=1, keepdims=True) | (self.looks.cases == 0)
         excess = np.where(unknown[..., None], -np.inf, saved - accepted)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import binomial_band
-from polaroc.deployment.alarms import Plan
+from polaroc.deployment.alarms import Terms
 from polaroc.deployment.limits import Reference
 from polaroc.typing import Array
 
@@ -57,11 +57,11 @@ class Labels:
     of_all: bool = True
 
 
-def labelled_estimates(bins: Bins, labels: Labels, plan: Plan, level: float) -> Estimates:
+def labelled_estimates(bins: Bins, labels: Labels, terms: Terms, level: float) -> Estimates:
     """Prior, precision and cost with limits, each at the level alone."""
     called, everything = bins.called, np.ones(bins.count.size)
     # The cost of a negative and of a positive of each bin.
-    costs = plan.cost_fp * called, plan.cost_fn * (1 - called)
+    costs = terms.cost_fp * called, terms.cost_fn * (1 - called)
     is_positive = 0 * called, everything
     told = {
         "prior_labelled": (everything, is_positive),

@@ -11,7 +11,7 @@ from polaroc.base.columns import check_keys, key_columns, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import Band
-from polaroc.deployment.alarms import Assessment, Plan
+from polaroc.deployment.alarms import Assessment, Terms
 from polaroc.deployment.draws import LABELLED, Draw, draw_warnings, draws, read_labels
 from polaroc.deployment.history import (
     RESULT,
@@ -199,7 +199,7 @@ def monitor(
     for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
         check_factor(name, cost)
     ends = None if over is None else range_of(over)
-    plan = Plan(ends, cost_fn, cost_fp)
+    terms = Terms(ends, cost_fn, cost_fp)
     if isinstance(deployed, Cases):
         with errors_named(DEPLOYED):
             refuse_beside(columns)
@@ -231,13 +231,13 @@ def monitor(
     histories = read_histories(state, keys, time, references, schema[time])
     rows = rows_by_key(used, keys, references)
     assessed = {
-        key: _assessed(references[key], histories.setdefault(key, History()), frame, time, plan)
+        key: _assessed(references[key], histories.setdefault(key, History()), frame, time, terms)
         for key, frame in rows.items()
     }
     types = {key: schema[key] for key in (*keys, time)}
     drawn = {} if labels is None else draws(labels, keys, references, histories, labelled_at_random)
-    blocks = _blocks(assessed, keys, model_key(reference), plan)
-    blocks += _labelled_blocks(drawn, plan, level)
+    blocks = _blocks(assessed, keys, model_key(reference), terms)
+    blocks += _labelled_blocks(drawn, terms, level)
     for block in blocks:
         block.keep(histories[block.key])
     table = _table(blocks, types)
@@ -257,7 +257,7 @@ def monitor(
 
 
 def _assessed(
-    reference: Reference, history: History, rows: pl.DataFrame, time: str, plan: Plan
+    reference: Reference, history: History, rows: pl.DataFrame, time: str, terms: Terms
 ) -> tuple[list[Any], Assessment]:
     """The times of new rows, and what is known of them."""
     place = (pl.col(time).rank("dense") - 1).cast(pl.Int64).alias(PLACE)
@@ -269,7 +269,7 @@ def _assessed(
     for one, size, called in zip(times, cases, counts, strict=True):
         history.add(one, int(size), called)
     reach = rows.group_by(time).agg(pl.col(SCORE).abs().max()).sort(time)[SCORE].to_list()
-    return times, Assessment(history.at(times, reference), plan, reach)
+    return times, Assessment(history.at(times, reference), terms, reach)
 
 
 @dataclass(frozen=True)
@@ -290,9 +290,9 @@ class _Block:
 
 
 def _blocks(
-    assessed: Assessed, keys: Sequence[str], of_models: str | None, plan: Plan
+    assessed: Assessed, keys: Sequence[str], of_models: str | None, terms: Terms
 ) -> list[_Block]:
-    models = model_alarms(assessed, keys, of_models, plan)
+    models = model_alarms(assessed, keys, of_models, terms)
     blocks = []
     for key, (times, assessment) in assessed.items():
         costs = [
@@ -307,7 +307,7 @@ def _blocks(
 
 
 def _labelled_blocks(
-    drawn: Mapping[tuple[Key, Any], Draw], plan: Plan, level: float
+    drawn: Mapping[tuple[Key, Any], Draw], terms: Terms, level: float
 ) -> list[_Block]:
     return [
         _Block(
@@ -320,7 +320,7 @@ def _labelled_blocks(
         )
         for (key, at), draw in drawn.items()
         for name, (estimate, lower, upper) in labelled_estimates(
-            draw.bins, draw.labels, plan, level
+            draw.bins, draw.labels, terms, level
         ).items()
     ]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING, Band
-from polaroc.deployment.alarms import Assessment, Plan, better_model
+from polaroc.deployment.alarms import Assessment, Terms, better_model
 from polaroc.deployment.limits import WINDOWS
 from polaroc.deployment.tables import Key
 from polaroc.typing import Array
@@ -17,7 +17,7 @@ Alarms = dict[tuple[Key, int], tuple[float, str]]
 
 
 def model_alarms(
-    assessed: Assessed, keys: Sequence[str], model_key: str | None, plan: Plan
+    assessed: Assessed, keys: Sequence[str], model_key: str | None, terms: Terms
 ) -> Alarms:
     """The other model with the greatest lower limit of savings, by key and place of its time."""
     if model_key is None:
@@ -29,7 +29,7 @@ def model_alarms(
     alarms: Alarms = {}
     for group in groups.values():
         if len(group) > 1:
-            rivals = Rivals.of({key: assessed[key] for key in group}, plan)
+            rivals = Rivals.of({key: assessed[key] for key in group}, terms)
             for model, at in rivals.candidates():
                 saving = rivals.best(model, at)
                 if saving is not None:
@@ -48,7 +48,7 @@ class Rivals:
     `rates` are the estimates of the two rates of each model, `cases` 0 where nothing is known.
     """
 
-    plan: Plan
+    terms: Terms
     priors: Band
     tpr: Band
     fpr: Band
@@ -58,7 +58,7 @@ class Rivals:
     places: Sequence["Array"]  # of the times of each model, among all times
 
     @classmethod
-    def of(cls, assessed: Assessed, plan: Plan) -> "Rivals":
+    def of(cls, assessed: Assessed, terms: Terms) -> "Rivals":
         """The models of a group, at all times that any of them has."""
         order = {
             time: at
@@ -84,13 +84,13 @@ class Rivals:
         ]
         estimates = [one.rates[0] for one in known]
         return cls(
-            plan,
+            terms,
             banded([one.priors for one in known]),
             banded([one.rates[1] for one in known]),
             banded([one.rates[2] for one in known]),
             stacked(cases),
             Band(*(np.array([estimate[at] for estimate in estimates]) for at in (0, 1))),
-            [plan.priors(one.looks.reference) for one in known],
+            [terms.priors(one.looks.reference) for one in known],
             places,
         )
 
@@ -110,8 +110,8 @@ class Rivals:
         for prior in common:
             # Without a common prior all pairs are compared.
             at = np.where(none | ~np.isfinite(prior), 0.0, prior)
-            own = self.plan.cost(at, self.tpr.upper, self.fpr.lower)
-            others = self.plan.cost(at, self.tpr.lower, self.fpr.upper)
+            own = self.terms.cost(at, self.tpr.upper, self.fpr.lower)
+            others = self.terms.cost(at, self.tpr.lower, self.fpr.upper)
             least = np.where(known, others, np.inf).min(axis=0)
             may_cost_less &= none | (own >= least - ROUNDING)
         found = np.argwhere(may_cost_less.any(axis=2))
@@ -123,10 +123,10 @@ class Rivals:
             Band(*(limit[:, at] for limit in band)) for band in (self.priors, self.tpr, self.fpr)
         )
         prior = Band(np.maximum(lower, lower[model]), np.minimum(upper, upper[model]))
-        saved = self.plan.least(prior, tpr.lower - tpr.upper[model], fpr.lower[model] - fpr.upper)
+        saved = self.terms.least(prior, tpr.lower - tpr.upper[model], fpr.lower[model] - fpr.upper)
         more = self.rates.lower - self.rates.lower[model]
         less = self.rates.upper[model] - self.rates.upper
-        accepted = self.plan.accepted(self.expected[model], more, less)
+        accepted = self.terms.accepted(self.expected[model], more, less)
         cases = self.cases[:, at]
         known = (prior.lower <= prior.upper) & (cases > 0) & (cases == cases[model])
         excess = np.where(known, saved - accepted[:, None], -np.inf)

@@ -31,15 +31,11 @@ ENOUGH_PER_KEY, ENOUGH = 20, 1_000_000
 
 
 class CurveTotals(NamedTuple):
-    """The totals and sums of each key, the thinned curves if they are drawn, and the keys' names.
-
-    The cells are there if limits are asked for.
-    """
+    """The totals and sums of each key, the keys' names, the thinned curves if they are drawn."""
 
     wide: pl.DataFrame
     keys: list[str]
     curves: pl.LazyFrame | None
-    ranked: RankedCells | None = None
 
 
 def curve_totals(cases: Cases[Any], request: Request) -> CurveTotals:
@@ -50,7 +46,7 @@ def curve_totals(cases: Cases[Any], request: Request) -> CurveTotals:
     """
     if isinstance(cases.table, pl.DataFrame) and request.memory is None:
         predictions = read(cases)
-        return _whole(Held.of(predictions), Needs(request, predictions.weighted))
+        return ranked_totals(Held.of(predictions), Needs(request, predictions.weighted))[0]
     unread = unaudited(cases, once=True)
     needs = Needs(request, unread.predictions.weighted)
     room = resolve_memory("auto" if request.memory is None else request.memory) - BASE
@@ -58,21 +54,17 @@ def curve_totals(cases: Cases[Any], request: Request) -> CurveTotals:
         reader = Reader(unread, needs, room, stack)
         rows = reader.rows()
         if isinstance(rows, Held):
-            return _whole(rows, needs)
+            return ranked_totals(rows, needs)[0]
         return _in_parts(rows, needs, room, reader.batch_rows)
 
 
-def _whole(held: Held, needs: Needs) -> CurveTotals:
-    """The sums of rows that are ranked at once."""
-    keys = held.predictions.keys
+def ranked_totals(held: Held, needs: Needs) -> tuple[CurveTotals, RankedCells]:
+    """The sums of rows in memory, which are ranked at once, and their cells."""
     ranked = held.ranked(scored=needs.scored, merged=needs.merged)
     sums = PartialSums.of_all(needs, ranked)
     totals = ranked.totals.drop(KEY_INDEX)
-    limits = needs.request.intervals is not None
-    return CurveTotals(
-        sums.beside(totals), keys, sums.curves(totals.drop("note")),
-        ranked if limits else None,
-    )  # fmt: skip
+    curves = sums.curves(totals.drop("note"))
+    return CurveTotals(sums.beside(totals), held.predictions.keys, curves), ranked
 
 
 def _in_parts(stored: Stored, needs: Needs, room: int, batch_rows: int) -> CurveTotals:

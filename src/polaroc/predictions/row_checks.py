@@ -65,6 +65,15 @@ def check_nulls(nulls: object) -> None:
     check_choice("nulls", nulls, get_args(Nulls))
 
 
+def check_clusters(missing: int) -> None:
+    """Raise where cases have no cluster."""
+    if missing:
+        raise InvalidPredictions(
+            f"{missing} cases have no cluster.",
+            hint="drop them, or give each a cluster of its own.",
+        )
+
+
 @contextmanager
 def without_nulls(hint: str = CORRECT_ROWS) -> Iterator[None]:
     """Missing values are refused in the block with a hint of a function that cannot drop them."""

@@ -15,9 +15,9 @@ from polaroc.base.columns import (
     key_names,
     single_column,
 )
-from polaroc.base.private_columns import COUNT, LABEL, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import CLUSTER, COUNT, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.errors import Hint, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, check_columns
+from polaroc.predictions.cases import Cases, check_columns, columns_of
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
     ROW_ERROR_HINTS,
@@ -166,6 +166,7 @@ def read(
     also: Sequence[IntoExpr] = (),
     audited: bool = False,
     collected: bool = False,
+    clustered: bool = False,
 ) -> Predictions:
     """Read cases into private columns.
 
@@ -173,9 +174,15 @@ def read(
     then raise, else they are noted in the result. Columns of a lazy table are `collected`
     where they are needed more than once, since another reading may give other rows.
     Several scores are those of as many models, which the first key tells apart. The columns
-    `also` are kept as the last keys.
+    `also` are kept as the last keys, or where they are `clustered` the clusters as `CLUSTER`.
     """
-    unread = unaudited(cases, also=also, collected=collected)
+    if clustered:
+        unread = unaudited(cases, also=columns_of(cases.cluster), collected=collected)
+        *keys, cluster = unread.predictions.keys
+        rows = unread.predictions.rows.rename({cluster: CLUSTER})
+        unread = replace(unread, predictions=replace(unread.predictions, rows=rows, keys=keys))
+    else:
+        unread = unaudited(cases, also=also, collected=collected)
     if unread.predictions.repeatable:
         row_errors = unread.row_errors.collect(engine=unread.predictions.engine)
         return unread.audited(row_errors, unread.labels.collect)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import asinh, atan, ceil, exp, expm1, fsum, isfinite, log, log1p, pi, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -101,6 +101,10 @@ class Belief:
             moment, mass = masses.get(number, (0.0, 0.0))
             masses[number] = moment + weight * node, mass + weight
         return [(moment / mass, mass) for moment, mass in masses.values() if mass > 0]
+
+
+# What a mean over priors is taken over: a range (lo, hi), or a belief.
+Over: TypeAlias = tuple[float, float] | Belief
 
 
 def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -> Belief:

@@ -13,7 +13,7 @@ from polaroc.comparison.measure_rows import doubts
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.reports.changes import better_at_goal, what_would_change
-from polaroc.reports.findings import BIASED, FEW_NEGATIVES, Findings, costs
+from polaroc.reports.findings import BIASED, FEW_NEGATIVES, Findings, stakes
 from polaroc.reports.ranking import COST, EXPECTED
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import alarms_of_1000, at_ends, counted, of_hundred, percent_range
@@ -109,7 +109,7 @@ def _cost(findings: Findings) -> str:
     """What the first model costs, where models are ranked by it."""
     if findings.choice is None or not findings.by_cost:
         return ""
-    return cost_in_words(judged_models(findings.choice), costs(findings.question))
+    return cost_in_words(judged_models(findings.choice), stakes(findings.question))
 
 
 def _final_model(findings: Findings) -> str:

@@ -12,16 +12,16 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LACKING, private
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import changes
-from polaroc.comparison.by_cost import Costs, choose_by_cost, costs_of
+from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
+from polaroc.comparison.compare import of_cases
 from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Plan
 from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
-from polaroc.comparison.trained import of_cases
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.evaluation.evaluate import evaluate
@@ -29,7 +29,7 @@ from polaroc.measures.catalog import CATALOG
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
-from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid, skew
 from polaroc.reports.inputs import Question, of_keys, pooled, within
 from polaroc.reports.ranking import ranking
@@ -291,7 +291,7 @@ def _check_single(measures: pl.DataFrame, question: Question) -> None:
     raise InvalidArgument(
         f"the table's 'iauprec' is over {', '.join(labels) or 'a range that it does not name'}, "
         f"asked for is {question.over!r}.",
-        hint=evaluate_hint(question.ends, resolve_belief(question.over)),
+        hint=evaluate_hint(question.over),
     )
 
 
@@ -368,23 +368,22 @@ def _choice(
     if question.by_cost:
         return _choice_by_cost(question)
     return choose_measured(
-        measures, question.model, question.folds, over=question.over,
+        question.compared, measures, over=question.over,
         test_train_ratio=question.test_train_ratio, incomplete=question.incomplete,
-        level=question.level,
-        evidence=None if tested is None else tested.evidence,
+        level=question.level, evidence=None if tested is None else tested.evidence,
     )  # fmt: skip
 
 
-def costs(question: Question) -> Costs:
+def stakes(question: Question) -> Stakes:
     """What errors cost, over the priors of the question."""
-    return costs_of(*question.needs.costs, question.over, None, None, question.estimate)
+    return stakes_of(*question.needs.costs, question.over, estimate=question.estimate)
 
 
 def _choice_by_cost(question: Question) -> Choice:
     """The choice by what models cost at thresholds that are set on cases of their own."""
     assert question.tuning is not None
     return choose_by_cost(
-        question.compared.cases, question.tuning, costs(question), level=question.level
+        question.compared.cases, question.tuning, stakes(question), level=question.level
     )
 
 

@@ -96,12 +96,9 @@ def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
     """The valid predictions, a row per case and model, and remarks on the rows."""
     rows, invalid = _rows(given.cases, given)
     # Folds share cases by design.
-    remarks = [
-        given.left_out,
-        *([] if given.folds else doubted(given.cases)),
-        left_out(invalid) if invalid else None,
-    ]
-    return replace(given, cases=rows), tuple(line for line in remarks if line)
+    doubts = [] if given.folds else doubted(given.cases)
+    invalid_rows = [left_out(invalid)] if invalid else []
+    return replace(given, cases=rows), (*given.left_out, *doubts, *invalid_rows)
 
 
 def tuning_rows(

@@ -28,7 +28,7 @@ from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases, found_in_words
 from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.takes_cases import refuse_cluster, refuse_roles, takes_cases_or
+from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
@@ -188,10 +188,8 @@ def report(
     check_whole("grid", grid, 2, MAX_NUMBER)
     check_score_prior(cases.score_prior)
     _check_inputs(cases, over, tuning)
-    if tuning is not None:
-        refuse_cluster(cases, "report(tuning=...)")
     if isinstance(tuning, Cases):
-        refuse_roles(tuning, "report(tuning=...)", {*COMPARED_BY} - {"cluster"})
+        refuse_roles(tuning, "report(tuning=...)", COMPARED_BY)
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,

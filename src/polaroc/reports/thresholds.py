@@ -163,7 +163,9 @@ def _tuned(
         is_cost = need.kind == "cost"
         at = len(set(need.priors)) == 1 or need.kind == "recall"
         chosen = operating_points(
-            curves, need.kind, target=None if is_cost else need.value,
+            # A promise needs the clusters.
+            curves if tuning.cluster is None else tuning,
+            need.kind, target=None if is_cost else need.value,
             priors=need.priors[:1] if at else None,
             over=None if at else (need.priors[0], need.priors[-1]),
             confidence=None if is_cost else question.confidence,

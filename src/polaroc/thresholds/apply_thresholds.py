@@ -27,9 +27,10 @@ from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
-from polaroc.predictions.takes_cases import frame_of_cases, refuse_cluster
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, check_level, is_estimate
+from polaroc.thresholds.design_effects import with_effects
 from polaroc.thresholds.expected_cost import EXPECTED_COSTS
 from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
 from polaroc.thresholds.interval_columns import (
@@ -47,7 +48,7 @@ NO_KEYS = frozenset((*PRIOR_LIMITS, *ADDED, *EXPECTED_COSTS))
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 
 
-@frame_of_cases(COUNTED_BY, no_bearing=BESIDE)
+@frame_of_cases([*COUNTED_BY, "cluster"], no_bearing=[role for role in BESIDE if role != "cluster"])
 def apply_thresholds(
     cases: Cases[Any],
     points: Table | Numbers,
@@ -113,7 +114,9 @@ def apply_thresholds(
     Notes
     -----
     Precision moves with the prior as in P-ROC Eq. 3. Intervals are for independent cases, of
-    which weights that are whole numbers count several; with other weights there are none. Those
+    which weights that are whole numbers count several; with other weights there are none. Cases
+    of a `cluster` count as so many independent ones as tell rates as well, by their design
+    effect (Kish 1965; Korn and Graubard 1998). Those
     of `tpr` and `fpr` are those of Clopper and Pearson (1934). Those of `precision`, `posfrac`
     and `cost` meld the distributions behind them (Fay, Proschan and Brittain, 2015): with 20
     cases of a class or more, 0.95 intervals held the truth in 0.95 to 0.99 of samples at every
@@ -153,8 +156,6 @@ def apply_thresholds(
     check_share("level", level)
     check_factor("cost_fn", cost_fn)
     check_factor("cost_fp", cost_fp)
-    if intervals is not None:
-        refuse_cluster(cases, "apply_thresholds(intervals=...)")
     table = read(cases)
     if are_numbers(points):
         points = points_of_numbers(points, totals(table), table.keys)
@@ -181,7 +182,8 @@ def apply_thresholds(
     if intervals is not None:
         shown += ADDED
         has_limits = True
-        realised = with_interval_columns(realised, priors, level, Costs(cost_fn, cost_fp))
+        with_clusters = with_effects(realised, cases, table.keys)
+        realised = with_interval_columns(with_clusters, priors, level, Costs(cost_fn, cost_fp))
         doubt = dependence(cases, of_measures=False)
         realised = with_note(realised, doubt, pl.col("tpr_lower").is_not_null())
     if intervals is None:

@@ -20,6 +20,7 @@ from polaroc.priors.in_use import (
     is_estimate,
     with_estimates,
 )
+from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS
 from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, limits
 from polaroc.typing import Priors
 
@@ -29,6 +30,7 @@ IS_EM = pl.col(METHOD).eq_missing("em")
 NO_LIMITS = pl.col("prior_lower").is_null() | pl.col("prior_upper").is_null()
 # An estimate without an interval, as where more than the prior has shifted.
 UNSURE = pl.col(METHOD).is_not_null() & NO_LIMITS & pl.col("prior").is_not_null()
+TOO_FEW = pl.any_horizontal(pl.col(EFFECTS).is_infinite()).fill_null(False)
 # Cases of each class that are called at least and at most, without and with those that are tied.
 COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
 NO_PRIOR_LIMITS = "the estimated prior has no interval: none at it"
@@ -67,7 +69,7 @@ def with_priors_in_use(
 def with_interval_columns(
     applied: pl.LazyFrame, priors: PriorsInUse | None, level: float, costs: Costs
 ) -> pl.LazyFrame:
-    """Applied thresholds with posfrac, cost, and the limits of all five quantities."""
+    """Applied thresholds, with `EFFECTS`, with posfrac, cost, and limits of all five quantities."""
     t, f, p = pl.col("tpr"), pl.col("fpr"), pl.col("prior")
     known = pl.when(t.is_not_null() & f.is_not_null())
     values = applied.with_columns(
@@ -77,7 +79,14 @@ def with_interval_columns(
     belief = priors if isinstance(priors, Belief) else None
     schema = values.collect_schema()
     added = dict.fromkeys(LIMIT_COLUMNS, pl.Float64)
-    note = pl.when(FRACTIONAL).then(pl.lit(NO_COUNTS)).when(UNSURE).then(pl.lit(NO_PRIOR_LIMITS))
+    note = (
+        pl.when(FRACTIONAL)
+        .then(pl.lit(NO_COUNTS))
+        .when(TOO_FEW)
+        .then(pl.lit(f"{FEW_CLUSTERS}: no interval"))
+        .when(UNSURE)
+        .then(pl.lit(NO_PRIOR_LIMITS))
+    )
     return values.map_batches(
         lambda frame: _with_limits(frame, belief, level, costs), schema={**schema, **added}
     ).with_columns(pl.concat_str("note", note, separator="; ", ignore_nulls=True).replace("", None))
@@ -87,9 +96,13 @@ def _with_limits(
     frame: pl.DataFrame, belief: Belief | None, level: float, costs: Costs
 ) -> pl.DataFrame:
     """Limits of distinct rows, which many keys and priors may share."""
-    given = [*COUNTS, "positives", "negatives", "prior", *PRIOR_LIMITS, METHOD]
-    valid = ~pl.col(FRACTIONAL) & pl.all_horizontal(
-        pl.col(*COUNTS, "prior").is_not_null(), pl.col("positives", "negatives") > 0
+    given = [*COUNTS, "positives", "negatives", *EFFECTS, "prior", *PRIOR_LIMITS, METHOD]
+    valid = (
+        ~pl.col(FRACTIONAL)
+        & ~TOO_FEW
+        & pl.all_horizontal(
+            pl.col(*COUNTS, "prior").is_not_null(), pl.col("positives", "negatives") > 0
+        )
     )
     distinct = frame.filter(valid).select(given).unique(maintain_order=True)
     kinds = [NO_LIMITS, ~NO_LIMITS & IS_EM, ~NO_LIMITS & ~IS_EM]
@@ -116,8 +129,15 @@ def _priors(part: pl.DataFrame, belief: Belief | None, level: float) -> list[Pri
 def _limits(
     part: pl.DataFrame, priors: Sequence[PriorInUse], level: float, costs: Costs
 ) -> pl.DataFrame:
+    of_pos, of_neg = EFFECTS
+    # As many independent cases as say as much.
     tp_least, tp_most, fp_least, fp_most, positives, negatives = (
-        part[name].to_numpy().astype(float) for name in (*COUNTS, "positives", "negatives")
+        (part[name] / part[effect]).to_numpy()
+        for name, effect in zip(
+            (*COUNTS, "positives", "negatives"),
+            (of_pos, of_pos, of_neg, of_neg, of_pos, of_neg),
+            strict=True,
+        )
     )
     calls = Calls(tp_least, tp_most, positives), Calls(fp_least, fp_most, negatives)
     columns = {}

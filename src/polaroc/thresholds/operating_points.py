@@ -1,8 +1,9 @@
 """Operating points chosen on curves by a rule."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -18,14 +19,19 @@ from polaroc.base.columns import (
     require,
     with_level,
 )
+from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
+from polaroc.curves.curve import curve as curve_of
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, select_rates, with_rates
-from polaroc.curves.whole import takes_curve
+from polaroc.curves.whole import OF_CURVES, whole_curves
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
@@ -37,6 +43,7 @@ from polaroc.thresholds.constraints import (
     promise,
     resolve_constraints,
 )
+from polaroc.thresholds.design_effects import with_effects
 from polaroc.thresholds.promises import LACK, PROMISED, check_promise, with_promises
 from polaroc.thresholds.rules import (
     CONSTRAINED,
@@ -57,9 +64,14 @@ POINTS = (
 )  # fmt: skip
 
 
-@takes_curve
+@described_as(OF_CURVES)
+@frame_of_cases(
+    [*COUNTED_BY, "cluster"],
+    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
+    or_table=True,
+)
 def operating_points(
-    curve: pl.LazyFrame,
+    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
     rule: Rule | None = None,
     *,
     priors: Priors | None = None,
@@ -70,6 +82,7 @@ def operating_points(
     cost_fn: float = 1,
     cost_fp: float = 1,
     beta: float = 1,
+    **columns: Unpack[Columns],
 ) -> pl.LazyFrame:
     """The point of each curve, and its threshold, that a rule chooses at each prior.
 
@@ -80,6 +93,9 @@ def operating_points(
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`; or predictions, of which it is made: the result of `cases`,
+        or any table that it takes. From these alone a promise knows the `cluster`.
     rule
         What is wanted of the threshold; by default ``"cost"`` where a cost is given,
         ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed
@@ -122,6 +138,7 @@ def operating_points(
         "posterior".
     beta
         Weight > 0 of recall, for "f_measure".
+    **columns
 
     Returns
     -------
@@ -151,7 +168,9 @@ def operating_points(
     -----
     A promise holds for independent cases from any distributions of scores, ties
     included, and, over a range, where only the prior shifts; weights count equal
-    independent cases. It holds for all promised thresholds of a curve at once, so
+    independent cases. Cases of a `cluster` count as so many independent ones as tell rates as well
+    (by their design effect, Kish 1965), which kept promises in simulation
+    (``just promises --clusters``). It holds for all promised thresholds of a curve at once, so
     that any rule may choose among them. It is one per curve: of several curves, such
     as models, each keeps its own with that probability. A plan with `confidence`
     holds a Python function.
@@ -172,14 +191,20 @@ def operating_points(
     """
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
+    cases = curve if isinstance(curve, Cases) else None
+    curves = (
+        curve_of(replace(curve, cluster=None)).lazy()
+        if isinstance(curve, Cases)
+        else whole_curves(curve)
+    )
     if is_estimate(priors):
-        curve = multiplied(curve, priors)
+        curves = multiplied(curves, priors)
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
         check_factor(name, value)
     if rule is None:
         unconstrained: Rule = "balanced" if constraints is None else "max_recall"
         rule = unconstrained if cost_fn == cost_fp == 1 else "cost"
-    keys = curve_keys(curve)
+    keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
     if rule not in OF_COSTS:
         refuse_unused(
@@ -191,12 +216,13 @@ def operating_points(
     selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
-    points = with_rates(curve, request.priors)
+    points = with_rates(curves, request.priors)
     positives, negatives = pl.col("positives"), pl.col("negatives")
     limits = request.constraints
     why = pl.lit(selection.lack)
     if confidence is not None:
-        points = with_promises(points, groups, limits, confidence)
+        with_clusters = with_effects(points, cases, keys)
+        points = with_promises(with_clusters, groups, limits, confidence)
         selection = constrained_rule(selection, rule, pl.col(PROMISED))
         why = pl.coalesce(LACK, pl.lit("no point was chosen"))
     elif constraints is not None or (over is not None and limits.limits):

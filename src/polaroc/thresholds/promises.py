@@ -33,7 +33,7 @@ half of δ.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Any
 
 import polars as pl
@@ -44,6 +44,7 @@ from polaroc.base.private_columns import PLACE, private
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
+from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS
 from polaroc.typing import Array
 
 PROMISED, LACK = private("promised"), private("lack")
@@ -59,26 +60,47 @@ RECALLS, MORE_RECALLS, USED = 49, 769, 0.995
 MAX_STEPS, MAX_BINS, HALVINGS = 500, 96, 10
 # Factors of the table's size up to which the cases needed are sought, and thresholds tried.
 MAX_TIMES, MAX_TRIED = 1024.0, 100
+ROOM = 1e-9
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The cases called positive at each threshold of a curve, by class, and the totals."""
+    """The cases called positive at each threshold of a curve, by class, and the totals.
+
+    Of clusters, `effects` are the design effects of both classes.
+    """
 
     tp: Array
     fp: Array
     positives: int
     negatives: int
+    effects: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def independent(self) -> tuple[Array, Array, int, int]:
+        """As many independent cases as say as much: of both classes the counts, and the totals."""
+        of_pos, of_neg = self.effects
+        # Copies give whole numbers but for rounding.
+        positives, negatives = (
+            int(size / effect + ROOM)
+            for size, effect in zip((self.positives, self.negatives), self.effects, strict=True)
+        )
+        tp = np.floor(self.tp / of_pos + ROOM).astype(int).clip(max=positives)
+        fp = np.ceil(self.fp / of_neg - ROOM).astype(int).clip(max=negatives)
+        return tp, fp, positives, negatives
 
 
 def with_promises(
     surface: pl.LazyFrame, groups: Sequence[str], constraints: Constraints, confidence: float
 ) -> pl.LazyFrame:
-    """Whether each point of a surface keeps the constraints for sure enough, and why none does."""
-    schema = surface.collect_schema()
+    """Whether each point of a surface with the `EFFECTS` of clusters keeps the constraints.
+
+    For sure enough; and why none does.
+    """
+    schema = surface.drop(EFFECTS).collect_schema()
 
     def mark(points: pl.DataFrame) -> pl.DataFrame:
-        return _marked(points, groups, constraints, 1 - confidence)
+        return _marked(points, groups, constraints, 1 - confidence).drop(EFFECTS)
 
     # One curve is needed as a whole.
     return surface.map_batches(
@@ -96,13 +118,14 @@ def _marked(
         points.with_row_index(PLACE)
         .filter(HAS_BOTH)
         .group_by(groups, maintain_order=True)
-        .agg(pl.col("positives", "negatives").first(), pl.col(PLACE, "tp", "fp"))
+        .agg(pl.col("positives", "negatives", *EFFECTS).first(), pl.col(PLACE, "tp", "fp"))
     )
     estimated = [name for name in PRIOR_LIMITS if name in groups]
-    totals = curves.select("skew", "positives", "negatives", *estimated).rows()
-    for (own, positives, negatives, *interval), places, tp, fp in zip(
+    totals = curves.select("skew", "positives", "negatives", *EFFECTS, *estimated).rows()
+    for (own, positives, negatives, *rest), places, tp, fp in zip(
         totals, curves[PLACE], curves["tp"], curves["fp"], strict=True
     ):
+        effects, interval = (rest[0], rest[1]), rest[2:]
         at = places.to_numpy()
         if own is None or None in interval:
             lack[at] = NO_INTERVAL
@@ -110,7 +133,10 @@ def _marked(
         if interval:
             # What is promised holds wherever an estimated prior may be.
             constraints = replace(constraints, ends=within_unit(*interval))
-        sample = _sample(tp.to_numpy(), fp.to_numpy(), positives, negatives)
+        if inf in effects:
+            lack[at] = f"no threshold can be promised: {FEW_CLUSTERS}"
+            continue
+        sample = _sample(tp.to_numpy(), fp.to_numpy(), positives, negatives, effects)
         result = promised(sample, constraints, own, delta)
         is_promised[at] = result
         if not result.any():
@@ -120,14 +146,16 @@ def _marked(
     )
 
 
-def _sample(tp: Array, fp: Array, positives: float, negatives: float) -> Sample:
+def _sample(
+    tp: Array, fp: Array, positives: float, negatives: float, effects: tuple[float, float]
+) -> Sample:
     whole = (tp == tp.round()).all() and (fp == fp.round()).all()
     if not whole:
         raise InvalidPredictions(
             "weights are fractions: a promise counts cases, so that weights have to be whole.",
             hint="leave confidence out, or give weights that say how many equal cases a row is.",
         )
-    return Sample(tp.astype(int), fp.astype(int), int(positives), int(negatives))
+    return Sample(tp.astype(int), fp.astype(int), int(positives), int(negatives), effects)
 
 
 def promised(
@@ -146,7 +174,7 @@ def promised(
     capacity, cap = constraints.capacity, constraints.cap
     from_below, from_above = bool(lines) or cap < 1, capacity is not None
     delta = delta / 2 if from_below and from_above else delta
-    tp, fp, positives, negatives = sample.tp, sample.fp, sample.positives, sample.negatives
+    tp, fp, positives, negatives = sample.independent
     kept = np.ones(len(tp), dtype=bool)
     if from_below:
         index, least = boundary(positives, negatives, lines, cap, delta, draws)
@@ -154,11 +182,12 @@ def promised(
     if capacity is not None:
         for skew in constraints.skews(own):
             prior = 1 / (1 + skew)
-            share = prior * tp / positives + (1 - prior) * fp / negatives
+            share = prior * sample.tp / sample.positives
+            share += (1 - prior) * sample.fp / sample.negatives
             kept &= share <= highest_share(positives, negatives, prior, capacity, delta)
     # Calling nothing positive is certain to do what it does.
     at_origin = "precision" not in constraints.limits and all(c <= 0 for _, c in lines)
-    return np.where((tp == 0) & (fp == 0), at_origin, kept)
+    return np.where((sample.tp == 0) & (sample.fp == 0), at_origin, kept)
 
 
 @lru_cache(maxsize=256)
@@ -332,7 +361,7 @@ def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: fl
         )
     at = np.flatnonzero(keeps)
     at = at[np.unique(np.linspace(0, len(at) - 1, MAX_TRIED).astype(int))]
-    few = Sample(sample.tp[at], sample.fp[at], sample.positives, sample.negatives)
+    few = replace(sample, tp=sample.tp[at], fp=sample.fp[at])
 
     def enough(more_positives: float, more_negatives: float) -> bool:
         larger = Sample(
@@ -340,6 +369,7 @@ def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: fl
             np.ceil(few.fp * more_negatives).astype(int),
             floor(few.positives * more_positives),
             ceil(few.negatives * more_negatives),
+            few.effects,
         )
         return bool(promised(larger, constraints, own, delta, ROUGH_DRAWS).any())
 

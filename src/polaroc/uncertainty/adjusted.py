@@ -44,15 +44,18 @@ def by_holm(pairs: Contrasts, level: float) -> Adjusted:
 def holm_factors(p_values: "Array") -> "Array":
     """The factor of each p-value in Holm's method, before p-values are limited to 1.
 
+    Those that are NaN do not count.
+
     Examples
     --------
     >>> import numpy as np
-    >>> holm_factors(np.array([0.01, 0.04, 0.03])).round(4).tolist()
-    [3.0, 1.5, 2.0]
+    >>> holm_factors(np.array([0.01, 0.04, np.nan, 0.03])).round(4).tolist()
+    [3.0, 1.5, 1.0, 2.0]
     """
     count = len(p_values)
+    # NaN comes last.
     order = np.argsort(p_values, kind="stable")
-    steps = (count - np.arange(count)).astype(float)
+    steps = np.maximum(np.count_nonzero(p_values == p_values) - np.arange(count), 1.0)
     stepped = np.maximum.accumulate(steps * p_values[order])
     known = p_values[order] > 0
     factors = np.empty(count)

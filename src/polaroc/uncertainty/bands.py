@@ -26,7 +26,8 @@ LONG = 200
 # Keeps a grid point on the side of a vertical or horizontal step that is asked for.
 NUDGE, TINY = 1e-12, 1e-9
 OwnCurve: TypeAlias = Callable[[Array, Array, float, Array], Array]
-Band: TypeAlias = Callable[[Array, Array, float, Array], tuple[Array, Array]]
+Limits: TypeAlias = tuple[Array, Array]
+Band: TypeAlias = Callable[[Limits, Limits, float, Array], Limits]
 
 
 @takes_curve
@@ -76,8 +77,8 @@ def roc_band(curve: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.La
     def own(tp: Array, fp: Array, _: float, grid: Array) -> Array:
         return _at(grid + NUDGE, fp / fp[-1], tp / tp[-1])
 
-    def band(tp: Array, fp: Array, _: float, grid: Array) -> tuple[Array, Array]:
-        (t_low, t_high), (f_low, f_high) = (limits_of_counts(c, level) for c in (tp, fp))
+    def band(tpr: Limits, fpr: Limits, _: float, grid: Array) -> Limits:
+        (t_low, t_high), (f_low, f_high) = tpr, fpr
         below = _steps(f_high, t_low, grid)
         # The least upper limit among thresholds whose rate is surely greater.
         above = 1 - _steps(-f_low[::-1], 1 - t_high[::-1], -grid - NUDGE)
@@ -130,8 +131,8 @@ def pr_band(surface: pl.LazyFrame, n: int = 201, *, level: float = 0.95) -> pl.L
         fpr = _at((grid - NUDGE).clip(TINY), tp / tp[-1], fp / fp[-1])
         return precision(grid, fpr, skew)
 
-    def band(tp: Array, fp: Array, skew: float, grid: Array) -> tuple[Array, Array]:
-        (t_low, t_high), (f_low, f_high) = (limits_of_counts(c, level) for c in (tp, fp))
+    def band(tpr: Limits, fpr: Limits, skew: float, grid: Array) -> Limits:
+        (t_low, t_high), (f_low, f_high) = tpr, fpr
         # False positive rates that a recall needs, at least and at most.
         least = _steps(t_high, f_low, grid - NUDGE)
         most = 1 - _steps(-t_low[::-1], 1 - f_high[::-1], -grid)
@@ -177,10 +178,14 @@ def _bands(
         rows: dict[str, list[object]] = {name: [] for name in (*values, "note")}
         for i in range(frame.height):
             tp, fp = frame["tp"][i].to_numpy(), frame["fp"][i].to_numpy()
-            at = tp, fp, frame["skew"][i] if "skew" in keys else 0.0, grid
+            skew = frame["skew"][i] if "skew" in keys else 0.0
             whole = bool((tp == tp.round()).all() and (fp == fp.round()).all())
-            ends = [end.tolist() for end in band(*at)] if whole else [[None] * n] * 2
-            record = [grid.tolist(), own(*at).tolist(), *ends, None if whole else NOT_COUNTS]
+            ends: list[list[float | None]] = [[None] * n] * 2
+            if whole:
+                tpr, fpr = (limits_of_counts(counts, level) for counts in (tp, fp))
+                ends = [end.tolist() for end in band(tpr, fpr, skew, grid)]
+            at_grid = own(tp, fp, skew, grid).tolist()
+            record = [grid.tolist(), at_grid, *ends, None if whole else NOT_COUNTS]
             for name, value in zip(rows, record, strict=True):
                 rows[name].append(value)
         columns = pl.DataFrame(rows, schema={**values, "note": pl.String})
@@ -226,7 +231,7 @@ def limits_at_all_thresholds(above: "Array | int", total: int, level: float) -> 
     >>> f"80 of 100: {lower:.2f} to {upper:.2f}"
     '80 of 100: 0.65 to 0.90'
     """
-    order, low, high = _simultaneous_limits(total, level)
+    order, low, high = _order_limits(total, _local_level(total, level))
     # The share is at least that of the last order statistic reached, and at most that of the
     # next one.
     lower = np.concatenate(([0.0], low))[np.searchsorted(order, above, side="right")]
@@ -234,29 +239,20 @@ def limits_at_all_thresholds(above: "Array | int", total: int, level: float) -> 
     return lower, upper
 
 
-@lru_cache(maxsize=64)
-def _simultaneous_limits(total: int, level: float) -> tuple[Array, Array, Array]:
-    """Some order statistics of `total` uniform variables, with limits that hold at once."""
-    return _order_limits(total, _local_level(total, level))
-
-
-def _order_statistics(total: int) -> Array:
-    if total <= MAX_LIMITS:
-        return np.arange(1, total + 1)
-    angles = np.linspace(0, np.pi / 2, MAX_LIMITS)
-    spaced = np.rint(total * np.sin(angles) ** 2).astype(int)
-    return np.unique(np.clip(spaced, 1, total))
-
-
 def _order_limits(total: int, local: float) -> tuple[Array, Array, Array]:
     """Some order statistics of uniform variables, each with limits that fail with error `local`."""
     from scipy.special import betaincinv
 
-    order = _order_statistics(total)
+    order = np.arange(1, total + 1)
+    if total > MAX_LIMITS:
+        angles = np.linspace(0, np.pi / 2, MAX_LIMITS)
+        spaced = np.rint(total * np.sin(angles) ** 2).astype(int)
+        order = np.unique(np.clip(spaced, 1, total))
     low = betaincinv(order, total - order + 1, local / 2)
     return order, low, betaincinv(order, total - order + 1, 1 - local / 2)
 
 
+@lru_cache(maxsize=64)
 def _local_level(total: int, level: float) -> float:
     """The error at each order statistic with which all limits hold at once."""
     from scipy.optimize import brentq

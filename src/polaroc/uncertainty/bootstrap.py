@@ -10,18 +10,9 @@ import polars as pl
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.backend import POLARS
 from polaroc.base.checks import check_share
-from polaroc.base.columns import (
-    as_lazy,
-    curve_keys,
-)
+from polaroc.base.columns import as_lazy, curve_keys
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import (
-    CLUSTER,
-    DRAW,
-    PLACE,
-    TRUTH,
-    WEIGHT,
-)
+from polaroc.base.private_columns import CLUSTER, DRAW, PLACE, TRUTH, WEIGHT
 from polaroc.curves.curve import curve, curve_tables, in_order
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import check_choice
@@ -32,7 +23,7 @@ from polaroc.measures.table import per_key
 from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
@@ -40,8 +31,13 @@ from polaroc.typing import Array, Interpolation, Priors
 from polaroc.uncertainty.beside import COLUMNS, beside
 from polaroc.uncertainty.bootstrap_limits import Limits, accelerations, limits_of_draws, widest
 from polaroc.uncertainty.cells import segments_of_curve
-from polaroc.uncertainty.clusters import check_clusters
-from polaroc.uncertainty.draws import check_draws, draws_of_cells, draws_of_clusters, generator
+from polaroc.uncertainty.draws import (
+    check_draws,
+    draws_of_cells,
+    draws_of_clusters,
+    generator,
+    whole_cluster,
+)
 from polaroc.uncertainty.influence import on_segments
 from polaroc.uncertainty.intervals import check_interpolation
 from polaroc.uncertainty.limits import NOT_COUNTS
@@ -191,14 +187,8 @@ def resampled(
 
     `source` are the curves, or cases with a column `CLUSTER`.
     """
-    return beside(
-        measured,
-        source,
-        keys,
-        partial(_limits, keys=keys, spec=spec),
-        spec.level,
-        counted=spec.counted,
-    )
+    made = partial(_limits, keys=keys, spec=spec)
+    return beside(measured, source, keys, made, spec.level, counted=spec.counted)
 
 
 def _limits(source: pl.DataFrame, keys: Sequence[str], spec: BootstrapSpec) -> pl.DataFrame:
@@ -224,7 +214,7 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
     """Lower and upper limit, standard error and note of each measure of a key."""
     clustered = CLUSTER in part.columns
     if clustered:
-        check_clusters(part)
+        check_clusters(part[CLUSTER].null_count())
     weight = WEIGHT if WEIGHT in part.columns else None
     roc = curve(keyed(part, truth=TRUTH, score=SCORE, weight=weight)) if clustered else part
     cases = _cases_of_classes(part, roc)
@@ -236,32 +226,16 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
         [measure for measure in measures if measure.is_area]
         for measures in (spec.measures, spec.in_arrays)
     )
-    of_area = values_by_row(spec.measures, np.array([float(m.is_area) for m in spec.measures]))
-    rows_of_areas = [bool(row > 0) for row in of_area]
+    of_area = values_by_row(spec.measures, np.array([m.is_area for m in spec.measures]))
+    rows_of_areas = [bool(is_area) for is_area in of_area]
     if not areas:
         return [(None, None, None, NOT_RESAMPLED)] * count
     row_accelerations = [0.0] * sum(rows_of_areas)
     if spec.method == "bca":
         row_accelerations = accelerations(roc, in_arrays, part if clustered else None)
     rng = generator(spec.seed, key)
-    pseudo = [PSEUDO, PSEUDO]
-    if clustered:
-        clusters = part[CLUSTER].n_unique()
-        if clusters == part.height:
-            # Half a case of each class, as heavy as the heaviest: what is not seen may be so.
-            mass = pl.lit(1.0) if weight is None else pl.col(weight)
-            pseudo = [
-                PSEUDO * part.filter(pl.col(TRUTH) == label).select(mass.max()).item()
-                for label in (True, False)
-            ]
-        else:
-            having = [
-                part.filter(pl.col(TRUTH) == is_so)[CLUSTER].n_unique() for is_so in (True, False)
-            ]
-            pseudo = [
-                PSEUDO * roc[name][0] / count
-                for name, count in zip(("positives", "negatives"), having, strict=True)
-            ]
+    # Where weights differ, what is not seen may be as heavy as the heaviest.
+    pseudo = [PSEUDO * mass for mass in (whole_cluster(part) if clustered else (1.0, 1.0))]
     smallest = 1 / (2 * cases[0] * cases[1])
     segments = segments_of_curve(roc)
     per_place = []
@@ -269,7 +243,7 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
         placed = with_pseudo_cases(segments, place, *(np.array([more]) for more in pseudo))
         estimates = np.array([one.estimates[0] for one in on_segments(placed, in_arrays)])
         if clustered:
-            blocks = draws_of_clusters(part, CLUSTER, rng, spec.draws, place)
+            blocks = draws_of_clusters(part, rng, spec.draws, place)
         else:
             blocks = draws_of_cells(roc, rng, spec.draws, place)
         drawn = np.concatenate([_estimates(block.lazy(), [DRAW], areas) for block in blocks])

@@ -10,6 +10,7 @@ from polaroc.base.statistics import NORMAL, ROUNDING, normal
 from polaroc.measures.spec import Measure, values_by_row
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import segments_of_curve
+from polaroc.uncertainty.cluster_sums import moments_of_areas
 from polaroc.uncertainty.clusters import clustered_cases, ranked_cases
 from polaroc.uncertainty.influence import on_segments
 
@@ -72,9 +73,8 @@ def accelerations(
     The units are cases or, where `cases` with a column `CLUSTER` are given, clusters.
     """
     if cases is not None:
-        moments = clustered_cases(
-            ranked_cases(cases, []), np.array([0, cases.height])
-        ).moments_of_areas(measures)
+        ranked = clustered_cases(ranked_cases(cases, []), np.array([0, cases.height]))
+        moments = moments_of_areas(ranked, measures)
     else:
         segments = segments_of_curve(roc)
         moments = np.transpose([one.powers(segments) for one in on_segments(segments, measures)])

@@ -62,7 +62,8 @@ def spread_of_losses(
                     other = scale * sum(means) + falls
                     of_all[place, i] = np.where(np.isnan(estimate), np.nan, other)
                 of_pos[place, i], of_neg[place, i] = (scale**2 * square for square in squares)
-    variances = units.variances(of_pos, of_neg, units.losses, [place[:2] for place in PLACES])
+    between = None if units.clusters is None else units.clusters.between_losses(cells, measures)
+    variances = units.variances(of_pos, of_neg, between, [place[:2] for place in PLACES])
     return Spread(of_all, variances + of_prior)
 
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_whole
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import DRAW, TRUTH, WEIGHT
+from polaroc.base.private_columns import CLUSTER, DRAW, TRUTH, WEIGHT
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
 from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, counts_with_pseudo_cases
@@ -55,29 +55,20 @@ def draws_of_cells(
 
 
 def draws_of_clusters(
-    cases: pl.DataFrame, cluster: str, rng: "np.random.Generator", count: int, place: int = NONE
+    cases: pl.DataFrame, rng: "np.random.Generator", count: int, place: int = NONE
 ) -> Iterator[pl.DataFrame]:
     """Bootstrap draws of whole clusters, in which class totals vary.
 
-    Otherwise as `draws_of_cells`; a pseudo-cluster is a fraction of a mean cluster, or where
-    clusters are single cases of the heaviest case of each class. Cases with a column `WEIGHT`
-    count as much as it says.
+    Otherwise as `draws_of_cells`; a pseudo-cluster is a fraction of a `whole_cluster`. Cases with a
+    column `WEIGHT` count as much as it says.
     """
     ordered = cases.sort(SCORE, descending=True)
-    member = ordered[cluster].rank("dense").to_numpy().astype(np.int64) - 1
+    member = ordered[CLUSTER].rank("dense").to_numpy().astype(np.int64) - 1
     truth, score = ordered[TRUTH].to_numpy(), ordered[SCORE].to_numpy()
     last = np.append(score[1:] != score[:-1], True)
     clusters = int(member.max()) + 1
     shares = np.append(np.ones(clusters), 0 if place == NONE else PSEUDO)
-    weighted = WEIGHT in ordered.columns
-    mass = ordered[WEIGHT].to_numpy() if weighted else np.ones(truth.size, np.int64)
-    single = clusters == truth.size
-    means = [
-        mass[own].max(initial=0)
-        if single
-        else mass[own].sum() / max(np.unique(member[own]).size, 1)
-        for own in (truth, ~truth)
-    ]
+    mass, means = _masses(ordered), whole_cluster(ordered)
     for first, size in blocks_of_draws(count, 2 * truth.size):
         times = rng.multinomial(clusters, shares / shares.sum(), size=size)
         weight = times[:, member] * mass
@@ -94,6 +85,25 @@ def draws_of_clusters(
         if place == WORST:
             neg[:, 0] -= more_neg[:, 0]
         yield segments_of_draws(first, pos, neg, fp, all_pos[:, 0], all_neg[:, 0])
+
+
+def whole_cluster(cases: pl.DataFrame) -> list[float]:
+    """The positives and negatives of the mean cluster that has some.
+
+    Where clusters are single cases: the heaviest case of each class.
+    """
+    mass, truth, clusters = _masses(cases), cases[TRUTH].to_numpy(), cases[CLUSTER]
+    of_classes = truth, ~truth
+    if clusters.n_unique() == cases.height:
+        return [mass[own].max(initial=0) for own in of_classes]
+    return [mass[own].sum() / max(clusters.filter(own).n_unique(), 1) for own in of_classes]
+
+
+def _masses(cases: pl.DataFrame) -> "Array":
+    """What each case counts."""
+    if WEIGHT in cases.columns:
+        return cases[WEIGHT].to_numpy()
+    return np.ones(cases.height, np.int64)
 
 
 def _drawn(groups: "Array", total: int, rng: "np.random.Generator", size: int) -> "Array":

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import erfc, inf, isinf, sqrt
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import polars as pl
 
@@ -129,8 +129,7 @@ class Contrasts:
             return np.array([erfc(abs(t) / sqrt(2)) for t in self.statistic])
         from scipy.special import stdtr
 
-        p: Array = 2 * stdtr(self.freedom, -np.abs(self.statistic))
-        return p
+        return np.asarray(2 * stdtr(self.freedom, -np.abs(self.statistic)))
 
     def apart(self, p_value: "Array", level: float) -> list[tuple[int, int]]:
         """The places of the models of the pairs with a p-value below 1 − `level`."""
@@ -368,27 +367,16 @@ def pair_places(models: int) -> tuple["Array", "Array"]:
     return pairs[:, 0], pairs[:, 1]
 
 
-@overload
-def quantile(level: float, freedom: float = inf) -> float: ...
-
-
-@overload
-def quantile(level: "Array", freedom: float = inf) -> "Array": ...
-
-
-def quantile(level: "float | Array", freedom: float = inf) -> "float | Array":
+def quantile(level: "float | Array", freedom: float = inf) -> "Array":
     """The quantile of Student's t that holds `level` between it and its negative.
 
     Examples
     --------
-    >>> round(float(quantile(0.95)), 3), round(float(quantile(0.95, 1)), 3)
+    >>> quantile(0.95).round(3).item(), quantile(0.95, 1).round(3).item()
     (1.96, 12.706)
     """
     if isinf(freedom):
-        if isinstance(level, int | float):
-            return normal(level)
-        return np.array([normal(one) for one in level])
+        return np.asarray(np.vectorize(normal, otypes=[float])(level))
     from scipy.special import stdtrit
 
-    found: Array = -stdtrit(freedom, (1 - np.asarray(level)) / 2)
-    return float(found) if isinstance(level, float) else found
+    return np.asarray(-stdtrit(freedom, (1 - np.asarray(level)) / 2))

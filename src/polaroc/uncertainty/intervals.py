@@ -26,7 +26,8 @@ from polaroc.typing import Array, Interpolation, Prior, Priors
 from polaroc.uncertainty.beside import beside
 from polaroc.uncertainty.case_losses import spread_of_losses
 from polaroc.uncertainty.cells import cells_of_curves, with_positives
-from polaroc.uncertainty.clusters import clustered_cases, ranked_cases
+from polaroc.uncertainty.cluster_sums import clusters_of
+from polaroc.uncertainty.clusters import clustered_cases, ranked_cases, ranked_clusters
 from polaroc.uncertainty.limits import (
     Limits,
     Sureness,
@@ -35,7 +36,7 @@ from polaroc.uncertainty.limits import (
     limits_of_areas,
     limits_of_losses,
 )
-from polaroc.uncertainty.spread import cases_as_units, spread_of_areas
+from polaroc.uncertainty.spread import cases_as_units, clusters_as_units, spread_of_areas
 
 METHODS = ("logit", "wald")
 TOTALS = ("positives", "negatives")
@@ -178,17 +179,18 @@ def _limits(
     firsts = np.flatnonzero(number.is_first_distinct().to_numpy())
     if clustered:
         cases = clustered_cases(source, np.append(firsts, source.height))
-        cells, units = cases.cells, cases.units(measures)
-        whole = cases.weight == np.floor(cases.weight)
-        totals = {name: cells.counts[name][cells.starts[:-1]] for name in TOTALS}
+        areas, cells, weight = cases.areas, cases.scored, cases.weight
+        whole = np.ones(source.height, bool) if weight is None else weight == np.floor(weight)
+        totals, units = cases.totals, clusters_as_units(clusters_of(cases))
     else:
         cells = cells_of_curves(source, firsts)
+        areas = with_positives(cells)
         of_keys = source.select(pl.col(TOTALS).cast(pl.Float64).fill_null(0))[firsts]
         totals = {name: of_keys[name].to_numpy() for name in TOTALS}
         units, whole = cases_as_units(**totals), ~source[FRACTIONAL].fill_null(False).to_numpy()
     counted = np.logical_and.reduceat(whole, firsts) if firsts.size else whole
     sureness = Sureness(method, level, counted, units)
-    rows = limits_of_cells(with_positives(cells), cells, totals, measures, sureness)
+    rows = limits_of_cells(areas, cells, totals, measures, sureness)
     placed = columns_of_limits(rows, np.arange(len(firsts))).with_columns(
         pl.Series(PLACE, np.tile(np.arange(len(rows)), len(firsts)))
     )
@@ -209,7 +211,9 @@ def limits_of_ranked(
     """The limits of rows in memory that count cases, in the order of their tidy measures."""
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in TOTALS}
     counted = np.ones(wide.height, bool)
-    sureness = Sureness(method, level, counted, cases_as_units(**totals))
+    cases = ranked_clusters(ranked, totals)
+    units = cases_as_units(**totals) if cases is None else clusters_as_units(clusters_of(cases))
+    sureness = Sureness(method, level, counted, units)
     rows = limits_of_cells(ranked, ranked.scored, totals, measures, sureness)
     place = wide.with_row_index(ROW)
     order = place.sort(keys, nulls_last=True)[ROW] if keys else place[ROW]

@@ -59,7 +59,7 @@ class Sureness:
     @property
     def quantile(self) -> "Array":
         """Student's, at one degree of freedom less than units of the rarer class, or normal."""
-        if self.method == "wald" and not self.units.clustered:
+        if self.method == "wald" and self.units.clusters is None:
             return np.full(len(self.counted), normal(self.level))
         freedom = np.minimum(self.units.positives, self.units.negatives) - 1
         known = pl.DataFrame({"n": freedom}).select(student(pl.col("n").fill_nan(None), self.level))
@@ -72,7 +72,7 @@ class Sureness:
 
     def note(self, error: "Array", missing: "Array") -> "Array":
         """Why there are no limits where they are `missing`."""
-        units, unit = self.units, "one cluster has {}s" if self.units.clustered else "one {}"
+        units, unit = self.units, "one cluster has {}s" if self.units.clusters else "one {}"
         reasons = [
             (~self.counted, NOT_COUNTS),
             (units.positives <= 1, f"{unit.format('positive')}: no standard error"),

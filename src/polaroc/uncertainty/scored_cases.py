@@ -13,7 +13,7 @@ from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_clusters
-from polaroc.predictions.row_checks import SCORE, without_nulls
+from polaroc.predictions.row_checks import SCORE, check_clusters, without_nulls
 from polaroc.predictions.table import unaudited
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
@@ -132,11 +132,7 @@ def read_cases(
         )
     if clusters:
         rows = rows.rename({clusters[0]: CLUSTER})
-        if missing := rows[CLUSTER].null_count():
-            raise InvalidPredictions(
-                f"{missing} cases have no cluster.",
-                hint="drop them, or give each a cluster of its own.",
-            )
+        check_clusters(rows[CLUSTER].null_count())
     kept = [*blocks, model]
     sets = [_scored(parts, rows, blocks, model, of_case) for parts in _parts(rows, blocks, model)]
     return ComparedCases(

@@ -13,8 +13,9 @@ from polaroc.curves.ranking import CellArrays
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import groups, segments_of
+from polaroc.uncertainty.cluster_sums import Between, Clusters, products
 from polaroc.uncertainty.influence import on_segments
-from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, with_pseudo_cases
+from polaroc.uncertainty.pseudo_cases import NONE, PLACES, PSEUDO, with_pseudo_cases
 
 # Smaller variances are rounding error, since measures are of order 1.
 NO_VARIANCE = 1e-26
@@ -31,22 +32,6 @@ class Spread(NamedTuple):
     variances: "Array"
 
 
-class Between(NamedTuple):
-    """Variances of measures from sums over clusters, without pseudo-cases, by measure and key.
-
-    Attributes
-    ----------
-    positives, negatives
-        Of the sums over positives, and over negatives.
-    both
-        Twice the covariance of the two.
-    """
-
-    positives: "Array"
-    negatives: "Array"
-    both: "Array"
-
-
 @dataclass(frozen=True, eq=False)
 class Units:
     """What is independent: cases, or clusters of them.
@@ -57,20 +42,14 @@ class Units:
         Of each key: cases of the class, or clusters that have such cases.
     of_prior
         The variance of the log-odds of the observed prior of each key.
-    areas, losses
-        Where units are clusters, the variances of the areas and of the losses asked for.
+    clusters
+        Where units are clusters, these.
     """
 
     positives: "Array"
     negatives: "Array"
     of_prior: "Array"
-    areas: Between | None = None
-    losses: Between | None = None
-
-    @property
-    def clustered(self) -> bool:
-        """Whether units are clusters."""
-        return self.areas is not None or self.losses is not None
+    clusters: Clusters | None = None
 
     @property
     def enough(self) -> "Array":
@@ -103,9 +82,10 @@ class Units:
                 return independent
             for of_class, whole in zip(own, between[:2], strict=True):
                 of_class *= np.where(of_class[0] > NO_VARIANCE, whole / of_class[0], 1.0)
-            product_ = own[0] * own[1]
-            ratio = np.where(product_[0] > 0, product_ / product_[0], 0.0)
-            summed: Array = own[0] + own[1] + between.both * np.sqrt(ratio)
+            # What is rounding in one class has no covariance with the other.
+            known = (own[0][0] > NO_VARIANCE) & (own[1][0] > NO_VARIANCE)
+            ratio = (own[0] * own[1]) / (own[0][0] * own[1][0])
+            summed: Array = own[0] + own[1] + between.both * np.sqrt(np.where(known, ratio, 0.0))
             return np.maximum(summed, 0.0)
 
 
@@ -115,15 +95,26 @@ def cases_as_units(positives: "Array", negatives: "Array") -> Units:
         return Units(positives, negatives, 1 / positives + 1 / negatives)
 
 
+def clusters_as_units(clusters: Clusters) -> Units:
+    """Clusters that are independent."""
+    return Units(clusters.numbers[0], clusters.numbers[1], clusters.of_prior, clusters)
+
+
 def spread_of_areas(cells: CellArrays, measures: Sequence[Measure], units: Units) -> Spread:
     """Of areas and points of curves, from cells with positives."""
-    shape = len(PLACES), len(measures), len(cells.starts) - 1
+    size = len(cells.starts) - 1
+    shape = len(PLACES), len(measures), size
     estimates, of_pos, of_neg = (np.full(shape, np.nan) for _ in range(3))
-    keys = np.flatnonzero(np.diff(cells.starts))
+    clusters, between = units.clusters, np.full(shape, np.nan)
 
-    def job(task: tuple[int, "Array"]) -> None:
-        place, own = task
+    def job(task: "tuple[int, tuple[int, Array]]") -> None:
+        place, (number, keys) = task
+        own = keys[cells.starts[keys] < cells.starts[keys + 1]]
+        if not own.size:
+            return
         segments = segments_of(cells, own, (units.positives, units.negatives))
+        block = clusters.blocks[number] if clusters is not None and place == NONE else None
+        placed = None if block is None else block.on_segments(segments, own)
         with np.errstate(all="ignore"):
             more = (
                 PSEUDO * segments.positives / units.positives[own],
@@ -133,7 +124,13 @@ def spread_of_areas(cells: CellArrays, measures: Sequence[Measure], units: Units
         for i, moved in enumerate(on_segments(segments, measures)):
             estimates[place, i, own] = moved.estimates
             of_pos[place, i, own], of_neg[place, i, own] = moved.mean_squares(segments)
+            if block is not None and placed is not None:
+                with np.errstate(all="ignore"):
+                    moments = placed.moments(block.of_segments(moved, own), products)
+                between[:, i, own] = moments[:, own - keys[0]]
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-        list(pool.map(job, product(PLACES, groups(cells.starts, keys))))
-    return Spread(estimates, units.variances(of_pos, of_neg, units.areas))
+        tasks = product(PLACES, enumerate(groups(cells.starts, np.arange(size))))
+        list(pool.map(job, tasks))
+    whole = None if clusters is None else clusters.factored(between)
+    return Spread(estimates, units.variances(of_pos, of_neg, whole))

@@ -10,7 +10,7 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import FITTED, NO_ERROR, NOTHING, UNRELATED, Evidence, Moved
+from polaroc.uncertainty.evidence import FITTED, NOTHING, UNRELATED, Evidence, Moved
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 
@@ -79,26 +79,6 @@ def of_thresholds(
         )
     about = FITTED.replace("models", "models with these thresholds,")
     return _of_influences(cases, influences, about, ALL_ALIKE)
-
-
-def effective_sizes(cases: ScoredCases, thresholds: Sequence[float | None]) -> "Array":
-    """How many independent cases would tell the rates of each model as well, class by class.
-
-    Two rows, of positives and of negatives. Where all cases of a class are called alike, they are
-    its clusters (Korn and Graubard 1998, for samples of clusters).
-    """
-    sizes = []
-    for worth, truths in (((1.0, 0.0), cases.truths), ((0.0, 1.0), [~own for own in cases.truths])):
-        rates = of_thresholds(cases, thresholds, *worth)
-        share, variance = rates.estimates[0], rates.covariance[0].diagonal()
-        binomial, varies = share * (1 - share), variance > NO_ERROR**2
-        size = binomial / np.where(varies, variance, 1.0)
-        clusters = [
-            int(truth.sum()) if cases.clusters is None else np.unique(own[truth]).size
-            for own, truth in zip(cases.clusters or cases.truths, truths, strict=True)
-        ]
-        sizes.append(np.where(varies, np.minimum(size, [own.sum() for own in truths]), clusters))
-    return np.array(sizes)
 
 
 def _unknown(truth: "Array", measures: Sequence[Measure]) -> CaseInfluence:

@@ -1,0 +1,112 @@
+"""How many rows of a cluster say as much of a rate as one independent case."""
+
+from collections.abc import Collection
+from math import inf
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.joins import join_on
+from polaroc.base.private_columns import COUNT, ROWS, TRUTH, WEIGHT, private
+from polaroc.predictions.cases import Cases, columns_of
+from polaroc.predictions.row_checks import SCORE, check_clusters
+from polaroc.predictions.table import read
+
+# The effects of positives and of negatives, and how many cases have no cluster.
+EFFECTS = POS_EFFECT, NEG_EFFECT = private("pos_effect"), private("neg_effect")
+MISSING = private("missing")
+# Whether cases score at least thresholds at even shares of a class.
+ABOVE = [private(f"above_{i}") for i in range(7)]
+# So few clusters, of equal size, do not tell how alike their rows are (`just promises --clusters`).
+FEWEST = 7
+FEW_CLUSTERS = (
+    f"a class has less than {FEWEST} clusters of equal size would tell, too little to know how "
+    "alike their rows are"
+)
+
+
+def with_effects(
+    rows: pl.LazyFrame, cases: Cases[Any] | None, keys: Collection[str]
+) -> pl.LazyFrame:
+    """Rows with the `EFFECTS` of the clusters of cases, for each of their keys; 1 without any."""
+    if cases is None or cases.cluster is None:
+        return rows.with_columns(pl.lit(1.0).alias(name) for name in EFFECTS)
+    effects = design_effects(cases)
+    on = [name for name in effects.collect_schema() if name in keys]
+    with_them = join_on(rows, effects, on, "left") if on else rows.join(effects, how="cross")
+
+    def checked(frame: pl.DataFrame) -> pl.DataFrame:
+        missing: Any = frame[MISSING].max()
+        check_clusters(missing or 0)
+        return frame.drop(MISSING)
+
+    schema: Any = {**rows.collect_schema(), **dict.fromkeys(EFFECTS, pl.Float64)}
+    return with_them.map_batches(checked, schema=schema)
+
+
+def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
+    """The design effect of the clusters of each key, class by class.
+
+    It is the variance of a rate between clusters over that of as many independent cases (Kish
+    1965): 1 for clusters of one row, m for m copies of each row. The largest of some thresholds,
+    since few clusters hardly tell it; not below 1; infinite where there are too few clusters.
+
+    Returns
+    -------
+    One row per key: the keys, `EFFECTS`, and `MISSING`.
+
+    Examples
+    --------
+    >>> from polaroc.predictions.cases import keyed
+    >>> score = [*range(12)] * 3
+    >>> rows = pl.DataFrame({"truth": [True] * 36, "score": score, "patient": score})
+    >>> cases = keyed(rows, truth="truth", score="score", cluster="patient")
+    >>> round(design_effects(cases).select(POS_EFFECT).collect().item(), 9)
+    3.0
+    """
+    table = read(cases, also=columns_of(cases.cluster))
+    *keys, cluster = table.keys
+    weight = pl.col(WEIGHT) if table.weighted else pl.lit(1.0)
+    of_class = [*keys, TRUTH]
+    score = pl.col(SCORE)
+    above = [
+        (score >= score.quantile(i / (len(ABOVE) + 1), "nearest").over(of_class)).alias(name)
+        for i, name in enumerate(ABOVE, 1)
+    ]
+    clusters = (
+        table.valid_rows.with_columns(weight.alias(WEIGHT))
+        .filter(pl.col(WEIGHT) > 0)
+        .with_columns(above)
+        .group_by(*of_class, cluster)
+        .agg(
+            *((pl.col(name) * pl.col(WEIGHT)).sum() for name in ABOVE),
+            pl.col(WEIGHT).sum(),
+            pl.len().alias(ROWS),
+        )
+    )
+    size = pl.col(WEIGHT)
+    ratios = []
+    for name in ABOVE:
+        share = pl.col(name).sum() / size.sum()
+        between = ((pl.col(name) - share * size) ** 2).sum()
+        ratios.append((between / (size.sum() * share * (1 - share))).alias(name))
+    # Where no threshold tells the cases of a class apart, they count as its clusters.
+    of_copies = (size**2).sum() / size.sum()
+    of_classes = clusters.group_by(of_class).agg(
+        *ratios,
+        of_copies.alias(WEIGHT),
+        (size.sum() / of_copies).alias(COUNT),
+        (pl.col(ROWS).sum() > pl.len()).alias(ROWS),
+        pl.col(ROWS).filter(pl.col(cluster).is_null()).sum().alias(MISSING),
+    )
+    known = pl.max_horizontal(pl.when(pl.col(name).is_finite()).then(name) for name in ABOVE)
+    too_few = pl.col(ROWS) & (pl.col(COUNT) < FEWEST)
+    effect = pl.when(too_few).then(inf).otherwise(pl.coalesce(known, WEIGHT).clip(1.0))
+    of_keys = [
+        *(
+            effect.filter(pl.col(TRUTH).cast(pl.Boolean) == is_so).first().alias(name)
+            for name, is_so in zip(EFFECTS, (True, False), strict=True)
+        ),
+        pl.col(MISSING).sum(),
+    ]
+    return of_classes.group_by(keys).agg(of_keys) if keys else of_classes.select(of_keys)

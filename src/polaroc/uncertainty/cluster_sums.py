@@ -1,0 +1,349 @@
+"""Variances of measures from sums over clusters of cases (Obuchowski 1997)."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import polars as pl
+
+from polaroc.base.lazy import np
+from polaroc.curves.ranking import CellArrays, ScoredCells
+from polaroc.measures.gradients import Segments
+from polaroc.measures.spec import Measure
+from polaroc.typing import Array
+from polaroc.uncertainty.cells import groups, segments_of
+from polaroc.uncertainty.clusters import SPARSE, ClusteredCases
+from polaroc.uncertainty.influence import SegmentInfluence, losses_of, on_segments
+
+# Odd, so that products with it differ as their factors do.
+SPREADING = 0x9E3779B97F4A7C15
+# The counts of a class in a cell, and in its key.
+CLASSES = (("pos", "positives"), ("neg", "negatives"))
+# Three numbers of each cluster from the sums over its positives and over its negatives.
+Moments: TypeAlias = "Callable[[Array, Array], tuple[Array, Array, Array]]"
+
+
+class Between(NamedTuple):
+    """Variances of measures from sums over clusters, without pseudo-cases, by measure and key.
+
+    Attributes
+    ----------
+    positives, negatives
+        Of the sums over positives, and over negatives.
+    both
+        Twice the covariance of the two.
+    """
+
+    positives: "Array"
+    negatives: "Array"
+    both: "Array"
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Cases of consecutive keys by cluster.
+
+    Those that are alone in their cluster are `single`; `shared` are the positives, and the
+    negatives, that are not. A group is a cluster in a key.
+
+    Attributes
+    ----------
+    cases
+        The cases of all keys.
+    keys, rows
+        The keys of the block, and its cases; other places are counted from their starts.
+    key
+        The key of each case.
+    single, shared
+        Places of cases.
+    group, key_of_group
+        The group of each of the `shared`, and the keys of these groups.
+    """
+
+    cases: ClusteredCases
+    keys: slice
+    rows: slice
+    key: "Array"
+    single: "Array"
+    shared: "tuple[Array, Array]"
+    group: "tuple[Array, Array]"
+    key_of_group: "Array"
+
+    @property
+    def size(self) -> int:
+        """How many keys there are."""
+        size: int = self.keys.stop - self.keys.start
+        return size
+
+    @property
+    def numbers(self) -> "Array":
+        """How many clusters of each key have positives, have negatives, and are there."""
+        single = self.cases.truth[self.rows][self.single]
+        alone = [np.bincount(self.key[self.single[own]], minlength=self.size)
+                 for own in (single, ~single)]  # fmt: skip
+        have = [np.bincount(own, minlength=len(self.key_of_group)) > 0 for own in self.group]
+        groups_ = [
+            np.bincount(self.key_of_group[own], minlength=self.size)
+            for own in (*have, np.ones(len(self.key_of_group), bool))
+        ]
+        return np.stack([*alone, alone[0] + alone[1]]) + np.stack(groups_)
+
+    def placed(self, place: "Array", positives: int, key: "Array", totals: "Array") -> "Placed":
+        """The cases at places: so many of positives come first, each of which has a key.
+
+        A place is shared by cases with the same influence. `totals` are the cases of the class of
+        a place.
+        """
+        weight = self.cases.weight
+        of_rows = None if weight is None else weight[self.rows]
+        squared = None if of_rows is None else of_rows[self.single] ** 2
+        weights = None if of_rows is None else tuple(of_rows[own] for own in self.shared)
+        counts = np.bincount(place[self.single], squared, len(key)) if self.single.size else None
+        shared = tuple(place[own] for own in self.shared)
+        with np.errstate(divide="ignore"):
+            return Placed(self, positives, key, 1 / totals, counts, shared, weights)
+
+    def by_class(self, totals: "Array") -> "Placed":
+        """The cases of a key and class at one place; `totals` of positives, then of negatives."""
+        place = self.key + self.size * ~self.cases.truth[self.rows]
+        return self.placed(place, self.size, np.tile(np.arange(self.size), 2), totals)
+
+    def on_segments(self, segments: Segments, own: "Array") -> "Placed":
+        """The cases on segments, which the keys `own` have, at the places of `of_segments`."""
+        cases, first = self.cases, self.rows.start
+        size = len(segments.pos)
+        of_cells = slice(cases.areas.starts[self.keys.start], cases.areas.starts[self.keys.stop])
+        number = np.arange(size)
+        of_key = np.diff(cases.areas.starts[self.keys.start : self.keys.stop + 1])
+        key = np.repeat(np.arange(self.size), of_key)
+        # Of each segment the level run before it and the cases with its score, of each key the
+        # rest.
+        run, rest = 2 * number + key, 2 * np.cumsum(of_key) + np.arange(self.size)
+        ends, places = np.empty((2, 2 * size + self.size), np.int64)
+        ends[run], ends[run + 1] = cases.tied[of_cells] - first, cases.ends[of_cells] - first
+        places[run], places[run + 1] = 2 * size + number, size + number
+        ends[rest] = cases.starts[self.keys.start + 1 : self.keys.stop + 1] - first
+        places[rest] = 3 * size + np.arange(self.size)
+        place = np.repeat(places, np.diff(ends, prepend=0))
+        place -= size * cases.truth[self.rows]
+        keys = np.concatenate([key, key, key, np.arange(self.size)])
+        totals = np.ones((2, self.size))
+        totals[:, own - self.keys.start] = segments.positives, segments.negatives
+        return self.placed(
+            place, size, keys, np.concatenate([totals[0][key], totals[1][keys[size:]]])
+        )
+
+    def of_segments(self, moved: SegmentInfluence, own: "Array") -> "Array":
+        """The influence at each place: of positives, negatives, level runs, and the rest."""
+        rest = np.zeros(self.size)
+        rest[own - self.keys.start] = moved.rest
+        return np.concatenate([moved.pos, moved.neg, moved.level, rest])
+
+    def on_cells(self, cells: CellArrays | ScoredCells) -> "tuple[Placed, dict[str, Array]]":
+        """The positives and the negatives of each cell at one place, and the columns of cells."""
+        start, stop = (int(cells.starts[end]) for end in (self.keys.start, self.keys.stop))
+        columns = cells.block(start, stop)
+        size = stop - start
+        place = np.arange(size)
+        if self.cases.firsts is not None:
+            ends = np.append(self.cases.firsts[start + 1 : stop], self.rows.stop) - self.rows.start
+            place = np.repeat(place, np.diff(ends, prepend=0))
+        place += size * ~self.cases.truth[self.rows]
+        key = np.repeat(
+            np.arange(self.size), np.diff(cells.starts[self.keys.start : self.keys.stop + 1])
+        )
+        totals = np.concatenate([columns["positives"], columns["negatives"]])
+        return self.placed(place, size, np.tile(key, 2), totals), columns
+
+
+class Placed(NamedTuple):
+    """Cases of a block at places, each of which has an influence.
+
+    Attributes
+    ----------
+    block
+        The block.
+    positives
+        The number of places of positives, which come first.
+    key, shares
+        Of each place: its key, and one over the cases of its class.
+    counts
+        The sums of squared weights of the cases that are alone in their cluster.
+    shared, weights
+        The places and weights of the others, by class.
+    """
+
+    block: Block
+    positives: int
+    key: "Array"
+    shares: "Array"
+    counts: "Array | None"
+    shared: "tuple[Array, ...]"
+    weights: "tuple[Array, ...] | None"
+
+    def moments(self, values: "Array", of_sums: Moments) -> "Array":
+        """Moments of the sums over clusters of the influence at each place; by key.
+
+        Where cases are alone in their cluster, these are squares and products.
+        """
+        values = values * self.shares
+        block = self.block
+        moved = [values[place] for place in self.shared]
+        if self.weights is not None:
+            moved = [own * weight for own, weight in zip(moved, self.weights, strict=True)]
+        sums = [
+            np.bincount(group, own, len(block.key_of_group))
+            for group, own in zip(block.group, moved, strict=True)
+        ]
+        found = np.stack(
+            [np.bincount(block.key_of_group, one, block.size) for one in of_sums(*sums)],
+            dtype=float,
+        )
+        if self.counts is not None:
+            squares = np.where(self.counts > 0, self.counts * values**2, 0.0)
+            for class_, own in enumerate((slice(self.positives), slice(self.positives, None))):
+                found[class_] += np.bincount(self.key[own], squares[own], block.size)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Clusters of cases, in blocks of consecutive keys.
+
+    Attributes
+    ----------
+    blocks
+        In the groups of keys by which areas are taken.
+    numbers
+        Of each key the clusters that have positives, that have negatives, and all.
+    of_prior
+        The variance of the log-odds of the observed prior of each key.
+    """
+
+    blocks: list[Block]
+    numbers: "Array"
+    of_prior: "Array"
+
+    def factored(self, moments: "Array") -> Between:
+        """Variances from squares and products by measure and key."""
+        with np.errstate(all="ignore"):
+            of_pos, of_neg, of_both = self.numbers / (self.numbers - 1)
+            return Between(of_pos * moments[0], of_neg * moments[1], 2 * of_both * moments[2])
+
+    def between_losses(
+        self, cells: CellArrays | ScoredCells, measures: Sequence[Measure]
+    ) -> Between:
+        """Variances of means of losses."""
+        found = np.full((3, len(measures), self.numbers.shape[1]), np.nan)
+
+        def job(block: Block) -> None:
+            placed, columns = block.on_cells(cells)
+            key = placed.key[: placed.positives]
+            with np.errstate(all="ignore"):
+                for i, measure in enumerate(measures):
+                    if measure.case_loss is None:
+                        continue
+                    centred = []
+                    losses = losses_of(measure.case_loss, columns)
+                    for loss, (count, total) in zip(losses, CLASSES, strict=True):
+                        # A score of 0 or 1 may be infinitely wrong for cases that are not there.
+                        own = np.where(columns[count] > 0, loss, 0.0)
+                        share = columns[count] / columns[total]
+                        mean = np.bincount(key, share * own, block.size)
+                        centred.append(own - mean[key])
+                    found[:, i, block.keys] = placed.moments(np.concatenate(centred), products)
+
+        with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+            list(pool.map(job, self.blocks))
+        return self.factored(found)
+
+
+def products(positives: "Array", negatives: "Array") -> "tuple[Array, Array, Array]":
+    """The squares of both sums, and their product."""
+    return positives**2, negatives**2, positives * negatives
+
+
+def _powers(positives: "Array", negatives: "Array") -> "tuple[Array, Array, Array]":
+    both = positives + negatives
+    return both, both**2, both**3
+
+
+def clusters_of(cases: ClusteredCases) -> Clusters:
+    """The clusters of cases."""
+    size = len(cases.starts) - 1
+    keys = [
+        slice(int(own[0]), int(own[-1]) + 1) for own in groups(cases.areas.starts, np.arange(size))
+    ]
+    numbers, of_prior = np.zeros((3, size)), np.zeros(size)
+
+    def block_of(own: slice) -> Block:
+        block = _block(cases, own)
+        numbers[:, own] = block.numbers
+        with np.errstate(all="ignore"):
+            whole = np.concatenate([cases.totals[name][own] for _, name in CLASSES])
+            of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)), products)
+            of_prior[own] = of_pos + of_neg - 2 * both
+        return block
+
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+        blocks = list(pool.map(block_of, keys))
+    return Clusters(blocks, numbers, of_prior)
+
+
+def _block(cases: ClusteredCases, keys: slice, *, single: bool = True) -> Block:
+    """The cases of consecutive keys; none is taken as `single` unless asked for."""
+    starts = cases.starts[keys.start : keys.stop + 1]
+    rows = slice(int(starts[0]), int(starts[-1]))
+    key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    cluster = cases.cluster[rows]
+    many = int(cluster.max(initial=0)) + 1
+    first = _first_alike(key * many + cluster, (len(starts) - 1) * many)
+    size = np.bincount(first, minlength=len(first))
+    is_group = size > (1 if single else 0)
+    number, is_shared = np.cumsum(is_group) - 1, is_group[first]
+    truth = cases.truth[rows]
+    shared = np.flatnonzero(is_shared & truth), np.flatnonzero(is_shared & ~truth)
+    return Block(
+        cases, keys, rows, key, np.flatnonzero(~is_shared), shared,
+        (number[first[shared[0]]], number[first[shared[1]]]), key[is_group],
+    )  # fmt: skip
+
+
+def _first_alike(codes: "Array", span: int) -> "Array":
+    """Of each row, one row with its code, the same for all of them; codes are below `span`.
+
+    Rows are put into places by their codes, and the last put there stays. Rows of other codes
+    look for a place again.
+    """
+    size = 1 << (2 * len(codes)).bit_length()
+    direct = span <= SPARSE * len(codes)
+    last = np.empty(span if direct else size, np.int64)
+    found = np.empty(len(codes), np.int64)
+    left = np.arange(len(codes))
+    shift, multiplier = np.uint64(65 - size.bit_length()), SPREADING
+    while left.size:
+        own = codes[left]
+        place = own
+        if not direct:
+            place = ((own.view(np.uint64) * np.uint64(multiplier)) >> shift).view(np.int64)
+        last[place] = left
+        alike = last[place]
+        same = codes[alike] == own
+        found[left[same]] = alike[same]
+        left = left[~same]
+        multiplier = multiplier * SPREADING % 2**64
+    return found
+
+
+def moments_of_areas(cases: ClusteredCases, measures: Sequence[Measure]) -> "Array":
+    """The sums of squares and of cubes of what each cluster of the only key moves areas by."""
+    own = np.zeros(1, np.int64)
+    block = _block(cases, slice(0, 1), single=False)
+    segments = segments_of(cases.areas, own)
+    placed = block.on_segments(segments, own)
+    moments = [
+        placed.moments(block.of_segments(moved, own), _powers)[1:, 0]
+        for moved in on_segments(segments, measures)
+    ]
+    return np.transpose(moments)

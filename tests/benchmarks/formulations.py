@@ -18,8 +18,7 @@ from rich.table import Table
 from tables import predictions
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.curves.curve import cells, curve_tables
-from polaroc.curves.keys import totals
+from polaroc.curves.curve import curve_tables
 from polaroc.curves.ranking import ranked_cells
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import curve_totals
@@ -66,10 +65,9 @@ def by_columns(frame: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def packed(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """As a plan does it: key, score and truth sorted as one number of 128 bits."""
-    rows = _read(frame)
-    return cells(rows, totals(rows))
+def of_curve(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """`curve` of a lazy frame: key and score grouped first, then sorted and cumulated."""
+    return curve_tables(_read(frame))
 
 
 def _read(frame: pl.LazyFrame | pl.DataFrame) -> Predictions:
@@ -125,7 +123,7 @@ def main() -> None:
     asked = parser.parse_args()
     forms = {
         made.__doc__.splitlines()[0]: drained(made)
-        for made in (packed, window, grouped, by_columns)
+        for made in (of_curve, window, grouped, by_columns)
     }
     cases: dict[str, dict[str, Any]] = {
         "continuous scores": {},

@@ -8,7 +8,6 @@ import polars as pl
 
 from polaroc.base.private_columns import (
     COUNT,
-    FP_OFFSET,
     GREATEST_LABEL,
     GREATEST_WEIGHT,
     HAS_ONES,
@@ -17,7 +16,6 @@ from polaroc.base.private_columns import (
     LEAST_NEG,
     LEAST_POS,
     ROW_ERROR,
-    TP_OFFSET,
     TRUTH,
     WEIGHT,
 )
@@ -177,8 +175,7 @@ def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
     """One row per key, in key order.
 
     `KEY_INDEX` UInt32 counts the keys from 0; `positives` and `negatives` are null where rows
-    of the key cannot be ranked; `COUNT` is the number of all rows; `TP_OFFSET`, `FP_OFFSET`
-    and, for weights, `LEAST_POS` and `LEAST_NEG` are for `cells`; `note` counts the invalid or
+    of the key cannot be ranked; `LEAST_WEIGHTS` are there for weights; `note` counts the invalid or
     dropped rows and, with `labels`, reports scores that are labels.
     """
     return totals_of_counts(predictions, key_counts(predictions, labels=labels), labels=labels)
@@ -241,10 +238,7 @@ def totals_of_counts(
         pl.col(KEY_INDEX).cast(pl.UInt32),
         pl.when(~fatal).then(positives).alias("positives"),
         pl.when(~fatal).then(negatives).alias("negatives"),
-        _offset(positives, predictions.weighted).alias(TP_OFFSET),
-        _offset(negatives, predictions.weighted).alias(FP_OFFSET),
         *(name for name in LEAST_WEIGHTS if predictions.weighted),
-        COUNT,
         pl.concat_str(
             _row_errors(predictions, fatal),
             *([ratio] if predictions.weighted else []),
@@ -267,14 +261,6 @@ def _weight_extremes(predictions: Predictions) -> list[pl.Expr]:
         for in_class, name in zip(classes, LEAST_WEIGHTS, strict=True)
     ]
     return [*least, weight.filter(is_counted).max().alias(GREATEST_WEIGHT)]
-
-
-def _offset(total: pl.Expr, weighted: bool) -> pl.Expr:
-    """Offset that turns counts cumulated over all keys into those of one key.
-
-    Sums of weights start anew in each key, so theirs is zero.
-    """
-    return pl.lit(0.0) if weighted else total - total.cum_sum()
 
 
 def _row_errors(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:

@@ -30,8 +30,6 @@ class Packing:
 
     Attributes
     ----------
-    kind
-        The integer type of a code.
     best
         A rank (see `rank_of`) above those of all scores.
     scores
@@ -46,12 +44,11 @@ class Packing:
     Examples
     --------
     >>> rows = pl.DataFrame({"k": [0, 0, 1], "s": [0.1, 0.9, 2.0], "t": [True, False, True]})
-    >>> codes = rows.select("s", PACK_128.code(pl.col("k"), pl.col("s"), pl.col("t")).alias("c"))
-    >>> codes.sort("c")["s"].to_list()
+    >>> code = packing(2, rows["s"]).code(pl.col("k"), pl.col("s"), pl.col("t"))
+    >>> rows.sort(code)["s"].to_list()
     [0.9, 0.1, 2.0]
     """
 
-    kind: pl.DataType
     best: int
     scores: int
     zero_gap: int = 0
@@ -63,15 +60,12 @@ class Packing:
 
         The key is an integer below 2³²; the score neither null nor NaN; −0.0 equals 0.0.
         """
-        below_best = self._best() - rank_of(score, self.zero_gap, self.step, self.above_zero)
-        if self != PACK_128:
-            below_best = below_best.cast(self.kind)
-        return (index.cast(self.kind) * self._literal(self.scores) + below_best) * self._literal(
-            2
-        ) + truth
+        below_best = self.best - rank_of(score, self.zero_gap, self.step, self.above_zero)
+        place = index.cast(pl.UInt64) * pl.lit(self.scores, pl.UInt64) + below_best.cast(pl.UInt64)
+        return place * pl.lit(2, pl.UInt64) + truth
 
     def scores_of(self, codes: "Array") -> "Array":
-        """The scores in an array of codes of 64 bits, which takes a fraction of the time."""
+        """The scores in an array of codes."""
         below_best = ((codes >> np.uint64(1)) % np.uint64(self.scores)).view(np.int64)
         rank = self.best - below_best
         if self.above_zero:
@@ -81,36 +75,21 @@ class Packing:
         scores = np.copysign(size.view(np.float64), rank)
         return scores
 
-    @property
-    def _signed(self) -> pl.DataType:
-        """A type that holds differences of ranks, which are small for codes of 64 bits."""
-        return pl.Int64() if self.kind == pl.UInt64() else pl.Int128()
 
-    def _best(self) -> pl.Expr:
-        return pl.lit(self.best, self._signed)
-
-    def _literal(self, number: int) -> pl.Expr:
-        return pl.lit(number, self.kind)
-
-
-# 32 bits for the key, 64 for the score, one for the truth: enough for any table.
-PACK_128 = Packing(pl.Int128(), MAGNITUDE, 2**64)
-
-
-def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
-    """A packing in 64 bits where `keys` times the range of `scores` fits, else `PACK_128`.
+def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing | None:
+    """A packing in 64 bits, None where `keys` times the range of `scores` does not fit.
 
     `scores` needs only the lowest, the highest and the least nonzero magnitude of all scores;
     `step` is the number of ranks from one score to the next.
 
     Examples
     --------
-    >>> packing(60, pl.Series([0.001, 0.999])).kind, packing(60, pl.Series([-1.0, 1e-12])).kind
-    (UInt64, Int128)
+    >>> packing(60, pl.Series([0.001, 0.999])) is None, packing(60, pl.Series([-1.0, 1e-12])) is None
+    (False, True)
     """
     scores_known = scores.drop_nulls()
     if scores_known.is_empty() or scores_known.is_nan().any():
-        return PACK_128
+        return None
     magnitudes = scores_known.to_frame("score").select(rank_of(pl.col("score").abs()))["score"]
     zero_gap = min((size for size in magnitudes if size), default=step) - step
     rank = rank_of(pl.col("score"), zero_gap, step)
@@ -118,7 +97,7 @@ def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
     best, positions = max(ranks) + 1, max(ranks) - min(ranks) + 2
     fits = 2 * positions * keys < 2**64
     above_zero = bool(scores_known.min() > 0)  # type: ignore[operator]
-    return Packing(pl.UInt64(), best, positions, zero_gap, step, above_zero) if fits else PACK_128
+    return Packing(best, positions, zero_gap, step, above_zero) if fits else None
 
 
 def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1, above_zero: bool = False) -> pl.Expr:
@@ -143,35 +122,3 @@ def ranks_of(scores: "Array") -> "Array":
     magnitude = bits & MAGNITUDE
     ranks: Array = np.where(bits < 0, -magnitude, magnitude)
     return ranks
-
-
-def score_of(code: pl.Expr) -> pl.Expr:
-    """The score in a code of `PACK_128`, as Float64."""
-    below_best = (code // _wide(2)) % _wide(PACK_128.scores)
-    rank = (_wide(PACK_128.best) - below_best).cast(pl.Int64)
-    return rank.abs().reinterpret(dtype=pl.Float64) * pl.when(rank < 0).then(-1.0).otherwise(1.0)
-
-
-def truth_of(code: pl.Expr) -> pl.Expr:
-    """The truth in a code of `PACK_128`, as Int64."""
-    return (code & _wide(1)).cast(pl.Int64)
-
-
-def index_of(code: pl.Expr) -> pl.Expr:
-    """The key's index in a code of `PACK_128`."""
-    return (code // _wide(2 * PACK_128.scores)).cast(pl.UInt32)
-
-
-def anchor_code(index: pl.Expr) -> pl.Expr:
-    """The code of `PACK_128` of a key's anchor, before the codes of its rows."""
-    return index.cast(pl.Int128) * _wide(2 * PACK_128.scores)
-
-
-def ends_run(code: pl.Expr) -> pl.Expr:
-    """Whether a row, sorted by code of `PACK_128`, is the last of its key and score."""
-    run = code | _wide(1)
-    return (run != run.shift(-1)).fill_null(True)
-
-
-def _wide(number: int) -> pl.Expr:
-    return pl.lit(number, pl.Int128)

@@ -26,7 +26,7 @@ from polaroc.curves.keys import (
     score_extremes,
     weight_ratio_note,
 )
-from polaroc.curves.packing import PACK_128, STEPS, Packing, packing
+from polaroc.curves.packing import STEPS, Packing, packing
 from polaroc.predictions.row_checks import SCORE, label_extremes, label_note
 from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
@@ -338,7 +338,7 @@ def _sorted_rows(
         scores = pl.Series([1.0])
     for spared in range(spare + 1):
         shared = packing(levels.size, scores, step << spared)
-        if shared != PACK_128:
+        if shared is not None:
             break
     else:
         return None

@@ -509,9 +509,6 @@ OTHERS = {
     "prior of gate": (lambda x: gate(over=None, prior=x), (None,)),
     "test_train_ratio": (lambda x: gate(test_train_ratio=x), ()),
     "response": (lambda x: pr.anova(measures(), x, ["model", "fold"]), ()),
-    "interactions": (
-        lambda x: pr.anova(measures(), "iauprec", ["model", "fold"], x), ([],),
-    ),
     "n": (lambda x: pr.prior_grid(0.1, 0.2, x), ()),
     "n of mean_roc": (lambda x: pr.mean_roc(curves("fold"), n=x), ()),
     "levels": (lambda x: pr.iso_lines("precision", x, 0.1), ()),

@@ -19,8 +19,6 @@ AUPREC and IAUPREC are those of `polaroc.evaluate`, tests those of `polaroc.comp
 A rate is printed with its standard error, and how many independent test sets would
 give a mean difference of two models as precise. ``--ahead 0.2`` puts the classes of
 the first model's features farther apart: then rates are the tests' power.
-``--spreads 1 1 5`` tries Tukey's and Holm's pairs on normal values of equal means and
-these SDs, 20 blocks.
 """
 
 import argparse
@@ -34,12 +32,12 @@ import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
-from scipy.stats import f, studentized_range
+from scipy.stats import f
 
 import polaroc as pr
 from polaroc.comparison import omnibus
 from polaroc.uncertainty.adjusted import by_holm
-from polaroc.uncertainty.evidence import Evidence, all_pairs, common_variance, of_folds
+from polaroc.uncertainty.evidence import Evidence, all_pairs, of_folds
 
 POSITIVES, NEGATIVES = 150, 450
 MODELS, FEATURES = 3, 5
@@ -291,22 +289,6 @@ def rates(found: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def family_wise(spreads: tuple[float, ...], replicates: int, seed: int = 0) -> dict[str, float]:
-    """How often the pairs of Tukey and Holm find any difference at 0.05 between equal means."""
-    rng = np.random.default_rng([seed, len(spreads)])
-    drawn = rng.normal(size=(replicates, 20, len(spreads))) * spreads
-    # The critical value is costly and the same for all.
-    models = len(spreads)
-    critical = studentized_range.ppf(0.95, models, 19 * (models - 1)) / 2**0.5
-    below = {"Tukey": 0, "Holm": 0}
-    for values in drawn:
-        evidence = of_folds(values, 0)
-        error = np.sqrt(2 * common_variance(evidence))
-        below["Tukey"] += bool(np.ptp(values.mean(axis=0)) > critical * error)
-        below["Holm"] += least_by_holm(evidence) < 0.05
-    return {name: count / replicates for name, count in below.items()}
-
-
 def main() -> None:
     """Print the rates under both nulls."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -322,11 +304,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=999, help="of the permutation test; 0: none")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="where to write the counts")
-    parser.add_argument("--spreads", type=float, nargs="+", help="only Tukey and Holm: SDs")
     asked = parser.parse_args()
-    if asked.spreads:
-        print(family_wise(tuple(asked.spreads), asked.replicates, asked.seed))
-        return
     started, results, worths = time.perf_counter(), {}, []
     setting = Setting(asked.learner, asked.blocks, asked.folds, asked.repeats, asked.ahead)
     for null in asked.null or NULLS:

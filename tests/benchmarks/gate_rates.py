@@ -30,7 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 import polaroc as pr
-from polaroc.comparison.delong import single_measure
+from polaroc.comparison.fitted import single_measure
 from polaroc.comparison.verdict import decide
 from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.small_samples import difference_limits
@@ -95,7 +95,7 @@ def samples(
 def paired_verdicts(table: pl.DataFrame, measure: str, margin: float) -> list[str]:
     """The verdict on each replicate, as `gate` has it of one at a time."""
     cases = read_cases(pr.cases(table, truth="truth", score="score", by="replicate"))
-    one = single_measure(measure, "observed", OVER, "exact")
+    one = single_measure(measure, "observed", OVER)
     # In the order of their names, the challenger comes first.
     limits = (
         difference_limits(of_test_set(scored, [one]), (0, 1), 1 - ALPHA, measure)

@@ -18,8 +18,9 @@ sequence from five starts, given as much power as it could have.
 ``--clusters``: rows of a patient share a part of the variance of their scores. How often the recall
 that is promised is not kept, with patients as `cluster` and with rows taken as independent; how
 often a precision is promised, with patients and with rows, of a curve that is a hair short of it
-everywhere (a tenth of the tunings); and the recall of a promised precision of normal scores (AUC
-0.94), with patients and with rows, of which the last is bolder than may be.
+everywhere (a tenth of the tunings, half of the variance shared); and the recall of a promised
+precision of normal scores (AUC 0.94), with patients and with rows, of which the last is bolder
+than may be.
 
 ``--conformal`` compares with the risk control of MAPIE (extra ``bench``) at the prior of the tuning
 table, the only one that it knows: its default, and five starts in a fixed sequence. Its scores are
@@ -271,40 +272,43 @@ def sequence(rng, positives, negatives, slope):
 
 def promise_clusters(rng, tunings):
     """Broken promises and recall where rows of patients are alike."""
-    kinds = ((7, 0), (10, 30), (20, 80), (40, 0), (100, 0), (50, 200))
+    kinds = ((20, 80), (10, 30), (40, 0), (50, 200))
     for (positive, negative), uneven, alike in itertools.product(
-        kinds, (False, True), (0.0, 0.2, 0.5, 0.9)
+        kinds, (False, True), (0.5, 0.0, 0.2, 0.9)
     ):
         cell = {"positive": positive, "negative": negative, "uneven": uneven, "alike": alike}
-        found = {}
-        asked = {
-            "recall": ({"rule": "recall", "target": 0.8}, tunings),
-            "edge": ({"constraints": {"precision": 0.5}, "priors": 0.2}, tunings // 10),
-            "normal": ({"constraints": {"precision": 0.5}, "priors": 0.2}, tunings // 10),
-        }
+        asked = {"recall": ({"rule": "recall", "target": 0.8}, tunings)}
+        if alike == HALF_SHARED:
+            # Each table takes a while, since its effective numbers are its own.
+            precision = {"constraints": {"precision": 0.5}, "priors": 0.2}
+            asked |= {"edge": (precision, tunings // 10), "normal": (precision, tunings // 10)}
+        said = []
         for name, (rule, samples) in asked.items():
             rows = rows_of_patients(rng, samples, edge=name == "edge", **cell)
-            for cluster in ("patient", None):
-                points = pr.operating_points(
+            of_patients, of_rows = (
+                pr.operating_points(
                     rows, **rule, truth="truth", score="score", by="sample", cluster=cluster,
                     confidence=1 - DELTA,
-                )  # fmt: skip
-                found[name, cluster] = points["threshold"].to_numpy().astype(float)
-        shift = 2.2
-        broken = [
-            [np.nanmean(found["recall", own] > shift - norm.ppf(0.8)) for own in ("patient", None)],
-            [(~np.isnan(found["edge", own])).mean() for own in ("patient", None)],
-            [norm.sf(found["normal", own] - shift) for own in ("patient", None)],
-        ]
-        recall = [np.nan_to_num(own).mean() for own in broken[2]]
-        none = np.isnan(found["normal", "patient"]).mean()
+                )["threshold"].to_numpy().astype(float)
+                for cluster in ("patient", None)
+            )  # fmt: skip
+            said.append(f"{name} {REPORTED[name](of_patients)} (rows {REPORTED[name](of_rows)})")
         patients = f"{positive} + {negative}" if negative else f"{positive} of both classes"
-        print(
-            f"{patients}, {'1 to 41' if uneven else '10'} rows, {alike} shared: recall broken "
-            f"{broken[0][0]:.4f} (rows {broken[0][1]:.3f}), precision promised at the edge "
-            f"{broken[1][0]:.3f} (rows {broken[1][1]:.3f}); recall {recall[0]:.3f} (rows "
-            f"{recall[1]:.3f}), no promise {none:.2f}", flush=True,
-        )  # fmt: skip
+        rows_each = "1 to 41" if uneven else "10"
+        print(f"{patients}, {rows_each} rows, {alike} shared: {'; '.join(said)}", flush=True)
+
+
+HALF_SHARED = 0.5
+LEAD = 2.2
+# Of thresholds: how often a recall of .8 is missed; how often a precision that is never reached is
+# promised; the recall at promised precision, and how often there is none.
+REPORTED = {
+    "recall": lambda own: f"broken {np.mean(own > LEAD - norm.ppf(0.8)):.4f}",
+    "edge": lambda own: f"broken {np.mean(~np.isnan(own)):.3f}",
+    "normal": lambda own: (
+        f"recall {np.nan_to_num(norm.sf(own - LEAD)).mean():.3f}, none {np.isnan(own).mean():.3f}"
+    ),
+}
 
 
 def rows_of_patients(rng, samples, *, positive, negative, uneven, alike, edge):
@@ -316,7 +320,7 @@ def rows_of_patients(rng, samples, *, positive, negative, uneven, alike, edge):
     truth = own < positive if negative else rng.random(patient.size) < 0.2
     shared = rng.normal(size=samples * count)[patient]
     noise = alike**0.5 * shared + (1 - alike) ** 0.5 * rng.normal(size=patient.size)
-    score = noise + 2.2 * truth
+    score = noise + LEAD * truth
     if edge:
         # At the prior 0.2, precision is a hair below one half where recall is four times the rate
         # of false alarms.

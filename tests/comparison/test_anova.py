@@ -10,7 +10,6 @@ from statsmodels.stats.anova import anova_lm
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
 
-SATURATED = [("model", "fold"), ("model", "prior"), ("fold", "prior"), ("model", "fold", "prior")]
 PRIORS = (0.01, 0.1, 0.5)
 
 
@@ -28,21 +27,12 @@ def row(frame, term):
     return frame.filter(term=term).row(0, named=True)
 
 
-@pytest.mark.parametrize(
-    "interactions", [[], [("model", "prior")], [("prior", "fold"), ("fold", "model")]]
-)
-def test_it_is_statsmodels(interactions):
+def test_it_is_statsmodels():
     table = cube()
-    terms = ["C(model)", "C(fold)", "C(prior)"]
-    ordered = {("model", "prior"), ("fold", "prior"), ("model", "fold")}
-    pairs = [
-        pair if pair in ordered else pair[::-1] for pair in (tuple(one) for one in interactions)
-    ]
-    terms += [f"C({a}):C({b})" for a, b in pairs]
     data = pd.DataFrame(table.select("model", "fold", "prior", "estimate").to_dict(as_series=False))
-    expected = anova_lm(ols(f"estimate ~ {' + '.join(terms)}", data).fit(), typ=2)
-    found = pr.anova(table, interactions=interactions)
-    names = ["model", "fold", "prior", *(":".join(pair) for pair in pairs), "residual"]
+    expected = anova_lm(ols("estimate ~ C(model) + C(fold) + C(prior)", data).fit(), typ=2)
+    found = pr.anova(table)
+    names = ["model", "fold", "prior", "residual"]
     assert found["term"].to_list() == names
     assert found["sum_sq"].to_list() == pytest.approx(expected["sum_sq"].to_list(), rel=1e-9)
     assert found["df"].to_list() == expected["df"].to_list()
@@ -129,13 +119,10 @@ def test_without_folds_that_is_said():
     assert "no folds" in row(pr.anova(table, factors=["model", "prior"]), "model")["note"]
 
 
-def test_interactions_and_other_terms_say_what_they_are():
-    found = pr.anova(cube(), interactions=[("model", "prior"), ("fold", "prior")])
-    assert "contrast=" in row(found, "model:prior")["note"]
-    assert "by definition" in row(found, "fold:prior")["note"]
+def test_other_terms_say_what_they_are():
+    found = pr.anova(cube())
     assert "by definition" in row(found, "prior")["note"]
     assert "folds are no hypothesis" in row(found, "fold")["note"]
-    assert "up to" not in row(found, "model")["note"]
 
 
 @pytest.mark.parametrize("name", ["C(x)", "a b", "", "y", "len", "lambda", "f0", "λ:π", "`q`", "1"])
@@ -185,11 +172,6 @@ def test_own_priors_that_differ_are_left_out():
         ({"factors": ["model", "nope"]}, "no column 'nope'"),
         ({"factors": ["model", "fold", "positives"]}, "fewer than two values"),
         ({"factors": ["model", "fold"]}, "cells have several rows"),
-        ({"interactions": ["model"]}, "the interaction 'model'"),
-        ({"interactions": [("model", "nope")]}, "('model', 'nope')"),
-        ({"interactions": [("model", "fold")] * 2}, "not repeat"),
-        ({"interactions": [("model", "fold", "prior")]}, "without ('model', 'fold')"),
-        ({"interactions": SATURATED}, "no degrees of freedom"),
         ({"response": "auc"}, "no measure 'auc'"),
         ({"response": "note"}, "response 'note' is String"),
         ({"test_train_ratio": -1}, "test_train_ratio is -1"),

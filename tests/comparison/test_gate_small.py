@@ -9,7 +9,7 @@ import pytest
 from paired import paired_test
 
 import polaroc as pr
-from polaroc.comparison.delong import single_measure
+from polaroc.comparison.fitted import single_measure
 from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.small_samples import difference_limits, why_no_promise
 from polaroc.uncertainty.test_sets import of_test_set
@@ -45,7 +45,7 @@ def test_estimates_errors_and_verdicts_are_those_of_the_package(measure):
     assert error == pytest.approx(pairs["std_error"].item(), rel=1e-4)
     # The verdicts turn where the limits of the package lie.
     cases = read_cases(pr.cases(table(SCORES), truth="truth", score="score"))
-    evidence = of_test_set(cases.only, [single_measure(measure, PRIOR, OVER, "exact")])
+    evidence = of_test_set(cases.only, [single_measure(measure, PRIOR, OVER)])
     ends = difference_limits(evidence, (0, 1), 0.95, measure)
     for side, (limit, sign) in enumerate(zip(ends, (1, -1), strict=True)):
         for more in (1e-4, -1e-4):
@@ -60,7 +60,7 @@ def test_estimates_errors_and_verdicts_are_those_of_the_package(measure):
     "sizes", [(19, 900), (20, 80), (80, 20), (50, 60), (200, 200), (5000, 5000)]
 )
 def test_it_refuses_where_the_package_does(measure, sizes):
-    of = single_measure(measure, PRIOR, OVER, "exact")
+    of = single_measure(measure, PRIOR, OVER)
     assert SCRIPT["refused"](*sizes, measure) == (why_no_promise(of, *sizes) is not None)
 
 

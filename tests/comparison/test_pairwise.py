@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from layouts import draw, tidy
-from scipy.stats import studentized_range, t, ttest_rel, tukey_hsd
+from scipy.stats import t, ttest_rel
 from statsmodels.stats.multitest import multipletests
 
 import polaroc as pr
@@ -24,11 +24,6 @@ def numbers_of(comparison):
 
 def paired_t(values, level, ratio=0):
     return numbers_of(pr.compare(tidy(values), level=level, test_train_ratio=ratio))
-
-
-def tukey(values, level):
-    options = {"target": "dataset", "adjust": "tukey", "permutations": 9}
-    return numbers_of(pr.compare(tidy(values), level=level, **options))
 
 
 @pytest.mark.alike
@@ -99,47 +94,16 @@ def test_how_often_all_intervals_hold_at_once(apart, least, most):
     assert least < np.mean(held) < most
 
 
-@pytest.mark.long
-def test_tukey_with_the_two_way_error():
-    values = draw(12, 4, seed=4)
-    pairs = tukey(values, 0.95)
-    centred = values - values.mean(axis=1, keepdims=True)
-    error, df = ((centred - centred.mean(axis=0)) ** 2).sum() / 33, 33
-    for i, (a, b) in enumerate(combinations(range(4), 2)):
-        lead = values[:, a].mean() - values[:, b].mean()
-        q = abs(lead) / sqrt(error / 12)
-        assert pairs.p_adjusted[i] == pytest.approx(studentized_range.sf(q, 4, df), rel=1e-6)
-        assert pairs.adjusted_reach[i] == pytest.approx(
-            studentized_range.ppf(0.95, 4, df) * sqrt(error / 12), rel=1e-6
-        )
-        alone = t.ppf(0.975, df) * sqrt(2 * error / 12)
-        assert pairs.reach[i] == pytest.approx(alone, rel=1e-6)
-
-
-def test_tukey_is_scipys_where_folds_explain_nothing():
-    # With all block means equal, the one-way error is the two-way error over more
-    # degrees of freedom: differences and q scale alike.
-    values = draw(12, 3, seed=6)
-    values = values - values.mean(1, keepdims=True)
-    pairs, plain = tukey(values, 0.95), tukey_hsd(*values.T)
-    assert pairs.difference == pytest.approx([plain.statistic[0, 1], *plain.statistic[[0, 1], 2]])
-    q = np.abs(pairs.statistic) * sqrt(2) * sqrt(33 / 22)
-    expected = [plain.pvalue[0, 1], *plain.pvalue[[0, 1], 2]]
-    assert studentized_range.sf(q, 3, 33) == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize("test", [paired_t, tukey])
 @pytest.mark.parametrize("noise", [0, 1e-16])
-def test_equal_models_have_no_difference(test, noise):
+def test_equal_models_have_no_difference(noise):
     values = np.repeat(draw(8, 1), 3, axis=1)
     values[:, 2] += np.random.default_rng(1).normal(size=8) * (noise or 0.1)
-    pairs = test(values, 0.95)
+    pairs = paired_t(values, 0.95)
     same = [0] if not noise else [0, 1, 2]
     assert (pairs.difference[same] == 0).all()
     assert (pairs.p_value[same] == 1).all()
     assert pairs.p_adjusted[same] == pytest.approx(1)
-    if test is paired_t:
-        assert (pairs.reach[same] == 0).all()
+    assert (pairs.reach[same] == 0).all()
 
 
 def test_a_constant_difference_is_marked():

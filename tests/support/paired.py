@@ -1,10 +1,11 @@
 """The paired test of any measure, as `delong` is that of the AUC."""
 
 import polaroc as pr
-from polaroc.comparison.delong import paired_tests, single_measure
+from polaroc.comparison.delong import paired_tests
+from polaroc.comparison.fitted import single_measure
 
 
 def paired_test(table, measure="auc", prior="observed", over=None, level=0.95, **roles):
     cases = pr.cases(table, **roles)
-    one = single_measure(measure, prior, over, "exact", cases.score_prior)
+    one = single_measure(measure, prior, over, cases.score_prior)
     return paired_tests(cases, one, level).collect()

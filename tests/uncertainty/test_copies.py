@@ -72,6 +72,11 @@ def gated(measure: str, **asked) -> Callable[..., pl.DataFrame]:
     return function
 
 
+def applied(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
+    found = pr.apply_thresholds(table, POINTS, **NAMES, **roles, intervals="exact")
+    return found.select("model", "tpr", "fpr", cs.matches("lower|upper"))
+
+
 def bootstrapped(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
     """Draws of whole clusters, which have no fixed totals of classes."""
     # Each row is a cluster of its own where none is named.
@@ -81,6 +86,7 @@ def bootstrapped(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
     return sure.drop(COUNTS)
 
 
+POINTS = pr.operating_points(pr.curve(TUNING, **NAMES), "cost", priors=0.2)
 ENDS = "lower", "upper"
 COUNTS = "positives", "negatives", "note"
 RANGE, AT = {"over": OVER}, {"prior": 0.1}
@@ -93,6 +99,7 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
         for kind, asked in (("areas", CURVE_MEASURES), ("losses", LOSSES))
     },
     "bootstrap": bootstrapped,
+    "apply_thresholds": applied,
     "delong": lambda table, **roles: pr.delong(table, **NAMES, **roles).drop("note"),
     "compare, auc": compared("auc"),
     "compare, auprec": compared("auprec", **AT),
@@ -107,19 +114,8 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     "gate, iauprec": gated("iauprec", **RANGE),
     "gate, brier": gated("brier", **AT),
 }
-POINTS = pr.operating_points(pr.curve(TUNING, **NAMES), "cost", priors=0.2)
 # Where cases are taken for independent.
 REFUSED: dict[str, Callable[..., object]] = {
-    "apply_thresholds": lambda **roles: pr.apply_thresholds(
-        TABLE, POINTS, **NAMES, **roles, intervals="exact"
-    ),
-    "choose, promised": lambda **roles: pr.choose(
-        TABLE, "expected_cost", **NAMES, **roles, over=OVER, tuning=TUNING, confidence=0.9,
-        constraints={"min_recall": 0.5},
-    ),
-    "report, thresholds": lambda **roles: pr.report(
-        TABLE, **NAMES, **roles, over=OVER, tuning=TUNING, path="never.html"
-    ),
     "compare, folds": lambda **roles: pr.compare(
         TABLE.with_columns(fold=pl.col("row") % 2), "auc", **NAMES, **roles, fold="fold"
     ),
@@ -141,7 +137,7 @@ def test_copies_in_clusters_say_what_the_rows_say(name, cluster, times):
     once = function(TABLE, case="row", cluster=cluster)
     found = function(copies(times), case="case", cluster=cluster)
     assert np.isfinite(widths(found)).all()
-    if name == "choose, costs" and cluster is THREES:
+    if name in ("choose, costs", "apply_thresholds") and cluster is THREES:
         # Clusters that vary less than independent rows count as the rows, and copies are more.
         found, once = (table.drop(cs.matches("upper|lower|expected")) for table in (found, once))
     assert_frame_equal(found, once, rel_tol=1e-7, abs_tol=1e-10)

@@ -137,8 +137,8 @@ def interaction(
 
     Notes
     -----
-    What P-ROC's 3-way analysis of variance calls the interaction of model and
-    prior (`anova`): lines that are not parallel.
+    What P-ROC calls the interaction of model and prior: lines that are not
+    parallel. `compare` with `contrast` tests it.
 
     Examples
     --------

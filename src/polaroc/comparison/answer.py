@@ -185,8 +185,12 @@ def _in_a_sentence(chance: float) -> str:
     return text.replace(">", "more than").replace("<", "less than")
 
 
-def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> str:
-    """The first model's mean, corrected for the model having been selected by it."""
+def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> list[str]:
+    """The first model's mean, corrected for the model having been selected by it.
+
+    Models that vary together move together, which can outweigh the shrinking: then there is nothing
+    to say.
+    """
     mean, expected = models.select("mean", "expected").row(0)
     too, far = ("high", "highest") if higher else ("low", "lowest")
     picked = (
@@ -194,16 +198,11 @@ def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> str
         f"the {far} of {models.height}, and chance helped"
     )
     if expected is None:
-        return f"{picked}."
-    before, after = _figure(mean, higher), _figure(expected, higher)
+        return [f"{picked}."]
     if expected >= mean if higher else expected <= mean:
-        # Models that vary together move together, which can outweigh the shrinking.
-        turn = "lower" if higher else "higher"
-        return (
-            f"Corrected for the model having been picked, the {measure} is {after}, not {turn} "
-            f"than {before} as measured."
-        )
-    return f"{picked}. Corrected for that, {before} becomes {after}{_lead(models, higher)}."
+        return []
+    before, after = _figure(mean, higher), _figure(expected, higher)
+    return [f"{picked}. Corrected for that, {before} becomes {after}{_lead(models, higher)}."]
 
 
 def _lead(models: pl.DataFrame, higher: bool) -> str:

@@ -285,7 +285,7 @@ def _choice(
         priors=priors,
         warnings=(
             *([describe_evidence(evidence)] if is_any else []),
-            *([corrected(ranked, "cost", higher=False)] if ranked.height > 1 else []),
+            *(corrected(ranked, "cost", higher=False) if ranked.height > 1 else []),
             *changes(priors),
             *([] if stakes.estimate is None else [stakes.belief.interval_note]),
             *(f"No cost of {noted}" for noted in noted_by_kind(lacking)),

@@ -44,8 +44,6 @@ def of_table(table: FoldValues, pairs: Contrasts, plan: Plan, evidence: Evidence
                 f"below {least_p_value:.2g}: that test can find nothing at a level of "
                 f"{100 * plan.level:g} %."
             )
-    if plan.adjust == "tukey":
-        warnings.append(tukey(layout.folds))
     if pairs.constant.any():
         constant = (table.models[places[pairs.constant]] for places in (pairs.first, pairs.second))
         named = [f"{a!r} and {b!r}" for a, b in zip(*constant, strict=True)]
@@ -108,21 +106,6 @@ def dataset(layout: Layout) -> list[str]:
             target="algorithm",
         ),
     ]
-
-
-def tukey(folds: int) -> str:
-    """Warning on Tukey's test of pairs."""
-    rate = (
-        ": where one of three models varied five times as much as the others, it found a false "
-        f"difference at a level of 95 % in 0.07 of cases ({HOLD_OUTS} folds), and in 0.11 with "
-        "five models"
-        if folds == HOLD_OUTS
-        else ", and errs where models vary differently; how often was not measured for "
-        f"{folds} folds"
-    )
-    return Hint(
-        f"Tukey's test takes one error for all pairs{rate}. {{adjust}} does not.", adjust="holm"
-    )
 
 
 def views(named: str, folds: int) -> str:

@@ -13,23 +13,10 @@ from polaroc.errors import (
     InvalidPredictions,
     quoted,
 )
-from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
+from polaroc.measures.catalog import CATALOG, at_one_prior, bounds
 from polaroc.priors.beliefs import Over, labelled_range
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior
-
-
-def check_estimates(estimates: pl.DataFrame, model: str, measure: str) -> None:
-    """Refuse a model whose measure is null although it has cases of both classes."""
-    lacking = estimates.filter(
-        pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
-    )
-    if lacking.height:
-        first, note = lacking.select(model, "note").row(0)
-        raise InvalidPredictions(
-            f"the {label(measure)} of {first!r} is null: {note}.",
-            hint="leave the model out, or take another measure.",
-        )
 
 
 def at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:
@@ -76,14 +63,6 @@ def refuse_places(measure: str, over: object, prior: Prior | None) -> None:
 def needs_range(measure: str) -> bool:
     """Whether a measure is over a range of priors or a belief."""
     return measure in CATALOG and CATALOG[measure].over is not None
-
-
-def too_few_cases() -> InvalidPredictions:
-    """The error of fitted models whose difference has no variance."""
-    return InvalidPredictions(
-        "there are too few cases of a class to compare the models by.",
-        hint="every class needs two cases or more.",
-    )
 
 
 def check_margin(measure: str, margin: object) -> None:

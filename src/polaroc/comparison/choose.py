@@ -1,6 +1,6 @@
 """Which model to take where the prior is uncertain, and how sure that is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack, get_args
 
@@ -39,9 +39,9 @@ from polaroc.comparison.compared import Compared, compared, doubted, measured_ha
 from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
 from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.measure_rows import SAME, doubts, over_labels, range_rows, rows_of
+from polaroc.comparison.measure_rows import SAME, Rows, doubts, over_labels, range_rows, rows_of
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
-from polaroc.comparison.regret import MeasureUnderBelief, measure_under_belief
+from polaroc.comparison.regret import under_belief
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
     CATALOG,
@@ -66,8 +66,6 @@ COLUMNS = (
     "mean", "expected", "expected_lower", "expected_upper", "probability_best", "expected_loss",
     "regret", "best", "mean_regret", "worst_regret", "share", "sens",
 )  # fmt: skip
-# Difference of an IAUPREC from the expectation above which there is a warning.
-OFF = 0.002
 
 
 @described_as(compare)
@@ -323,22 +321,18 @@ def choose_measured(
     if (prior := one_prior(over)) is not None:
         frame, over = _at_prior(frame, measure, prior), None
         halves = None if halves is None else _at_prior(halves, measure, prior)
-    under_belief = measure_under_belief(frame, measure, over)
-    table = balanced(
-        under_belief.rows, under_belief.columns, model, given.folds, incomplete,
-        noted=under_belief.noted,
-    )  # fmt: skip
-    measured = under_belief.expected_measures(table.values)
-    expected = replace(table, values=measured.expected[:, :, None], warnings=())
-    over, higher = under_belief.over, higher_is_better(measure)
+
+    def in_folds(rows: Rows, at: Sequence[float], noted: Sequence[float]) -> FoldValues:
+        return balanced(rows, at, model, given.folds, incomplete, noted)
+
+    measured, table, over, warnings = under_belief(frame, measure, over, in_folds)
     if halves is not None:
-        check_folds(table)
-        evidence = _of_halves(measure_under_belief(halves, measure, over), expected)
+        evidence = _of_halves(halves, measure, over, table)
     elif len(table.values) > 1:
-        evidence = of_folds(measured.expected, test_train_ratio, table.models)
+        evidence = of_folds(table.at_first, test_train_ratio, table.models)
     elif evidence is None:
-        evidence = of_errors(frame, expected, measure, over, under_belief.grid)
-    limits = bounds(measure)
+        evidence = of_errors(frame, table, measure, over, measured.grid)
+    higher, limits = higher_is_better(measure), bounds(measure)
     known = posterior(evidence, higher=higher, level=level, limits=limits)
     if known is not None:
         known = at_least_own(known, evidence, level)
@@ -349,46 +343,47 @@ def choose_measured(
     comparison = None
     if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
         plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)
-        comparison = of_table(expected, evidence, f"expected {measure}", plan, higher=higher)
-    name = in_words(measure)
-    doubted = doubts(frame, measure)
+        tested = replace(table, warnings=())
+        comparison = of_table(tested, evidence, f"expected {measure}", plan, higher=higher)
+    name, is_bound, doubted = in_words(measure), evidence.is_bound, doubts(frame, measure)
+    judged_by = f"{name} {describe_priors(over, measured.grid)}"
     answer = full_answer(
-        models,
-        f"{name} {describe_priors(over, under_belief.grid)}",
-        is_bound=evidence.is_bound,
-        higher=higher,
-        is_area=is_area(measure),
+        models, judged_by, is_bound=is_bound, higher=higher, is_area=is_area(measure)
     )
     return Choice(
-        answer="".join(f"{warning} " for warning in doubted) + answer,
+        answer=" ".join([*doubted, answer]),
         models=models,
         priors=priors,
         warnings=(
-            *under_belief.warnings,
+            *warnings,
             describe_evidence(evidence, is_tested=comparison is not None),
-            corrected(models, name, higher=higher),
+            *corrected(models, name, higher=higher),
             *changes(priors),
-            *([] if under_belief.whole else _other_range(frame, models, model, measure, over)),
+            *([] if measured.overall is not None else _other_range(frame, measure, over)),
             *([] if comparison is None else comparison.warnings),
             *table.warnings,
             *doubted,
         ),
         comparison=comparison,
-        over=under_belief.belief,
+        over=measured.belief,
         measure=measure,
         folds=given.folds,
         fold_count=len(table.values),
         level=level,
-        is_bound=evidence.is_bound,
+        is_bound=is_bound,
     )
 
 
-def _of_halves(halves: MeasureUnderBelief, expected: FoldValues) -> Evidence:
+def _of_halves(
+    halves: pl.DataFrame, measure: str, over: Over | None, table: FoldValues
+) -> Evidence:
     """Evidence on the expected measure of the folds, from that of the halves."""
-    read = read_halves(halves.rows, halves.columns, expected.models, halves.noted)
-    values = halves.expected_measures(read.table.values).expected
-    read = replace(read, table=replace(read.table, values=values[:, :, None]))
-    return of_half_splits(expected, read)
+    check_folds(table)
+
+    def in_halves(rows: Rows, at: Sequence[float], noted: Sequence[float]) -> FoldValues:
+        return read_halves(rows, at, table.models, noted)
+
+    return of_half_splits(table, under_belief(halves, measure, over, in_halves).table)
 
 
 def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:
@@ -411,29 +406,11 @@ def _sens(frame: pl.DataFrame, model: str, over: Over | None) -> pl.DataFrame:
     return sens.with_columns(pl.when(~pl.col("sens").is_null().any()).then("sens").alias("sens"))
 
 
-def _other_range(
-    frame: pl.DataFrame,
-    models: pl.DataFrame,
-    model: str,
-    measure: str,
-    over: Over | None,
-) -> list[str]:
+def _other_range(frame: pl.DataFrame, measure: str, over: Over | None) -> list[str]:
     """Warning where the IAUPREC of the table is not the expected AUPREC."""
-    if over is None or measure != "auprec" or "iauprec" not in frame["measure"]:
-        return []
-    labels = over_labels(frame, "iauprec")
-    if labels:
-        return [
-            f"The table's IAUPREC is over {', '.join(labels)}, not over the range asked for: the "
-            "expected AUPREC is worked out from the priors of the table."
-        ]
-    rows = rows_of(frame, "iauprec").frame
-    means = rows.group_by(model).agg(pl.col("estimate").mean())
-    both = join_on(models, means, [model])
-    difference = max((both["mean"] - both["estimate"]).abs().drop_nulls().to_list(), default=0.0)
-    if difference <= OFF:
+    if over is None or measure != "auprec" or not (labels := over_labels(frame, "iauprec")):
         return []
     return [
-        f"The table's IAUPREC differs from the expected AUPREC by up to {difference:.2g}: it was "
-        "taken over another range, or the priors of the table are too far apart."
+        f"The table's IAUPREC is over {', '.join(labels)}, not over the range asked for: the "
+        "expected AUPREC is worked out from the priors of the table."
     ]

@@ -9,18 +9,10 @@ import polars as pl
 
 from polaroc.base.checks import check_text, refuse_unused, unless
 from polaroc.base.lazy import np
-from polaroc.base.names import noted_by_kind
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.checks import (
-    check_estimates,
-    of_one_range,
-    refuse_places,
-    too_few_cases,
-)
+from polaroc.comparison.checks import of_one_range, refuse_places
 from polaroc.comparison.compared import Compared, compared, measured_halves
-from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import (
-    Adjust,
     FoldValues,
     Incomplete,
     Plan,
@@ -30,6 +22,7 @@ from polaroc.comparison.design import (
     two_priors,
 )
 from polaroc.comparison.design import contrast as contrasted
+from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
 from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
@@ -39,21 +32,17 @@ from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns, RoleName
-from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.takes_cases import takes_cases
-from polaroc.priors.beliefs import Belief, Over
+from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Prior, Table
-from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t, by_tukey
+from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t
 from polaroc.uncertainty.evidence import (
     Contrasts,
     Evidence,
     all_pairs,
     of_folds,
-    with_one_variance,
 )
-from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
-from polaroc.uncertainty.test_sets import of_test_set
 
 NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time")
 
@@ -68,7 +57,6 @@ def compare(
     contrast: tuple[float, float] | None = None,
     target: Target | None = None,
     level: float = 0.95,
-    adjust: Adjust = "holm",
     incomplete: Incomplete = "raise",
     permutations: int = 9_999,
     seed: int = 0,
@@ -110,9 +98,6 @@ def compare(
     level
         Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
         below 1 − `level`, and its adjusted interval leaves out 0 there and nowhere else.
-    adjust
-        ``"holm"``: paired t-tests, each pair with its own variance. ``"tukey"``,
-        for "dataset" only: one error for all pairs.
     incomplete
         ``"raise"``: a model without an estimate in a fold is an error;
         ``"drop"``: such folds are left out, as `warnings` says.
@@ -173,7 +158,7 @@ def compare(
     p-value of a pair by a factor c between 1 and the number of pairs; its interval is the usual one
     with confidence 1 − (1 − `level`)/c. So each holds on its own with at least `level`, and where
     no two models differ all hold at once with it; where models differ, Holm's method does not
-    promise that. Tukey's hold at once with confidence `level`.
+    promise that.
 
     Examples
     --------
@@ -199,16 +184,20 @@ def compare(
             contrast=contrast, incomplete=unless("raise", incomplete),
         )  # fmt: skip
         refuse_places(measure, None, prior)
-        plan = Plan(target, None, level, adjust, permutations, seed, halves is not None, guarded)
-        return _of_fitted(given, measure, plan, prior=prior, over=over)
+        plan = Plan(target, None, level, permutations, seed, halves is not None, guarded)
+        at: Prior = "observed" if prior is None else prior
+        at_prior = f" at prior {at}" if CATALOG[measure].at_priors else ""
+        models = fitted(given.cases, measure, at, over)
+        result = of_fitted(models, plan, f"{measure}{at_prior}")
+        return replace(result, warnings=(*given.left_out, *result.warnings))
     ratio = given.test_train_ratio if target == "algorithm" else None
     # The ratio may follow from the folds.
     known = 0.0 if target == "algorithm" and ratio is None else ratio
-    plan = Plan(target, known, level, adjust, permutations, seed, halves is not None, guarded)
-    at: Sequence[Prior | None] = [prior] if contrast is None else two_priors(contrast, prior)
+    plan = Plan(target, known, level, permutations, seed, halves is not None, guarded)
+    where: Sequence[Prior | None] = [prior] if contrast is None else two_priors(contrast, prior)
 
     def measured(own: Cases[Any]) -> pl.DataFrame:
-        priors: list[Prior] = ["observed" if one is None else one for one in at]
+        priors: list[Prior] = ["observed" if one is None else one for one in where]
         return evaluate(own.collect(), over=over, priors=priors, measures=sorted({measure, "auc"}))
 
     measures = given.table if given.are_measures else measured(given.cases)
@@ -216,9 +205,9 @@ def compare(
     if given.are_measures:
         measures, _ = of_one_range(measures, measure, over)
     rows = rows_of(measures, measure)
-    for one in at:
+    for one in where:
         rows.check_prior(one)
-    table = balanced(rows, at, given.model, given.folds, incomplete)
+    table = balanced(rows, where, given.model, given.folds, incomplete)
     table = table if contrast is None else contrasted(table)
     if target == "algorithm" and ratio is None:
         plan = replace(plan, test_train_ratio=table.layout.test_train_ratio)
@@ -227,11 +216,11 @@ def compare(
         evidence = of_folds(table.at_first, plan.test_train_ratio or 0.0, table.models)
     else:
         own = halves_of(in_halves, rows, measures, measure)
-        for one in at:
+        for one in where:
             own.check_prior(one)
-        read = read_halves(own, at, table.models)
+        read = read_halves(own, where, table.models)
         if contrast is not None:
-            read = replace(read, table=contrasted(read.table))
+            read = contrasted(read)
         evidence = of_half_splits(table, read)
     label = _label(measure, rows, prior, contrast)
     result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
@@ -310,11 +299,7 @@ def of_table(
         tests = [omnibus.of_pairs(test, pairs, adjusted)]
     else:
         tests = omnibus.outcomes(values, plan, evidence)
-        if plan.adjust == "tukey":
-            pairs = all_pairs(with_one_variance(evidence))
-            adjusted = by_tukey(pairs, plan.level)
-        else:
-            adjusted = by_holm(pairs, plan.level)
+        adjusted = by_holm(pairs, plan.level)
     warnings = (*caveats.of_table(table, pairs, plan, evidence), *table.warnings)
     spread = values.std(axis=0, ddof=1)
     return _result(
@@ -323,54 +308,21 @@ def of_table(
     )  # fmt: skip
 
 
-def _of_fitted(
-    given: Compared,
-    measure: str,
-    plan: Plan,
-    *,
-    prior: Prior | None,
-    over: Over | None,
-) -> Comparison:
-    """The comparison of the models as they are, paired by case."""
-    at: Prior = "observed" if prior is None else prior
-    cases = read_cases(given.cases, DROP_ROWS)
-    measured = evaluate(
-        given.cases, measures=sorted({measure, "auc"}), priors=at, over=over, intervals="wald"
-    )
-    one = single_measure(measure, at, over, "exact", given.cases.score_prior)
-    evidence = of_test_set(cases.only, [one])
-    at_prior = f" at prior {at}" if CATALOG[measure].at_priors else ""
-    result = of_cases(cases, evidence, measured, measure, plan, label=f"{measure}{at_prior}")
-    return replace(result, warnings=(*given.left_out, *result.warnings))
-
-
-def of_cases(
-    cases: ComparedCases,
-    evidence: Evidence,
-    measured: pl.DataFrame,
-    measure: str,
-    plan: Plan,
-    *,
-    label: str,
-) -> Comparison:
-    """The comparison from evidence on the measure, and the measures with their errors."""
-    estimates = measured.filter(measure=measure)
-    check_estimates(estimates, cases.model, measure)
+def of_fitted(models: Fitted, plan: Plan, label: str) -> Comparison:
+    """The comparison of fitted models, paired by case."""
+    cases, evidence = models.cases, models.evidence
     pairs = all_pairs(evidence)
     if np.isnan(pairs.std_error).any() or pairs.constant.any():
         raise too_few_cases()
     # They differ where a pair does, adjusted for the number of pairs.
     adjusted = by_holm(pairs, plan.level)
     test = "largest |z|, Holm" if isinf(evidence.freedom) else "largest |t|, Holm"
-    means, errors = (estimates[name].to_numpy() for name in ("estimate", "std_error"))
-    noted = estimates.drop_nulls("note").select(cases.model, "note").rows()
-    warnings = (
-        *caveats.trained(evidence, measure, paired=cases.case is not None),
-        *noted_by_kind(noted), *below_chance(measured, measure),
-    )  # fmt: skip
+    name, is_paired = models.measure.name, cases.case is not None
+    errors = np.sqrt(evidence.covariance[0].diagonal())
     return _result(
-        plan, [omnibus.of_pairs(test, pairs, adjusted)], pairs, adjusted, estimates[cases.model],
-        means, errors, higher=higher_is_better(measure), warnings=warnings, measure=label,
+        plan, [omnibus.of_pairs(test, pairs, adjusted)], pairs, adjusted, models.models,
+        evidence.estimates[0], errors, higher=higher_is_better(name), measure=label,
+        warnings=(*caveats.trained(evidence, name, paired=is_paired), *models.doubts),
         fold=(), case=cases.case, size=cases.only.size,
     )  # fmt: skip
 

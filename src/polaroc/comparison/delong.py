@@ -5,23 +5,17 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_share
 from polaroc.base.lazy import np
+from polaroc.comparison.fitted import single_measure
 from polaroc.comparison.result import pair_frame
-from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
-from polaroc.measures.catalog import CATALOG, default_measures, select_measures
-from polaroc.measures.scoring import OF_CASES
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.roles import Columns, RoleName
 from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.priors.beliefs import Over
-from polaroc.typing import Interpolation, Prior, Priors
 from polaroc.uncertainty.adjusted import by_holm
 from polaroc.uncertainty.evidence import Evidence, all_pairs
-from polaroc.uncertainty.intervals import check_interpolation
 from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.test_sets import of_test_set
 
@@ -90,8 +84,7 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
     >>> pairs.select("model_a", "model_b", pl.col("p_adjusted") < 0.05).rows()
     [('A', 'B', True), ('A', 'C', True), ('B', 'C', True)]
     """
-    measure = single_measure("auc", "observed", None, "exact")
-    return paired_tests(cases, measure, level)
+    return paired_tests(cases, single_measure("auc", "observed", None), level)
 
 
 def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl.LazyFrame:
@@ -119,32 +112,3 @@ def _tests(evidence: Evidence, models: pl.Series, level: float) -> pl.DataFrame:
     tests = pair_frame(told, by_holm(told, level), models, level)
     errors = pl.Series("std_error", pairs.std_error, nan_to_null=True)
     return tests.with_columns(errors).drop("adjusted_lower", "adjusted_upper")
-
-
-def single_measure(
-    name: str,
-    prior: Prior,
-    over: Over | None,
-    interpolation: Interpolation,
-    score_prior: Prior = "observed",
-) -> Measure:
-    """The one measure that is compared; raise where there is none or more."""
-    allowed = (*default_measures(), *OF_CASES)
-    if isinstance(name, str) and name in CATALOG and name not in allowed:
-        raise InvalidArgument(
-            f"measure is {name!r}, which has no standard error on one test set.",
-            hint=Hint("compare it over several folds, with {test_train_ratio}, or take one of "
-                      f"{quoted(allowed)}.", test_train_ratio=0.25),
-        )  # fmt: skip
-    check_choice("measure", name, allowed)
-    if name in ("auprec", "iauprec"):
-        check_interpolation(interpolation)
-    priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
-    selected = select_measures(
-        name, priors, over, interpolation, ARRAYS, score_prior=score_prior
-    ).measures
-    if len(selected) != 1:
-        raise InvalidArgument(
-            f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."
-        )
-    return selected[0]

@@ -31,7 +31,6 @@ from polaroc.typing import Array, Prior
 Incomplete = Literal["raise", "drop"]
 MAX_NOTES = 5
 Target = Literal["algorithm", "dataset", "trained"]
-Adjust = Literal["holm", "tukey"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +260,6 @@ class Plan:
     target: Target = "algorithm"
     test_train_ratio: float | None = None
     level: float = 0.95
-    adjust: Adjust = "holm"
     permutations: int = 9_999
     seed: int = 0
     halves: bool = False  # whether the variance is that of halves
@@ -269,13 +267,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         check_choice("target", self.target, get_args(Target))
-        check_choice("adjust", self.adjust, get_args(Adjust))
         check_share("level", self.level)
-        if self.adjust == "tukey" and self.target != "dataset":
-            raise InvalidArgument(
-                f"adjust is 'tukey' with target {self.target!r}, allowed is 'holm'.",
-                hint=Hint("Tukey's test is for {target} only.", target="dataset"),
-            )
         check_flag("guarded", self.guarded)
         if self.guarded and not self.halves:
             raise InvalidArgument(
@@ -304,4 +296,4 @@ class Plan:
     @property
     def adjustment(self) -> str:
         """How p-values of pairs are adjusted, in words."""
-        return "largest |t|" if self.halves else {"holm": "Holm", "tukey": "Tukey"}[self.adjust]
+        return "largest |t|" if self.halves else "Holm"

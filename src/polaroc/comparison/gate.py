@@ -2,47 +2,36 @@
 
 from typing import Any, NamedTuple, Unpack, get_args
 
-import polars as pl
-
 from polaroc.base.checks import check_flag, check_share, pair_of, refuse_unused, unless
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
-from polaroc.base.names import key_text
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.checks import (
     at_prior,
-    check_estimates,
     check_margin,
     needs_range,
     of_one_range,
-    too_few_cases,
 )
 from polaroc.comparison.compare import NO_BEARING, compare
 from polaroc.comparison.compared import Compared, compared, doubted, two_models
-from polaroc.comparison.delong import single_measure
 from polaroc.comparison.design import Incomplete
-from polaroc.comparison.measure_rows import below_chance
+from polaroc.comparison.fitted import fitted, too_few_cases
 from polaroc.comparison.missed_positives import rate_of_passes, too_few_to_pass
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, decide
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
-from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
-from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Evidence, Moved, contrasts
-from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.small_samples import (
     LARGEST_RATES,
     difference_limits,
     why_no_promise,
 )
-from polaroc.uncertainty.test_sets import of_test_set
 
 ON_CASES = "It is about {}; of models trained anew it says nothing."
 # Below, the limits are clearly wider than those of many cases.
@@ -246,7 +235,7 @@ def _on_cases(
     measure: str,
     at: Prior,
     over: Over | None,
-    models: tuple[object, object],
+    pair: tuple[object, object],
     level: float,
 ) -> Lead:
     """The lead of one fitted model over another, challenger and champion, paired by case."""
@@ -255,14 +244,9 @@ def _on_cases(
             "case is None, and the two models are compared case by case.",
             hint=Hint("name the column of the cases, {case}.", case="id"),
         )
-    taken = single_measure(measure, at, over, "exact", given.cases.score_prior)
-    cases = read_cases(given.cases, DROP_ROWS)
-    estimates = evaluate(given.cases, measures=sorted({measure, "auc"}), over=over, priors=at)
-    own = estimates.filter(measure=measure)
-    check_estimates(own, cases.model, measure)
-    scored = cases.only
-    evidence = of_test_set(scored, [taken])
-    first, second = (scored.models.index(model) for model in models)
+    models = fitted(given.cases, measure, at, over)
+    scored, evidence = models.cases.only, models.evidence
+    first, second = (scored.models.index(model) for model in pair)
     lead = contrasts(evidence, np.array([first]), np.array([second]))
     difference, error = lead.difference.item(), lead.std_error.item()
     if error != error or (moved := evidence.moved) is None:
@@ -270,30 +254,22 @@ def _on_cases(
     lower: float | None
     upper: float | None
     if error > 0:
-        positives, negatives = own.select("positives", "negatives").row(0)
-        why_none = why_no_promise(taken, positives, negatives, min(moved.counts), moved.units)
+        positives, negatives = models.estimates.select("positives", "negatives").row(0)
+        few = min(moved.counts)
+        why_none = why_no_promise(models.measure, positives, negatives, few, moved.units)
         lower, upper, note = _limits_of_cases(evidence, (first, second), measure, level, why_none)
     elif difference == 0 and scored.rank_alike():
         lower = upper = 0.0
         note = RANK_ALIKE
     else:
         lower, upper, note = None, None, SAME_DIFFERENCE
-    noted = (
-        own.drop_nulls("note")
-        .group_by(humanize_note(pl.col("note")), maintain_order=True)
-        .agg(key_text(cases.model))
-    )
     warnings = (
-        *given.left_out,
-        ON_CASES.format(evidence.about),
-        *doubted(given.cases),
-        *([] if note is None else [note]),
-        *(f"{' and '.join(named)}: {note}." for note, named in noted.rows()),
-        *below_chance(estimates, measure),
-    )
+        *given.left_out, ON_CASES.format(evidence.about), *doubted(given.cases),
+        *([] if note is None else [note]), *models.doubts,
+    )  # fmt: skip
+    estimates = dict(zip(scored.models, evidence.estimates[0].tolist(), strict=True))
     return Lead(
-        difference, lower, upper, dict(own.select(cases.model, "estimate").iter_rows()),
-        f"{scored.size:,} cases", warnings,
+        difference, lower, upper, estimates, f"{scored.size:,} cases", warnings,
         moved if lower is not None and note != RANK_ALIKE else None,
     )  # fmt: skip
 

@@ -1,14 +1,14 @@
 """A measure in halves of the data that share no case, and the evidence that they give."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE
 from polaroc.comparison.design import FoldValues, balanced, filled_array
-from polaroc.comparison.layout import REPEAT, Layout
+from polaroc.comparison.layout import REPEAT
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, over_labels, rows_of
 from polaroc.errors import Hint, InvalidTable, quoted
 from polaroc.typing import Array, Prior
@@ -19,38 +19,6 @@ KEYS = (SPLIT, HALF, REPEAT, "fold")
 # Share by which the two halves may differ in the cases of a class.
 UNEVEN = 0.1
 CLASSES = ("positives", "negatives")
-
-
-@dataclass(frozen=True, eq=False)
-class Halves:
-    """A measure in the halves of a dataset: a number per split, half, repeat, fold and model."""
-
-    table: FoldValues
-    cases: tuple[float, float]  # positives and negatives of both halves
-
-    @property
-    def repeats(self) -> "Array":
-        """The means over folds: splits × 2 × repeats × models."""
-        keys, values = self.table.folds, self.table.at_first
-        if REPEAT not in keys.columns:
-            keys = keys.with_columns(pl.lit(0).alias(REPEAT))
-        # Numbers of halves and repeats may count on through the splits.
-        places = keys.select(
-            pl.col(SPLIT).rank("dense"),
-            pl.col(HALF).rank("dense").over(SPLIT),
-            pl.col(REPEAT).rank("dense").over(SPLIT, HALF),
-        )
-        columns = [str(place) for place in range(values.shape[1])]
-        of_folds = places.with_columns(map(pl.Series, columns, values.T))
-        means = of_folds.group_by(places.columns).agg(pl.col(columns).mean())
-        axes = [places.select(pl.col(name).unique().sort()) for name in places.columns]
-        table = filled_array(means, axes, columns)
-        if np.isnan(table).any():
-            raise InvalidTable(
-                "the halves do not all have the same number of repeats.",
-                hint="evaluate every model on every fold of every half.",
-            )
-        return table
 
 
 def halves_of(halves: pl.DataFrame, rows: Rows, measures: pl.DataFrame, measure: str) -> Rows:
@@ -83,8 +51,11 @@ def read_halves(
     priors: Sequence[Prior | None],
     models: pl.Series,
     noted: Sequence[float] | None = None,
-) -> Halves:
-    """The numbers of one measure in the halves, of these models; raise where any is missing."""
+) -> FoldValues:
+    """The numbers of one measure in the halves, of these models; raise where any is missing.
+
+    The cases of its layout are those of both halves.
+    """
     model, keys = models.name, [name for name in KEYS if name in rows.keys]
     lacking = [name for name in (model, SPLIT, HALF) if name not in rows.keys]
     if lacking:
@@ -105,17 +76,46 @@ def read_halves(
         )
     kept = rows.frame.filter(pl.col(model).is_in(models.unique().implode()))
     own = Rows(kept, rows.keys, rows.measure)
-    return Halves(balanced(own, priors, model, keys, noted=noted), _cases(kept, keys))
+    table = balanced(own, priors, model, keys, noted=noted)
+    return replace(table, layout=replace(table.layout, cases=_cases(kept, keys)))
 
 
-def of_half_splits(table: FoldValues, halves: Halves) -> Evidence:
+def of_half_splits(table: FoldValues, halves: FoldValues) -> Evidence:
     """Evidence from the folds of a table, and from the same measure in the halves."""
-    _check_same_cases(table.layout, halves)
-    values = table.at_first
-    return of_halves(
-        values.mean(axis=0), halves.repeats, min(halves.cases), table.layout.noise(values),
-        table.models,
-    )  # fmt: skip
+    cases, own, values = table.layout.cases, halves.layout.cases, table.at_first
+    assert own is not None
+    if cases is not None and any(abs(a - b) > 1 for a, b in zip(cases, own, strict=True)):
+        raise InvalidTable(
+            f"the folds have {cases[0]:g} positives and {cases[1]:g} negatives, the halves "
+            f"{own[0]:g} and {own[1]:g}.",
+            hint="split the same cases: the variance is theirs.",
+        )
+    noise = table.layout.noise(values)
+    return of_halves(values.mean(axis=0), half_means(halves), min(own), noise, table.models)
+
+
+def half_means(halves: FoldValues) -> "Array":
+    """The means over folds: splits × 2 × repeats × models."""
+    keys, values = halves.folds, halves.at_first
+    if REPEAT not in keys.columns:
+        keys = keys.with_columns(pl.lit(0).alias(REPEAT))
+    # Numbers of halves and repeats may count on through the splits.
+    places = keys.select(
+        pl.col(SPLIT).rank("dense"),
+        pl.col(HALF).rank("dense").over(SPLIT),
+        pl.col(REPEAT).rank("dense").over(SPLIT, HALF),
+    )
+    columns = [str(place) for place in range(values.shape[1])]
+    of_folds = places.with_columns(map(pl.Series, columns, values.T))
+    means = of_folds.group_by(places.columns).agg(pl.col(columns).mean())
+    axes = [places.select(pl.col(name).unique().sort()) for name in places.columns]
+    table = filled_array(means, axes, columns)
+    if np.isnan(table).any():
+        raise InvalidTable(
+            "the halves do not all have the same number of repeats.",
+            hint="evaluate every model on every fold of every half.",
+        )
+    return table
 
 
 def _cases(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[float, float]:
@@ -151,15 +151,3 @@ def _cases(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[float, float]:
             "case of a half once in every repeat.",
         )
     return splits["positives"].min(), splits["negatives"].min()  # type: ignore[return-value]
-
-
-def _check_same_cases(layout: Layout, halves: Halves) -> None:
-    if layout.cases is None:
-        return
-    if any(abs(a - b) > 1 for a, b in zip(layout.cases, halves.cases, strict=True)):
-        (p, n), (own_p, own_n) = layout.cases, halves.cases
-        raise InvalidTable(
-            f"the folds have {p:g} positives and {n:g} negatives, the halves {own_p:g} and "
-            f"{own_n:g}.",
-            hint="split the same cases: the variance is theirs.",
-        )

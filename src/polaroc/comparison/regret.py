@@ -1,15 +1,16 @@
 """Expected measure and regret of models over uncertain priors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import inf, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
+from polaroc.comparison.design import FoldValues
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, range_rows, rows_of
 from polaroc.comparison.posterior import Posterior, posterior_columns
 from polaroc.errors import Hint, InvalidArgument
@@ -114,46 +115,26 @@ class ExpectedMeasures:
         return interpolated
 
 
-@dataclass(frozen=True, eq=False)
-class MeasureUnderBelief:
-    """The rows of a measure, its grid of priors, and the belief about the prior."""
+class UnderBelief(NamedTuple):
+    """A measure under a belief about the prior, from a tidy table."""
 
-    rows: Rows  # rows of the mean over exactly this range have the prior WHOLE
+    measured: ExpectedMeasures
+    table: FoldValues  # of the expected measure
     over: Over | None
-    belief: Belief
-    grid: tuple[float, ...]
-    evaluated_priors: tuple[float, ...]
-    whole: tuple[float, ...]  # WHOLE, where the table has the mean over exactly this range
-    covers: bool
     warnings: tuple[str, ...]
 
-    @property
-    def columns(self) -> list[float]:
-        """The priors at which values are needed."""
-        return [*self.grid, *self.whole]
 
-    @property
-    def noted(self) -> list[float]:
-        """The priors whose notes become warnings."""
-        return [*self.evaluated_priors, *self.whole]
-
-    def expected_measures(self, values: "Array") -> "ExpectedMeasures":
-        """Expected measures from the values at `columns`, folds × models × priors."""
-        at = len(self.grid)
-        overall = values[:, :, at] if self.whole else None
-        return ExpectedMeasures(
-            values[:, :, :at], self.grid, self.belief, self.evaluated_priors, overall, self.covers,
-            higher_is_better(self.rows.measure),
-        )  # fmt: skip
-
-
-def measure_under_belief(
-    measures: pl.DataFrame, measure: str, over: Over | None
-) -> MeasureUnderBelief:
+def under_belief(
+    measures: pl.DataFrame,
+    measure: str,
+    over: Over | None,
+    read: Callable[[Rows, Sequence[float], Sequence[float]], FoldValues],
+) -> UnderBelief:
     """The measure of a tidy table under a belief; raise where the table has too few priors.
 
     The default of `over` is the range of the table's mean of the measure (for "auprec" its
-    IAUPREC), if the table names one, or else the priors of the table, equally likely.
+    IAUPREC), if the table names one, or else the priors of the table, equally likely. `read` gives
+    the numbers of rows at some priors, and takes the notes from some of them.
     """
     mean = mean_name(measure)
     if over is None and mean is not None:
@@ -173,35 +154,42 @@ def measure_under_belief(
     warnings = []
     if len(distinct(rows.frame["prior"])) != len(grid):
         warnings.append("Left out the rows at each key's own prior, which differs from key to key.")
-    covers = True
-    try:
-        warnings += check_coverage(asked, grid, whole is not None)
-    except InvalidArgument:
-        if whole is None:
-            raise
-        covers = False
-    lo, hi = _ends(asked)
-    if covers:
-        # Those between which the measure is interpolated.
-        first = max((prior for prior in grid if prior <= lo + SAME), default=grid[0])
-        last = min((prior for prior in grid if prior >= hi - SAME), default=grid[-1])
-        grid = [prior for prior in grid if first <= prior <= last]
-        evaluated = priors_to_evaluate(asked, grid)
-    else:
-        grid = [prior for prior in grid if lo - SAME <= prior <= hi + SAME]
-        evaluated = tuple(grid)
-        warnings.append(
-            f"The table has {label(measure)} at {len(grid)} prior(s) of the range, too few to "
-            "judge models prior by prior: regrets are not known. To know them: "
-            + evaluate_hint(asked)
-        )
+    grid, evaluated, covers, more = _within(asked, grid, measure, has_mean=whole is not None)
+    own = [] if whole is None else [WHOLE]
     if whole is not None:
         of_range = whole.frame.with_columns(prior=pl.lit(WHOLE))
         rows = replace(rows, frame=pl.concat([rows.frame, of_range], how="vertical_relaxed"))
-    return MeasureUnderBelief(
-        rows, over, resolve_belief(asked), tuple(grid), evaluated,
-        () if whole is None else (WHOLE,), covers, tuple(warnings),
+    table = read(rows, [*grid, *own], [*evaluated, *own])
+    measured = ExpectedMeasures(
+        table.values[:, :, : len(grid)], tuple(grid), resolve_belief(asked), evaluated,
+        table.values[:, :, -1] if own else None, covers, higher_is_better(measure),
     )  # fmt: skip
+    expected = replace(table, values=measured.expected[:, :, None])
+    return UnderBelief(measured, expected, over, (*warnings, *more))
+
+
+def _within(
+    asked: Over, grid: list[float], measure: str, *, has_mean: bool
+) -> tuple[list[float], tuple[float, ...], bool, list[str]]:
+    """The priors used, those at which models are compared, whether they cover, and warnings."""
+    lo, hi = _ends(asked)
+    try:
+        warnings = check_coverage(asked, grid, has_mean)
+    except InvalidArgument:
+        if not has_mean:
+            raise
+        within = [prior for prior in grid if lo - SAME <= prior <= hi + SAME]
+        few = (
+            f"The table has {label(measure)} at {len(within)} prior(s) of the range, too few to "
+            "judge models prior by prior: regrets are not known. To know them: "
+            + evaluate_hint(asked)
+        )
+        return within, tuple(within), False, [few]
+    # Those between which the measure is interpolated.
+    first = max((prior for prior in grid if prior <= lo + SAME), default=grid[0])
+    last = min((prior for prior in grid if prior >= hi - SAME), default=grid[-1])
+    kept = [prior for prior in grid if first <= prior <= last]
+    return kept, priors_to_evaluate(asked, kept), True, warnings
 
 
 def _rows(measures: pl.DataFrame, measure: str, whole: Rows | None) -> Rows:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import NamedTuple
 
 import polars as pl
 
@@ -16,9 +15,9 @@ from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
-from polaroc.comparison.compare import of_cases
-from polaroc.comparison.delong import single_measure
+from polaroc.comparison.compare import of_fitted
 from polaroc.comparison.design import Plan
+from polaroc.comparison.fitted import Fitted, fitted
 from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
@@ -35,9 +34,6 @@ from polaroc.reports.inputs import Question, of_keys, pooled, within
 from polaroc.reports.ranking import ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
 from polaroc.typing import Prior
-from polaroc.uncertainty.evidence import Evidence
-from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
-from polaroc.uncertainty.test_sets import of_test_set
 
 MODELS = private("models")
 # Priors on either side of the range at which models are compared.
@@ -53,14 +49,6 @@ FEW_NEGATIVES = (
     "and few were tested. More negatives in the test would mend that. The recall and the false "
     "alarm rate of a threshold are not affected."
 )
-
-
-class TestedCases(NamedTuple):
-    """The cases of one test set, the evidence that they give on IAUPREC, and the measures."""
-
-    cases: ComparedCases
-    evidence: Evidence
-    measured: pl.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +203,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     curves = curve(pooled(cases))
     # Where a model was measured once, on cases that count once. Limits at each prior would take
     # ten times as long.
-    tested = None
+    tested: Fitted | None = None
     if not question.folds and cases.weight is None:
         ends = _ends_of_estimate(question)
         limits = evaluate(
@@ -227,7 +215,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         measures = join_on(measures, of_limits, each, "left", order="left")
         if cases.case is not None and measures[question.model].n_unique() > 1:
             both = pl.concat([limits, measures.filter(measure="auc")], how="diagonal")
-            tested = _tested(question, both)
+            tested = fitted(cases, "iauprec", "observed", question.over, both)
     choice = _choice(measures, question, tested)
     comparison, untested = _comparison(choice, question, tested)
     judged = _judged_folds(measures, question)
@@ -353,15 +341,8 @@ def _beyond(
         yield from islice(others, 1)
 
 
-def _tested(question: Question, measured: pl.DataFrame) -> TestedCases:
-    """The cases of one test set, by which models are compared."""
-    cases = read_cases(question.compared.cases)
-    one = single_measure("iauprec", "observed", question.over, "exact")
-    return TestedCases(cases, of_test_set(cases.only, [one]), measured)
-
-
 def _choice(
-    measures: pl.DataFrame, question: Question, tested: TestedCases | None = None
+    measures: pl.DataFrame, question: Question, tested: Fitted | None = None
 ) -> Choice | None:
     if measures[question.model].n_unique() < 2:
         return None
@@ -405,7 +386,7 @@ def _judged_folds(measures: pl.DataFrame, question: Question) -> pl.DataFrame | 
 
 
 def _comparison(
-    choice: Choice | None, question: Question, tested: TestedCases | None = None
+    choice: Choice | None, question: Question, tested: Fitted | None = None
 ) -> tuple[Comparison | None, str]:
     """The test of the models, or why there is none."""
     if choice is None:
@@ -427,7 +408,4 @@ def _comparison(
             "No test was made: each model was measured once, and no column was named that says "
             "which rows are of the same case (case), by which fitted models could be compared."
         )
-    return of_cases(
-        tested.cases, tested.evidence, tested.measured, "iauprec",
-        Plan("trained", level=question.level), label="iauprec",
-    ), ""  # fmt: skip
+    return of_fitted(tested, Plan("trained", level=question.level), "iauprec"), ""

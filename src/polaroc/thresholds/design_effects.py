@@ -33,7 +33,9 @@ def with_effects(
         return rows.with_columns(pl.lit(1.0).alias(name) for name in EFFECTS)
     effects = design_effects(cases)
     on = [name for name in effects.collect_schema() if name in keys]
-    with_them = join_on(rows, effects, on, "left") if on else rows.join(effects, how="cross")
+    with_them = (
+        join_on(rows, effects, on, "left", order="left") if on else rows.join(effects, how="cross")
+    )
 
     def checked(frame: pl.DataFrame) -> pl.DataFrame:
         missing: Any = frame[MISSING].max()

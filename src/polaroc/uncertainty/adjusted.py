@@ -1,6 +1,6 @@
 """P-values and limits of the differences of all pairs of models, adjusted for their number."""
 
-from math import ceil, floor, sqrt
+from math import ceil, floor
 from typing import NamedTuple
 
 from polaroc.base.lazy import np
@@ -61,17 +61,6 @@ def holm_factors(p_values: "Array") -> "Array":
     factors = np.empty(count)
     factors[order] = np.where(known, stepped / np.where(known, p_values[order], 1.0), steps)
     return factors
-
-
-def by_tukey(pairs: Contrasts, level: float) -> Adjusted:
-    """Tukey's range of as many models, of pairs that share one standard error."""
-    from scipy.stats import studentized_range, t
-
-    models = int(pairs.second.max()) + 1
-    p_value = studentized_range.sf(np.abs(pairs.statistic) * sqrt(2), models, pairs.freedom)
-    critical = studentized_range.ppf(level, models, pairs.freedom) / sqrt(2)
-    own = 1 - 2 * t.sf(critical, pairs.freedom)
-    return Adjusted(np.clip(p_value, 0, 1), np.full(len(p_value), own))
 
 
 def by_largest_t(

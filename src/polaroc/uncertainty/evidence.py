@@ -1,7 +1,7 @@
 """Evidence: estimates of several models, how far they may be off together, and their contrasts."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from math import erfc, inf, isinf, sqrt
 from typing import NamedTuple
@@ -284,25 +284,6 @@ def split_noise(halves: "Array") -> "Array":
     moved = (halves - halves.mean(axis=2, keepdims=True)).reshape(-1, models)
     covariance: Array = moved.T @ moved * (repeats / (repeats - 1)) / len(moved)
     return covariance
-
-
-def with_one_variance(evidence: Evidence) -> Evidence:
-    """The evidence on models that all have one variance, and share nothing but the folds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> with_one_variance(of_folds(np.array([[0.5, 0.25], [0.5, 0.75]]), 0)).covariance[0].tolist()
-    [[0.03125, 0.0], [0.0, 0.03125]]
-    """
-    models = evidence.estimates.shape[1]
-    shared = np.array([common_variance(evidence, at) for at in range(len(evidence.estimates))])
-    return replace(
-        evidence,
-        covariance=shared[:, None, None] * np.eye(models),
-        freedom=evidence.freedom * (models - 1),
-        moved=None,
-    )
 
 
 def common_variance(evidence: Evidence, measure: int = 0) -> float:

@@ -1,0 +1,97 @@
+"""Fitted models on one test set: the evidence on one measure, and what is to be doubted."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from polaroc.base.arrays import ARRAYS
+from polaroc.base.names import noted_by_kind
+from polaroc.comparison.measure_rows import below_chance
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
+from polaroc.measures.scoring import OF_CASES
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import humanize_note
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.row_checks import DROP_ROWS
+from polaroc.priors.beliefs import Over
+from polaroc.typing import Prior
+from polaroc.uncertainty.evidence import Evidence
+from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
+from polaroc.uncertainty.test_sets import of_test_set
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A measure of models on the cases of one test set."""
+
+    cases: ComparedCases
+    measure: Measure
+    evidence: Evidence
+    estimates: pl.DataFrame  # tidy, a row per model
+    doubts: tuple[str, ...]  # the notes on them, and AUCs below chance
+
+    @property
+    def models(self) -> pl.Series:
+        """The models, in the order of the evidence."""
+        name = self.cases.model
+        return pl.Series(name, self.evidence.models, self.cases.schema[name])
+
+
+def fitted(
+    cases: Cases[pl.DataFrame],
+    name: str,
+    prior: Prior,
+    over: Over | None,
+    measured: pl.DataFrame | None = None,
+) -> Fitted:
+    """The evidence of cases on one measure; `measured` where it and the AUC are known."""
+    measure = single_measure(name, prior, over, cases.score_prior)
+    read = read_cases(cases, DROP_ROWS)
+    if measured is None:
+        measured = evaluate(cases, measures=sorted({name, "auc"}), priors=prior, over=over)
+    estimates = measured.filter(measure=name)
+    lacking = estimates.filter(
+        pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
+    )
+    if lacking.height:
+        first, note = lacking.select(read.model, "note").row(0)
+        raise InvalidPredictions(
+            f"the {label(name)} of {first!r} is null: {note}.",
+            hint="leave the model out, or take another measure.",
+        )
+    noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
+    doubts = (*noted_by_kind(noted.rows()), *below_chance(measured, name))
+    return Fitted(read, measure, of_test_set(read.only, [measure]), estimates, doubts)
+
+
+def single_measure(
+    name: str, prior: Prior, over: Over | None, score_prior: Prior = "observed"
+) -> Measure:
+    """The one measure that is compared; raise where there is none or more."""
+    allowed = (*default_measures(), *OF_CASES)
+    if isinstance(name, str) and name in CATALOG and name not in allowed:
+        raise InvalidArgument(
+            f"measure is {name!r}, which has no standard error on one test set.",
+            hint=Hint("compare it over several folds, with {test_train_ratio}, or take one of "
+                      f"{quoted(allowed)}.", test_train_ratio=0.25),
+        )  # fmt: skip
+    check_choice("measure", name, allowed)
+    priors = [prior] if isinstance(prior, str | float | int) else prior
+    selected = select_measures(
+        name, priors, over, "exact", ARRAYS, score_prior=score_prior
+    ).measures
+    if len(selected) != 1:
+        raise InvalidArgument(
+            f"prior is {prior!r}, allowed is one prior.", hint="test one prior at a time."
+        )
+    return selected[0]
+
+
+def too_few_cases() -> InvalidPredictions:
+    """The error of fitted models whose difference has no variance."""
+    return InvalidPredictions(
+        "there are too few cases of a class to compare the models by.",
+        hint="every class needs two cases or more.",
+    )

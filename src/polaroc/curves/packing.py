@@ -84,8 +84,8 @@ def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing | None:
 
     Examples
     --------
-    >>> packing(60, pl.Series([0.001, 0.999])) is None, packing(60, pl.Series([-1.0, 1e-12])) is None
-    (False, True)
+    >>> [packing(60, pl.Series(ends)) is None for ends in ([0.001, 0.999], [-1.0, 1e-12])]
+    [False, True]
     """
     scores_known = scores.drop_nulls()
     if scores_known.is_empty() or scores_known.is_nan().any():

@@ -107,6 +107,10 @@ CALLS = {
         lambda **a: pr.apply_thresholds(TABLE, points(), same_table=True, **a),
         OF_CASES,
     ),
+    "operating_points": (
+        lambda **a: pr.operating_points(TABLE, "recall", target=0.5, confidence=0.9, **a),
+        OF_CASES,
+    ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
         COLUMN | {"by": [], "model": "model", "fold": ["fold"]},

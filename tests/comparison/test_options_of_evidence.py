@@ -152,6 +152,8 @@ OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses"
              "gate, one test set"}  # fmt: skip
 CORRECTED = {"compare, folds", "choose, folds", "gate, folds", "mean_roc, t"}
 REFUSED_BY = {"choose, costs", "mean_roc"}
+# Curves have no rows that a role could tell about.
+REFUSED_BY |= {mode for mode in MODES if mode.startswith("operating_points")}
 NO_BEARING = {
     "score_prior": MODES.keys() - OF_LOSSES - REFUSED_BY - {"calibration_curve"},
     "test_train_ratio": MODES.keys() - CORRECTED - REFUSED_BY,

@@ -15,9 +15,10 @@ from strategies import tables
 
 import polaroc as pr
 from polaroc.base.columns import MEASURE_COLUMNS
-from polaroc.base.private_columns import SORT_CODE
+from polaroc.base.private_columns import KEY_INDEX
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.measures.areas import INTERPOLATIONS
+from polaroc.predictions.row_checks import SCORE
 
 NAMES = {"truth": "truth", "score": "score", "model": None, "fold": None}
 SCHEMA = {
@@ -151,7 +152,8 @@ def test_results_can_be_written_as_they_come(name, tmp_path):
 def test_the_scores_of_a_curve_are_sorted_once_for_all_of_its_measures(by, arguments):
     curves = pr.curve(PREDICTIONS.lazy(), **NAMES, by=by, **arguments)
     plan = curves.pipe(pr.auprec, [0.1, 0.2], "hull").explain()
-    assert plan.count(f'SORT BY [col("{SORT_CODE}")]') == 1
+    rank = f'SORT BY [descending: [false, true]] [col("{KEY_INDEX}"), col("{SCORE}")]'
+    assert plan.count(rank) == 1
 
 
 @pytest.mark.parametrize(

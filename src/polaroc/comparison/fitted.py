@@ -17,7 +17,7 @@ from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Over
-from polaroc.typing import Prior
+from polaroc.typing import Prior, Priors
 from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
 from polaroc.uncertainty.test_sets import of_test_set
@@ -79,7 +79,7 @@ def single_measure(
                       f"{quoted(allowed)}.", test_train_ratio=0.25),
         )  # fmt: skip
     check_choice("measure", name, allowed)
-    priors = [prior] if isinstance(prior, str | float | int) else prior
+    priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
     selected = select_measures(
         name, priors, over, "exact", ARRAYS, score_prior=score_prior
     ).measures

@@ -103,17 +103,19 @@ class _Column(Formula):
 
 
 def _value(
-    part: Quantity, columns: Mapping[str, "Array"], known: dict[int, "Array"], uses: dict[int, int]
+    part: Formula, columns: Mapping[str, "Array"], known: dict[int, "Array"], uses: dict[int, int]
 ) -> Any:
     if isinstance(part, _Column):
         return columns[part.name]
-    if not isinstance(part, Formula):
-        return part
     place = id(part)
     if place in known:
         value = known[place]
     else:
-        value = part.function(*(_value(one, columns, known, uses) for one in part.parts))
+        parts = [
+            _value(one, columns, known, uses) if isinstance(one, Formula) else one
+            for one in part.parts
+        ]
+        value = part.function(*parts)
     left = uses.get(place, 1) - 1
     # Dropped after its last use: blocks stay in the cache.
     if left:
@@ -126,6 +128,12 @@ def _value(
 def value_of(quantity: Quantity, columns: Mapping[str, "Array"]) -> Quantity:
     """A formula of these columns, or a number."""
     return quantity.value(columns) if isinstance(quantity, Formula) else quantity
+
+
+def values_of(quantities: Iterable[Quantity], columns: Mapping[str, "Array"]) -> tuple[Any, ...]:
+    """The same of several, whose common parts are computed once."""
+    values: Any = Formula(lambda *own: own, tuple(quantities)).value(columns)
+    return tuple(values)
 
 
 @dataclass(frozen=True)

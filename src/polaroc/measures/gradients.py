@@ -1,4 +1,4 @@
-"""Gradients of areas and balanced points with respect to the segments of curves, in arrays."""
+"""Gradients of areas with respect to the segments of curves, in arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,6 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from polaroc.base.lazy import np
-from polaroc.base.statistics import legendre
-from polaroc.priors.grids import skew
 from polaroc.typing import Array, Interpolation, Quantity
 
 # A skew, of all keys or of each segment; None is that of the numbers of cases of each key.
@@ -20,10 +18,6 @@ SMALL, TERMS = 0.01, 6
 MOSTLY = 0.7
 # Replaces t + λf = 0 at the origin as a divisor of zeros.
 NONZERO = 1e-30
-# Standard errors by which a ray may miss a segment that counts for the slope of the ROC
-# where the ray crosses it.
-NEAR = 2
-NODES = 8
 
 
 class Gradient(NamedTuple):
@@ -89,6 +83,16 @@ class Segments:
         """The negatives below all positives of each key."""
         rest: Array = self.negatives - self.fp[self.ends]
         return rest
+
+    @cached_property
+    def key(self) -> "Array":
+        """The place of the key of each segment."""
+        return self.each(np.arange(len(self.starts)))
+
+    @cached_property
+    def tied(self) -> bool:
+        """Whether positives and negatives have a score in common, so that a segment runs."""
+        return bool(self.neg.any())
 
     @cached_property
     def dt(self) -> "Array":
@@ -374,84 +378,3 @@ def _narrow(
     by_dt = mean + dt * (middle_f * squared_1 + df * squared_2) + by_t0 / 2
     by_df = -dt * (middle_t * squared_1 + dt * squared_2) + by_f0 / 2
     return by_t0, by_f0, by_dt, by_df, dt * mean
-
-
-def point_gradient(segments: Segments, prior: float) -> Gradient:
-    """Gradient of the false positive rate at the balanced point of a prior.
-
-    The slope of the empirical curve at one point, 0 or ∞, does not estimate that of the
-    underlying curve: the slope is that of a chord over the points near the ray.
-    """
-    skewed = skew(prior)
-    t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
-    t1, f1 = segments.t1, segments.f1
-    crossed = (1 - t1 <= skewed * f1) & (1 - t0 > skewed * segments.before)
-    on_chord = crossed | _near(segments, (t0 + t1) / 2, (f0 + f1) / 2, skewed)
-    rises, runs = (segments.total(np.where(on_chord, share, 0)) for share in (dt, df))
-    runs = runs + segments.total(_near_on_level(segments, skewed))
-    total = rises + skewed * runs
-    share = np.clip((1 - t0 - skewed * f0) / (dt + skewed * df), 0, 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        by_t = np.where(crossed, segments.each(-runs / total), 0)
-        by_f = np.where(crossed, segments.each(rises / total), 0)
-    return Gradient(by_t, by_f, share * by_t, share * by_f)
-
-
-def mean_error_gradient(segments: Segments, over: tuple[float, float]) -> Gradient:
-    """Gradient of 1 − 1/(hi−lo) ∫ 2(1−π) f dπ, where f is the FPr of the balanced point."""
-    lo, hi = over
-    t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
-    level_start, first, last = (
-        np.clip(_prior_at(*point), lo, hi)
-        for point in ((t0, segments.before), (t0, f0), (segments.t1, segments.f1))
-    )
-    half = (last - first) / 2
-    passed = np.flatnonzero(half > 0)
-    on_segment, by_share = np.zeros_like(dt), np.zeros_like(dt)
-    t, f, rise, run, width = (own[passed] for own in (t0, f0, dt, df, half))
-    middle = (first + last)[passed] / 2
-    for node, weight in zip(*legendre(NODES), strict=True):
-        prior = middle + node * width
-        reach = run + prior * (rise - run)
-        short = prior * (1 - t) - (1 - prior) * f
-        change = 2 * weight * prior * (1 - prior) / reach
-        on_segment[passed] += change
-        by_share[passed] += change * np.clip(short / reach, 0, 1)
-    for sums in (on_segment, by_share):
-        sums *= half / (hi - lo)
-    # On the level run before it, the error is 2π(1 − t).
-    on_level = (first**2 - level_start**2) / (hi - lo)
-    return Gradient(df * on_segment + on_level, -dt * on_segment, df * by_share, -dt * by_share)
-
-
-def _prior_at(t: "Array", f: "Array") -> "Array":
-    """The prior at which a point of the curve is balanced."""
-    reach = f + (1 - t)
-    return np.where(reach > 0, f / np.where(reach > 0, reach, 1), 1.0)
-
-
-def _near_on_level(segments: Segments, skewed: float) -> "Array":
-    """How much of the level run at a TPr is as near to the ray of a skew as `_near` asks.
-
-    A run may be long, such as that between the worst positives of a good score: only its part
-    about the ray belongs to the chord.
-    """
-    t, start, end = segments.t0, segments.before, segments.f0
-    ray = np.clip((1 - t) / skewed, 0, 1)
-    reach = NEAR * np.sqrt(_miss(segments, t, ray, skewed)) / skewed
-    near: Array = np.minimum(end, ray + reach) - np.maximum(start, ray - reach)
-    return np.clip(near, 0, None)
-
-
-def _near(segments: Segments, t: "Array", f: "Array", skewed: float) -> "Array":
-    """Whether the ray of a skew misses a point by at most `NEAR` standard errors."""
-    near: Array = (1 - t - skewed * f) ** 2 <= NEAR**2 * _miss(segments, t, f, skewed)
-    return near
-
-
-def _miss(segments: Segments, t: "Array", f: "Array", skewed: float) -> "Array":
-    """The variance of 1 − t − λf at a point."""
-    of_pos, of_neg = segments.units or (segments.positives, segments.negatives)
-    variance: Array = t * (1 - t) / segments.each(of_pos)
-    variance += skewed**2 * f * (1 - f) / segments.each(of_neg)
-    return variance

@@ -10,7 +10,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
 
 # Cells of a block: few enough for the cache of a processor, and enough for threads to pay.
-BLOCK = 16_384
+BLOCK = 32_768
 
 
 def cells_of_curves(curves: pl.DataFrame, firsts: "Array") -> CellArrays:

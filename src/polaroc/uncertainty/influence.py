@@ -9,7 +9,7 @@ so the segments of a curve are enough. Measures are written for `ARRAYS`.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from polaroc.base.arrays import value_of
+from polaroc.base.arrays import value_of, values_of
 from polaroc.base.lazy import np
 from polaroc.measures.array_sums import block_sums
 from polaroc.measures.gradients import Gradient, Segments
@@ -65,7 +65,9 @@ class SegmentInfluence(NamedTuple):
 
     def mean_squares(self, segments: Segments) -> "tuple[Array, Array]":
         """The mean square of the influence of positives and of negatives, of each key."""
-        among = segments.neg * self.neg**2 + segments.level * self.level**2
+        among = segments.level * self.level**2
+        if segments.tied:
+            among += segments.neg * self.neg**2
         of_neg = segments.total(among) + segments.rest * self.rest**2
         of_pos = segments.total(segments.pos * self.pos**2)
         return of_pos / segments.positives, of_neg / segments.negatives
@@ -139,23 +141,33 @@ def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> Cas
     return CaseInfluence(estimates, *moved)
 
 
-def on_segments(segments: Segments, measures: Sequence[Measure]) -> Iterator[SegmentInfluence]:
-    """The influence of the cases of segments on each of some areas and points of curves."""
+def on_segments(
+    segments: Segments,
+    measures: Sequence[Measure],
+    sums: "dict[str, Array] | None" = None,
+) -> Iterator[SegmentInfluence]:
+    """The influence of the cases of segments on each of some areas and points of curves.
+
+    `sums` are the columns that estimates and slopes are written with, where they are known.
+    """
     terms = {term.name: term for measure in measures for term in measure.gradient_terms}
     with np.errstate(all="ignore"):
         gradients = {name: term.gradient(segments) for name, term in terms.items()}
-        sums = _sums(segments, measures, gradients)
+        if sums is None:
+            sums = _sums(segments, measures, gradients)
         for measure in measures:
-            estimates = value_of(measure.estimate, sums) + np.zeros(len(segments.starts))
+            wanted = [measure.estimate, *(term.slope for term in measure.gradient_terms)]
+            estimate, *slopes = values_of(wanted, sums)
             sides = [np.zeros(len(segments.pos))] * 4
-            for i, term in enumerate(measure.gradient_terms):
+            for i, (term, slope) in enumerate(zip(measure.gradient_terms, slopes, strict=True)):
                 own = gradients[term.name][:4]
-                if isinstance(term.slope, float):
-                    scaled = own if term.slope == 1 else [term.slope * side for side in own]
+                if isinstance(slope, float):
+                    scaled = own if slope == 1 else [slope * side for side in own]
                 else:
-                    slope = segments.each(value_of(term.slope, sums))
-                    scaled = [slope * side for side in own]
+                    of_each = segments.each(slope)
+                    scaled = [of_each * side for side in own]
                 sides = [a + b for a, b in zip(sides, scaled, strict=True)] if i else list(scaled)
+            estimates = estimate + np.zeros(len(segments.starts))
             yield SegmentInfluence(estimates, *_centred(segments, *sides))
 
 
@@ -185,14 +197,18 @@ def _centred(
     # Cases of a segment move the start of all segments below it.
     on_pos = by_dt + segments.below(by_t0)
     below = segments.below(by_f0)
-    on_neg, on_level = by_df + below, by_f0 + below
+    on_neg = on_level = by_f0 + below
     mean_pos = segments.total(segments.pos * on_pos) / segments.positives
-    among = segments.neg * on_neg + segments.level * on_level
+    among = segments.level * on_level
+    if segments.tied:
+        on_neg = by_df + below
+        among += segments.neg * on_neg
     mean_neg = segments.total(among) / segments.negatives
     on_pos -= segments.each(mean_pos)
     centre = segments.each(mean_neg)
-    on_neg -= centre
     on_level -= centre
+    if segments.tied:
+        on_neg -= centre
     return on_pos, on_neg, on_level, -mean_neg
 
 

@@ -19,7 +19,7 @@ from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
-from polaroc.measures.spec import Measure
+from polaroc.measures.spec import Measure, ingredients
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Prior, Priors
@@ -214,7 +214,9 @@ def limits_of_ranked(
     cases = ranked_clusters(ranked, totals)
     units = cases_as_units(**totals) if cases is None else clusters_as_units(clusters_of(cases))
     sureness = Sureness(method, level, counted, units)
-    rows = limits_of_cells(ranked, ranked.scored, totals, measures, sureness)
+    _, *of_curves = ingredients([measure for measure in measures if measure.is_area])
+    sums = totals | {name: wide[name].to_numpy() for own in of_curves for name in own}
+    rows = limits_of_cells(ranked, ranked.scored, totals, measures, sureness, sums)
     place = wide.with_row_index(ROW)
     order = place.sort(keys, nulls_last=True)[ROW] if keys else place[ROW]
     return columns_of_limits(rows, order.to_numpy())
@@ -226,16 +228,18 @@ def limits_of_cells(
     totals: "dict[str, Array]",
     measures: Sequence[Measure],
     sureness: Sureness,
+    sums: "dict[str, Array] | None" = None,
 ) -> list[Limits]:
     """The limits of each row of a key, by key, from cells with positives and, for losses, all.
 
-    `totals` are the `positives` and `negatives` of each key.
+    `totals` are the `positives` and `negatives` of each key, `sums` the columns that areas are
+    written with, where they are known.
     """
     of_areas = [measure for measure in measures if measure.is_area]
     of_losses = [measure for measure in measures if not measure.is_area]
     found: list[Iterator[Limits]] = [iter(()), iter(())]
     if of_areas:
-        spread = spread_of_areas(areas, of_areas, sureness.units)
+        spread = spread_of_areas(areas, of_areas, sureness.units, sums)
         found[0] = limits_of_areas(of_areas, spread, sureness)
     if of_losses:
         spread = spread_of_losses(scored, of_losses, totals, sureness.units)

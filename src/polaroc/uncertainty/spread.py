@@ -1,6 +1,6 @@
 """Estimates and variances of measures for each key, as they are and with pseudo-cases."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
@@ -100,8 +100,16 @@ def clusters_as_units(clusters: Clusters) -> Units:
     return Units(clusters.numbers[0], clusters.numbers[1], clusters.of_prior, clusters)
 
 
-def spread_of_areas(cells: CellArrays, measures: Sequence[Measure], units: Units) -> Spread:
-    """Of areas and points of curves, from cells with positives."""
+def spread_of_areas(
+    cells: CellArrays,
+    measures: Sequence[Measure],
+    units: Units,
+    sums: "Mapping[str, Array] | None" = None,
+) -> Spread:
+    """Of areas and points of curves, from cells with positives.
+
+    `sums` are the columns by key that estimates are written with, where they are known.
+    """
     size = len(cells.starts) - 1
     shape = len(PLACES), len(measures), size
     estimates, of_pos, of_neg = (np.full(shape, np.nan) for _ in range(3))
@@ -121,7 +129,10 @@ def spread_of_areas(cells: CellArrays, measures: Sequence[Measure], units: Units
                 PSEUDO * segments.negatives / units.negatives[own],
             )
             segments = with_pseudo_cases(segments, place, *more)
-        for i, moved in enumerate(on_segments(segments, measures)):
+        known = None
+        if sums is not None and place == NONE:
+            known = {name: values[own] for name, values in sums.items()}
+        for i, moved in enumerate(on_segments(segments, measures, known)):
             estimates[place, i, own] = moved.estimates
             of_pos[place, i, own], of_neg[place, i, own] = moved.mean_squares(segments)
             if block is not None and placed is not None:

@@ -156,7 +156,7 @@ def tidy_schema(
     """The columns of the tidy measures of keys of these types, with limits if there are some."""
     count: pl.DataType = pl.Float64() if weighted else pl.Int64()
     words = {name: pl.String() for name in ("measure", "note")}
-    names = list(WITH_INTERVAL if limits else MEASURE_COLUMNS)
+    names: list[str] = [*(WITH_INTERVAL if limits else MEASURE_COLUMNS)]
     if limits:
         names.insert(names.index("upper") + 1, COVERAGE)
     if any(measure.over for measure in measures):

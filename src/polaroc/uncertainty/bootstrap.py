@@ -226,7 +226,7 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
         [measure for measure in measures if measure.is_area]
         for measures in (spec.measures, spec.in_arrays)
     )
-    of_area = values_by_row(spec.measures, np.array([m.is_area for m in spec.measures]))
+    of_area = values_by_row(spec.measures, np.array([float(m.is_area) for m in spec.measures]))
     rows_of_areas = [bool(is_area) for is_area in of_area]
     if not areas:
         return [(None, None, None, NOT_RESAMPLED)] * count

@@ -346,11 +346,8 @@ def _sorted_rows(
     present = predictions.rows.collect_schema()
     beside = [name for name in (WEIGHT, CLUSTER) if name in present]
     rows = predictions.rows.select(code, *beside).collect(engine="streaming")
-    if predictions.weighted:
+    if beside:
         rows = rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
-    elif beside:
-        # Less work than a sort of both columns.
-        rows = rows[rows[SORT_CODE].arg_sort()]
     elif rows.height > FEW_ROWS:
         rows = rows.to_series().sort().to_frame()
     else:

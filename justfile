@@ -60,6 +60,10 @@ test-set-times *ARGS:
 bench-warehouse *ARGS:
     python tests/benchmarks/warehouse.py {{ARGS}}
 
+# What evaluate of a lazy frame and of a scan cost over that of the table in memory.
+lazy-time *ARGS:
+    python tests/benchmarks/lazy_time.py {{ARGS}}
+
 # What intervals of evaluate cost, alone and by clusters, over evaluate without them.
 intervals-time *ARGS:
     python tests/benchmarks/intervals.py {{ARGS}}

@@ -212,6 +212,11 @@ def test_a_lazy_plan_never_ranks_a_key_with_rows_that_cannot_be(name, spoilt):
     plan = PER_KEY[name](SPOILT[spoilt].lazy(), ["model"])
     of_b = pl.col("model") == "B"
     for engine in ("streaming", "in-memory"):
+        if name == "macro":
+            # What is evaluated is checked as a frame is.
+            with pytest.raises(InvalidPredictions, match=rf"{spoilt}s in 2 key.*\nHint: "):
+                plan.collect(engine=engine)
+            continue
         found = plan.collect(engine=engine)
         # Each key alone gives the same, as another test has it.
         close(found.filter(~of_b), whole(name).filter(~of_b))

@@ -18,14 +18,12 @@ from rich.table import Table
 from tables import predictions
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.base.private_columns import KEY_INDEX
-from polaroc.curves.curve import cells
-from polaroc.curves.keys import Keys, attach_key_index, build_key_index
+from polaroc.curves.curve import curve_tables
 from polaroc.curves.ranking import ranked_cells
 from polaroc.evaluation.request import Request
-from polaroc.evaluation.sums import CurveSums
+from polaroc.evaluation.sums import curve_totals
 from polaroc.measures.array_sums import array_sums
-from polaroc.measures.table import per_key, tidy
+from polaroc.measures.table import per_key, tidy_in_memory
 from polaroc.predictions.cases import keyed
 from polaroc.predictions.table import Predictions, read
 
@@ -67,21 +65,9 @@ def by_columns(frame: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def ends(rows: Predictions, keys: Keys, *, for_areas: bool = False) -> pl.LazyFrame:
-    """The cells, as `evaluate` makes them."""
-    return cells(attach_key_index(rows, keys), keys, weighted=False, for_areas=for_areas)
-
-
-def packed(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """As a plan does it: key, score and truth sorted as one number of 128 bits."""
-    rows = _read(frame)
-    return ends(rows, build_key_index(rows, eager=False))
-
-
-def narrow(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """As a plan does it where rows are counted first: as one number of 64 bits."""
-    rows = _read(frame.collect())
-    return ends(rows, build_key_index(rows, eager=True))
+def of_curve(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """`curve` of a lazy frame: key and score grouped first, then sorted and cumulated."""
+    return curve_tables(_read(frame))
 
 
 def _read(frame: pl.LazyFrame | pl.DataFrame) -> Predictions:
@@ -97,23 +83,18 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     """The steps of `evaluate`, each timed alone."""
     table = frame.collect()
     rows = _read(table)
-    sums = CurveSums(rows, Request(priors=PRIORS, over=OVER))
-    measures, of_arrays = sums.request.selected.measures, sums.request.written_for(ARRAYS)[0]
-    ranked, totals = ranked_cells(rows), sums.in_memory()
-    assert ranked is not None
-    assert totals is not None
-    keys = build_key_index(rows, eager=True)
-    runs = ends(rows, keys, for_areas=True).collect().lazy()
+    request = Request(priors=PRIORS, over=OVER)
+    measures, of_arrays = request.selected.measures, request.written_for(ARRAYS)[0]
+    ranked = ranked_cells(rows)
+    wide = curve_totals(keyed(table, **NAMED, by=KEYS), request).wide
+    curves = curve_tables(rows).filter(pl.col("pos") > 0).collect().lazy()
     return {
         "evaluate": lambda _: evaluate(table),
         "  rows sorted as one array, and cells": lambda _: ranked_cells(rows),
         "  sums of all measures": lambda _: array_sums(ranked, of_arrays),
-        "  rows of the result": lambda _: tidy(totals.wide, KEYS, measures).collect(),
+        "  rows of the result": lambda _: tidy_in_memory(wide, KEYS, measures),
         "evaluate of a plan": evaluate,
-        "  cells by a plan, rows counted first": drained(
-            lambda _: ends(rows, build_key_index(rows, eager=True), for_areas=True)
-        ),
-        "  sums by a plan": lambda _: per_key(runs, [KEY_INDEX], measures).collect(),
+        "sums of curves, as expressions": lambda _: per_key(curves, KEYS, measures).collect(),
     }
 
 
@@ -142,7 +123,7 @@ def main() -> None:
     asked = parser.parse_args()
     forms = {
         made.__doc__.splitlines()[0]: drained(made)
-        for made in (narrow, packed, window, grouped, by_columns)
+        for made in (of_curve, window, grouped, by_columns)
     }
     cases: dict[str, dict[str, Any]] = {
         "continuous scores": {},

@@ -255,7 +255,7 @@ def test_the_command_is_installed(module):
 @pytest.mark.slow
 def test_a_table_that_does_not_fit_gives_the_same_measures_and_lines(file, tmp_path, monkeypatch):
     monkeypatch.setattr("polaroc.files.memory.LEAST", 0)
-    monkeypatch.setattr("polaroc.evaluation.out_of_core.BASE", 0)
+    monkeypatch.setattr("polaroc.evaluation.sums.BASE", 0)
     options = ["--over", 0.05, 0.2]
     for name, memory in (("whole", "auto"), ("parts", 200_000)):
         where = ["--memory", memory, "--scratch", tmp_path, "--out", tmp_path / name]

@@ -6,12 +6,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plans import of_arrays, of_plan
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.base.private_columns import KEY_INDEX
 from polaroc.curves import keys as numbering
-from polaroc.curves.keys import MAX_KEY_INDEX, attach_key_index, build_key_index
+from polaroc.curves.keys import MAX_KEY_INDEX
+from polaroc.curves.ranking import ranked_cells
 from polaroc.predictions.cases import keyed
 from polaroc.predictions.table import read
 
@@ -55,10 +56,9 @@ def rows(seed: int, keys: dict[str, pl.Series]) -> pl.DataFrame:
 
 
 def same_as_the_plan(table: pl.DataFrame, by, **arguments) -> None:
-    asked = NAMES | {"by": by, "priors": [0.1, "observed"], "over": (0.05, 0.2)} | arguments
-    found = pr.evaluate(table, **asked)
-    assert_frame_equal(found, pr.evaluate(table.lazy(), **asked).collect(), rel_tol=1e-12)
-    del asked["priors"], asked["over"]
+    asked = NAMES | {"by": by} | arguments
+    expected = of_plan(table, **asked)
+    assert_frame_equal(of_arrays(table, **asked), expected, rel_tol=1e-12, abs_tol=1e-14)
     assert_frame_equal(pr.curve(table, **asked), pr.curve(table.lazy(), **asked).collect())
 
 
@@ -78,62 +78,42 @@ def test_numbers_go_by_key(data):
     keys = {
         f"key {i}": pl.Series([*VALUES[kind], None], dtype=kind) for i, kind in enumerate(kinds)
     }
-    table = rows(data.draw(st.integers(0, 99)), keys).with_row_index("row")
+    table = rows(data.draw(st.integers(0, 99)), keys)
     names = list(keys)
-    predictions = read(keyed(table, truth="truth", score="row", by=names))
-    numbers = build_key_index(predictions, eager=True)
-    by_row = attach_key_index(predictions, numbers).sort("threshold").collect()[KEY_INDEX]
-    with_numbers = table.with_columns(by_row.alias(KEY_INDEX))
-    in_order = with_numbers.sort(*names, nulls_last=True).select(*names, KEY_INDEX)
-    expected = in_order.select(pl.struct(names).rle_id()).to_series()
-    assert in_order[KEY_INDEX].rank("dense").cast(pl.UInt32).to_list() == (expected + 1).to_list()
-    assert_frame_equal(
-        numbers.totals.select(*names, KEY_INDEX).collect(),
-        with_numbers.select(*names, KEY_INDEX).unique(),
-        check_row_order=False,
-    )
+    found = ranked_cells(read(keyed(table, by=names, **NAMES))).totals
+    counts = table.group_by(names).agg(positives=pl.col("truth").cast(pl.Int64).sum())
+    expected = counts.sort(*names, nulls_last=True)
+    assert_frame_equal(found.select(*names, "positives"), expected)
 
 
 @pytest.mark.alike(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("values", "calculated"),
+    "values",
     [
-        ([5, -5], True),
-        ([0, MAX_KEY_INDEX - 1], True),
-        ([0, MAX_KEY_INDEX], False),
-        (["a", "b"], True),
-        (pl.Series([None], dtype=pl.Int64), True),
-        (pl.Series([None], dtype=pl.String), True),
-        ([None], False),
-        ([date(2024, 1, 1)], False),
-        ([1.0, 2.0], False),
+        [5, -5],
+        [0, MAX_KEY_INDEX - 1],
+        [0, MAX_KEY_INDEX],
+        ["a", "b"],
+        pl.Series([None], dtype=pl.Int64),
+        pl.Series([None], dtype=pl.String),
+        [None],
+        [date(2024, 1, 1)],
+        [1.0, 2.0],
     ],
 )
-def test_numbers_are_calculated_where_there_are_not_too_many(values, calculated):
+def test_keys_are_numbered_however_many_there_may_be(values):
     # So small and so large that they need 128 bits anyhow.
     far = pl.when(pl.int_range(pl.len()) % 2 == 0).then(1e-300).otherwise(1e300)
     table = rows(2, {"key": pl.Series(values)}).with_columns(pl.col("score") * far)
-    found = build_key_index(read(keyed(table, by="key", **NAMES)), eager=True)
-    assert (found.index is not None) == calculated
     same_as_the_plan(table, "key")
 
 
 def test_many_words_are_looked_up(monkeypatch):
     table = rows(2, {"key": pl.Series(["a", "b", "c"])})
-    for most, calculated in ((3, True), (2, False)):
+    for most in (3, 2):
         monkeypatch.setattr(numbering, "MAX_CATEGORIES", most)
-        found = build_key_index(read(keyed(table, by="key", **NAMES)), eager=True)
-        assert (found.index is not None) == calculated
         same_as_the_plan(table, "key")
-
-
-def test_few_keys_far_apart_are_looked_up_where_that_saves_bits():
-    table = rows(2, {"key": pl.Series([0, 10**6])}).with_columns(pl.col("score").abs() + 0.5)
-    found = build_key_index(read(keyed(table, by="key", **NAMES)), eager=True)
-    assert found.index is None
-    assert found.packing.kind == pl.UInt64()
-    same_as_the_plan(table, "key")
 
 
 def test_what_is_computed_of_a_table_is_computed_once():
@@ -149,11 +129,6 @@ def test_what_is_computed_of_a_table_is_computed_once():
     (scores,) = drawn
     expected = pr.evaluate(table.with_columns(score=scores), **NAMES, by="key", measures="auc")
     assert_frame_equal(found, expected, rel_tol=1e-12)
-
-
-def test_a_plan_looks_up_its_keys():
-    table = rows(3, {"key": pl.Series([1, 2])}).lazy()
-    assert build_key_index(read(keyed(table, by="key", **NAMES)), eager=False).index is None
 
 
 @pytest.mark.parametrize("drop", ["score", "truth"])

@@ -3,10 +3,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plans import of_arrays, of_plan
 from polars.testing import assert_frame_equal
 from sklearn.metrics import roc_auc_score
 
 import polaroc as pr
+from polaroc.base.private_columns import KEY_INDEX
 from polaroc.curves import ranking
 from polaroc.curves.hull import hulls_of_cells
 from polaroc.curves.ranking import ranked_cells
@@ -19,9 +21,7 @@ ASKED = NAMES | {"priors": [0.3, "observed", 0.01], "over": (0.05, 0.2)}
 
 
 def cells(table: pl.DataFrame, by=()):
-    found = ranked_cells(read(keyed(table, by=by, **NAMES)))
-    assert found is not None
-    return found
+    return ranked_cells(read(keyed(table, by=by, **NAMES)))
 
 
 @given(
@@ -63,7 +63,6 @@ def test_cells_are_those_of_curves(rows):
 def test_a_weight_counts_as_so_many_rows(rows):
     table = pl.DataFrame(rows, schema=["key", "score", "truth", "weight"], orient="row")
     found = ranked_cells(read(keyed(table, by="key", weight="weight", **NAMES)))
-    assert found is not None
     counted = cells(table.select(pl.exclude("weight").repeat_by("weight").explode()), "key")
     names = ["key", "positives", "negatives", "note"]
     present = found.totals.select(names).filter(pl.col("positives") + pl.col("negatives") > 0)
@@ -79,10 +78,9 @@ def test_weights_do_not_drown_in_those_of_another_key():
     key, truth = rng.integers(0, 20, 2_000), rng.random(2_000) < 0.4
     table = pl.DataFrame({"key": key, "truth": truth, "score": rng.normal(size=2_000).round(2)})
     table = table.with_columns(weight=rng.random(2_000) * 1e3 ** (key % 7 - 3.0))
-    assert ranked_cells(read(keyed(table, by="key", weight="weight", **NAMES))) is not None
     asked = ASKED | {"by": "key", "weight": "weight"}
-    found = pr.evaluate(table, **asked)
-    assert_frame_equal(found, pr.evaluate(table.lazy(), **asked).collect(), rel_tol=1e-12)
+    found = of_arrays(table, **asked)
+    assert_frame_equal(found, of_plan(table, **asked), rel_tol=1e-12)
     for one, auc in found.filter(measure="auc").select("key", "estimate").iter_rows():
         truths, scores, weights = table.filter(key=one).select("truth", "score", "weight")
         expected = roc_auc_score(truths, scores, sample_weight=weights)
@@ -95,7 +93,6 @@ def test_weights_that_differ_too_much_are_noted_by_key():
     ).with_columns(weight=pl.Series([1e-13, 1.0, 1e-13, 1e-13]))
     asked = NAMES | {"by": "key", "weight": "weight", "measures": "auc"}
     noted = pr.evaluate(table, **asked)
-    assert_frame_equal(noted, pr.evaluate(table.lazy(), **asked).collect())
     assert noted["note"].to_list() == [
         "weights differ more than a trillionfold: the smallest are lost in rounding; "
         "the score is the truth itself",
@@ -114,7 +111,6 @@ def test_weights_that_differ_too_much_are_noted_by_key():
 def test_all_cells_have_their_scores(rows, size):
     table = pl.DataFrame(rows, schema=["key", "score", "truth"], orient="row")
     found = ranked_cells(read(keyed(table, by="key", **NAMES)), scored=True)
-    assert found is not None
     assert found.scored is not None
     starts = range(0, int(found.scored.starts[-1]), size)
     blocks = [pl.DataFrame(found.scored.block(start, start + size)) for start in starts]
@@ -154,20 +150,43 @@ def test_losses_of_arrays_are_those_of_a_plan(monkeypatch, decimals, interpolati
     score = (1 / (1 + np.exp(-rng.normal(size=900) - truth))).round(decimals)
     score[np.flatnonzero(truth & (key == 4))[0]] = 0
     table = pl.DataFrame({"key": key, "truth": truth, "score": score})
-    assert ranked_cells(read(keyed(table, by="key", **NAMES)), scored=True) is not None
     asked = ASKED | {"by": "key", "measures": [*LOSSES, "auprec"], "interpolation": interpolation}
-    plan = pr.evaluate(table.lazy(), **asked).collect()
-    assert_frame_equal(pr.evaluate(table, **asked), plan, rel_tol=1e-12, abs_tol=1e-14)
+    found = pr.evaluate(table, **asked)
+    curves = pr.curve(table.lazy(), by="key", **NAMES)
+    areas = pr.auprec(curves, ASKED["priors"], interpolation).collect()
+    assert_frame_equal(
+        found.filter(measure="auprec").drop("over", "note"), areas.drop("note"), rel_tol=1e-12
+    )
+    assert_losses_are_those_of_expressions(found, table)
     few = pr.evaluate(table.lazy(), memory="2GB", **asked).collect()
-    assert_frame_equal(few, plan, rel_tol=1e-12, abs_tol=1e-14)
+    assert_frame_equal(few, found, rel_tol=1e-12, abs_tol=1e-14)
 
 
-def test_losses_of_scores_that_need_many_bits_are_not_taken_from_codes():
+def assert_losses_are_those_of_expressions(found: pl.DataFrame, table: pl.DataFrame) -> None:
+    losses = found.filter(pl.col("measure") != "auprec")
+    kinds = losses.select("measure", "prior").unique(maintain_order=True).rows()
+    for name, prior in kinds:
+        of_name = losses.filter(measure=name)
+        if name.endswith("_range"):
+            value = pr.expr.measure(name, "truth", "score", over=ASKED["over"])
+        elif prior in ASKED["priors"]:
+            value = pr.expr.measure(name, "truth", "score", prior=prior)
+            of_name = of_name.filter(prior=prior)
+        else:
+            continue
+        expected = table.group_by("key").agg(value.alias("estimate")).sort("key")
+        estimates = of_name.select("key", "estimate")
+        assert_frame_equal(estimates, expected, rel_tol=1e-12, abs_tol=1e-14)
+
+
+def test_losses_of_scores_that_need_many_bits():
     table = far_apart(np.random.default_rng(7).random(2_000))
-    assert ranked_cells(read(keyed(table, by="key", **NAMES)), scored=True) is None
-    asked = NAMES | {"by": "key", "priors": 0.1, "measures": "refinement_loss"}
-    plan = pr.evaluate(table.lazy(), **asked).collect()
-    assert_frame_equal(pr.evaluate(table, **asked), plan, rel_tol=1e-12)
+    losses = ["brier", "refinement_loss"]
+    found = pr.evaluate(table, **NAMES, by="key", priors=0.3, measures=losses)
+    assert_losses_are_those_of_expressions(found, table)
+    weighted = table.with_columns(weight=1.0)
+    same = pr.evaluate(weighted, **NAMES, by="key", priors=0.3, measures=losses, weight="weight")
+    assert_frame_equal(same.select("key", "estimate"), found.select("key", "estimate"))
 
 
 def test_blocks_add_up(monkeypatch):
@@ -193,11 +212,13 @@ def far_apart(score: np.ndarray) -> pl.DataFrame:
 
 def test_scores_of_many_bits_are_ranked_without_the_last_ones_unless_they_tie():
     rng = np.random.default_rng(5)
-    for scores, ranked in ((rng.random(2_000), True), (np.ones(2_000), False)):
+    for scores, lacks_bits in ((rng.random(2_000), True), (np.ones(2_000), False)):
         table = far_apart(scores)
-        assert (ranked_cells(read(keyed(table, by="key", **NAMES))) is not None) == ranked
-        plan = pr.evaluate(table.lazy(), by="key", **ASKED).collect()
-        assert_frame_equal(pr.evaluate(table, by="key", **ASKED), plan, rel_tol=1e-12)
+        found = cells(table, "key")
+        known = np.isin(found.rows.scores(np.arange(2_000)), table["score"].to_numpy())
+        assert known.all() != lacks_bits
+        arrays, plan = (of(table, by="key", **ASKED) for of in (of_arrays, of_plan))
+        assert_frame_equal(arrays, plan, rel_tol=1e-12)
 
 
 def test_scores_next_to_each_other_are_told_apart():
@@ -209,12 +230,13 @@ def test_scores_next_to_each_other_are_told_apart():
     assert found["estimate"].to_list() == [1.0] * 900
 
 
-def test_keys_far_apart_are_counted_first(monkeypatch):
+def test_keys_far_apart_are_looked_up(monkeypatch):
     table = pl.DataFrame({"key": [0, 5], "truth": [True, False], "score": [0.5, 0.25]})
-    predictions = read(keyed(table, by="key", **NAMES))
-    for most, ranked in ((6, True), (5, False)):
+    for most, index in ((6, [0, 5]), (5, [0, 1])):
         monkeypatch.setattr(ranking, "MAX_POSSIBLE", most)
-        assert (ranked_cells(predictions) is not None) == ranked
+        found = cells(table, "key").totals
+        assert found[KEY_INDEX].to_list() == index
+        assert found["key"].to_list() == [0, 5]
 
 
 def test_scores_that_are_labels_are_noted_by_key():
@@ -222,8 +244,6 @@ def test_scores_that_are_labels_are_noted_by_key():
         {"key": [0, 0, 2, 2], "truth": [True, False] * 2, "score": [1.0, 0.0, 0.5, 1.0]}
     )
     noted = pr.evaluate(table, by="key", measures="auc", **NAMES)
-    plan = pr.evaluate(table.lazy(), by="key", measures="auc", **NAMES).collect()
-    assert_frame_equal(noted, plan)
     assert noted["note"].is_not_null().to_list() == [True, False]
 
 

@@ -14,8 +14,8 @@ from polars.testing import assert_frame_equal
 from strategies import tables
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, OutputRefused
-from polaroc.evaluation import needs, out_of_core
+from polaroc.errors import InvalidArgument, InvalidPredictions, OutputRefused
+from polaroc.evaluation import needs, reader, sums
 from polaroc.evaluation.numbered_rows import NumberedRows
 from polaroc.evaluation.partitions import RangeFiles, ScoreRanges, partitions
 from polaroc.files import memory
@@ -29,14 +29,14 @@ ROWS = 3000
 def small(monkeypatch):
     """Count memory from nothing on and read few rows at once: small tables can be too large."""
     monkeypatch.setattr(memory, "LEAST", 0)
-    monkeypatch.setattr(out_of_core, "BASE", 0)
-    monkeypatch.setattr(out_of_core, "LEAST_BATCH", 300)
+    monkeypatch.setattr(sums, "BASE", 0)
+    monkeypatch.setattr(reader, "LEAST_BATCH", 300)
 
 
 def room(rows: int, weight: str | None = None) -> int:
     """Memory for at most so many rows, none of which are positive."""
-    weights = 0 if weight is None else needs.WEIGHT_IN_MEMORY + 2 * needs.WEIGHT_ON_DISK
-    return rows * (needs.IN_MEMORY + 2 * needs.ON_DISK + weights)
+    weights = 0 if weight is None else needs.WEIGHT + 2 * needs.WEIGHT_ON_DISK
+    return 2 * rows * (needs.ROW + 2 * needs.ON_DISK + weights)
 
 
 def same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -149,7 +149,7 @@ def test_small_tables_add_up_however_they_are_cut(table, rows):
     whole = pr.evaluate(table, **NAMES, weight=weight, over=(0.1, 0.5))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "LEAST", 0)
-        patch.setattr(out_of_core, "BASE", 0)
+        patch.setattr(sums, "BASE", 0)
         cut = pr.evaluate(table, **NAMES, weight=weight, over=(0.1, 0.5), memory=room(rows, weight))
     same(cut, whole)
 
@@ -160,33 +160,43 @@ def test_invalid_rows_have_the_same_notes():
         score=pl.when(pl.int_range(pl.len()) % 100 == 0).then(None).otherwise("score")
     )
     asked = {**NAMES}
-    for nulls in ("raise", "drop"):
-        whole = pr.evaluate(table.lazy(), nulls=nulls, **asked).collect()
-        same(pr.evaluate(table.lazy(), nulls=nulls, memory=room(400), **asked).collect(), whole)
-    with pytest.raises(pr.errors.InvalidPredictions, match="30 null scores"):
-        pr.evaluate(table, memory=room(400), **asked)
+    whole = pr.evaluate(table, nulls="drop", **asked)
+    assert whole["note"].str.starts_with("dropped ").fill_null(False).any()
+    same(pr.evaluate(table.lazy(), nulls="drop", memory=room(400), **asked).collect(), whole)
+    for frame, most in ((table, None), (table, room(400)), (table.lazy(), room(400))):
+        with pytest.raises(InvalidPredictions, match=r"30 null scores in 7 key\(s\): model='a'"):
+            pr.evaluate(frame, memory=most, **asked).lazy().collect()
 
 
 @pytest.mark.parametrize("kept", [0, 20])
-@pytest.mark.parametrize("nulls", ["raise", "drop"])
-def test_invalid_rows_need_no_space(kept, nulls):
+def test_invalid_rows_need_no_space(kept):
     score = pl.when(pl.int_range(pl.len()) < kept).then("score")
-    table = predictions(RNG.random(ROWS)).with_columns(score.alias("score")).lazy()
-    asked = {**NAMES, "nulls": nulls}
-    whole = pr.evaluate(table, **asked).collect()
-    same(pr.evaluate(table, memory=room(50), **asked).collect(), whole)
+    table = predictions(RNG.random(ROWS)).with_columns(score.alias("score"))
+    asked = {**NAMES, "nulls": "drop"}
+    whole = pr.evaluate(table, **asked)
+    same(pr.evaluate(table.lazy(), memory=room(50), **asked).collect(), whole)
 
 
-@pytest.mark.slow
-def test_the_work_is_done_at_once(tmp_path):
+@pytest.mark.parametrize("most", [400, 4 * ROWS, None])
+def test_the_work_is_done_when_the_plan_is_collected(most):
+    table, readings = predictions(RNG.random(ROWS)), []
+    source = table.lazy().map_batches(lambda rows: readings.append(1) or rows, schema=table.schema)
+    plan = pr.evaluate(source, **NAMES, memory=None if most is None else room(most))
+    assert plan.collect_schema().names()[:2] == ["model", "fold"]
+    assert readings == []
+    same(plan.collect(), pr.evaluate(table, **NAMES))
+    assert readings == [1]
+
+
+@pytest.mark.parametrize("most", [400, 4 * ROWS, None])
+def test_a_file_that_was_cut_short_gives_no_numbers(tmp_path, most):
     table = predictions(RNG.random(ROWS))
     table.write_parquet(tmp_path / "rows.parquet")
-    for most in (400, 2 * ROWS):
-        scanned = pl.scan_parquet(tmp_path / "rows.parquet")
-        found = pr.evaluate(scanned, **NAMES, memory=room(most))
-        (tmp_path / "rows.parquet").rename(tmp_path / "moved")
-        same(found.collect(), pr.evaluate(table, **NAMES))
-        (tmp_path / "moved").rename(tmp_path / "rows.parquet")
+    scanned = pl.scan_parquet(tmp_path / "rows.parquet")
+    plan = pr.evaluate(scanned, **NAMES, memory=None if most is None else room(most))
+    table.filter(truth=True).write_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(pl.exceptions.PanicException):
+        plan.collect()
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -278,9 +288,9 @@ RUN = """
     import polars as pl
     import polaroc as pr
     from polaroc.files import memory
-    from polaroc.evaluation import out_of_core
-    memory.LEAST = out_of_core.BASE = 0
-    out_of_core.LEAST_BATCH = 50
+    from polaroc.evaluation import reader, sums
+    memory.LEAST = sums.BASE = 0
+    reader.LEAST_BATCH = 50
     table = pl.DataFrame({"truth": [True, False] * 50, "score": [i / 100 for i in range(100)]})
     def wait(done, rows):
         print("halfway", flush=True)
@@ -361,7 +371,7 @@ def test_too_small_a_disk_is_said_once_rows_are_too_many(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: Full)
     table = predictions(RNG.random(ROWS)).lazy()
     with pytest.raises(OutputRefused, match=r"0\.0 GB of scratch space"):
-        pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path)
+        pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path).collect()
     assert list(tmp_path.iterdir()) == []
 
 

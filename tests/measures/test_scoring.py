@@ -8,7 +8,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
-from polaroc.evaluation import out_of_core
+from polaroc.evaluation import sums
 from polaroc.files import memory
 from polaroc.measures.catalog import higher_is_better
 from polaroc.measures.scoring import INFINITE, NOT_PROBABILITIES
@@ -185,7 +185,7 @@ def test_expressions_are_the_frame_functions(prior, score_prior):
 @pytest.mark.parametrize("digits", [1, 8])
 def test_partitions_of_the_score_add_up(monkeypatch, digits):
     monkeypatch.setattr(memory, "LEAST", 0)
-    monkeypatch.setattr(out_of_core, "BASE", 0)
+    monkeypatch.setattr(sums, "BASE", 0)
     table = predictions(7, 900, digits)
     asked = {**NAMES, "model": "model", "priors": [0.1, "observed"], "over": OVER}
     asked |= {"measures": ["auc", *AT_PRIORS, *RANGES], "weight": "weight"}

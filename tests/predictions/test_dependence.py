@@ -138,14 +138,19 @@ def test_of_many_rows_values_are_counted_roughly(are_scattered):
     assert notes(pr.evaluate(table.drop("user"), **asked)) == []
 
 
-def test_the_key_and_the_cluster_are_not_doubted_and_a_plan_is_not_read():
+def test_the_key_and_the_cluster_are_not_doubted():
     asked = {**NAMES, "measures": "auc"}
     few = A.filter(pl.col("patient") < 12).with_columns(truth=pl.col("row") % 2 == 0)
     own = pr.evaluate(few, **asked, by="patient", intervals="wald")
     assert not [one for one in notes(own) if "independent" in one]
     assert notes(pr.bootstrap(A, **asked, cluster="patient", draws=100)) == []
-    assert notes(pr.evaluate(A.lazy(), **asked, intervals="logit").collect()) == []
     assert notes(pr.evaluate(A, **asked)) == []
+
+
+def test_rows_of_a_plan_are_doubted_as_those_of_a_frame():
+    asked = {**NAMES, "measures": "auc", "intervals": "logit"}
+    found = notes(pr.evaluate(A.lazy(), **asked).collect())
+    assert found == notes(pr.evaluate(A, **asked)) != []
 
 
 def test_scores_of_several_models_are_one_row_per_case():

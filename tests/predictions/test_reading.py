@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.errors import InvalidPredictions, OutputRefused
-from polaroc.evaluation import out_of_core
+from polaroc.evaluation import sums
 from polaroc.evaluation.partitions import RangeFiles
 from polaroc.files import memory
 
@@ -273,7 +273,7 @@ STEPS = [
 @pytest.fixture
 def small(monkeypatch):
     monkeypatch.setattr(memory, "LEAST", 0)
-    monkeypatch.setattr(out_of_core, "BASE", 0)
+    monkeypatch.setattr(sums, "BASE", 0)
 
 
 def shown(result):
@@ -379,16 +379,28 @@ def test_perfect_scores_are_perfect_whichever_rows_are_read(shuffled, measured, 
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_plan_sent_elsewhere_reads_its_source_once(engine, tmp_path):
+@pytest.mark.parametrize("area", ["evaluate, by", "evaluate, intervals", "curve, auc"])
+def test_a_plan_sent_elsewhere_reads_its_source_once(area, engine, tmp_path):
     PERFECT.write_parquet(tmp_path / "rows.parquet")
     source = SHUFFLED["filter"](pl.scan_parquet(tmp_path / "rows.parquet"))
-    plan = AREAS["evaluate, by"](source)
+    plan = AREAS[area](source)
     sent = pl.LazyFrame.deserialize(io.BytesIO(plan.serialize()))
-    twice = pl.concat([sent, pl.LazyFrame.deserialize(io.BytesIO(plan.serialize()))])
-    found = twice.collect(engine=engine)
-    assert found["estimate"].to_list() == [1.0] * found.height
+    found = pl.concat([sent, sent]).collect(engine=engine)
+    assert found["estimate"].to_list() == pytest.approx([1.0] * found.height, abs=1e-13)
     halves = found.head(found.height // 2), found.tail(found.height // 2)
     assert_frame_equal(*halves)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("small_room", [False, True])
+def test_measures_joined_with_themselves_are_of_one_reading(engine, small_room, small):
+    source = Source(predictions)
+    measures = evaluate(source.frame, memory=100 * 88 if small_room else None)
+    areas = measures.filter(pl.col("measure") == "auc").select(*BY, auc="estimate")
+    found = measures.join(areas, on=BY).filter(measure="auc").collect(engine=engine).sort(BY)
+    assert found["auc"].equals(found["estimate"])
+    expected = pr.evaluate(source.only_reading, **NAMES, measures="auc")
+    assert_frame_equal(found.select(expected.columns), expected, rel_tol=1e-12)
 
 
 # --- rows in trouble ----------------------------------------------------------------------------
@@ -416,11 +428,11 @@ def test_what_is_refused_is_told_of_one_reading(refusing, tmp_path, monkeypatch)
 def test_notes_are_of_the_reading_that_is_measured(memory):
     source = Source(predictions)
     found = pr.evaluate(
-        source.frame, truth="truth", score="gone", model=None, fold=None, memory=memory
-    ).collect()
+        source.frame, truth="truth", score="gone", model=None, fold=None, memory=memory,
+        measures="auc", nulls="drop",
+    ).collect()  # fmt: skip
     count = source.only_reading["gone"].null_count()
-    assert found["note"].unique().to_list() == [f"{count} null scores"]
-    assert found["positives"].null_count() == found.height
+    assert found["note"].to_list() == [f"dropped {count} null scores"]
 
 
 def test_missing_values_are_counted_in_one_reading():
@@ -439,14 +451,15 @@ def test_what_was_read_onto_disk_is_removed(small, tmp_path):
     def progress(done, rows):
         seen.append(len(list(tmp_path.iterdir())))
 
-    evaluate(Source(predictions).frame, memory=100 * 24, scratch=tmp_path, progress=progress)
+    frame = Source(predictions).frame
+    evaluate(frame, memory=100 * 24, scratch=tmp_path, progress=progress).collect()
     assert set(seen) == {1}
     assert list(tmp_path.iterdir()) == []
 
 
 def test_rows_that_fit_in_memory_need_no_disk(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", None)
-    evaluate(Source(predictions).frame, memory="1GB", scratch=tmp_path)
+    evaluate(Source(predictions).frame, memory="1GB", scratch=tmp_path).collect()
 
 
 @pytest.mark.parametrize("error", [OSError, pl.exceptions.ComputeError])
@@ -456,12 +469,12 @@ def test_a_disk_that_fills_up_is_told(small, tmp_path, monkeypatch, error):
 
     monkeypatch.setattr(RangeFiles, "write", full)
     with pytest.raises(OutputRefused, match=r"(?s)is full.*Hint: .*larger disk"):
-        evaluate(TEST.lazy(), memory=100 * 24, scratch=tmp_path)
+        evaluate(TEST.lazy(), memory=100 * 24, scratch=tmp_path).collect()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_other_errors_of_the_source_are_passed_on(tmp_path):
     wrong = TEST.lazy().with_columns(score=pl.col("kind").cast(pl.Float64))
     with pytest.raises(pl.exceptions.InvalidOperationError):
-        evaluate(wrong, memory="1GB", scratch=tmp_path)
+        evaluate(wrong, memory="1GB", scratch=tmp_path).collect()
     assert list(tmp_path.iterdir()) == []

@@ -99,13 +99,6 @@ def test_what_has_no_interval_says_why():
     drawn = pr.evaluate(table, **NAMES, **asked, measures=["auc", "brier"], intervals="percentile")
     assert drawn["lower"].is_null().to_list() == [False, True, True]
     assert drawn["note"].to_list() == [None, NOT_RESAMPLED, NOT_RESAMPLED]
-    halves = table.with_columns(w=0.5).lazy()
-    weighted = pr.evaluate(
-        halves, **NAMES, weight="w", **asked, measures="brier", intervals="logit"
-    )
-    assert weighted.collect()["note"].unique().to_list() == [
-        "weights are not counts of cases: no interval"
-    ]
 
 
 @pytest.mark.long

@@ -2,7 +2,7 @@ import math
 
 import polars as pl
 import pytest
-from comparison import ODD_ROWS, assert_same, lazily, odd, predictions
+from comparison import ODD_ROWS, assert_same, evaluated, lazily, odd, predictions
 from engines import Engine
 
 import polaroc as pr
@@ -31,7 +31,7 @@ def test_odd_rows_are_treated_as_polars_does(engine: Engine, weight, nulls):
     asked = COLUMNS | {"by": ["case", "model"], "weight": weight, "nulls": nulls}
     assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
     asked |= {"over": (0.1, 0.4), "priors": ["observed", 0.1, 0.005]}
-    assert_same(pr.warehouse.evaluate(uploaded, **asked), lazily(pr.evaluate, table, **asked))
+    assert_same(pr.warehouse.evaluate(uploaded, **asked), evaluated(table, **asked))
 
 
 @pytest.mark.alike
@@ -41,7 +41,7 @@ def test_a_table_without_keys_is_treated_as_polars_does(engine: Engine, name):
     uploaded = engine.table(table)
     if name == "empty":
         assert_same(pr.warehouse.curve(uploaded, **asked), lazily(pr.curve, table, **asked))
-    assert_same(pr.warehouse.evaluate(uploaded, **asked), lazily(pr.evaluate, table, **asked))
+    assert_same(pr.warehouse.evaluate(uploaded, **asked), evaluated(table, **asked))
 
 
 def test_hulls_of_odd_rows_are_those_of_polars(engine: Engine):
@@ -49,7 +49,7 @@ def test_hulls_of_odd_rows_are_those_of_polars(engine: Engine):
     asked = COLUMNS | {"by": ["case"], "interpolation": "hull", "nulls": "drop"}
     asked["weight"] = "weight"
     found = pr.warehouse.evaluate(engine.table(table), **asked)
-    assert_same(found, lazily(pr.evaluate, table, **asked))
+    assert_same(found, evaluated(table, **asked))
 
 
 @pytest.mark.alike(3)
@@ -110,7 +110,7 @@ def assert_areas_same(engine: Engine, table: pl.DataFrame, **more) -> None:
     table = table.with_columns(pl.col("case").cast(pl.Int64))
     asked = COLUMNS | {"by": "case", "measures": "auc"} | more
     found = pr.warehouse.evaluate(engine.table(table), **asked)
-    assert_same(found, lazily(pr.evaluate, table, **asked))
+    assert_same(found, evaluated(table, **asked))
 
 
 def test_columns_may_have_any_name(engine: Engine):

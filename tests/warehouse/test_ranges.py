@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from comparison import INFINITE, assert_same, predictions
+from comparison import INFINITE, assert_same, evaluated, predictions
 from engines import Engine
 from polars.testing import assert_frame_equal
 
@@ -90,7 +90,7 @@ def test_a_key_that_cannot_be_ranked_has_no_measures_in_any_range(engine: Engine
     )
     asked = {"truth": "truth", "score": "score", "by": "key", "priors": [0.5]}
     found = pr.warehouse.evaluate(engine.table(table), **asked, ranges=[0.2, 0.3])
-    assert_same(found, pr.evaluate(table.lazy(), **asked).collect())
+    assert_same(found, evaluated(table, **asked))
 
 
 def test_no_range_holds_much_more_than_its_share(engine: Engine):

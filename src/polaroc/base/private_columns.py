@@ -19,9 +19,9 @@ LEAST_LABEL, GREATEST_LABEL = _columns("least_label greatest_label")
 
 # Sorted rows and curves.
 KEY_INDEX, SORT_CODE, PLACE, SIZE = _columns("index code place size")
-TP_OFFSET, FP_OFFSET, LEAST_POS, LEAST_NEG = _columns("tp_offset fp_offset least_pos least_neg")
 RECALL, STEP, ROW, RANGE, HAS_ONES = _columns("recall step row range has_ones")
-GREATEST_WEIGHT, KEY_NUMBER = _columns("greatest_weight key_number")
+LEAST_POS, LEAST_NEG, GREATEST_WEIGHT = _columns("least_pos least_neg greatest_weight")
+KEY_NUMBER = private("key_number")
 
 # Thresholds and costs.
 SAME, SHARES, SOUGHT = _columns("same shares sought")

@@ -90,10 +90,6 @@ def evaluate(
                     f"--ranges is {ranges}, which is for a table at an address.",
                     hint="for files give --memory: ranges are then made where they are needed.",
                 )
-            if "intervals" in call.options:
-                cases = call.in_memory
-            else:
-                call.options.setdefault("memory", "auto")
             result = measured(
                 cases, call.options, priors if drawn else None,
                 progress=lambda done, rows: say(f"measuring, {done / rows:.0%} of {rows:,} rows"),

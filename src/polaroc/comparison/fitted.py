@@ -6,6 +6,7 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.names import noted_by_kind
+from polaroc.comparison.compared import doubted
 from polaroc.comparison.measure_rows import below_chance
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
@@ -16,7 +17,7 @@ from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Over
-from polaroc.typing import Prior
+from polaroc.typing import Prior, Priors
 from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
 from polaroc.uncertainty.test_sets import of_test_set
@@ -30,7 +31,7 @@ class Fitted:
     measure: Measure
     evidence: Evidence
     estimates: pl.DataFrame  # tidy, a row per model
-    doubts: tuple[str, ...]  # the notes on them, and AUCs below chance
+    doubts: tuple[str, ...]  # rows that are alike, notes on the models, AUCs below chance
 
     @property
     def models(self) -> pl.Series:
@@ -62,7 +63,7 @@ def fitted(
             hint="leave the model out, or take another measure.",
         )
     noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
-    doubts = (*noted_by_kind(noted.rows()), *below_chance(measured, name))
+    doubts = (*doubted(cases), *noted_by_kind(noted.rows()), *below_chance(measured, name))
     return Fitted(read, measure, of_test_set(read.only, [measure]), estimates, doubts)
 
 
@@ -78,7 +79,7 @@ def single_measure(
                       f"{quoted(allowed)}.", test_train_ratio=0.25),
         )  # fmt: skip
     check_choice("measure", name, allowed)
-    priors = [prior] if isinstance(prior, str | float | int) else prior
+    priors: Priors = [prior] if isinstance(prior, str | float | int) else prior
     selected = select_measures(
         name, priors, over, "exact", ARRAYS, score_prior=score_prior
     ).measures

@@ -13,7 +13,7 @@ from polaroc.comparison.checks import (
     of_one_range,
 )
 from polaroc.comparison.compare import NO_BEARING, compare
-from polaroc.comparison.compared import Compared, compared, doubted, two_models
+from polaroc.comparison.compared import Compared, compared, two_models
 from polaroc.comparison.design import Incomplete
 from polaroc.comparison.fitted import fitted, too_few_cases
 from polaroc.comparison.missed_positives import rate_of_passes, too_few_to_pass
@@ -264,7 +264,7 @@ def _on_cases(
     else:
         lower, upper, note = None, None, SAME_DIFFERENCE
     warnings = (
-        *given.left_out, ON_CASES.format(evidence.about), *doubted(given.cases),
+        *given.left_out, ON_CASES.format(evidence.about),
         *([] if note is None else [note]), *models.doubts,
     )  # fmt: skip
     estimates = dict(zip(scored.models, evidence.estimates[0].tolist(), strict=True))

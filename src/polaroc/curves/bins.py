@@ -14,7 +14,8 @@ from polaroc.base.columns import CURVE, check_keys, collect_like, takes_table, w
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import COUNT, PLACE, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
-from polaroc.curves.curve import in_order, rate
+from polaroc.curves.curve import in_order
+from polaroc.curves.segments import rate
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns

@@ -181,6 +181,17 @@ def hulls_of_cells(cells: CellArrays) -> CellArrays:
     )
 
 
+def outermost(cells: CellArrays) -> "Array":
+    """The places of cells at vertices of the hull of their key's cells."""
+    counts, kept = cells.counts, []
+    for start, end in pairwise(cells.starts.tolist()):
+        if start == end:
+            continue
+        fp, tp = (np.append(0, counts[name][start:end]) for name in ("fp", "tp"))
+        kept.append(start + hull_vertices(fp, tp)[1:] - 1)
+    return np.concatenate(kept) if kept else np.zeros(0, np.int64)
+
+
 def hull_vertices(fp: "Array", tp: "Array") -> "Array":
     """Indices of the strictly convex vertices of a ROC curve, from cumulative counts.
 

@@ -6,10 +6,8 @@ from math import prod
 
 import polars as pl
 
-from polaroc.base.joins import attach
 from polaroc.base.private_columns import (
     COUNT,
-    FP_OFFSET,
     GREATEST_LABEL,
     GREATEST_WEIGHT,
     HAS_ONES,
@@ -18,11 +16,9 @@ from polaroc.base.private_columns import (
     LEAST_NEG,
     LEAST_POS,
     ROW_ERROR,
-    TP_OFFSET,
     TRUTH,
     WEIGHT,
 )
-from polaroc.curves.packing import PACK_128, STEPS, Packing, packing
 from polaroc.predictions.row_checks import (
     SCORE,
     error_count_column,
@@ -47,47 +43,6 @@ MAX_WEIGHT_RATIO = 1e12
 WEIGHT_RATIO_NOTE = "weights differ more than a trillionfold: the smallest are lost in rounding"
 
 
-@dataclass(frozen=True)
-class Keys:
-    """The `totals` of each key, the names of the key columns, and how the rows are packed.
-
-    `KEY_INDEX` may have gaps. It is computed from the key columns by `index`, or looked up
-    with a join where `index` is None.
-    """
-
-    totals: pl.LazyFrame
-    names: list[str]
-    packing: Packing = PACK_128
-    index: pl.Expr | None = None
-
-    @property
-    def key_columns(self) -> pl.LazyFrame:
-        """The `KEY_INDEX` and the key columns of each key."""
-        return self.totals.select(KEY_INDEX, *self.names)
-
-    @property
-    def key_notes(self) -> pl.LazyFrame:
-        """The `KEY_INDEX`, the key columns and the `note` of each key."""
-        return self.totals.select(KEY_INDEX, *self.names, "note")
-
-
-def build_key_index(predictions: Predictions, *, eager: bool) -> Keys:
-    """The keys of predictions, counted at once if `eager`, else as a plan.
-
-    Counting first reads the source once more, but allows shorter sort codes.
-    """
-    names = predictions.keys
-    if not eager:
-        index = None if names else pl.lit(0, pl.UInt32)
-        return Keys(totals(predictions), names, index=index)
-    engine = predictions.engine
-    scores = score_extremes(predictions).collect(engine=engine)
-    # Scores that are labels have ones: without any, no key need be checked for labels.
-    has_ones = scores[HAS_ONES].item()
-    counts = totals(predictions, labels=has_ones).collect(engine=engine)
-    return keys_from_counts(predictions, counts, scores)
-
-
 def score_extremes(predictions: Predictions) -> pl.LazyFrame:
     """The columns `SCORE_EXTREMES`, and whether any score is one."""
     score = pl.col(SCORE)
@@ -97,28 +52,6 @@ def score_extremes(predictions: Predictions) -> pl.LazyFrame:
         pl.when(score != 0).then(score.abs()).min().alias("least_magnitude"),
         (score == 1).any().alias(HAS_ONES),
     )
-
-
-def keys_from_counts(predictions: Predictions, counts: pl.DataFrame, scores: pl.DataFrame) -> Keys:
-    """The keys of predictions from their collected `totals` and `score_extremes`."""
-    names, step = predictions.keys, STEPS.get(predictions.score_type, 1)
-    extremes = pl.Series(scores.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
-    dense = packing(counts.height, extremes, step)
-    levels = key_levels([counts[name] for name in names])
-    sparse = PACK_128 if levels is None else packing(levels.size, extremes, step)
-    if levels is None or (sparse == PACK_128 and dense != PACK_128):
-        # A consecutive index may need fewer bits.
-        return Keys(counts.lazy(), names, dense)
-    index = levels.index
-    return Keys(counts.with_columns(index.alias(KEY_INDEX)).lazy(), names, sparse, index)
-
-
-def attach_key_index(predictions: Predictions, keys: Keys) -> pl.LazyFrame:
-    """The rows that can be ranked, with `KEY_INDEX` in place of the key columns."""
-    rows = predictions.valid_rows
-    if keys.index is None:
-        return attach(rows, keys.key_columns, keys.names).drop(keys.names)
-    return rows.with_columns(keys.index.alias(KEY_INDEX)).drop(keys.names)
 
 
 @dataclass(frozen=True)
@@ -242,8 +175,7 @@ def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
     """One row per key, in key order.
 
     `KEY_INDEX` UInt32 counts the keys from 0; `positives` and `negatives` are null where rows
-    of the key cannot be ranked; `COUNT` is the number of all rows; `TP_OFFSET`, `FP_OFFSET`
-    and, for weights, `LEAST_POS` and `LEAST_NEG` are for `cells`; `note` counts the invalid or
+    of the key cannot be ranked; `LEAST_WEIGHTS` are there for weights; `note` counts the invalid or
     dropped rows and, with `labels`, reports scores that are labels.
     """
     return totals_of_counts(predictions, key_counts(predictions, labels=labels), labels=labels)
@@ -306,10 +238,7 @@ def totals_of_counts(
         pl.col(KEY_INDEX).cast(pl.UInt32),
         pl.when(~fatal).then(positives).alias("positives"),
         pl.when(~fatal).then(negatives).alias("negatives"),
-        _offset(positives, predictions.weighted).alias(TP_OFFSET),
-        _offset(negatives, predictions.weighted).alias(FP_OFFSET),
         *(name for name in LEAST_WEIGHTS if predictions.weighted),
-        COUNT,
         pl.concat_str(
             _row_errors(predictions, fatal),
             *([ratio] if predictions.weighted else []),
@@ -332,14 +261,6 @@ def _weight_extremes(predictions: Predictions) -> list[pl.Expr]:
         for in_class, name in zip(classes, LEAST_WEIGHTS, strict=True)
     ]
     return [*least, weight.filter(is_counted).max().alias(GREATEST_WEIGHT)]
-
-
-def _offset(total: pl.Expr, weighted: bool) -> pl.Expr:
-    """Offset that turns counts cumulated over all keys into those of one key.
-
-    Sums of weights start anew in each key, so theirs is zero.
-    """
-    return pl.lit(0.0) if weighted else total - total.cum_sum()
 
 
 def _row_errors(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:

@@ -30,8 +30,6 @@ class Packing:
 
     Attributes
     ----------
-    kind
-        The integer type of a code.
     best
         A rank (see `rank_of`) above those of all scores.
     scores
@@ -46,12 +44,11 @@ class Packing:
     Examples
     --------
     >>> rows = pl.DataFrame({"k": [0, 0, 1], "s": [0.1, 0.9, 2.0], "t": [True, False, True]})
-    >>> codes = rows.select("s", PACK_128.code(pl.col("k"), pl.col("s"), pl.col("t")).alias("c"))
-    >>> codes.sort("c")["s"].to_list()
+    >>> code = packing(2, rows["s"]).code(pl.col("k"), pl.col("s"), pl.col("t"))
+    >>> rows.sort(code)["s"].to_list()
     [0.9, 0.1, 2.0]
     """
 
-    kind: pl.DataType
     best: int
     scores: int
     zero_gap: int = 0
@@ -63,33 +60,12 @@ class Packing:
 
         The key is an integer below 2³²; the score neither null nor NaN; −0.0 equals 0.0.
         """
-        below_best = self._best() - rank_of(score, self.zero_gap, self.step, self.above_zero)
-        if self != PACK_128:
-            # A score that a lazy plan computes again may differ in its last digit.
-            below_best = below_best.clip(1, self.scores - 1).cast(self.kind)
-        return (index.cast(self.kind) * self._literal(self.scores) + below_best) * self._literal(
-            2
-        ) + truth
-
-    def anchor_code(self, index: pl.Expr) -> pl.Expr:
-        """The code of a key's anchor, before the codes of its rows."""
-        return index.cast(self.kind) * self._literal(2 * self.scores)
-
-    def index_of(self, code: pl.Expr) -> pl.Expr:
-        """The key's index in a code."""
-        return (code // self._literal(2 * self.scores)).cast(pl.UInt32)
-
-    def truth_of(self, code: pl.Expr) -> pl.Expr:
-        """The truth in a code, as Int64."""
-        return (code & self._literal(1)).cast(pl.Int64)
-
-    def score_of(self, code: pl.Expr) -> pl.Expr:
-        """The score in a code, as Float64."""
-        below_best = ((code // self._literal(2)) % self._literal(self.scores)).cast(self._signed)
-        return score_at((self._best() - below_best).cast(pl.Int64), self.zero_gap, self.step)
+        below_best = self.best - rank_of(score, self.zero_gap, self.step, self.above_zero)
+        place = index.cast(pl.UInt64) * pl.lit(self.scores, pl.UInt64) + below_best.cast(pl.UInt64)
+        return place * pl.lit(2, pl.UInt64) + truth
 
     def scores_of(self, codes: "Array") -> "Array":
-        """The scores in an array of codes of 64 bits, which takes a fraction of the time."""
+        """The scores in an array of codes."""
         below_best = ((codes >> np.uint64(1)) % np.uint64(self.scores)).view(np.int64)
         rank = self.best - below_best
         if self.above_zero:
@@ -99,41 +75,21 @@ class Packing:
         scores = np.copysign(size.view(np.float64), rank)
         return scores
 
-    def ends_run(self, code: pl.Expr) -> pl.Expr:
-        """Whether a row, sorted by code, is the last of its key and score."""
-        run = code | self._literal(1)
-        return (run != run.shift(-1)).fill_null(True)
 
-    @property
-    def _signed(self) -> pl.DataType:
-        """A type that holds differences of ranks, which are small for codes of 64 bits."""
-        return pl.Int64() if self.kind == pl.UInt64() else pl.Int128()
-
-    def _best(self) -> pl.Expr:
-        return pl.lit(self.best, self._signed)
-
-    def _literal(self, number: int) -> pl.Expr:
-        return pl.lit(number, self.kind)
-
-
-# 32 bits for the key, 64 for the score, one for the truth: enough for any table.
-PACK_128 = Packing(pl.Int128(), MAGNITUDE, 2**64)
-
-
-def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
-    """A packing in 64 bits where `keys` times the range of `scores` fits, else `PACK_128`.
+def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing | None:
+    """A packing in 64 bits, None where `keys` times the range of `scores` does not fit.
 
     `scores` needs only the lowest, the highest and the least nonzero magnitude of all scores;
     `step` is the number of ranks from one score to the next.
 
     Examples
     --------
-    >>> packing(60, pl.Series([0.001, 0.999])).kind, packing(60, pl.Series([-1.0, 1e-12])).kind
-    (UInt64, Int128)
+    >>> [packing(60, pl.Series(ends)) is None for ends in ([0.001, 0.999], [-1.0, 1e-12])]
+    [False, True]
     """
     scores_known = scores.drop_nulls()
     if scores_known.is_empty() or scores_known.is_nan().any():
-        return PACK_128
+        return None
     magnitudes = scores_known.to_frame("score").select(rank_of(pl.col("score").abs()))["score"]
     zero_gap = min((size for size in magnitudes if size), default=step) - step
     rank = rank_of(pl.col("score"), zero_gap, step)
@@ -141,7 +97,7 @@ def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing:
     best, positions = max(ranks) + 1, max(ranks) - min(ranks) + 2
     fits = 2 * positions * keys < 2**64
     above_zero = bool(scores_known.min() > 0)  # type: ignore[operator]
-    return Packing(pl.UInt64(), best, positions, zero_gap, step, above_zero) if fits else PACK_128
+    return Packing(best, positions, zero_gap, step, above_zero) if fits else None
 
 
 def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1, above_zero: bool = False) -> pl.Expr:
@@ -166,9 +122,3 @@ def ranks_of(scores: "Array") -> "Array":
     magnitude = bits & MAGNITUDE
     ranks: Array = np.where(bits < 0, -magnitude, magnitude)
     return ranks
-
-
-def score_at(rank: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:
-    """The Float64 of a rank."""
-    magnitude = rank.abs() * step + pl.when(rank == 0).then(0).otherwise(zero_gap)
-    return magnitude.reinterpret(dtype=pl.Float64) * pl.when(rank < 0).then(-1.0).otherwise(1.0)

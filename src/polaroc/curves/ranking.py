@@ -1,14 +1,17 @@
 """Rank the rows of a table in memory: totals and cells from one sorted array."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 import polars as pl
 
+from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
     CLUSTER,
     HAS_ONES,
     KEY_INDEX,
+    KEY_NUMBER,
     PLACE,
     SORT_CODE,
     TRUTH,
@@ -23,7 +26,7 @@ from polaroc.curves.keys import (
     score_extremes,
     weight_ratio_note,
 )
-from polaroc.curves.packing import PACK_128, STEPS, Packing, packing
+from polaroc.curves.packing import STEPS, Packing, packing
 from polaroc.predictions.row_checks import SCORE, label_extremes, label_note
 from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
@@ -57,6 +60,16 @@ class CellArrays:
 
 
 @dataclass(frozen=True)
+class KeyCounts:
+    """Of each key of a part of the scores: its cases `tp` and `fp` above the part, and all."""
+
+    tp: "Array"
+    fp: "Array"
+    positives: "Array"
+    negatives: "Array"
+
+
+@dataclass(frozen=True)
 class ScoredCells:
     """All cells with their scores, which are taken from the codes of the rows block by block.
 
@@ -70,6 +83,8 @@ class ScoredCells:
         As of `CellArrays`.
     of_keys
         By column name: `positives` and `negatives` of each key.
+    weights
+        Those of all rows, None where each row counts once.
     """
 
     codes: "Array"
@@ -77,6 +92,7 @@ class ScoredCells:
     starts: "Array"
     of_keys: "dict[str, Array]"
     shared: Packing
+    weights: "Array | None" = None
 
     def block(self, start: int, stop: int) -> "dict[str, Array]":
         """The columns of these cells: `SCORE`, `pos`, `neg`, `positives` and `negatives`."""
@@ -88,16 +104,19 @@ class ScoredCells:
             for name, values in self.of_keys.items()
         }
         if self.firsts is None:
-            code = self.codes[start:stop]
-            pos = (code & np.uint64(1)).astype(np.int64)
-            size: Array | int = 1
+            rows, first = slice(start, stop), None
         else:
             end = self.firsts[stop] if stop < len(self.firsts) else len(self.codes)
-            rows = self.codes[self.firsts[start] : end]
-            first = self.firsts[start:stop] - self.firsts[start]
-            code, size = rows[first], np.diff(first, append=len(rows))
-            pos = np.add.reduceat((rows & np.uint64(1)).astype(np.int64), first)
-        return columns | {SCORE: self.shared.scores_of(code), "pos": pos, "neg": size - pos}
+            rows = slice(self.firsts[start], end)
+            first = self.firsts[start:stop] - rows.start
+        code = self.codes[rows]
+        pos = (code & np.uint64(1)).astype(np.int64)
+        neg = 1 - pos
+        if self.weights is not None:
+            pos, neg = pos * self.weights[rows], neg * self.weights[rows]
+        if first is not None:
+            code, pos, neg = code[first], *(np.add.reduceat(of, first) for of in (pos, neg))
+        return columns | {SCORE: self.shared.scores_of(code), "pos": pos, "neg": neg}
 
 
 @dataclass(frozen=True)
@@ -135,6 +154,20 @@ class RankedCells(CellArrays):
     totals: pl.DataFrame
     rows: SortedCodes
     scored: ScoredCells | None = None
+
+    def with_empty_keys(self, totals: pl.DataFrame) -> "RankedCells":
+        """The same with the `totals` of these keys and of others after them, without rows."""
+        more = totals.height - self.totals.height
+
+        def longer(starts: "Array") -> "Array":
+            return np.append(starts, np.repeat(starts[-1:], more))
+
+        rows = replace(self.rows, starts=longer(self.rows.starts))
+        scored = self.scored
+        if scored is not None:
+            of_keys = {name: totals[name].to_numpy() for name in scored.of_keys}
+            scored = replace(scored, starts=longer(scored.starts), of_keys=of_keys)
+        return replace(self, starts=longer(self.starts), totals=totals, rows=rows, scored=scored)
 
 
 @dataclass(frozen=True)
@@ -184,16 +217,68 @@ class _Counts:
 
 def ranked_cells(
     predictions: Predictions, *, scored: bool = False, merged: bool = True
-) -> RankedCells | None:
-    """The cells of rows in memory that have no errors; `scored`: with all cells, if unweighted.
+) -> RankedCells:
+    """The cells of rows in memory that have no errors; `scored`: with all cells.
 
     Vertical runs are one cell each where they are `merged`.
-
-    None where the keys cannot be numbered, or their numbers and the scores need 128 bits, and for
-    weighted rows of clusters, whose places are not known from sums of weights.
     """
-    if predictions.weighted and CLUSTER in predictions.rows.collect_schema():
-        return None
+    found = _ranked(predictions, scored=scored, merged=merged)
+    if found is not None:
+        return found
+    # Keys of any type have numbers in their order, and then scores have places in theirs.
+    if predictions.keys not in ([], [KEY_NUMBER]):
+        return _of_numbered_keys(predictions, scored=scored, merged=merged)
+    return _of_placed_scores(predictions, scored=scored, merged=merged)
+
+
+def _of_numbered_keys(predictions: Predictions, *, scored: bool, merged: bool) -> RankedCells:
+    """The cells where each key is looked up among all of them."""
+    names = predictions.keys
+    keys = predictions.rows.select(names).unique().sort(names, nulls_last=True)
+    by_number = keys.with_row_index(KEY_NUMBER).collect()
+    rows = attach(predictions.rows, by_number.lazy(), names).drop(names).collect().lazy()
+    numbered = replace(predictions, rows=rows, keys=[KEY_NUMBER])
+    ranked = ranked_cells(numbered, scored=scored, merged=merged)
+    named = by_number.drop(KEY_NUMBER)[ranked.totals[KEY_NUMBER].to_list()]
+    totals = pl.concat([named, ranked.totals.drop(KEY_NUMBER)], how="horizontal")
+    return replace(ranked, totals=totals)
+
+
+@dataclass(frozen=True)
+class _Placed(Packing):
+    """The packing of places in a list of scores."""
+
+    values: "Array | None" = None
+
+    def scores_of(self, codes: "Array") -> "Array":
+        """The scores in an array of codes."""
+        place = super().scores_of(codes).astype(np.int64)
+        found: Array = self.values[place - 1]  # type: ignore[index]
+        return found
+
+
+def _of_placed_scores(predictions: Predictions, *, scored: bool, merged: bool) -> RankedCells:
+    """The cells where each score is its place among all of them, which needs few bits."""
+    rows = predictions.rows.collect()
+    values, place = np.unique(rows[SCORE].to_numpy(), return_inverse=True)
+    placed = rows.with_columns(pl.Series(SCORE, place + 1.0)).lazy()
+    by_place = replace(predictions, rows=placed, score_type=pl.UInt32())
+    found = _ranked(by_place, scored=scored, merged=merged, noted=predictions)
+    ranked = cast(RankedCells, found)
+    shared = _Placed(**vars(ranked.rows.shared), values=values)
+    return replace(
+        ranked, rows=replace(ranked.rows, shared=shared),
+        scored=None if ranked.scored is None else replace(ranked.scored, shared=shared),
+    )  # fmt: skip
+
+
+def _ranked(
+    predictions: Predictions, *, scored: bool, merged: bool, noted: Predictions | None = None
+) -> RankedCells | None:
+    """The cells where the keys have numbers, and these and the scores fit 64 bits; else None.
+
+    Scores that are labels are told from those of the predictions `noted`, by default the same.
+    """
     extremes = score_extremes(predictions).collect(engine=predictions.engine)
     levels = _levels(predictions)
     spare = 0 if scored else SPARE_BITS
@@ -207,15 +292,16 @@ def ranked_cells(
     of_keys = {"positives": counts.positives[present], "negatives": counts.negatives[present]}
     totals = levels.keys(pl.Series(KEY_INDEX, present, pl.UInt32)).with_columns(
         *(pl.Series(name, values) for name, values in of_keys.items()),
-        _notes(predictions, levels, labels=extremes[HAS_ONES].item()),
+        _notes(noted or predictions, levels, labels=noted is not None or extremes[HAS_ONES].item()),
     )
     of_areas, starts = _cells(counts, merged=merged)
     first_row = np.append(runs.rows[present], runs.rows[-1])
     clusters = rows[CLUSTER] if CLUSTER in rows.columns else None
     ranks = SortedCodes(rows[SORT_CODE].to_numpy(), first_row, shared, clusters)
     all_cells = None
-    if scored and not predictions.weighted:
-        all_cells = _scored_cells(ranks, of_keys)
+    if scored:
+        weights = rows[WEIGHT].to_numpy() if predictions.weighted else None
+        all_cells = _scored_cells(ranks, of_keys, weights)
     return RankedCells(of_areas, np.append(starts[present], starts[-1]), totals, ranks, all_cells)
 
 
@@ -247,9 +333,12 @@ def _sorted_rows(
     """
     step = STEPS.get(predictions.score_type, 1)
     scores = pl.Series(extremes.select(SCORE_EXTREMES).row(0), dtype=pl.Float64)
+    if scores[0] is None:
+        # Without rows any packing does.
+        scores = pl.Series([1.0])
     for spared in range(spare + 1):
         shared = packing(levels.size, scores, step << spared)
-        if shared != PACK_128:
+        if shared is not None:
             break
     else:
         return None
@@ -369,7 +458,9 @@ def _cells(counts: _Counts, *, merged: bool) -> "tuple[dict[str, Array], Array]"
     return of_areas, starts
 
 
-def _scored_cells(rows: SortedCodes, of_keys: "dict[str, Array]") -> ScoredCells:
+def _scored_cells(
+    rows: SortedCodes, of_keys: "dict[str, Array]", weights: "Array | None"
+) -> ScoredCells:
     """All cells, from sorted codes."""
     ranked, first_row, shared = rows.codes, rows.starts, rows.shared
     # Codes of one key and score differ in the truth alone, their last bit.
@@ -377,6 +468,7 @@ def _scored_cells(rows: SortedCodes, of_keys: "dict[str, Array]") -> ScoredCells
     new[:1] = True
     np.greater(ranked[1:] ^ ranked[:-1], 1, out=new[1:])
     if new.all():
-        return ScoredCells(ranked, None, first_row, of_keys, shared)
+        return ScoredCells(ranked, None, first_row, of_keys, shared, weights)
     firsts = np.flatnonzero(new)
-    return ScoredCells(ranked, firsts, np.searchsorted(firsts, first_row), of_keys, shared)
+    starts = np.searchsorted(firsts, first_row)
+    return ScoredCells(ranked, firsts, starts, of_keys, shared, weights)

@@ -55,6 +55,11 @@ def share(count: Quantity, total: Quantity, backend: Backend = POLARS) -> Quanti
     return backend.where((count == total) & (total > 0), 1.0, count / total)
 
 
+def rate(count: str, total: str) -> pl.Expr:
+    """A count as a share of its total, null where the total is zero."""
+    return pl.when(pl.col(total) > 0).then(share(pl.col(count), pl.col(total)))
+
+
 def snap_to_total(
     sum_: Quantity, total: Quantity, least: Quantity, backend: Backend = POLARS
 ) -> Quantity:

@@ -1,15 +1,11 @@
 """Thin curves to visible points."""
 
-from collections.abc import Sequence
-
 import polars as pl
 
-from polaroc import rates
-from polaroc.base.columns import CURVE
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import KEY_INDEX, private
-from polaroc.curves.ranking import RankedCells
-from polaroc.priors.grids import skew
+from polaroc.base.private_columns import PLACE
+from polaroc.curves.held import all_points
+from polaroc.curves.ranking import KeyCounts, RankedCells
 from polaroc.typing import Array
 
 # Cells per axis of the grid; at 800 pixels a cell is an eighth of a pixel wide, and half a pixel
@@ -24,56 +20,28 @@ def cells_per_axis(lines: pl.Expr) -> pl.Expr:
     return pl.when(lines > MANY_LINES).then(CELLS_OF_MANY).otherwise(CELLS)
 
 
-def thin(table: pl.LazyFrame, priors: Sequence[float | None]) -> pl.LazyFrame:
-    """The points of `to_curve_table` curves that are visibly different.
+def visible_points(ranked: RankedCells, above: KeyCounts) -> pl.DataFrame:
+    """The points of curves that are visibly different in ROC space or at any prior.
 
-    Keeps the first and the last point of a curve, and the last in each cell of a fine grid in
-    ROC space and in precision-recall space at each prior; None is each key's own.
+    Of the rows of a part of the scores, `above` which are others. Of each point the `PLACE` of
+    its key in the part, `threshold`, `tp` and `fp`, from the best score on; the start of a curve
+    has no threshold. Thresholds lack the bits that codes lack, which are beyond the digits that
+    charts show.
     """
-    t, f = pl.col("tpr"), pl.col("fpr")
-    curves = pl.col(KEY_INDEX).n_unique()
-    in_roc, in_pr = cells_per_axis(curves), cells_per_axis(curves * len(priors))
-    heights = [t * in_roc, f * in_roc]
-    heights += [rates.precision(t, f, _skew(prior)) * in_pr for prior in priors]
-    cells = {
-        private(f"cell_{i}"): height.floor().fill_nan(None) for i, height in enumerate(heights)
-    }
-    changes = pl.any_horizontal(
-        pl.col(name).ne_missing(pl.col(name).shift(-1)) for name in [KEY_INDEX, *cells]
-    )
-    first = (pl.col("tp") == pl.col("pos")) & (pl.col("fp") == pl.col("neg"))
-    return table.with_columns(**cells).filter(first | changes).drop(*cells)
-
-
-def visible_points(ranked: RankedCells) -> pl.DataFrame:
-    """The points of unweighted curves that are visibly different in ROC space or at any prior.
-
-    Curve tables without packed codes. Thresholds lack the bits that codes lack, which are
-    beyond the digits that charts show.
-    """
-    rows, of_keys = ranked.rows, ranked.totals.drop(KEY_INDEX, "note")
-    positives, negatives = (of_keys[name].to_numpy() for name in ("positives", "negatives"))
-    tp, fp, starts = _vertices(ranked, positives, negatives)
-    key = np.repeat(np.arange(len(positives)), np.diff(starts))
-    tpr, fpr = tp / np.maximum(positives, 1)[key], fp / np.maximum(negatives, 1)[key]
-    cells = CELLS_OF_MANY if len(positives) > MANY_LINES else CELLS
-    kept = np.flatnonzero(visible(tpr, fpr, starts, cells))
-    key, tp, fp = key[kept], tp[kept], fp[kept]
+    weighted = ranked.scored is not None and ranked.scored.weights is not None
+    tp, fp, threshold, starts = (all_points if weighted else _vertices)(ranked)
+    key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     at_start = tp + fp == 0
-    columns = {
-        "threshold": rows.scores(np.maximum(rows.starts[key] + tp + fp - 1, 0)),
-        "pos": np.where(at_start, 0, np.diff(tp, prepend=0)),
-        "neg": np.where(at_start, 0, np.diff(fp, prepend=0)),
-        "tp": tp, "fp": fp, "tpr": tpr[kept], "fpr": fpr[kept],
-    }  # fmt: skip
-    # NaN stands for null.
-    columns["threshold"][at_start] = np.nan
-    columns["tpr"][(positives == 0)[key]] = columns["fpr"][(negatives == 0)[key]] = np.nan
-    names = [name for name in of_keys.columns if name not in CURVE]
-    points = of_keys[key].with_columns(
-        pl.Series(name, values, nan_to_null=True) for name, values in columns.items()
+    tp, fp = tp + above.tp[key], fp + above.fp[key]
+    tpr, fpr = (
+        count / np.where(total > 0, total, 1)[key]
+        for count, total in ((tp, above.positives), (fp, above.negatives))
     )
-    return points.select(*names, *CURVE)
+    cells = CELLS_OF_MANY if len(above.positives) > MANY_LINES else CELLS
+    # Where a part starts, the one before has ended.
+    kept = visible(tpr, fpr, starts, cells) & ~(at_start & (tp + fp > 0))
+    points = {PLACE: key, "threshold": np.where(at_start, np.nan, threshold), "tp": tp, "fp": fp}
+    return pl.DataFrame({name: values[kept] for name, values in points.items()}, nan_to_null=True)
 
 
 def visible(tpr: "Array", fpr: "Array", starts: "Array", cells: int) -> "Array":
@@ -114,10 +82,9 @@ def visible(tpr: "Array", fpr: "Array", starts: "Array", cells: int) -> "Array":
     return kept
 
 
-def _vertices(
-    ranked: RankedCells, positives: "Array", negatives: "Array"
-) -> "tuple[Array, Array, Array]":
-    """`tp` and `fp` where curves turn, and at some rows between; the first of each curve."""
+def _vertices(ranked: RankedCells) -> "tuple[Array, Array, Array, Array]":
+    """`tp`, `fp` and score where curves turn, and at some rows between; where each begins."""
+    positives, negatives = (ranked.totals[name].to_numpy() for name in ("positives", "negatives"))
     rows, number = ranked.rows, np.diff(ranked.starts)
     keys = np.arange(len(number) + 1)
     # Of each curve its origin, both ends of each segment with positives, and its end.
@@ -146,22 +113,6 @@ def _vertices(
     key = np.insert(key, at + 1, key[at])
     moved = np.ones(len(tp), bool)
     moved[1:] = (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1]) | (key[1:] != key[:-1])
-    return tp[moved], fp[moved], np.searchsorted(key[moved], keys)
-
-
-def recompute_steps(curves: pl.LazyFrame) -> pl.LazyFrame:
-    """Thinned curves with `pos` and `neg` computed again from `tp` and `fp`."""
-    same_key = pl.col(KEY_INDEX) == pl.col(KEY_INDEX).shift(1)
-    return curves.with_columns(
-        pl.when(same_key)
-        .then(pl.col(total) - pl.col(total).shift(1))
-        .otherwise(total)
-        .alias(increment)
-        for increment, total in (("pos", "tp"), ("neg", "fp"))
-    )
-
-
-def _skew(prior: float | None) -> pl.Expr:
-    if prior is None:
-        return pl.col("negatives") / pl.col("positives")
-    return pl.lit(skew(prior))
+    tp, fp, key = tp[moved], fp[moved], key[moved]
+    threshold = rows.scores(np.maximum(rows.starts[key] + tp + fp - 1, 0))
+    return tp, fp, threshold, np.searchsorted(key, keys)

@@ -11,8 +11,8 @@ from polaroc.base.columns import check_keys, text_keys_of_different_types, with_
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.statistics import normal
 from polaroc.calibration.score_test import miscalibration_note
-from polaroc.curves.curve import curve_tables
-from polaroc.curves.keys import build_key_index
+from polaroc.curves.held import curve_of_rows
+from polaroc.curves.keys import totals
 from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
 from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.mixture_test import SHIFTED, mixture_p_value, shift_note
@@ -176,14 +176,13 @@ class _Ranked:
 
 
 def _ranked(predictions: Predictions, name: str) -> _Ranked:
-    keys = build_key_index(predictions, eager=True)
     note = pl.col("note").alias(private(f"{name}_note"))
-    counts = keys.totals.select(*predictions.keys, "positives", "negatives", note).collect()
+    counts = totals(predictions).select(*predictions.keys, "positives", "negatives", note)
     # Each curve begins with its anchor.
     place = pl.col(SCORE).is_null().cum_sum().alias(PLACE)
-    curves = curve_tables(predictions, keys).collect().with_columns(place)
+    curves = curve_of_rows(predictions).with_columns(place)
     cells = [part[1:] for part in curves.partition_by(PLACE, maintain_order=True)]
-    return _Ranked(name, counts.with_row_index(private(name)), cells)
+    return _Ranked(name, counts.collect().with_row_index(private(name)), cells)
 
 
 def _check_posteriors(table: _Ranked) -> None:

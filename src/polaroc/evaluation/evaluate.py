@@ -1,6 +1,7 @@
 """All measures of a prediction table in one pass."""
 
 from collections.abc import Sequence
+from functools import partial
 from os import PathLike
 from typing import Any, Unpack
 
@@ -14,8 +15,11 @@ from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.functions import auprec
+from polaroc.measures.table import tidy_schema
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.deferred import deferred
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.table import unaudited
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import check_level, is_estimate
@@ -26,6 +30,7 @@ from polaroc.typing import Interpolation, Intervals, Priors
 @frame_of_cases(
     [*COUNTED_BY, "cluster", "score_prior"],
     no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
+    reads=True,
 )
 def evaluate(
     cases: Cases[Any],
@@ -58,7 +63,7 @@ def evaluate(
         as in `intervals`; ``"percentile"`` or ``"bca"``, as in `bootstrap`, which are slower.
         ``None``: none. With a `cluster`, cases of one cluster are not taken for independent.
         Weights must then be counts of cases; interpolation ``"hull"`` and `memory`
-        are not allowed, and the plan holds a Python function.
+        are not allowed.
     level
         Nominal coverage of the intervals, in (0, 1).
     measures
@@ -74,19 +79,18 @@ def evaluate(
         to the prior that they are taken at.
     memory
         How much memory may be used: bytes, a size such as ``"4GB"``, or
-        ``"auto"`` for 60 % of what is available. The measures are then computed at
-        once, and the rows of a lazy frame read once. Rows that do not fit in memory are
-        written to disk by ranges of the score, and processed one range at a time. By
-        default the result of a lazy frame is a plan, which reads its source once each
-        time it is collected.
+        ``"auto"`` for 60 % of what is available. Rows of files and of a lazy frame are read
+        once, in batches; those that do not fit are written to disk by ranges of the
+        score, and processed one range at a time. By default that is ``"auto"``; a table in memory
+        is then ranked at once.
     scratch
         A folder for rows that do not fit in memory; by default the system's folder of temporary
         files. Its disk needs about 12 bytes of space per row (20 if weighted), up to twice that
         where rows come sorted by score. The files are removed at the end; those of a
         run that was killed are removed by the next run.
     progress
-        With `memory`: ``True`` for a progress bar, or a function that is called after
-        each range with the number of rows done and of all rows.
+        ``True`` for a progress bar, or a function that is called after each range on disk with the
+        number of rows done and of all rows.
 
     Returns
     -------
@@ -97,9 +101,9 @@ def evaluate(
         their `level`, and `std_error` Float64; `positives`, `negatives` (Int64, Float64 if
         weighted); `note` String: why the estimate is null or may be biased, and how
         many rows were dropped; null where there is nothing to report. With intervals, which
-        without `cluster` take rows as independent, it says where a column of a frame in memory
+        without `cluster` take rows as independent, it says where a column of the table
         shows that they are not: cases, or patients, customers, users and the like, in several
-        rows of a key (a lazy frame is not read for it).
+        rows of a key.
 
     Raises
     ------
@@ -110,6 +114,10 @@ def evaluate(
 
     Notes
     -----
+    The plan that comes of a lazy frame is one step: the very computation of a table in memory
+    when it is collected. It reads the source once, and the columns in use only; it raises then for
+    rows that cannot be ranked.
+
     Areas under precision-recall curves are those of P-ROC, interpolated as in D&G; "sens" and
     "accsens" are those of AccSens.
 
@@ -146,5 +154,21 @@ def evaluate(
     )  # fmt: skip
     if estimates is not None and intervals is not None:
         check_level(estimates, level)
+    if isinstance(cases.table, pl.DataFrame):
+        return _measured(cases, request, estimates)
+    kinds = unaudited(cases, once=True).predictions
+    schema = tidy_schema(
+        {name: kinds.rows.collect_schema()[name] for name in kinds.keys},
+        request.selected.measures, weighted=kinds.weighted, limits=intervals is not None,
+    )  # fmt: skip
+    return deferred(partial(_collected, cases, request, estimates), schema)
+
+
+def _measured(cases: Cases[Any], request: Request, estimates: pl.DataFrame | None) -> pl.LazyFrame:
+    """The measures, computed now."""
     result = run(cases, request).measures
     return result if estimates is None else at_estimates(result, estimates)
+
+
+def _collected(cases: Cases[Any], request: Request, estimates: pl.DataFrame | None) -> pl.DataFrame:
+    return _measured(cases, request, estimates).collect()

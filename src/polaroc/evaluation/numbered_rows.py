@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 from typing import TypeVar
 
@@ -11,34 +11,14 @@ import polars as pl
 
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import (
-    COUNT,
-    GREATEST_LABEL,
-    KEY_INDEX,
-    KEY_NUMBER,
-    LEAST_LABEL,
-    ROW_ERROR,
-    TRUTH,
-    WEIGHT,
-)
-from polaroc.base.unstable import unstable
-from polaroc.curves.keys import (
-    KeyLevels,
-    Keys,
-    key_counts,
-    key_levels,
-    merged_counts,
-    totals_of_counts,
-)
-from polaroc.curves.packing import STEPS, packing
+from polaroc.base.private_columns import KEY_NUMBER, TRUTH, WEIGHT
+from polaroc.curves.keys import KeyLevels, key_levels
+from polaroc.predictions.deferred import may_wait
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
 
 # Possible keys up to which the number of a key is looked up in an array: per key, or at least.
 MAX_SPARSE, MAX_POSSIBLE = 100, 1_000
-# Counts of keys are merged whenever there are those of so many batches.
-MERGED_BATCHES = 64
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -157,92 +137,13 @@ def _looked_up(rows: pl.DataFrame, levels: KeyLevels, numbers: "Array") -> "Arra
     return None if len(found) and found.min() < 0 else found
 
 
-class Reader:
-    """Numbers the keys of predictions and counts their rows, batch by batch."""
-
-    def __init__(self, predictions: Predictions) -> None:
-        self.predictions = predictions
-        self._numbers = KeyNumbers(predictions.keys)
-        # By number, the negatives and positives of batches without errors, labels or weights.
-        self._classes: Array = np.zeros(0, np.int64)
-        self._counts: list[pl.DataFrame] = []
-        self._extremes: set[float] = set()
-        self._lock = Lock()
-
-    def batches(self, rows: int) -> Iterator[pl.DataFrame]:
-        """The predictions, in tables of so many rows."""
-        with unstable():
-            batches = self.predictions.rows.collect_batches(
-                chunk_size=rows, maintain_order=False, engine="streaming"
-            )
-        # A table without rows may come in no batch.
-        yield pl.DataFrame(schema=self.predictions.rows.collect_schema())
-        yield from batches
-
-    def numbered(self, batch: pl.DataFrame) -> NumberedRows:
-        """The valid rows of a batch, all of whose rows are counted."""
-        rows, weighted = batch, self.predictions.weighted
-        if self.predictions.possible_errors and batch[ROW_ERROR].null_count() < batch.height:
-            rows = batch.filter(pl.col(ROW_ERROR).is_null())
-        score = rows[SCORE].to_numpy()
-        label = self._numbers.of_rows(rows)
-        label *= 2
-        label += rows[TRUTH].to_numpy()
-        # Without zeros and ones, scores are no labels.
-        usual = 0 < rows.height == batch.height and not weighted
-        if usual and not ((score == 0) | (score == 1)).any():
-            self._add_classes(np.bincount(label))
-        else:
-            self._add_counts(batch)
-        self._extremes |= _extremes(score)
-        weight = rows[WEIGHT].to_numpy() if weighted else None
-        # Few keys need few bytes.
-        kind = np.min_scalar_type(int(label.max(initial=0)))
-        return NumberedRows(score, label.astype(kind), weight)
-
-    def _add_classes(self, counts: "Array") -> None:
-        with self._lock:
-            size = max(len(counts), len(self._classes))
-            self._classes = np.pad(self._classes, (0, size - len(self._classes)))
-            self._classes[: len(counts)] += counts
-
-    def _add_counts(self, batch: pl.DataFrame) -> None:
-        of_batch = replace(self.predictions, rows=batch.lazy())
-        counts = key_counts(of_batch).collect(engine="streaming")
-        with self._lock:
-            self._counts.append(counts)
-            if len(self._counts) >= MERGED_BATCHES:
-                self._counts = [merged_counts(self.predictions, self._counts)]
-
-    def keys(self) -> "tuple[Keys, Array]":
-        """The keys of all rows that were read, and the `KEY_INDEX` of each number."""
-        numbered = self._numbers.keys
-        classes = np.pad(self._classes, (0, 2 * numbered.height + 2))[: 2 * numbered.height]
-        negatives, positives = classes.reshape(-1, 2).T
-        other = pl.lit(0, pl.Int32)
-        counted = numbered.with_columns(
-            (pl.Series(COUNT, negatives + positives)),
-            pl.Series("positives", positives),
-            pl.Series("negatives", negatives),
-            other.alias(LEAST_LABEL),
-            other.alias(GREATEST_LABEL),
-        ).filter(pl.col(COUNT) > 0)
-        parts = [*self._counts, counted.drop(KEY_NUMBER)]
-        counts = merged_counts(self.predictions, parts)
-        totals = totals_of_counts(self.predictions, counts.lazy()).collect()
-        step = STEPS.get(self.predictions.score_type, 1)
-        extremes = pl.Series(sorted(self._extremes), dtype=pl.Float64)
-        keys = Keys(totals.lazy(), self.predictions.keys, packing(totals.height, extremes, step))
-        if not self.predictions.keys:
-            return keys, np.zeros(totals.height, np.uint32)
-        indexed = join_on(numbered, totals, self.predictions.keys, order="left")
-        return keys, indexed[KEY_INDEX].to_numpy()
-
-
 def mapped(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int
 ) -> Iterator[Result]:
     """The results of a function in order, computed by threads, of so many items ahead."""
+    if not may_wait():
+        yield from map(function, items)
+        return
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[Result]] = deque()
         for item in items:
@@ -252,25 +153,3 @@ def mapped(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-
-def _extremes(score: "Array") -> set[float]:
-    """The lowest and highest score, and the least magnitude but zero."""
-    if not len(score):
-        return set()
-    lowest, highest = float(score.min()), float(score.max())
-    if lowest > 0:
-        return {lowest, highest}
-    magnitude = np.abs(score)
-    magnitude = magnitude[magnitude > 0]
-    return {lowest, highest, *([float(magnitude.min())] if len(magnitude) else [])}
-
-
-def class_counts(parts: Iterable[NumberedRows], index: "Array", keys: int) -> "Array":
-    """Per `KEY_INDEX` the number, or the sum of weights, of negatives and of positives."""
-    size = 2 * len(index)
-    counts = [np.bincount(part.label, part.weight, minlength=size) for part in parts]
-    total: Array = np.sum(counts, axis=0)
-    by_index = np.zeros((keys, 2), total.dtype)
-    by_index[index] = total.reshape(-1, 2)
-    return by_index

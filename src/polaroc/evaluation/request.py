@@ -1,9 +1,10 @@
 """The arguments of an evaluation, validated."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
+from typing import Any
 
 import polars as pl
 
@@ -57,6 +58,10 @@ class Request:
             self._check_intervals()
         # Making these validates the arguments.
         _ = self.selected, self.extra, self.drawn_at, self.callback
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The arguments: what was made of them has functions that cannot be sent elsewhere."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def _check_intervals(self) -> None:
         check_choice("intervals", self.intervals, INTERVALS)

@@ -1,129 +1,119 @@
-"""The sums per key that the measures need: as one lazy plan, or as arrays of rows in memory."""
+"""The sums per key that the measures need: rows are read once, and ranked at once or in parts."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from polaroc.base.arrays import ARRAYS
-from polaroc.base.private_columns import KEY_INDEX, SORT_CODE
-from polaroc.curves.curve import anchors, cells, indexed_curves, to_curve_table
-from polaroc.curves.hull import hulls, hulls_of_cells
-from polaroc.curves.keys import Keys, attach_key_index
-from polaroc.curves.packing import Packing
-from polaroc.curves.ranking import CellArrays, RankedCells, ScoredCells, ranked_cells
-from polaroc.curves.thinning import recompute_steps, thin, visible_points
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import KEY_INDEX, KEY_NUMBER
+from polaroc.curves.held import TOTALS, Held
+from polaroc.curves.keys import LEAST_WEIGHTS
+from polaroc.curves.ranking import KeyCounts, RankedCells, ranked_cells
 from polaroc.evaluation.needs import Needs
+from polaroc.evaluation.numbered_rows import NumberedRows, mapped
+from polaroc.evaluation.partial_sums import Part, PartialSums
+from polaroc.evaluation.partitions import Partition, partitions
+from polaroc.evaluation.reader import Reader, Stored
 from polaroc.evaluation.request import Request
-from polaroc.measures.array_sums import array_sums
-from polaroc.measures.spec import Measure
-from polaroc.measures.table import HAS_AREA, curve_sums
-from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions
+from polaroc.files.memory import resolve_memory
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.table import read, unaudited
+from polaroc.typing import Array
+
+# Bytes that the process uses before the first row.
+BASE = 300_000_000
+# Rows of a partition that are ranked at once, though more would fit: these per key, or at least.
+ENOUGH_PER_KEY, ENOUGH = 20, 1_000_000
 
 
 class CurveTotals(NamedTuple):
-    """The totals and sums of each key, the thinned curves if they are drawn, and cells for limits.
+    """The totals and sums of each key, the keys' names, the thinned curves if they are drawn."""
 
-    The cells are there if they are in memory, and limits are asked for.
-    """
-
-    wide: pl.LazyFrame
+    wide: pl.DataFrame
+    keys: list[str]
     curves: pl.LazyFrame | None
-    ranked: RankedCells | None = None
 
 
-@dataclass(frozen=True)
-class CurveSums:
-    """The sums over the segments of curves and hulls that the measures of a request need."""
+def curve_totals(cases: Cases[Any], request: Request) -> CurveTotals:
+    """The sums of all keys, computed now.
 
-    predictions: Predictions
-    request: Request
-
-    @property
-    def needs(self) -> Needs:
-        """What the measures need of the rows."""
-        return Needs(self.request, self.predictions.weighted)
-
-    def lazy(self, keys: Keys) -> CurveTotals:
-        """All sums as one lazy plan."""
-        if self.request.drawn_at is None:
-            ends = self.cells(attach_key_index(self.predictions, keys), keys)
-            wide = keys.totals
-            if self.request.on_curve or not self.request.on_hull:
-                wide = joined(wide, per_key(ends, self.request.on_curve))
-            if self.request.on_hull:
-                # Every vertex of a hull but the last, at (1, 1), ends a cell with positives.
-                table = to_curve_table(ends.filter(HAS_AREA), keys.packing, anchors(keys))
-                wide = joined(wide, per_key(hulls(table), self.request.on_hull))
-            return CurveTotals(wide, None)
-        table = indexed_curves(self.predictions, keys)
-        wide = joined(keys.totals, per_key(table, self.request.on_curve))
-        if not self.request.on_hull:
-            return CurveTotals(wide, self.thinned(table))
-        hull = hulls(table)
-        return CurveTotals(joined(wide, per_key(hull, self.request.on_hull)), self.thinned(hull))
-
-    def in_memory(self) -> CurveTotals | None:
-        """The same of rows in memory, computed now; None where this takes the plan."""
-        ranked = None if self.predictions.possible_errors else self.ranked()
-        if ranked is None:
-            return None
-        sums = self.array_sums(ranked, ranked.scored)
-        if self.request.on_hull:
-            sums.append(array_sums(hulls_of_cells(ranked), self.request.written_for(ARRAYS)[1]))
-        curves = visible_points(ranked).lazy() if self.needs.drawn else None
-        wide = pl.concat([ranked.totals, *sums], how="horizontal").lazy()
-        return CurveTotals(wide, curves, None if self.request.intervals is None else ranked)
-
-    def ranked(self) -> RankedCells | None:
-        """The cells of rows in memory as arrays; None where this takes the plan."""
-        needs = self.needs
-        if not needs.arrays:
-            return None
-        return ranked_cells(self.predictions, scored=needs.scored, merged=needs.merged)
-
-    def array_sums(self, cells: CellArrays, scored: ScoredCells | None) -> list[pl.DataFrame]:
-        """The sums over cells, some of which need their scores."""
-        on_curve, _ = self.request.written_for(ARRAYS)
-        of_cells = [measure for measure in on_curve if measure.every_cell]
-        areas = [measure for measure in on_curve if not measure.every_cell]
-        taken = [(cells, areas), (scored, of_cells)]
-        return [array_sums(one, measures) for one, measures in taken if one and measures]
-
-    def cells(self, rows: pl.LazyFrame, keys: Keys) -> pl.LazyFrame:
-        """The cells that the measures on curves need, of rows with the `KEY_INDEX`."""
-        mergeable = all(measure.mergeable_segments for measure in self.request.on_curve)
-        for_areas = mergeable and self.request.drawn_at is None
-        ends = cells(rows, keys, weighted=self.predictions.weighted, for_areas=for_areas)
-        return self.with_score(ends, keys.packing)
-
-    def with_score(self, cells: pl.LazyFrame, packing: Packing) -> pl.LazyFrame:
-        """Cells with their score, where a measure needs it."""
-        if not self.needs.scored:
-            return cells
-        return cells.with_columns(packing.score_of(pl.col(SORT_CODE)).alias(SCORE))
-
-    def thinned(self, table: pl.LazyFrame) -> pl.LazyFrame | None:
-        """The points of curves that are seen in a chart, if they are drawn."""
-        return (
-            None
-            if self.request.drawn_at is None
-            else as_curve_tables(thin(table, self.request.drawn_at))
-        )
+    A sum over a curve is the sum over parts of its scores, given the totals and the counts above
+    each part. So rows that do not fit in memory are read onto disk, and ranked in parts.
+    """
+    if isinstance(cases.table, pl.DataFrame) and request.memory is None:
+        predictions = read(cases)
+        return ranked_totals(Held.of(predictions), Needs(request, predictions.weighted))[0]
+    unread = unaudited(cases, once=True)
+    needs = Needs(request, unread.predictions.weighted)
+    room = resolve_memory("auto" if request.memory is None else request.memory) - BASE
+    with ExitStack() as stack:
+        reader = Reader(unread, needs, room, stack)
+        rows = reader.rows()
+        if isinstance(rows, Held):
+            return ranked_totals(rows, needs)[0]
+        return _in_parts(rows, needs, room, reader.batch_rows)
 
 
-def as_curve_tables(thinned: pl.LazyFrame) -> pl.LazyFrame:
-    """Thinned curves as a curve table, without packed codes."""
-    return recompute_steps(thinned).drop(KEY_INDEX, SORT_CODE)
+def ranked_totals(held: Held, needs: Needs) -> tuple[CurveTotals, RankedCells]:
+    """The sums of rows in memory, which are ranked at once, and their cells."""
+    ranked = held.ranked(scored=needs.scored, merged=needs.merged)
+    sums = PartialSums.of_all(needs, ranked)
+    totals = ranked.totals.drop(KEY_INDEX)
+    curves = sums.curves(totals.drop("note"))
+    return CurveTotals(sums.beside(totals), held.predictions.keys, curves), ranked
 
 
-def per_key(rows: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
-    """The sums of each `KEY_INDEX`."""
-    return curve_sums(rows, [KEY_INDEX], measures)
+def _in_parts(stored: Stored, needs: Needs, room: int, batch_rows: int) -> CurveTotals:
+    """The sums of rows on disk, the best scores first."""
+    totals = stored.totals
+    keys, size = totals.height, stored.files.size
+
+    def fits(rows: int, positives: int) -> bool:
+        # One part is ranked while another is summed up.
+        held = 2 * rows * needs.bytes_on_disk
+        return 2 * (held + needs.bytes_to_rank(rows, positives)) <= room
+
+    enough = max(ENOUGH, ENOUGH_PER_KEY * keys)
+    parts: Iterator[Partition] = partitions(stored.files, fits, enough, batch_rows)
+    above = np.zeros((2, keys), float if needs.weighted else np.int64)
+    of_keys = [totals[name].to_numpy() for name in TOTALS]
+    least = [totals[name].to_numpy() for name in LEAST_WEIGHTS if needs.weighted]
+    sums, done = PartialSums(needs, keys), 0
+    for part, ranked in mapped(partial(_ranked, stored=stored, needs=needs), parts, 1):
+        key = ranked.totals[KEY_NUMBER].to_numpy()
+        counts = KeyCounts(*above[:, key], *(of[key] for of in of_keys))
+        of_part = (least[0][key], least[1][key]) if needs.weighted else None
+        sums.add(Part(ranked, key, counts, of_part))
+        above[:, key] += np.array([ranked.totals[name].to_numpy() for name in TOTALS], above.dtype)
+        done += part.size
+        if needs.request.callback is not None:
+            needs.request.callback(done, size)
+    shown = totals.select(*stored.predictions.keys, *TOTALS, "note")
+    return CurveTotals(sums.beside(shown), stored.predictions.keys, sums.curves(shown.drop("note")))
 
 
-def joined(wide: pl.LazyFrame, sums: pl.LazyFrame) -> pl.LazyFrame:
-    """The totals of keys with their sums beside them."""
-    return wide.join(sums.drop("positives", "negatives"), on=KEY_INDEX, how="left")
+def _ranked(part: Partition, stored: Stored, needs: Needs) -> tuple[Partition, RankedCells]:
+    """A part of the rows, and its cells; their key is the place in the totals."""
+    tied = part.tied is not None
+    rows = _summed(part) if tied else next(iter(part.parts()))
+    predictions = replace(
+        stored.predictions, rows=rows.frame(stored.index, KEY_NUMBER).lazy(), keys=[KEY_NUMBER],
+        weighted=rows.weight is not None, possible_errors=[], repeatable=True,
+    )  # fmt: skip
+    scored = needs.scored or (tied and needs.drawn)
+    return part, ranked_cells(predictions, scored=scored, merged=needs.merged)
+
+
+def _summed(part: Partition) -> NumberedRows:
+    """Rows of one score as one row per key and class, with their number or weight."""
+    counts: Array = np.zeros(0)
+    for rows in part.parts():
+        more = np.bincount(rows.label, rows.weight)
+        size = max(len(more), len(counts))
+        counts = np.pad(counts, (0, size - len(counts))) + np.pad(more, (0, size - len(more)))
+    label = np.flatnonzero(counts)
+    return NumberedRows(np.full(len(label), part.tied), label, counts[label])

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from polaroc.base.columns import MEASURE_COLUMNS, OVER
+from polaroc.base.columns import COVERAGE, MEASURE_COLUMNS, OVER, WITH_INTERVAL
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import COUNT, PRIVATE, ROW, private
 from polaroc.curves.segments import with_segments
@@ -148,6 +148,22 @@ def tidy(
     else:
         rows = _interpolated(ordered, kept, columns, measures)
     return rows.with_columns(note.alias("note")).select(shown)
+
+
+def tidy_schema(
+    keys: Mapping[str, pl.DataType], measures: Sequence[Measure], *, weighted: bool, limits: bool
+) -> dict[str, pl.DataType]:
+    """The columns of the tidy measures of keys of these types, with limits if there are some."""
+    count: pl.DataType = pl.Float64() if weighted else pl.Int64()
+    words = {name: pl.String() for name in ("measure", "note")}
+    names: list[str] = [*(WITH_INTERVAL if limits else MEASURE_COLUMNS)]
+    if limits:
+        names.insert(names.index("upper") + 1, COVERAGE)
+    if any(measure.over for measure in measures):
+        names.append(OVER)
+        words[OVER] = pl.String()
+    kinds = words | dict.fromkeys(("positives", "negatives"), count)
+    return {**keys, **{name: kinds.get(name, pl.Float64()) for name in names}}
 
 
 def tidy_in_memory(

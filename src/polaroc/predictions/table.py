@@ -15,7 +15,7 @@ from polaroc.base.columns import (
     key_names,
     single_column,
 )
-from polaroc.base.private_columns import CLUSTER, COUNT, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import CLUSTER, COUNT, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.errors import Hint, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, check_columns, columns_of
 from polaroc.predictions.row_checks import (
@@ -193,9 +193,16 @@ def read(
 
 
 def unaudited(
-    cases: Cases[Any], *, also: Sequence[IntoExpr] = (), collected: bool = False
+    cases: Cases[Any],
+    *,
+    also: Sequence[IntoExpr] = (),
+    collected: bool = False,
+    once: bool = False,
 ) -> Unaudited:
-    """Like `read`, before any row is audited."""
+    """Like `read`, before any row is audited.
+
+    Rows that are read `once` are not held, and have their label in `LABEL`.
+    """
     table = cases.table
     lazy = table.lazy()
     scores, weight, positive = cases.scores, cases.weight, cases.positive
@@ -233,13 +240,15 @@ def unaudited(
     ).alias(ROW_ERROR)
     # The next reading of a plan may give other rows; counts and ranks must agree.
     repeatable = eager or collected
-    if not repeatable:
+    if once:
+        columns.append(pl.col(TRUTH).alias(LABEL))
+    elif not repeatable:
         named = named.cache()
     elif not eager:
         named = named.collect().lazy()
     rows = named.select(*keys, *columns, row_error)
     predictions = Predictions(
-        rows if repeatable else rows.cache(),
+        rows if repeatable or once else rows.cache(),
         keys,
         weight is not None,
         cases.nulls,

@@ -156,17 +156,20 @@ def frame_of_cases(
     needed: Sequence[str] = NEEDED,
     or_table: bool = False,
     whole: bool = False,
+    reads: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, _P], Any]], FrameOfCases[_P]]:
     """Like `takes_cases`, of a function that returns the kind of frame it was given.
 
     With `or_table` a table of which no role is said is something else, such as a curve. The
-    `whole` of files is read where all of their columns are in the result.
+    `whole` of files is read where all of their columns are in the result. A function that `reads`
+    files itself is given the plan of them.
     """
 
     def decorate(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
         wrapped = _wrapped(
-            function, uses, no_bearing, needed, collects=True, or_table=or_table, whole=whole
-        )
+            function, uses, no_bearing, needed, collects=True, or_table=or_table, whole=whole,
+            reads=reads,
+        )  # fmt: skip
         return cast(FrameOfCases[_P], wrapped)
 
     return decorate
@@ -181,6 +184,7 @@ def _wrapped(
     collects: bool = False,
     or_table: bool = False,
     whole: bool = False,
+    reads: bool = False,
     or_measures: bool = False,
     or_kind: type[Any] | None = None,
     of_another: Sequence[str] = (),
@@ -229,8 +233,7 @@ def _wrapped(
         if has_measures:
             return function(of_measures(given, said), *rest, **kwargs)
         if describe is None:
-            lazily = kwargs.get("memory") is not None
-            described = _described(frame, said, needed, whole=whole, lazily=lazily)
+            described = _described(frame, said, needed, whole=whole, lazily=reads)
         else:
             described = describe(frame, said, needed)
         refuse_roles(described, function.__name__, taken)

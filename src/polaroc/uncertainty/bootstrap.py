@@ -14,7 +14,6 @@ from polaroc.base.columns import as_lazy, curve_keys
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, DRAW, PLACE, TRUTH, WEIGHT
 from polaroc.curves.curve import curve, curve_tables, in_order
-from polaroc.curves.keys import build_key_index
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
@@ -174,7 +173,7 @@ def bootstrap(
             source = rows_of_cases.valid_rows.rename({name: CLUSTER})
         # Curves of the same rows that are resampled.
         unclustered = replace(rows_of_cases, rows=rows, keys=keys)
-        curves = curve_tables(unclustered, build_key_index(unclustered, eager=False))
+        curves = curve_tables(unclustered)
     limits = resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
     if described is not None and described.cluster is None:
         limits = with_note(limits, dependence(described), pl.col("lower").is_not_null())
@@ -227,7 +226,7 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
         [measure for measure in measures if measure.is_area]
         for measures in (spec.measures, spec.in_arrays)
     )
-    of_area = values_by_row(spec.measures, np.array([m.is_area for m in spec.measures]))
+    of_area = values_by_row(spec.measures, np.array([float(m.is_area) for m in spec.measures]))
     rows_of_areas = [bool(is_area) for is_area in of_area]
     if not areas:
         return [(None, None, None, NOT_RESAMPLED)] * count

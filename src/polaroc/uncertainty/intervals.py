@@ -10,7 +10,6 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.base.backend import POLARS
 from polaroc.base.checks import check_share
 from polaroc.base.columns import curve_keys
-from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, FRACTIONAL, PLACE, ROW, WEIGHT
 from polaroc.curves.curve import in_order
@@ -246,16 +245,6 @@ def limits_of_cells(
         spread = spread_of_losses(scored, of_losses, totals, sureness.units)
         found[1] = limits_of_losses(of_losses, spread, sureness)
     return in_order_of_rows(measures, *found)
-
-
-def with_fractional_flag(frame: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
-    """A frame with `FRACTIONAL`: whether any weight of the key is not a whole number."""
-    if not predictions.weighted:
-        return frame.with_columns(pl.lit(False).alias(FRACTIONAL))
-    weight = pl.col(WEIGHT)
-    fractional = (weight != weight.floor()).any().alias(FRACTIONAL)
-    flags = predictions.valid_rows.group_by(predictions.keys).agg(fractional)
-    return attach(frame, flags, predictions.keys, required=False)
 
 
 def check_counts(

@@ -1,0 +1,115 @@
+"""Predictions in memory, ranked, and their curves."""
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+import polars as pl
+
+from polaroc.base.columns import CURVE
+from polaroc.base.joins import join_on
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import COUNT, KEY_INDEX, PLACE, ROW_ERROR
+from polaroc.curves.keys import totals
+from polaroc.curves.ranking import RankedCells, ScoredCells, ranked_cells
+from polaroc.curves.segments import rate
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions
+from polaroc.typing import Array
+
+TOTALS = ("positives", "negatives")
+
+
+@dataclass(frozen=True)
+class Held:
+    """All rows without errors, in memory, and `totals` of those that were dropped, if any."""
+
+    predictions: Predictions
+    dropped: pl.DataFrame | None = None
+
+    @classmethod
+    def of(cls, predictions: Predictions) -> "Held":
+        """Predictions in memory that were audited."""
+        if not predictions.possible_errors:
+            return cls(predictions)
+        is_invalid = pl.col(ROW_ERROR).is_not_null()
+        invalid = replace(predictions, rows=predictions.rows.filter(is_invalid))
+        dropped = totals(invalid, labels=False).collect()
+        if dropped.is_empty():
+            return cls(predictions)
+        rows = predictions.valid_rows.collect().lazy()
+        return cls(replace(predictions, rows=rows), dropped)
+
+    def ranked(self, *, scored: bool, merged: bool = True) -> RankedCells:
+        """The `ranked_cells`, with notes on rows that were dropped.
+
+        Keys that have no other rows come last.
+        """
+        ranked = ranked_cells(self.predictions, scored=scored, merged=merged)
+        if self.dropped is None:
+            return ranked
+        names, known = self.predictions.keys, ranked.totals
+        noted = self.dropped.select(*names, pl.col("note").alias(COUNT))
+        if names:
+            both = join_on(known, noted, names, "left", order="left")
+            others = join_on(self.dropped, known, names, "anti")
+        else:
+            both = known.with_columns(pl.lit(noted[COUNT].item()).alias(COUNT))
+            others = self.dropped.clear() if known.height else self.dropped
+        note = pl.concat_str(COUNT, "note", separator="; ", ignore_nulls=True).replace("", None)
+        columns = [*names, KEY_INDEX, *TOTALS, "note"]
+        added = others.select(columns).with_columns(
+            pl.col(name).cast(known.schema[name]) for name in TOTALS
+        )
+        return ranked.with_empty_keys(
+            pl.concat([both.with_columns(note.alias("note")).select(columns), added])
+        )
+
+
+def curve_of_rows(predictions: Predictions) -> pl.DataFrame:
+    """The curve tables of predictions in memory that were audited."""
+    ranked = Held.of(predictions).ranked(scored=True)
+    tp, fp, threshold, starts = all_points(ranked)
+    key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    points = pl.DataFrame({PLACE: key, "threshold": threshold, "tp": tp, "fp": fp})
+    # Of sums that are rounded in any order, that of the curve is the total.
+    last = starts[1:] - 1
+    ends = (pl.Series(name, of[last]) for name, of in zip(TOTALS, (tp, fp), strict=True))
+    named = ranked.totals.select(*predictions.keys, *TOTALS).with_columns(*ends)
+    table = to_curve_table(points.with_columns(pl.col("threshold").fill_nan(None)), named)
+    cells = table.filter((pl.col("pos") > 0) | (pl.col("neg") > 0) | pl.col("threshold").is_null())
+    if ranked.totals[KEY_INDEX].is_sorted():
+        return cells
+    return cells.sort(predictions.keys, nulls_last=True, maintain_order=True)
+
+
+def all_points(ranked: RankedCells) -> "tuple[Array, Array, Array, Array]":
+    """`tp`, `fp` and score of the points of curves; where each begins, with NaN for a score."""
+    cells = cast(ScoredCells, ranked.scored)
+    number = np.diff(cells.starts)
+    known = cells.block(0, int(cells.starts[-1]))
+    key = np.repeat(np.arange(len(number)), number)
+    counted = pl.DataFrame({PLACE: key, "pos": known["pos"], "neg": known["neg"]}).lazy()
+    sums = counted.select(pl.col("pos", "neg").cum_sum().over(PLACE)).collect()
+    tp, fp, threshold = (
+        np.insert(values, cells.starts[:-1], start)
+        for values, start in (
+            (sums["pos"].to_numpy(), 0),
+            (sums["neg"].to_numpy(), 0),
+            (known[SCORE], np.nan),
+        )
+    )
+    first = cells.starts[:-1] + np.arange(len(number))
+    return tp, fp, threshold, np.append(first, len(tp))
+
+
+def to_curve_table(points: pl.DataFrame, totals: pl.DataFrame) -> pl.DataFrame:
+    """The curve table of points with a `PLACE`, sorted by it, in a table of keys and totals."""
+    beside = pl.concat([totals[points[PLACE].to_numpy()], points], how="horizontal")
+    starts = pl.col("threshold").is_null()
+    steps = {
+        name: pl.when(starts).then(0).otherwise(pl.col(total).diff()).cast(points.schema[total])
+        for name, total in (("pos", "tp"), ("neg", "fp"))
+    }
+    rates = rate("tp", "positives").alias("tpr"), rate("fp", "negatives").alias("fpr")
+    names = [name for name in totals.columns if name not in CURVE]
+    return beside.with_columns(*rates, **steps).select(*names, *CURVE)

@@ -1,0 +1,207 @@
+"""Read the rows of predictions once: into memory, or onto disk where they do not fit."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from threading import Lock
+
+import polars as pl
+
+from polaroc.base.columns import engine_for
+from polaroc.base.joins import join_on
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import (
+    COUNT,
+    GREATEST_LABEL,
+    KEY_INDEX,
+    KEY_NUMBER,
+    LABEL,
+    LEAST_LABEL,
+    ROW_ERROR,
+    TRUTH,
+    WEIGHT,
+)
+from polaroc.curves.held import Held
+from polaroc.curves.keys import key_counts, merged_counts, totals_of_counts
+from polaroc.evaluation.needs import Needs
+from polaroc.evaluation.numbered_rows import KeyNumbers, NumberedRows, mapped
+from polaroc.evaluation.partitions import RangeFiles, ScoreRanges, SplitRows
+from polaroc.files.scratch import scratch_folder
+from polaroc.predictions.deferred import batches
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions, Unaudited
+from polaroc.typing import Array
+
+# Peak bytes of a row while it is read, and rows that are read at once: few enough for the cache of
+# a processor.
+WHILE_READ, LEAST_BATCH, MOST_BATCH = 200, 1_000, 1_000_000
+# Counts of keys are merged whenever there are those of so many batches.
+MERGED_BATCHES = 64
+
+
+@dataclass(frozen=True)
+class Stored:
+    """All rows without errors, on disk.
+
+    Attributes
+    ----------
+    files
+        The rows, each with the number of its key.
+    totals
+        As of `curves.keys.totals`.
+    index
+        The place in the totals of each number.
+    """
+
+    predictions: Predictions
+    files: RangeFiles
+    totals: pl.DataFrame
+    index: "Array"
+
+
+class Reader:
+    """Audits, counts and holds the rows of predictions, batch by batch.
+
+    `room` are the bytes of memory that rows and the work on them may need.
+    """
+
+    def __init__(self, unread: Unaudited, needs: Needs, room: int, stack: ExitStack) -> None:
+        self.unread, self.needs, self.room, self._stack = unread, needs, room, stack
+        self._kind = unread.predictions
+        self._numbers = KeyNumbers(self._kind.keys)
+        self._held: list[pl.DataFrame] = []
+        self._files: RangeFiles | None = None
+        # By number, the negatives and positives of batches without labels or weights.
+        self._classes: Array = np.zeros(0, np.int64)
+        # Of rows with errors, and of other batches.
+        self._counts: list[pl.DataFrame] = []
+        self._row_errors: list[pl.DataFrame] = []
+        self._labels: list[pl.DataFrame] = []
+        self._lock = Lock()
+
+    def rows(self) -> Held | Stored:
+        """All rows; raise for those with errors."""
+        size = positives = used = 0
+        plan = self._kind.rows
+        for rows in mapped(self._prepared, batches(plan, self.batch_rows), pl.thread_pool_size()):
+            if self._files is not None:
+                split = rows if isinstance(rows, SplitRows) else self._split(rows)
+                self._files.write(split)
+            elif isinstance(rows, pl.DataFrame):
+                self._held.append(rows)
+                size, used = size + rows.height, used + int(rows.estimated_size())
+                positives += int(rows[TRUTH].sum())
+                if used + self.needs.bytes_to_rank(size, positives) > self.room:
+                    self._files = self._range_files()
+        predictions = self._audited()
+        if self._files is not None:
+            return self._stored(predictions, self._files)
+        empty = self._without_errors(pl.DataFrame(schema=plan.collect_schema()))
+        rows = pl.concat(self._held or [empty])
+        held = replace(predictions, rows=rows.lazy(), possible_errors=[], engine=engine_for(rows))
+        if not self._counts:
+            return Held(held)
+        counts = merged_counts(self._kind, self._counts).lazy()
+        return Held(held, totals_of_counts(self._kind, counts, labels=False).collect())
+
+    @property
+    def batch_rows(self) -> int:
+        """The number of rows to read at once: each thread holds some, and two wait for theirs."""
+        rows = self.room // (WHILE_READ * (pl.thread_pool_size() + 2))
+        return min(max(rows, LEAST_BATCH), MOST_BATCH)
+
+    def _prepared(self, batch: pl.DataFrame) -> pl.DataFrame | SplitRows:
+        rows = self._without_errors(batch)
+        return rows if self._files is None else self._split(rows)
+
+    def _without_errors(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The valid rows of a batch; the others are counted."""
+        has_errors = batch[ROW_ERROR].null_count() < batch.height
+        if has_errors or self.unread.positive is not None:
+            labels = batch.select(pl.col(LABEL).alias(TRUTH)).unique().drop_nulls()
+            with self._lock:
+                self._labels = [pl.concat([*self._labels, labels]).unique()]
+        if has_errors:
+            invalid = batch.filter(pl.col(ROW_ERROR).is_not_null())
+            of_batch = replace(self._kind, rows=invalid.lazy())
+            errors = replace(self.unread, predictions=of_batch).row_errors.collect()
+            with self._lock:
+                self._row_errors.append(errors)
+            self._count(invalid)
+            batch = batch.filter(pl.col(ROW_ERROR).is_null())
+        return batch.drop(ROW_ERROR, LABEL)
+
+    def _audited(self) -> Predictions:
+        """The predictions; raise for rows with errors."""
+        none = self.unread.row_errors.collect_schema()
+        schema = self._kind.rows.collect_schema()
+        row_errors = pl.concat(self._row_errors or [pl.DataFrame(schema=none)])
+        labels = pl.concat(self._labels or [pl.DataFrame(schema={TRUTH: schema[LABEL]})])
+        return self.unread.audited(row_errors, lambda: labels)
+
+    def _count(self, rows: pl.DataFrame) -> None:
+        counts = key_counts(replace(self._kind, rows=rows.lazy())).collect()
+        with self._lock:
+            self._counts.append(counts)
+            if len(self._counts) >= MERGED_BATCHES:
+                self._counts = [merged_counts(self._kind, self._counts)]
+
+    def _range_files(self) -> RangeFiles:
+        """The rows that are held, in files, in ranges of the score that are chosen from them."""
+        size = sum(rows.height for rows in self._held)
+        if self._kind.repeatable:
+            size = self._kind.rows.select(pl.len()).collect().item()
+        needed = size * self.needs.bytes_on_disk
+        folder = self._stack.enter_context(scratch_folder(self.needs.request.scratch, needed))
+        ranges = ScoreRanges.of(lambda: (rows[SCORE].to_numpy() for rows in self._held))
+        files = RangeFiles(folder / "rows", ranges, weighted=self._kind.weighted)
+        while self._held:
+            files.write(files.split(self._numbered(self._held.pop())))
+        return files
+
+    def _split(self, rows: pl.DataFrame) -> SplitRows:
+        assert self._files is not None
+        return self._files.split(self._numbered(rows))
+
+    def _numbered(self, rows: pl.DataFrame) -> NumberedRows:
+        """Rows with the numbers of their keys; they are counted."""
+        score = rows[SCORE].to_numpy()
+        label = self._numbers.of_rows(rows)
+        label *= 2
+        label += rows[TRUTH].to_numpy()
+        # Without zeros and ones, scores are no labels.
+        if not self._kind.weighted and not ((score == 0) | (score == 1)).any():
+            self._add_classes(np.bincount(label))
+        else:
+            self._count(rows.with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR)))
+        weight = rows[WEIGHT].to_numpy() if self._kind.weighted else None
+        # Few keys need few bytes.
+        kind = np.min_scalar_type(int(label.max(initial=0)))
+        return NumberedRows(score, label.astype(kind), weight)
+
+    def _add_classes(self, counts: "Array") -> None:
+        with self._lock:
+            size = max(len(counts), len(self._classes))
+            self._classes = np.pad(self._classes, (0, size - len(self._classes)))
+            self._classes[: len(counts)] += counts
+
+    def _stored(self, predictions: Predictions, files: RangeFiles) -> Stored:
+        numbered = self._numbers.keys
+        classes = np.pad(self._classes, (0, 2 * numbered.height + 2))[: 2 * numbered.height]
+        negatives, positives = classes.reshape(-1, 2).T
+        other = pl.lit(0, pl.Int32)
+        counted = numbered.with_columns(
+            pl.Series(COUNT, negatives + positives),
+            pl.Series("positives", positives),
+            pl.Series("negatives", negatives),
+            other.alias(LEAST_LABEL),
+            other.alias(GREATEST_LABEL),
+        ).filter(pl.col(COUNT) > 0)
+        # Counts of no rows have all columns.
+        self._count(pl.DataFrame(schema=self._kind.rows.collect_schema()))
+        counts = merged_counts(self._kind, [*self._counts, counted.drop(KEY_NUMBER)])
+        totals = totals_of_counts(self._kind, counts.lazy()).collect()
+        names = self._kind.keys
+        if not names:
+            return Stored(predictions, files, totals, np.zeros(totals.height, np.uint32))
+        indexed = join_on(numbered, totals, names, order="left")
+        return Stored(predictions, files, totals, indexed[KEY_INDEX].to_numpy())

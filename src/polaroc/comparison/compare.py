@@ -186,8 +186,8 @@ def compare(
         refuse_places(measure, None, prior)
         plan = Plan(target, None, level, permutations, seed, halves is not None, guarded)
         at: Prior = "observed" if prior is None else prior
-        at_prior = f" at prior {at}" if CATALOG[measure].at_priors else ""
         models = fitted(given.cases, measure, at, over)
+        at_prior = f" at prior {at}" if CATALOG[measure].at_priors else ""
         result = of_fitted(models, plan, f"{measure}{at_prior}")
         return replace(result, warnings=(*given.left_out, *result.warnings))
     ratio = given.test_train_ratio if target == "algorithm" else None

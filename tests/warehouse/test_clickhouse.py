@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 import pytest
-from comparison import ODD_ROWS, assert_same, lazily, odd, predictions
+from comparison import ODD_ROWS, assert_same, evaluated, lazily, odd, predictions
 from programs import only_if_asked, package
 
 import polaroc as pr
@@ -68,7 +68,7 @@ def test_odd_rows_are_treated_as_polars_does(run: Run, weight, nulls):
     asked = NAMES | {"by": ["case", "model"], "weight": weight, "nulls": nulls}
     assert_same(run(table, pr.warehouse.curve, **asked), lazily(pr.curve, table, **asked))
     asked |= {"over": (0.1, 0.4), "priors": ["observed", 0.1, 0.005]}
-    assert_same(run(table, **asked), lazily(pr.evaluate, table, **asked))
+    assert_same(run(table, **asked), evaluated(table, **asked))
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_odd_rows_are_treated_as_polars_does(run: Run, weight, nulls):
 def test_labels_are_read_as_in_polars(run: Run, labels, positive):
     table = pl.DataFrame({"truth": labels, "score": [0.1, 0.2, 0.3, 0.4]})
     asked = NAMES | {"measures": "auc", "positive": positive}
-    assert_same(run(table, **asked), lazily(pr.evaluate, table, **asked))
+    assert_same(run(table, **asked), evaluated(table, **asked))
 
 
 @pytest.mark.slow

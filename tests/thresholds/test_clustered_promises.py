@@ -72,7 +72,7 @@ def test_too_few_clusters_promise_nothing():
     few = TABLE.with_columns(pl.col("patient") // 5)
     found = points(few, "patient", **ASKED["precision"])
     assert found["threshold"].item() is None
-    assert "too little to know how alike" in found["note"].item()
+    assert "too few to know how alike" in found["note"].item()
 
 
 def test_rows_without_a_cluster_are_refused():

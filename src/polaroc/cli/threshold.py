@@ -19,7 +19,6 @@ from polaroc.cli.screen import print_json, print_notes, progress, show_results
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.files.atomic import check_new
-from polaroc.predictions.dependence import dependence, with_note
 from polaroc.priors.grids import skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import resolve_constraints
@@ -103,15 +102,11 @@ def _chosen(call: Call) -> pl.DataFrame:
     curves = call.curves
     with progress() as say:
         say("choosing")
-        # A promise needs the clusters.
-        clustered = promised and call.cases.cluster is not None
-        points: pl.DataFrame = call(call.in_memory if clustered else curves)
+        # A promise asks which rows belong together.
+        points: pl.DataFrame = call(call.in_memory if promised else curves)
     if call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
-    if not promised:
-        return points
-    doubt = dependence(call.in_memory, of_measures=False)
-    return with_note(points.lazy(), doubt, pl.col("share").is_not_null()).collect()
+    return points
 
 
 def _judged(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] | None]:

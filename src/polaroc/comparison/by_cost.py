@@ -177,14 +177,7 @@ def choose_by_cost(
         if tuned.cluster is not None
         else stakes.thresholds(curves, models)
     )
-    # The same table is refused above; equal rates of other cases are chance.
-    judged = apply_thresholds(own, thresholds, same_table=True, **_exact(stakes, level))
-    # Why there is no point, the points say.
-    why = thresholds.select(pl.col(model).cast(judged.schema[model]), pl.col("note").alias(WHY))
-    judged = join_on(judged, why, [model], "left", order="left").with_columns(
-        pl.coalesce(WHY, "note").alias("note"),
-        (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN),
-    )
+    judged = _judged(own, model, thresholds, stakes, level)
     rated = judged.filter(KNOWN)
     if own.weight is not None or rated.is_empty():
         evidence = without(WEIGHTED)
@@ -206,15 +199,24 @@ def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
         )
 
 
-def _exact(stakes: Stakes, level: float) -> dict[str, Any]:
-    """The arguments of `apply_thresholds` that give exact limits of costs."""
+def _judged(
+    own: Cases[pl.DataFrame], model: str, thresholds: pl.DataFrame, stakes: Stakes, level: float
+) -> pl.DataFrame:
+    """What each model does with its threshold, and exact limits of its cost; or why it has none."""
     priors: float | pl.DataFrame = stakes.belief.mean
     if (estimate := stakes.estimate) is not None:
         priors = estimate.select(name for name in ESTIMATE if name in estimate.columns)
-    return {
-        "intervals": "exact", "level": level, "priors": priors, "cost_fn": stakes.fn,
-        "cost_fp": stakes.fp,
-    }  # fmt: skip
+    # The same table is refused before; equal rates of other cases are chance.
+    judged = apply_thresholds(
+        own, thresholds, same_table=True, intervals="exact", level=level, priors=priors,
+        cost_fn=stakes.fn, cost_fp=stakes.fp,
+    )  # fmt: skip
+    # Why there is no point, the points say.
+    why = thresholds.select(pl.col(model).cast(judged.schema[model]), pl.col("note").alias(WHY))
+    return join_on(judged, why, [model], "left", order="left").with_columns(
+        pl.coalesce(WHY, "note").alias("note"),
+        (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN),
+    )
 
 
 def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:

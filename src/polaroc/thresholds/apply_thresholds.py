@@ -184,7 +184,7 @@ def apply_thresholds(
         has_limits = True
         with_clusters = with_effects(realised, cases, table.keys)
         realised = with_interval_columns(with_clusters, priors, level, Costs(cost_fn, cost_fp))
-        doubt = dependence(cases, of_measures=False)
+        doubt = dependence(cases)
         realised = with_note(realised, doubt, pl.col("tpr_lower").is_not_null())
     if intervals is None:
         refuse_unused(

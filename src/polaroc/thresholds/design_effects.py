@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import COUNT, ROWS, TRUTH, WEIGHT, private
-from polaroc.predictions.cases import Cases, columns_of
+from polaroc.base.private_columns import CLUSTER, COUNT, ROWS, TRUTH, WEIGHT, private
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
 
@@ -17,11 +17,12 @@ EFFECTS = POS_EFFECT, NEG_EFFECT = private("pos_effect"), private("neg_effect")
 MISSING = private("missing")
 # Whether cases score at least thresholds at even shares of a class.
 ABOVE = [private(f"above_{i}") for i in range(7)]
-# So few clusters, of equal size, do not tell how alike their rows are (`just promises --clusters`).
+# Clusters of equal size that a class needs, or unequal ones that count as many
+# (`just promises --clusters`).
 FEWEST = 7
 FEW_CLUSTERS = (
-    f"a class has less than {FEWEST} clusters of equal size would tell, too little to know how "
-    "alike their rows are"
+    f"a class has fewer than {FEWEST} clusters, or a few clusters have most of its rows: too few "
+    "to know how alike rows are"
 )
 
 
@@ -66,8 +67,8 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     >>> round(design_effects(cases).select(POS_EFFECT).collect().item(), 9)
     3.0
     """
-    table = read(cases, also=columns_of(cases.cluster))
-    *keys, cluster = table.keys
+    table = read(cases, clustered=True)
+    keys = table.keys
     weight = pl.col(WEIGHT) if table.weighted else pl.lit(1.0)
     of_class = [*keys, TRUTH]
     score = pl.col(SCORE)
@@ -79,7 +80,7 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
         table.valid_rows.with_columns(weight.alias(WEIGHT))
         .filter(pl.col(WEIGHT) > 0)
         .with_columns(above)
-        .group_by(*of_class, cluster)
+        .group_by(*of_class, CLUSTER)
         .agg(
             *((pl.col(name) * pl.col(WEIGHT)).sum() for name in ABOVE),
             pl.col(WEIGHT).sum(),
@@ -99,7 +100,7 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
         of_copies.alias(WEIGHT),
         (size.sum() / of_copies).alias(COUNT),
         (pl.col(ROWS).sum() > pl.len()).alias(ROWS),
-        pl.col(ROWS).filter(pl.col(cluster).is_null()).sum().alias(MISSING),
+        pl.col(ROWS).filter(pl.col(CLUSTER).is_null()).sum().alias(MISSING),
     )
     known = pl.max_horizontal(pl.when(pl.col(name).is_finite()).then(name) for name in ABOVE)
     too_few = pl.col(ROWS) & (pl.col(COUNT) < FEWEST)

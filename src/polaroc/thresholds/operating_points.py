@@ -28,6 +28,7 @@ from polaroc.curves.surface import at_priors, select_rates, with_rates
 from polaroc.curves.whole import OF_CURVES, whole_curves
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
@@ -258,6 +259,8 @@ def operating_points(
         )
         .sort(*keys, "prior", nulls_last=True)
     )
+    if cases is not None and confidence is not None:
+        result = with_note(result, dependence(cases), pl.col("share").is_not_null())
     return with_level(result, level_of(priors)) if is_estimate(priors) else result
 
 

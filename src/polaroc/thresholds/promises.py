@@ -93,9 +93,9 @@ class Sample:
 def with_promises(
     surface: pl.LazyFrame, groups: Sequence[str], constraints: Constraints, confidence: float
 ) -> pl.LazyFrame:
-    """Whether each point of a surface with the `EFFECTS` of clusters keeps the constraints.
+    """Whether each point of a surface keeps the constraints for sure enough, and why none does.
 
-    For sure enough; and why none does.
+    The surface has the `EFFECTS` of clusters.
     """
     schema = surface.drop(EFFECTS).collect_schema()
 

@@ -162,18 +162,12 @@ def bootstrap(
         curves = source = as_lazy(curve(cases))
         keys = curve_keys(curves)
     else:
-        own = [] if cases.cluster is None else [cases.cluster]
-        rows_of_cases = read(cases, also=own)
-        keys, rows = rows_of_cases.keys, rows_of_cases.rows
+        rows = read(cases, clustered=cases.cluster is not None)
+        keys, source = rows.keys, rows.valid_rows
         if cases.cluster is None:
-            source = rows_of_cases.valid_rows.with_row_index(CLUSTER)
-        else:
-            *keys, name = keys
-            rows = rows.drop(name)
-            source = rows_of_cases.valid_rows.rename({name: CLUSTER})
+            source = source.with_row_index(CLUSTER)
         # Curves of the same rows that are resampled.
-        unclustered = replace(rows_of_cases, rows=rows, keys=keys)
-        curves = curve_tables(unclustered)
+        curves = curve_tables(replace(rows, rows=rows.rows.drop(CLUSTER, strict=False)))
     limits = resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
     if described is not None and described.cluster is None:
         limits = with_note(limits, dependence(described), pl.col("lower").is_not_null())

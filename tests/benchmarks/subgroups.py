@@ -36,8 +36,8 @@ LIMITS = {
     "precision ≥ .4 at 5 to 20 %": ({"precision": 0.4}, (0.05, 0.2)),
     "precision ≥ .3, recall ≥ .5 at 10 %": ({"precision": 0.3, "recall": 0.5}, (0.1, 0.1)),
 }
-# Positives of each subgroup, nine negatives to each, their d', and by how much all of its scores are
-# higher.
+# Positives of each subgroup, nine negatives to each, their d’, and by how much all scores of it
+# are higher.
 GROUPS = {
     "2 × 100": ((100, 2.4, 0),) * 2,
     "5 × 100": ((100, 2.4, 0),) * 5,

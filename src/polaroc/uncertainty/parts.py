@@ -1,11 +1,10 @@
 """Evidence on disjoint parts of a test set, whose rows may share clusters."""
 
 from collections.abc import Sequence
-from math import sqrt
 
 from polaroc.base.lazy import np
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import Evidence
+from polaroc.uncertainty.evidence import Evidence, Moved, pair_places
 from polaroc.uncertainty.test_sets import UNKNOWN
 
 
@@ -39,11 +38,9 @@ def of_parts(parts: Sequence[Evidence], freedom: Sequence[float]) -> Evidence:
     covariance = np.zeros((measures, count, count))
     for place, part in enumerate(parts):
         covariance[:, place, place] = part.covariance[:, 0, 0]
-    sums = [_cluster_sums(part) for part in parts]
-    for first in range(count):
-        for second in range(first + 1, count):
-            shared = _shared(sums[first], sums[second])
-            covariance[:, first, second] = covariance[:, second, first] = shared
+    for first, second in zip(*pair_places(count), strict=True):
+        shared = _shared(parts[first].moved, parts[second].moved)
+        covariance[:, first, second] = covariance[:, second, first] = shared
     return Evidence(
         [part.models[0] for part in parts],
         np.concatenate([part.estimates for part in parts], axis=1),
@@ -54,24 +51,15 @@ def of_parts(parts: Sequence[Evidence], freedom: Sequence[float]) -> Evidence:
     )
 
 
-def _cluster_sums(part: Evidence) -> "tuple[Array, float] | None":
-    """By how much each cluster moves the measures of a part, and its factor; None without any."""
-    moved = part.moved
-    if moved is None or not moved.joint:
-        return None
-    return moved.parts[0][:, 0] + moved.parts[1][:, 0], moved.joint
-
-
-def _shared(
-    first: "tuple[Array, float] | None", second: "tuple[Array, float] | None"
-) -> "Array | float":
+def _shared(first: Moved | None, second: Moved | None) -> "Array | float":
     """The covariance of two parts, which is that of the clusters that both have."""
-    if first is None or second is None:
+    # Without clusters no case is in two parts.
+    if first is None or second is None or not first.joint:
         return 0.0
-    (own, factor), (other, other_factor) = first, second
-    count = min(own.shape[1], other.shape[1])
-    products = (own[:, :count] * other[:, :count]).sum(axis=1)
-    return np.asarray(sqrt(factor * other_factor) * products)
+    count = min(first.parts[0].shape[-1], second.parts[0].shape[-1])
+    own, other = ([part[:, 0, :count] for part in moved.parts] for moved in (first, second))
+    # Each part has factors of its own.
+    return (first.products(own, other) + second.products(own, other)) / 2
 
 
 def gap_limits(first: "Array", second: "Array", correlation: "Array") -> "tuple[Array, Array]":

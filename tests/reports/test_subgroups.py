@@ -22,7 +22,7 @@ def table():
 
 def test_a_page_shows_the_first_model_in_each_subgroup(table, tmp_path):
     page = Page(pr.report(table, **NAMES, subgroup="site", path=tmp_path / "page.html"))
-    gaps = page.table("subgroup-gaps")
+    gaps = page.table("The largest gap")
     found = pr.subgroups(
         table, truth="y", score={"p": "p"}, subgroup="site", measures="iauprec", over=(0.1, 0.3)
     )
@@ -37,16 +37,16 @@ def test_a_page_shows_the_first_model_in_each_subgroup(table, tmp_path):
 
 def test_without_subgroups_and_with_folds_there_is_no_such_table(table, tmp_path):
     plain = Page(pr.report(table, **NAMES, path=tmp_path / "plain.html"))
-    assert plain.table("subgroup-gaps") is None
+    assert plain.table("The largest gap") is None
     folded = table.with_columns(fold=pl.col("row") % 2)
     page = Page(
         pr.report(folded, **NAMES, fold="fold", subgroup="site", path=tmp_path / "page.html")
     )
-    assert page.table("subgroup-gaps") is None
+    assert page.table("The largest gap") is None
     assert "Subgroups are not shown of folds" in page.text()
 
 
 def test_all_else_on_the_page_stays_as_it_is(table, tmp_path):
     plain = Page(pr.report(table, **NAMES, path=tmp_path / "plain.html"))
     page = Page(pr.report(table, **NAMES, subgroup="site", path=tmp_path / "page.html"))
-    assert_frame_equal(page.table("ranking"), plain.table("ranking"))
+    assert_frame_equal(page.table("The models"), plain.table("The models"))

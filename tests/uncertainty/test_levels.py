@@ -52,6 +52,9 @@ CALLS = {
     "apply_thresholds": lambda **at: pr.apply_thresholds(
         ONE, POINTS, **NAMES, same_table=True, intervals="exact", **at
     ),
+    "subgroups": lambda **at: (
+        pr.subgroups(ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at).parts
+    ),
     "roc_band": lambda **at: pr.roc_band(CURVES, 5, **at),
     "pr_band": lambda **at: pr.pr_band(pr.surface(CURVES, 0.2), 5, **at),
     "mean_roc": lambda **at: pr.mean_roc(CURVES, n=5, interval="t", **at),
@@ -67,6 +70,9 @@ CALLS = {
 }
 # The same function, asked for limits of another kind.
 MORE = {
+    "subgroups, gaps": lambda **at: pr.subgroups(
+        ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at
+    ).gaps,
     "compare, one test set": lambda **at: pr.compare(ONE, "auc", **NAMES, **at).pairs,
     "compare, one dataset": lambda **at: pr.compare(
         TABLE, "auc", **NAMES, target="dataset", **at

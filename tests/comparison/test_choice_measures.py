@@ -127,16 +127,6 @@ def test_the_ratio_of_folds_is_worked_out_from_cases():
     assert_frame_equal(asked.models, known.models, abs_tol=1e-3)
 
 
-def test_weights_or_rows_left_out_have_no_pairs():
-    weighted = ONE.with_columns(w=pl.lit(2.0))
-    choice = pr.choose(weighted, **COLUMNS, over=OVER, weight="w")
-    assert choice.models["probability_best"].null_count() == 3
-    assert "nothing says how sure" in choice.answer
-    assert "not known for weighted cases" in " ".join(choice.warnings)
-    plain = pr.choose(ONE, **COLUMNS, over=OVER)
-    assert choice.models["mean"].to_list() == pytest.approx(plain.models["mean"].to_list())
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "said"),
     [

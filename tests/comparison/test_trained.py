@@ -174,11 +174,6 @@ def test_roles_of_predictions_are_refused_for_measures(role):
         pr.compare(measures, measure="auc", test_train_ratio=0.25, **{role: 0.5})
 
 
-def test_weights_are_refused_where_cases_are_paired():
-    with pytest.raises(InvalidArgument, match=r"(?s)each case counts once.*Hint: leave"):
-        compare(TABLE.with_columns(w=2), weight="w")
-
-
 def test_cases_that_not_all_models_scored_are_left_out_and_said():
     some = TABLE.with_columns(
         score=pl.when(pl.col("model") != "B", pl.col("case") % 7 > 0).then("score")

@@ -165,13 +165,6 @@ def test_without_intervals_clusters_have_no_bearing():
     assert_frame_equal(sure(TABLE, cluster="patient", **asked), sure(TABLE, **asked))
 
 
-def test_weights_of_clustered_cases_are_counts():
-    halves = TABLE.with_columns(w=0.5)
-    for table in (halves, halves.lazy()):
-        with pytest.raises(InvalidPredictions, match="not whole numbers"):
-            sure(table, cluster="patient", weight="w").lazy().collect()
-
-
 def test_a_column_of_patients_is_doubted_until_it_is_their_cluster():
     asked = {"measures": "auc", "by": "site"}
     assert sure(TABLE, **asked)["note"].str.contains("'patient' are not independent").all()

@@ -132,3 +132,8 @@ def error_of_mean(sd: Quantity, blocks: Quantity, test_train_ratio: float) -> Qu
     0.1
     """
     return sd * (1 / blocks + test_train_ratio) ** 0.5
+
+
+def equal_units(weights: "Array") -> int:
+    """As many units of equal weight as say as much of a mean (Kish 1965)."""
+    return int(weights.sum() ** 2 / (weights**2).sum() * (1 + ROUNDING)) if weights.size else 0

@@ -46,7 +46,7 @@ from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_r
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
-from polaroc.uncertainty.test_sets import WEIGHTED, of_thresholds
+from polaroc.uncertainty.test_sets import of_thresholds
 
 EXPECTED_COST = "expected_cost"
 AT, KNOWN, WHY = (private(name) for name in ("at", "known", "why"))
@@ -179,8 +179,8 @@ def choose_by_cost(
     )
     judged = _judged(own, model, thresholds, stakes, level)
     rated = judged.filter(KNOWN)
-    if own.weight is not None or rated.is_empty():
-        evidence = without(WEIGHTED)
+    if rated.is_empty():
+        evidence = without("no model has a threshold")
     else:
         scored, of_models = _scored(own, rated), rated["threshold"].to_list()
         mean = stakes.belief.mean

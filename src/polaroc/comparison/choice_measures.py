@@ -16,7 +16,7 @@ from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import prior_grid
 from polaroc.uncertainty.evidence import Evidence, of_unrelated, without
 from polaroc.uncertainty.scored_cases import read_cases
-from polaroc.uncertainty.test_sets import WEIGHTED, of_test_set
+from polaroc.uncertainty.test_sets import of_test_set
 
 GRID = 25
 NEEDS_RANGE = Hint(
@@ -60,8 +60,6 @@ def of_one_test_set(cases: Cases[pl.DataFrame], measure: str, over: Over | None)
     Paired by case; where no column tells the cases apart, as if every model had a test set of its
     own.
     """
-    if cases.weight is not None:
-        return without(WEIGHTED)
     at, mean = one_prior(over), mean_name(measure)
     if at is None and mean is None:
         return without(

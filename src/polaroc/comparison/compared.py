@@ -110,7 +110,7 @@ def compared(cases: Cases[Any]) -> Compared:
                 "sure that is, and not the cases.",
                 hint="leave it out, and let no cluster be in training and test cases of one fold.",
             )
-    if own.scores and own.case is None and not folds and own.weight is None:
+    if own.scores and own.case is None and not folds:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
     if own.nulls != "drop":

@@ -20,15 +20,8 @@ from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.test_sets import of_test_set
 
 USED: tuple[RoleName, ...] = (
-    "truth",
-    "score",
-    "positive",
-    "model",
-    "fold",
-    "case",
-    "cluster",
-    "by",
-)
+    "truth", "score", "positive", "model", "fold", "case", "cluster", "count", "weight", "by",
+)  # fmt: skip
 NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time", "test_train_ratio")
 
 

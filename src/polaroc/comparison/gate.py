@@ -254,9 +254,8 @@ def _on_cases(
     lower: float | None
     upper: float | None
     if error > 0:
-        positives, negatives = models.estimates.select("positives", "negatives").row(0)
         few = min(moved.counts)
-        why_none = why_no_promise(models.measure, positives, negatives, few, moved.units)
+        why_none = why_no_promise(models.measure, *scored.of_class, few, moved.units)
         lower, upper, note = _limits_of_cases(evidence, (first, second), measure, level, why_none)
     elif difference == 0 and scored.rank_alike():
         lower = upper = 0.0

@@ -132,5 +132,9 @@ class Request:
         if self.intervals not in RESAMPLED:
             return None
         return BootstrapSpec(
-            self.selected.measures, self.select(ARRAYS).measures, self.intervals, self.level
+            self.selected.measures,
+            self.select(ARRAYS).measures,
+            self.intervals,
+            self.level,
+            counted=False,
         )

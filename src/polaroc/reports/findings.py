@@ -201,10 +201,9 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     )  # fmt: skip
     refuse_one_class(measures)
     curves = curve(pooled(cases))
-    # Where a model was measured once, on cases that count once. Limits at each prior would take
-    # ten times as long.
+    # Where a model was measured once. Limits at each prior would take ten times as long.
     tested: Fitted | None = None
-    if not question.folds and cases.weight is None:
+    if not question.folds:
         ends = _ends_of_estimate(question)
         limits = evaluate(
             cases, measures=["auprec", "iauprec"] if ends else "iauprec", intervals="logit",
@@ -401,8 +400,6 @@ def _comparison(
                 "cases are not independent."
             )
         return None, "No test was made: there is one fold only, which shows no variation."
-    if question.compared.cases.weight is not None:
-        return None, "No test was made: that of fitted models takes no weights."
     if tested is None:
         return None, (
             "No test was made: each model was measured once, and no column was named that says "

@@ -122,14 +122,13 @@ def _figure(
     priors, level = shown_priors(findings.question.over), findings.question.level
     middle = priors[len(priors) // 2]
     scores = calibration_curve(curves, middle, score_prior=findings.score_prior, level=level)
-    if findings.question.compared.cases.cluster is not None:
+    if findings.question.compared.cases.in_clusters:
         # The band is that of independent cases.
         scores = scores.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ENDS)
     names = [str(model) for model in keys.to_series()]
     band = (
         "; the shadow is where the line would be, score by score, in "
         f"{percent(level)} of samples of independent cases if the scores were right"
-        f"{', with weights as counts of cases' if findings.is_weighted else ''}"
     )
     shares = table.columns["positives"]
     errors = [

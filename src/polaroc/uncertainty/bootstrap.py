@@ -24,7 +24,7 @@ from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, check_clusters
-from polaroc.predictions.table import read
+from polaroc.predictions.table import each_case, read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Priors
@@ -57,7 +57,7 @@ class BootstrapSpec:
     level: float
     draws: int = 2000
     seed: int = 0
-    counted: bool = True  # whether weights are counts of equal cases
+    counted: bool = True  # whether weights have to be counts of equal cases
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
@@ -151,23 +151,23 @@ def bootstrap(
         ).measures
         for backend in (POLARS, ARRAYS)
     )
-    counted = described is None or described.weight is None
-    spec = BootstrapSpec(selected, in_arrays, method, level, draws, seed, counted=counted)
+    of_curve = described is None
+    spec = BootstrapSpec(selected, in_arrays, method, level, draws, seed, counted=of_curve)
     if not isinstance(cases, Cases):
         # Cache: measures and draws must come from the same rows.
         table = whole_curves(cases)
         keys = curve_keys(table)
         curves = source = in_order(table, keys).cache()
-    elif cases.cluster is None and cases.weight is None:
+    elif not cases.in_clusters:
         curves = source = as_lazy(curve(cases))
         keys = curve_keys(curves)
     else:
-        rows = read(cases, clustered=cases.cluster is not None)
+        rows = read(cases, clustered=True)
         keys, source = rows.keys, rows.valid_rows
-        if cases.cluster is None:
-            source = source.with_row_index(CLUSTER)
+        if rows.weighted:
+            source = source.filter(pl.col(WEIGHT) > 0) if rows.sampled else each_case(source)
         # Curves of the same rows that are resampled.
-        curves = curve_tables(replace(rows, rows=rows.rows.drop(CLUSTER, strict=False)))
+        curves = curve_tables(replace(rows, rows=rows.rows.drop(CLUSTER)))
     limits = resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
     if described is not None and described.cluster is None:
         limits = with_note(limits, dependence(described), pl.col("lower").is_not_null())

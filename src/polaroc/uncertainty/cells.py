@@ -32,10 +32,13 @@ def cells_of(starts: "Array", **columns: "Array") -> CellArrays:
     """Cells with cumulated counts and totals of their keys, from `pos`, `neg` and others."""
     counts = dict(columns)
     sizes = np.diff(starts)
+    first = starts[:-1][sizes > 0]
     for name, running, total in (("pos", "tp", "positives"), ("neg", "fp", "negatives")):
         sums = np.cumsum(columns[name])
         before = np.append(0.0, sums)[starts]
         counts[running] = sums - np.repeat(before[:-1], sizes)
+        # Exact, whatever weights came before: such a cell starts at the origin.
+        counts[running][first] = columns[name][first]
         counts[total] = np.repeat(np.diff(before), sizes)
     return CellArrays(counts, starts)
 

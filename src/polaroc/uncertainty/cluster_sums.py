@@ -217,12 +217,15 @@ class Clusters:
         In the groups of keys by which areas are taken.
     numbers
         Of each key the clusters that have positives, that have negatives, and all.
+    effective
+        As many equal clusters with positives, and with negatives, as say as much of a mean.
     of_prior
         The variance of the log-odds of the observed prior of each key.
     """
 
     blocks: list[Block]
     numbers: "Array"
+    effective: "Array"
     of_prior: "Array"
 
     def factored(self, moments: "Array") -> Between:
@@ -275,7 +278,7 @@ def clusters_of(cases: ClusteredCases) -> Clusters:
     keys = [
         slice(int(own[0]), int(own[-1]) + 1) for own in groups(cases.areas.starts, np.arange(size))
     ]
-    numbers, of_prior = np.zeros((3, size)), np.zeros(size)
+    numbers, effective, of_prior = np.zeros((3, size)), np.zeros((2, size)), np.zeros(size)
 
     def block_of(own: slice) -> Block:
         block = _block(cases, own)
@@ -283,12 +286,13 @@ def clusters_of(cases: ClusteredCases) -> Clusters:
         with np.errstate(all="ignore"):
             whole = np.concatenate([cases.totals[name][own] for _, name in CLASSES])
             of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)), products)
+            effective[:, own] = 1 / of_pos, 1 / of_neg
             of_prior[own] = of_pos + of_neg - 2 * both
         return block
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         blocks = list(pool.map(block_of, keys))
-    return Clusters(blocks, numbers, of_prior)
+    return Clusters(blocks, numbers, effective, of_prior)
 
 
 def _block(cases: ClusteredCases, keys: slice, *, single: bool = True) -> Block:

@@ -39,7 +39,8 @@ class Units:
     Attributes
     ----------
     positives, negatives
-        Of each key: cases of the class, or clusters that have such cases.
+        Of each key: cases of the class, or clusters that have such cases, of weighted ones as
+        many equal ones as say as much.
     of_prior
         The variance of the log-odds of the observed prior of each key.
     clusters
@@ -95,9 +96,10 @@ def cases_as_units(positives: "Array", negatives: "Array") -> Units:
         return Units(positives, negatives, 1 / positives + 1 / negatives)
 
 
-def clusters_as_units(clusters: Clusters) -> Units:
-    """Clusters that are independent."""
-    return Units(clusters.numbers[0], clusters.numbers[1], clusters.of_prior, clusters)
+def clusters_as_units(clusters: Clusters, *, weighted: bool = False) -> Units:
+    """Clusters that are independent; where they are `weighted`, as many equal ones (Kish 1965)."""
+    positives, negatives = clusters.effective if weighted else clusters.numbers[:2]
+    return Units(positives, negatives, clusters.of_prior, clusters)
 
 
 def spread_of_areas(

@@ -49,6 +49,7 @@ TABLES = {
     "named": (NAMED, SCORES | {"model": "who", "fold": ["part"], "case": "unit"}),
     "wide": (WIDE, {"truth": "truth", "score": {"a": "A", "second": "B"}}),
     "weights": (TABLE, SCORES | {"weight": "weight"}),
+    "counts": (TABLE, SCORES | {"count": "weight"}),
     "labels": (TABLE, {"truth": "label", "score": "score", "positive": ["crop"]}),
     "lost scores": (TABLE, {"truth": "truth", "score": "lost", "nulls": "drop"}),
     "lost, one test set": (

@@ -189,7 +189,7 @@ def test_where_there_is_no_estimate_there_is_no_interval():
 @pytest.mark.slow
 @given(
     tables(kinds=("none", "whole"), max_rows=14),
-    st.sampled_from(["logit", "wald", "percentile", "bca"]),
+    st.sampled_from(["logit", "wald", "percentile"]),
     st.sampled_from(["exact", "linear", "step"]),
 )
 def test_limits_hold_the_estimate_or_are_null_with_a_note(frame, method, interpolation):
@@ -301,7 +301,7 @@ def test_where_negatives_abound_intervals_are_no_wider_than_need_be():
 
 
 @pytest.mark.alike
-@pytest.mark.parametrize("method", ["logit", "wald", "percentile", "bca"])
+@pytest.mark.parametrize("method", ["logit", "wald", "percentile"])
 def test_weights_are_said_to_be_taken_for_counts(method):
     twice = TWENTY.with_columns(weight=2)
     asked = {"measures": "auc", "intervals": method}

@@ -7,7 +7,6 @@ from typing import Literal, get_args
 import polars as pl
 
 from polaroc.base.checks import (
-    MAX_NUMBER,
     check_flag,
     check_ratio,
     check_share,
@@ -30,7 +29,7 @@ from polaroc.typing import Array, Prior
 
 Incomplete = Literal["raise", "drop"]
 MAX_NOTES = 5
-Target = Literal["algorithm", "dataset", "trained"]
+Target = Literal["algorithm", "trained"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,10 +259,9 @@ class Plan:
     target: Target = "algorithm"
     test_train_ratio: float | None = None
     level: float = 0.95
-    permutations: int = 9_999
-    seed: int = 0
     halves: bool = False  # whether the variance is that of halves
     guarded: bool = False
+    seed: int = 0
 
     def __post_init__(self) -> None:
         check_choice("target", self.target, get_args(Target))
@@ -275,23 +273,17 @@ class Plan:
                 "of the folds.",
                 hint=Hint("give {halves}, or leave {guarded} out.", halves=None, guarded=None),
             )
-        algorithm = self.target == "algorithm"
-        if not algorithm:
-            self._refuse("algorithm", halves=self.halves or None)
-        overlaps = self.test_train_ratio is not None or self.guarded or not self.halves
-        if algorithm and overlaps:
+        if self.target != "algorithm":
+            refuse_unused(
+                "for target 'algorithm'", f"target is {self.target!r}",
+                hint=Hint("leave it out, or take {target}.", target="algorithm"),
+                halves=self.halves or None,
+            )  # fmt: skip
+        elif self.test_train_ratio is not None or self.guarded or not self.halves:
             check_ratio(self.test_train_ratio)
-        check_whole("permutations", self.permutations, 1, MAX_NUMBER)
         check_whole("seed", self.seed, 0)
-        if self.target != "dataset":
-            seed = None if self.halves else unless(0, self.seed)
-            self._refuse("dataset", permutations=unless(9_999, self.permutations), seed=seed)
-
-    def _refuse(self, target: Target, **options: object) -> None:
-        """Refuse options that this comparison would ignore."""
-        hint = Hint("leave it out, or take {target}.", target=target)
-        of_this = f"target is {self.target!r}"
-        refuse_unused(f"for target {target!r}", of_this, hint=hint, **options)
+        if not self.halves:
+            refuse_unused("for halves", "there are none", seed=unless(0, self.seed))
 
     @property
     def adjustment(self) -> str:

@@ -28,8 +28,7 @@ class Comparison:
     Attributes
     ----------
     omnibus
-        Tests of all models at once, the primary one first: `test` String,
-        `statistic`, `df1`, `df2`, `p_value` Float64.
+        The test of all models at once: `test` String, `statistic`, `df1`, `df2`, `p_value` Float64.
     pairs
         One row per pair: the two models (named after the column of the models, such as
         `model_a`, `model_b`); `difference` of their means, first minus second,

@@ -1,9 +1,9 @@
 """Variances of measures from sums over clusters of cases (Obuchowski 1997)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import polars as pl
 
@@ -12,16 +12,14 @@ from polaroc.curves.ranking import CellArrays, ScoredCells
 from polaroc.measures.gradients import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.cells import groups, segments_of
+from polaroc.uncertainty.cells import groups
 from polaroc.uncertainty.clusters import SPARSE, ClusteredCases
-from polaroc.uncertainty.influence import SegmentInfluence, losses_of, on_segments
+from polaroc.uncertainty.influence import SegmentInfluence, losses_of
 
 # Odd, so that products with it differ as their factors do.
 SPREADING = 0x9E3779B97F4A7C15
 # The counts of a class in a cell, and in its key.
 CLASSES = (("pos", "positives"), ("neg", "negatives"))
-# Three numbers of each cluster from the sums over its positives and over its negatives.
-Moments: TypeAlias = "Callable[[Array, Array], tuple[Array, Array, Array]]"
 
 
 class Between(NamedTuple):
@@ -182,22 +180,22 @@ class Placed(NamedTuple):
     shared: "tuple[Array, ...]"
     weights: "tuple[Array, ...] | None"
 
-    def moments(self, values: "Array", of_sums: Moments) -> "Array":
-        """Moments of the sums over clusters of the influence at each place; by key.
-
-        Where cases are alone in their cluster, these are squares and products.
-        """
+    def moments(self, values: "Array") -> "Array":
+        """The squares of the sums over clusters, by class, and their products; by key."""
         values = values * self.shares
         block = self.block
         moved = [values[place] for place in self.shared]
         if self.weights is not None:
             moved = [own * weight for own, weight in zip(moved, self.weights, strict=True)]
-        sums = [
+        of_pos, of_neg = (
             np.bincount(group, own, len(block.key_of_group))
             for group, own in zip(block.group, moved, strict=True)
-        ]
+        )
         found = np.stack(
-            [np.bincount(block.key_of_group, one, block.size) for one in of_sums(*sums)],
+            [
+                np.bincount(block.key_of_group, one, block.size)
+                for one in (of_pos**2, of_neg**2, of_pos * of_neg)
+            ],
             dtype=float,
         )
         if self.counts is not None:
@@ -252,21 +250,11 @@ class Clusters:
                         share = columns[count] / columns[total]
                         mean = np.bincount(key, share * own, block.size)
                         centred.append(own - mean[key])
-                    found[:, i, block.keys] = placed.moments(np.concatenate(centred), products)
+                    found[:, i, block.keys] = placed.moments(np.concatenate(centred))
 
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
             list(pool.map(job, self.blocks))
         return self.factored(found)
-
-
-def products(positives: "Array", negatives: "Array") -> "tuple[Array, Array, Array]":
-    """The squares of both sums, and their product."""
-    return positives**2, negatives**2, positives * negatives
-
-
-def _powers(positives: "Array", negatives: "Array") -> "tuple[Array, Array, Array]":
-    both = positives + negatives
-    return both, both**2, both**3
 
 
 def clusters_of(cases: ClusteredCases) -> Clusters:
@@ -282,7 +270,7 @@ def clusters_of(cases: ClusteredCases) -> Clusters:
         numbers[:, own] = block.numbers
         with np.errstate(all="ignore"):
             whole = np.concatenate([cases.totals[name][own] for _, name in CLASSES])
-            of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)), products)
+            of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)))
             of_prior[own] = of_pos + of_neg - 2 * both
         return block
 
@@ -291,8 +279,8 @@ def clusters_of(cases: ClusteredCases) -> Clusters:
     return Clusters(blocks, numbers, of_prior)
 
 
-def _block(cases: ClusteredCases, keys: slice, *, single: bool = True) -> Block:
-    """The cases of consecutive keys; none is taken as `single` unless asked for."""
+def _block(cases: ClusteredCases, keys: slice) -> Block:
+    """The cases of consecutive keys."""
     starts = cases.starts[keys.start : keys.stop + 1]
     rows = slice(int(starts[0]), int(starts[-1]))
     key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -300,7 +288,7 @@ def _block(cases: ClusteredCases, keys: slice, *, single: bool = True) -> Block:
     many = int(cluster.max(initial=0)) + 1
     first = _first_alike(key * many + cluster, (len(starts) - 1) * many)
     size = np.bincount(first, minlength=len(first))
-    is_group = size > (1 if single else 0)
+    is_group = size > 1
     number, is_shared = np.cumsum(is_group) - 1, is_group[first]
     truth = cases.truth[rows]
     shared = np.flatnonzero(is_shared & truth), np.flatnonzero(is_shared & ~truth)
@@ -334,16 +322,3 @@ def _first_alike(codes: "Array", span: int) -> "Array":
         left = left[~same]
         multiplier = multiplier * SPREADING % 2**64
     return found
-
-
-def moments_of_areas(cases: ClusteredCases, measures: Sequence[Measure]) -> "Array":
-    """The sums of squares and of cubes of what each cluster of the only key moves areas by."""
-    own = np.zeros(1, np.int64)
-    block = _block(cases, slice(0, 1), single=False)
-    segments = segments_of(cases.areas, own)
-    placed = block.on_segments(segments, own)
-    moments = [
-        placed.moments(block.of_segments(moved, own), _powers)[1:, 0]
-        for moved in on_segments(segments, measures)
-    ]
-    return np.transpose(moments)

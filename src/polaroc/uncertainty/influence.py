@@ -72,18 +72,6 @@ class SegmentInfluence(NamedTuple):
         of_pos = segments.total(segments.pos * self.pos**2)
         return of_pos / segments.positives, of_neg / segments.negatives
 
-    def powers(self, segments: Segments) -> "list[float]":
-        """The sums of squares and of cubes of what each case of the only key moves the measure."""
-        return [
-            float(
-                np.sum(segments.pos * (self.pos / segments.positives) ** power)
-                + np.sum(segments.neg * (self.neg / segments.negatives) ** power)
-                + np.sum(segments.level * (self.level / segments.negatives) ** power)
-                + np.sum(segments.rest * (self.rest / segments.negatives) ** power)
-            )
-            for power in (2, 3)
-        ]
-
 
 def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> CaseInfluence:
     """The influence of the cases of one test set on each measure.

@@ -13,7 +13,7 @@ from polaroc.curves.ranking import CellArrays
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import groups, segments_of
-from polaroc.uncertainty.cluster_sums import Between, Clusters, products
+from polaroc.uncertainty.cluster_sums import Between, Clusters
 from polaroc.uncertainty.influence import on_segments
 from polaroc.uncertainty.pseudo_cases import NONE, PLACES, PSEUDO, with_pseudo_cases
 
@@ -137,7 +137,7 @@ def spread_of_areas(
             of_pos[place, i, own], of_neg[place, i, own] = moved.mean_squares(segments)
             if block is not None and placed is not None:
                 with np.errstate(all="ignore"):
-                    moments = placed.moments(block.of_segments(moved, own), products)
+                    moments = placed.moments(block.of_segments(moved, own))
                 between[:, i, own] = moments[:, own - keys[0]]
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:

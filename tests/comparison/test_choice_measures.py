@@ -361,14 +361,13 @@ def test_rows_of_a_wide_table_are_cases_where_no_column_tells_them_apart():
     assert_same_numbers(rows.models, pr.choose(table, **asked).models)
 
 
-def test_standard_errors_of_other_measures_at_the_prior_do_not_matter():
-    asked = {"priors": [0.1], "intervals": "wald"}
-    found, alone = (
-        pr.choose(pr.evaluate(ONE, **PROBABLE, **asked, measures=measures)).models
-        for measures in (["auprec", "brier"], ["auprec"])
-    )
-    assert alone["probability_best"].sum() == pytest.approx(1)
-    assert_same_numbers(found.select("model", *SURE), alone.select("model", *SURE))
+def test_standard_errors_of_one_test_set_are_refused():
+    asked = {"priors": [0.1], "measures": "auprec"}
+    with pytest.raises(InvalidArgument, match=r"(?s)measured once.*give predictions with case="):
+        pr.choose(pr.evaluate(ONE, **COLUMNS, **asked, intervals="wald"))
+    found = pr.choose(pr.evaluate(ONE, **COLUMNS, **asked))
+    assert found.models["probability_best"].null_count() == 3
+    assert "give predictions with case='id'" in " ".join(found.warnings)
 
 
 def test_folds_are_found_and_repeats_too():

@@ -28,9 +28,9 @@ from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, stakes_of
 from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import (
+    measured_once,
     measures_of,
     needs_predictions,
-    of_errors,
     of_one_test_set,
     one_prior,
 )
@@ -331,7 +331,7 @@ def choose_measured(
     elif len(table.values) > 1:
         evidence = of_folds(table.at_first, test_train_ratio, table.models)
     elif evidence is None:
-        evidence = of_errors(frame, table, measure, over, measured.grid)
+        evidence = measured_once(frame)
     higher, limits = higher_is_better(measure), bounds(measure)
     known = posterior(evidence, higher=higher, level=level, limits=limits)
     if known is not None:

@@ -14,19 +14,13 @@ from polaroc.base.checks import (
     refuse_unused,
     unless,
 )
-from polaroc.base.columns import as_lazy, with_level
+from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
-from polaroc.comparison.answer import (
-    changes,
-    corrected,
-    describe_evidence,
-    describe_priors,
-    full_answer,
-)
+from polaroc.comparison.answer import describe_priors, full_answer
 from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, stakes_of
 from polaroc.comparison.checks import refuse_one_class
-from polaroc.comparison.choice import Choice
+from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
     measured_once,
     measures_of,
@@ -336,10 +330,6 @@ def choose_measured(
     known = posterior(evidence, higher=higher, level=level, limits=limits)
     if known is not None:
         known = at_least_own(known, evidence, level)
-    models = measured.model_table(table.models, known)
-    models = models.with_columns(pl.col(EXPECTED_LIMITS).clip(*limits)).pipe(with_level, level)
-    models = join_on(models, _sens(frame, model, over), [model], "left", order="left")
-    priors = measured.prior_table(table.models)
     comparison = None
     if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
         plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)
@@ -347,31 +337,21 @@ def choose_measured(
         comparison = of_table(tested, evidence, f"expected {measure}", plan, higher=higher)
     name, is_bound, doubted = in_words(measure), evidence.is_bound, doubts(frame, measure)
     judged_by = f"{name} {describe_priors(over, measured.grid)}"
-    answer = full_answer(
-        models, judged_by, is_bound=is_bound, higher=higher, is_area=is_area(measure)
-    )
-    return Choice(
-        answer=" ".join([*doubted, answer]),
-        models=models,
-        priors=priors,
-        warnings=(
-            *warnings,
-            describe_evidence(evidence, is_tested=comparison is not None),
-            *corrected(models, name, higher=higher),
-            *changes(priors),
+
+    def answer(models: pl.DataFrame) -> str:
+        area = is_area(measure)
+        said = full_answer(models, judged_by, is_bound=is_bound, higher=higher, is_area=area)
+        return " ".join([*doubted, said])
+
+    return choice_among(
+        table.models, measured, evidence, known, _sens(frame, model, over), answer,
+        name=name, limits=limits, level=level, first=warnings,
+        last=(
             *([] if measured.overall is not None else _other_range(frame, measure, over)),
-            *([] if comparison is None else comparison.warnings),
-            *table.warnings,
-            *doubted,
+            *([] if comparison is None else comparison.warnings), *table.warnings, *doubted,
         ),
-        comparison=comparison,
-        over=measured.belief,
-        measure=measure,
-        folds=given.folds,
-        fold_count=len(table.values),
-        level=level,
-        is_bound=is_bound,
-    )
+        comparison=comparison, measure=measure, folds=given.folds, fold_count=len(table.values),
+    )  # fmt: skip
 
 
 def _of_halves(

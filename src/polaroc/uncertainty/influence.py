@@ -33,15 +33,6 @@ class CaseInfluence(NamedTuple):
     positives: "Array"
     negatives: "Array"
 
-    @property
-    def covariance(self) -> "Array":
-        """The covariance of the estimates, NaN where a class has fewer than two cases."""
-        total = np.zeros((len(self.estimates),) * 2)
-        for own in (self.positives, self.negatives):
-            size = own.shape[1]
-            total += own @ own.T / (size * (size - 1)) if size > 1 else np.nan
-        return total
-
 
 class SegmentInfluence(NamedTuple):
     """Estimates of a measure for each key, and the influence of the cases of its segments.

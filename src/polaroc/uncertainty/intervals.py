@@ -24,9 +24,7 @@ from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Prior, Priors
 from polaroc.uncertainty.beside import beside
-from polaroc.uncertainty.case_losses import spread_of_losses
 from polaroc.uncertainty.cells import cells_of_curves, with_positives
-from polaroc.uncertainty.cluster_sums import clusters_of
 from polaroc.uncertainty.clusters import clustered_cases, ranked_cases, ranked_clusters
 from polaroc.uncertainty.limits import (
     Limits,
@@ -36,7 +34,8 @@ from polaroc.uncertainty.limits import (
     limits_of_areas,
     limits_of_losses,
 )
-from polaroc.uncertainty.spread import cases_as_units, clusters_as_units, spread_of_areas
+from polaroc.uncertainty.spread import spread_of_areas, spread_of_losses
+from polaroc.uncertainty.units import cases_as_units, clusters_as_units
 
 METHODS = ("logit", "wald")
 TOTALS = ("positives", "negatives")
@@ -181,7 +180,7 @@ def _limits(
         cases = clustered_cases(source, np.append(firsts, source.height))
         areas, cells, weight = cases.areas, cases.scored, cases.weight
         whole = np.ones(source.height, bool) if weight is None else weight == np.floor(weight)
-        totals, units = cases.totals, clusters_as_units(clusters_of(cases))
+        totals, units = cases.totals, clusters_as_units(cases)
     else:
         cells = cells_of_curves(source, firsts)
         areas = with_positives(cells)
@@ -212,7 +211,7 @@ def limits_of_ranked(
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in TOTALS}
     counted = np.ones(wide.height, bool)
     cases = ranked_clusters(ranked, totals)
-    units = cases_as_units(**totals) if cases is None else clusters_as_units(clusters_of(cases))
+    units = cases_as_units(**totals) if cases is None else clusters_as_units(cases)
     sureness = Sureness(method, level, counted, units)
     _, *of_curves = ingredients([measure for measure in measures if measure.is_area])
     sums = totals | {name: wide[name].to_numpy() for own in of_curves for name in own}

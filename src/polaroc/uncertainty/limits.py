@@ -14,7 +14,8 @@ from polaroc.base.statistics import ROUNDING, normal, student
 from polaroc.measures.spec import Measure, measures_by_row, values_by_row
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
-from polaroc.uncertainty.spread import NO_VARIANCE, Spread, Units
+from polaroc.uncertainty.spread import Spread
+from polaroc.uncertainty.units import NO_VARIANCE, Units
 
 PERFECT = "perfect score: lower limit from the numbers of cases"
 NOT_COUNTS = "weights are not counts of cases: no interval"
@@ -59,7 +60,7 @@ class Sureness:
     @property
     def quantile(self) -> "Array":
         """Student's, at one degree of freedom less than units of the rarer class, or normal."""
-        if self.method == "wald" and self.units.clusters is None:
+        if self.method == "wald" and self.units.blocks is None:
             return np.full(len(self.counted), normal(self.level))
         freedom = np.minimum(self.units.positives, self.units.negatives) - 1
         known = pl.DataFrame({"n": freedom}).select(student(pl.col("n").fill_nan(None), self.level))
@@ -72,7 +73,10 @@ class Sureness:
 
     def note(self, error: "Array", missing: "Array") -> "Array":
         """Why there are no limits where they are `missing`."""
-        units, unit = self.units, "one cluster has {}s" if self.units.clusters else "one {}"
+        units, unit = (
+            self.units,
+            "one cluster has {}s" if self.units.blocks is not None else "one {}",
+        )
         reasons = [
             (~self.counted, NOT_COUNTS),
             (units.positives <= 1, f"{unit.format('positive')}: no standard error"),

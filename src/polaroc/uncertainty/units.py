@@ -1,9 +1,12 @@
-"""Variances of measures from sums over clusters of cases (Obuchowski 1997)."""
+"""What is independent, cases or clusters of them, and the variances of measures from it.
+
+With clusters, influences are summed over each before they are squared (Obuchowski 1997).
+"""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import polars as pl
 
@@ -16,26 +19,12 @@ from polaroc.uncertainty.cells import groups
 from polaroc.uncertainty.clusters import SPARSE, ClusteredCases
 from polaroc.uncertainty.influence import SegmentInfluence, losses_of
 
+# Smaller variances are rounding error, since measures are of order 1.
+NO_VARIANCE = 1e-26
 # Odd, so that products with it differ as their factors do.
 SPREADING = 0x9E3779B97F4A7C15
 # The counts of a class in a cell, and in its key.
 CLASSES = (("pos", "positives"), ("neg", "negatives"))
-
-
-class Between(NamedTuple):
-    """Variances of measures from sums over clusters, without pseudo-cases, by measure and key.
-
-    Attributes
-    ----------
-    positives, negatives
-        Of the sums over positives, and over negatives.
-    both
-        Twice the covariance of the two.
-    """
-
-    positives: "Array"
-    negatives: "Array"
-    both: "Array"
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,34 +195,74 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
-    """Clusters of cases, in blocks of consecutive keys.
+class Units:
+    """What is independent: cases, or clusters of them.
 
     Attributes
     ----------
-    blocks
-        In the groups of keys by which areas are taken.
-    numbers
-        Of each key the clusters that have positives, that have negatives, and all.
+    positives, negatives
+        Of each key: cases of the class, or clusters that have such cases.
     of_prior
         The variance of the log-odds of the observed prior of each key.
+    either
+        Of each key: units of any class, where they are clusters.
+    blocks
+        Clusters in the groups of keys by which areas are taken; None of cases.
     """
 
-    blocks: list[Block]
-    numbers: "Array"
+    positives: "Array"
+    negatives: "Array"
     of_prior: "Array"
+    either: "Array | None" = None
+    blocks: list[Block] | None = None
 
-    def factored(self, moments: "Array") -> Between:
-        """Variances from squares and products by measure and key."""
+    @property
+    def enough(self) -> "Array":
+        """Whether a key has two units of each class."""
+        enough: Array = np.minimum(self.positives, self.negatives) > 1
+        return enough
+
+    def variances(
+        self,
+        positives: "Array",
+        negatives: "Array",
+        moments: "Array | None",
+        more: "Sequence[tuple[float, float]] | None" = None,
+    ) -> "Array":
+        """Variances from mean squares of the influence of cases, by place, measure and key.
+
+        `moments` are those of sums over clusters, without pseudo-cases: variances of clusters have
+        the ratio to these of independent cases that they have there. `more` are units that a place
+        adds to each class.
+        """
+        added = np.array([(0, 0)] * len(positives) if more is None else more)
         with np.errstate(all="ignore"):
-            of_pos, of_neg, of_both = self.numbers / (self.numbers - 1)
-            return Between(of_pos * moments[0], of_neg * moments[1], 2 * of_both * moments[2])
+            own = [
+                squares / (count + extra[:, None, None] - 1)
+                for squares, count, extra in zip(
+                    (positives, negatives), (self.positives, self.negatives), added.T, strict=True
+                )
+            ]
+            if moments is None:
+                independent: Array = own[0] + own[1]
+                return independent
+            numbers = np.stack([self.positives, self.negatives, cast("Array", self.either)])
+            between = (numbers / (numbers - 1))[:, None] * moments
+            for of_class, whole in zip(own, between[:2], strict=True):
+                of_class *= np.where(of_class[0] > NO_VARIANCE, whole / of_class[0], 1.0)
+            # What is rounding in one class has no covariance with the other.
+            known = (own[0][0] > NO_VARIANCE) & (own[1][0] > NO_VARIANCE)
+            ratio = (own[0] * own[1]) / (own[0][0] * own[1][0])
+            summed: Array = own[0] + own[1] + 2 * between[2] * np.sqrt(np.where(known, ratio, 0.0))
+            return np.maximum(summed, 0.0)
 
-    def between_losses(
+    def moments_of_losses(
         self, cells: CellArrays | ScoredCells, measures: Sequence[Measure]
-    ) -> Between:
-        """Variances of means of losses."""
-        found = np.full((3, len(measures), self.numbers.shape[1]), np.nan)
+    ) -> "Array | None":
+        """The moments of means of losses, None of cases."""
+        if self.blocks is None:
+            return None
+        found = np.full((3, len(measures), len(self.positives)), np.nan)
 
         def job(block: Block) -> None:
             placed, columns = block.on_cells(cells)
@@ -254,11 +283,17 @@ class Clusters:
 
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
             list(pool.map(job, self.blocks))
-        return self.factored(found)
+        return found
 
 
-def clusters_of(cases: ClusteredCases) -> Clusters:
-    """The clusters of cases."""
+def cases_as_units(positives: "Array", negatives: "Array") -> Units:
+    """Cases that are independent."""
+    with np.errstate(all="ignore"):
+        return Units(positives, negatives, 1 / positives + 1 / negatives)
+
+
+def clusters_as_units(cases: ClusteredCases) -> Units:
+    """Clusters that are independent."""
     size = len(cases.starts) - 1
     keys = [
         slice(int(own[0]), int(own[-1]) + 1) for own in groups(cases.areas.starts, np.arange(size))
@@ -276,7 +311,7 @@ def clusters_of(cases: ClusteredCases) -> Clusters:
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         blocks = list(pool.map(block_of, keys))
-    return Clusters(blocks, numbers, of_prior)
+    return Units(numbers[0], numbers[1], of_prior, numbers[2], blocks)
 
 
 def _block(cases: ClusteredCases, keys: slice) -> Block:

@@ -29,7 +29,6 @@ from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Priors
-from polaroc.uncertainty.beside import COLUMNS, beside
 from polaroc.uncertainty.cells import segments_of_curve
 from polaroc.uncertainty.draws import (
     check_draws,
@@ -40,7 +39,7 @@ from polaroc.uncertainty.draws import (
 )
 from polaroc.uncertainty.influence import on_segments
 from polaroc.uncertainty.intervals import check_interpolation
-from polaroc.uncertainty.limits import NOT_COUNTS
+from polaroc.uncertainty.limits import COLUMNS, NOT_COUNTS, beside
 from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, with_pseudo_cases
 
 METHODS = ("percentile", "logit")

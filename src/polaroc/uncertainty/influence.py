@@ -70,7 +70,7 @@ def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> Cas
     Parameters
     ----------
     score, truth
-        Of each case; there is a case of each class.
+        Of each case; estimates and influences are NaN where a class has none.
     measures
         Measures that have limits, written for `ARRAYS`.
 
@@ -86,8 +86,10 @@ def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> Cas
     truth = truth.astype(bool)
     positives = int(np.count_nonzero(truth))
     negatives = truth.size - positives
-    estimates = np.empty(len(measures))
-    moved = np.empty((len(measures), positives)), np.empty((len(measures), negatives))
+    estimates = np.full(len(measures), np.nan)
+    moved = tuple(np.full((len(measures), size), np.nan) for size in (positives, negatives))
+    if not (positives and negatives):
+        return CaseInfluence(estimates, *moved)
     areas = [i for i, measure in enumerate(measures) if measure.is_area]
     if areas:
         order = np.argsort(score)[::-1]

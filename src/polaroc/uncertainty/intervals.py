@@ -23,12 +23,17 @@ from polaroc.measures.spec import Measure, ingredients
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Prior, Priors
-from polaroc.uncertainty.beside import beside
-from polaroc.uncertainty.cells import cells_of_curves, with_positives
-from polaroc.uncertainty.clusters import clustered_cases, ranked_cases, ranked_clusters
+from polaroc.uncertainty.cells import (
+    cells_of_curves,
+    clustered_cases,
+    ranked_cases,
+    ranked_clusters,
+    with_positives,
+)
 from polaroc.uncertainty.limits import (
     Limits,
     Sureness,
+    beside,
     columns_of_limits,
     in_order_of_rows,
     limits_of_areas,

@@ -1,4 +1,4 @@
-"""Confidence limits of measures from their estimates and variances, by key."""
+"""Confidence limits of measures from their estimates and variances, by key, and beside these."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.columns import INTERVAL
+from polaroc.base.columns import INTERVAL, OVER, WITH_INTERVAL, with_level, within
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import LIMITS_NOTE
+from polaroc.base.private_columns import LIMITS_NOTE, PLACE
 from polaroc.base.statistics import ROUNDING, normal, student
 from polaroc.measures.spec import Measure, measures_by_row, values_by_row
+from polaroc.predictions.dependence import with_note
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
 from polaroc.uncertainty.spread import Spread
@@ -20,6 +22,8 @@ from polaroc.uncertainty.units import NO_VARIANCE, Units
 PERFECT = "perfect score: lower limit from the numbers of cases"
 NOT_COUNTS = "weights are not counts of cases: no interval"
 NO_DERIVATIVE = "no derivative here: no interval"
+TAKEN_FOR_COUNTS = "weights taken for counts of cases"
+COLUMNS = {**dict.fromkeys(INTERVAL, pl.Float64()), LIMITS_NOTE: pl.String()}
 NO_SPREAD = "no spread among the cases: no interval"
 
 
@@ -73,10 +77,8 @@ class Sureness:
 
     def note(self, error: "Array", missing: "Array") -> "Array":
         """Why there are no limits where they are `missing`."""
-        units, unit = (
-            self.units,
-            "one cluster has {}s" if self.units.blocks is not None else "one {}",
-        )
+        units = self.units
+        unit = "one {}" if units.blocks is None else "one cluster has {}s"
         reasons = [
             (~self.counted, NOT_COUNTS),
             (units.positives <= 1, f"{unit.format('positive')}: no standard error"),
@@ -211,3 +213,43 @@ def columns_of_limits(rows: Sequence[Limits], keys: "Array") -> pl.DataFrame:
     return pl.DataFrame([one.fill_nan(None) for one in columns]).with_columns(
         pl.Series(LIMITS_NOTE, notes, pl.String)
     )
+
+
+def beside(
+    measured: pl.LazyFrame,
+    source: pl.LazyFrame,
+    keys: Sequence[str],
+    limits_of: Callable[[pl.DataFrame], pl.DataFrame],
+    level: float,
+    *,
+    counted: bool = True,
+) -> pl.LazyFrame:
+    """Tidy measures with the limits that a function makes of the rows of `source`, by key.
+
+    It gives the keys, the `PLACE` of a row in its key, limits, and a `LIMITS_NOTE`. Weights are
+    taken for counts of cases where they are `counted`.
+    """
+    input_schema = source.collect_schema()
+    schema = {key: input_schema[key] for key in keys} | {PLACE: pl.Int64(), **COLUMNS}
+    columns = [pl.col(name).cast(kind) for name, kind in schema.items()]
+    made = source.map_batches(lambda frame: limits_of(frame).select(columns), schema=schema)
+    place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
+    joined = join_on(measured.with_columns(place), made, [*keys, PLACE], "left", order="left")
+    return merged(joined, keys, level, counted=counted)
+
+
+def merged(
+    rows: pl.LazyFrame, keys: Sequence[str], level: float, *, counted: bool = True
+) -> pl.LazyFrame:
+    """Tidy measures from rows that have limits at a level and a `LIMITS_NOTE` too."""
+    # Limits are made of valid rows, also where a key has invalid ones.
+    limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
+    own = pl.when(pl.col("estimate").is_not_null()).then(LIMITS_NOTE)
+    notes = pl.concat_str("note", own, separator="; ", ignore_nulls=True)
+    schema = rows.collect_schema()
+    ranged = [OVER] if OVER in schema else []
+    noted = rows.with_columns(limits, notes.replace("", None).alias("note"))
+    chosen = with_level(noted.select(*keys, *WITH_INTERVAL, *ranged), level)
+    if not (counted and schema["positives"].is_float()):
+        return chosen
+    return with_note(chosen, TAKEN_FOR_COUNTS, pl.col("lower").is_not_null())

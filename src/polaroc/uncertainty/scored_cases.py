@@ -18,6 +18,7 @@ from polaroc.predictions.table import unaudited
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
+from polaroc.uncertainty.cells import numbered
 
 PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
@@ -171,7 +172,7 @@ def _scored(
     clusters = None
     if CLUSTER in rows.columns:
         # Models that have the same cases have the same clusters.
-        own = [_numbered(part[CLUSTER]) for part in (parts if case is None else parts[:1])]
+        own = [numbered(part) for part in (parts if case is None else parts[:1])]
         clusters = own if case is None else own * len(parts)
     return ScoredCases(
         parts[0].select(blocks).row(0) if blocks else (),
@@ -181,11 +182,6 @@ def _scored(
         clusters,
         case is not None,
     )
-
-
-def _numbered(clusters: pl.Series) -> "Array":
-    """The clusters as numbers from 0 on."""
-    return (clusters.rank("dense") - 1).to_numpy().astype(np.int64)
 
 
 def _aligned(parts: list[pl.DataFrame], case: str) -> list[pl.DataFrame] | None:

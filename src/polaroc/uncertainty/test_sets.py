@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from math import inf
 
 import polars as pl
@@ -40,15 +41,9 @@ def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
     clusters that of Obuchowski (1997).
     """
 
-    def moved(score: Array, truth: Array) -> CaseInfluence:
-        has_both = 0 < np.count_nonzero(truth) < truth.size
-        return of_cases(score, truth, measures) if has_both else _unknown(truth, measures)
-
-    if cases.size < MANY:
-        influences = [*map(moved, cases.scores, cases.truths)]
-    else:
-        with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-            influences = [*pool.map(moved, cases.scores, cases.truths)]
+    threads = 1 if cases.size < MANY else pl.thread_pool_size()
+    with ThreadPoolExecutor(threads) as pool:
+        influences = [*pool.map(partial(of_cases, measures=measures), cases.scores, cases.truths)]
     same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
     return _of_influences(cases, influences, FITTED, same)
 
@@ -79,14 +74,6 @@ def of_thresholds(
         )
     about = FITTED.replace("models", "models with these thresholds,")
     return _of_influences(cases, influences, about, ALL_ALIKE)
-
-
-def _unknown(truth: "Array", measures: Sequence[Measure]) -> CaseInfluence:
-    """What there is to know where a class has no cases."""
-    sizes = int(truth.sum()), int((~truth).sum())
-    return CaseInfluence(
-        np.full(len(measures), np.nan), *(np.full((len(measures), n), np.nan) for n in sizes)
-    )
 
 
 def _of_influences(

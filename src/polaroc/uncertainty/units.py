@@ -15,8 +15,7 @@ from polaroc.curves.ranking import CellArrays, ScoredCells
 from polaroc.measures.gradients import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.cells import groups
-from polaroc.uncertainty.clusters import SPARSE, ClusteredCases
+from polaroc.uncertainty.cells import SPARSE, ClusteredCases, groups
 from polaroc.uncertainty.influence import SegmentInfluence, losses_of
 
 # Smaller variances are rounding error, since measures are of order 1.

@@ -12,7 +12,6 @@ from scipy import stats
 
 import polaroc as pr
 from polaroc.comparison.choice_measures import of_one_test_set
-from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.posterior import posterior
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
@@ -115,9 +114,10 @@ def test_the_ratio_of_folds_is_worked_out_from_cases():
     kfold = pl.DataFrame(
         {"model": ["A"] * 12 + ["B"] * 12, "fold": [0, 1, 2] * 8, "case": [*range(12)] * 2}
     )
-    assert ratio_of(kfold, ["model", "fold"], "case") == pytest.approx(1 / 2)
-    within = kfold.with_columns(pl.col("case") // 3)
-    assert ratio_of(within, ["model", "fold"], "case") is None
+    truth = pl.col("case") % 4 < 2
+    scored = kfold.with_columns(truth=truth, score=truth + pl.col("case") * 7 % 5 / 4)
+    found = pr.compare(scored, "auc", **COLUMNS, case="case")
+    assert found.plan.test_train_ratio == pytest.approx(1 / 2)
     asked = pr.choose(TABLE, **COLUMNS, over=OVER, case="case")
     total = TABLE["case"].n_unique()
     ratio = 1287 / (total - 1287)

@@ -15,8 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import polaroc as pr
 from polaroc.comparison import caveats
-from polaroc.comparison.design import Plan
-from polaroc.comparison.layout import Layout
+from polaroc.comparison.design import Layout, Plan
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "design_rates.py"))
 COUNTS = pl.read_csv(SCRIPT["COUNTS"])

@@ -5,7 +5,6 @@ from layouts import draw, tidy
 
 import polaroc as pr
 from polaroc.comparison.design import balanced
-from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.errors import InvalidArgument
 
@@ -58,13 +57,6 @@ def test_the_ratio_follows_from_the_folds():
     for table in (FOLDS, FOLDS.with_columns(repeat=pl.col("fold"))):
         with pytest.raises(InvalidArgument, match="test_train_ratio is None"):
             pr.compare(table)
-
-
-def test_the_ratio_follows_from_the_cases_of_a_fold():
-    # Five folds of four cases each: trained on the sixteen others.
-    cases = pl.DataFrame({"case": range(20), "fold": [i % 5 for i in range(20)]})
-    assert ratio_of(cases, ["fold"], "case") == 4 / 16
-    assert ratio_of(cases.with_columns(fold=0), ["fold"], "case") is None
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.rounding import percent
-from polaroc.comparison.design import FoldValues, Plan
-from polaroc.comparison.layout import Layout
+from polaroc.comparison.design import FoldValues, Layout, Plan
 from polaroc.errors import Hint
 from polaroc.uncertainty.evidence import Contrasts, Evidence
 

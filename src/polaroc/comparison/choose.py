@@ -19,7 +19,6 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.comparison.answer import describe_priors, full_answer
 from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, stakes_of
-from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
     measured_once,
@@ -33,7 +32,15 @@ from polaroc.comparison.compared import Compared, compared, doubted, measured_ha
 from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
 from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.measure_rows import SAME, Rows, doubts, over_labels, range_rows, rows_of
+from polaroc.comparison.measure_rows import (
+    SAME,
+    Rows,
+    doubts,
+    over_labels,
+    range_rows,
+    refuse_one_class,
+    rows_of,
+)
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest

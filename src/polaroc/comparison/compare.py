@@ -10,7 +10,6 @@ import polars as pl
 from polaroc.base.checks import check_text, refuse_unused, unless
 from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.checks import of_one_range, refuse_places
 from polaroc.comparison.compared import Compared, compared, measured_halves
 from polaroc.comparison.design import (
     FoldValues,
@@ -25,7 +24,14 @@ from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
 from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name, letter_frame
-from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
+from polaroc.comparison.measure_rows import (
+    Rows,
+    below_chance,
+    distinct,
+    of_one_range,
+    refuse_places,
+    rows_of,
+)
 from polaroc.comparison.result import Comparison, pair_frame
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.checks import check_text
+from polaroc.base.checks import check_text, refuse_unused
 from polaroc.base.columns import OVER, RESERVED, as_lazy, require
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import AT, HAVE, SIZE, SPREAD, VALUE
 from polaroc.base.text import capitalised
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted, spelling
 from polaroc.measures.areas import BELOW_CHANCE
+from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.row_checks import THE_TRUTH
 from polaroc.priors.beliefs import Over, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
@@ -206,6 +207,60 @@ def only_range(measures: pl.DataFrame, mean: str = "iauprec") -> tuple[float, fl
     """The common range of all means of the table, if known."""
     labels = over_labels(measures, mean)
     return labelled_range(labels[0]) if len(labels) == 1 else None
+
+
+def of_one_range(
+    measures: pl.DataFrame, measure: str, over: Over | None
+) -> tuple[pl.DataFrame, Over | str | None]:
+    """The rows of one measure and of the AUC, and the range or belief they are over."""
+    if not needs_range(measure):
+        return measures, None
+    labels, same = over_labels(measures, measure), over_labels(measures, measure, over)
+    if labels and len(same) == 1:
+        kept = (pl.col("measure") != measure) | (pl.col(OVER) == same[0])
+        return measures.filter(kept), labelled_range(same[0]) or same[0]
+    if labels or over is not None:
+        wanted = "" if over is None else f", not over {over!r}"
+        raise InvalidArgument(
+            f"the table has {measure!r} over {quoted(labels) or 'a range that it does not tell'}"
+            f"{wanted}.",
+            hint=Hint("evaluate again with the range, or name one of these as {over}.", over=None),
+        )
+    return measures, None
+
+
+def refuse_places(measure: str, over: object, prior: Prior | None) -> None:
+    """Refuse a range of priors, or a prior, where a measure has none."""
+    if measure not in CATALOG:
+        return
+    if prior is not None and not CATALOG[measure].at_priors:
+        raise InvalidArgument(
+            f"prior is {prior!r}, but {measure!r} has no prior.", hint="leave it out."
+        )
+    if not needs_range(measure):
+        refuse_unused(
+            "for measures over a range of priors",
+            f"measure is {measure!r}",
+            hint=Hint("leave it out, or take {measure}.", measure="iauprec")
+            if measure == "auprec"
+            else None,
+            over=over,
+        )
+
+
+def needs_range(measure: str) -> bool:
+    """Whether a measure is over a range of priors or a belief."""
+    return measure in CATALOG and CATALOG[measure].over is not None
+
+
+def refuse_one_class(measures: pl.DataFrame) -> None:
+    """Refuse measures of which every key lacks the same class."""
+    for name, kind in (("positives", "positive"), ("negatives", "negative")):
+        if name in measures.columns and measures.height and (measures[name] == 0).all():
+            raise InvalidPredictions(
+                f"no row is {kind}, so that there is nothing to choose by.",
+                hint=Hint("check {truth} and {positive}.", truth=None, positive=None),
+            )
 
 
 def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:

@@ -80,10 +80,22 @@ MEASURED = (
 def of_table(table: FoldValues, pairs: Contrasts, plan: Plan, evidence: Evidence) -> list[str]:
     """Warnings on the tests of a balanced table."""
     layout, models = table.layout, len(table.models)
-    if plan.halves:
-        warnings = half_split(models, plan, layout, evidence)
-    else:
-        warnings = algorithm(plan, layout, models, evidence)
+    warnings = [ASSUMPTION + evidence.doubts[0], *evidence.doubts[1:]]
+    if plan.halves and layout.kind is None:
+        warnings.append(
+            "Nothing tells whether the folds test every case as often, so they count as hold-outs, "
+            "whose means vary more: name their repeats in a key 'repeat', as "
+            "cross_val_predictions does, and more may be found."
+        )
+    if plan.halves and models > MAX_MODELS:
+        warnings.append(
+            f"The test was tried with up to {MAX_MODELS} models, not with {models}: leave out "
+            "those that do not matter."
+        )
+    if plan.halves or plan.test_train_ratio:
+        warnings.append(measured_rates(plan, layout, models))
+    if plan.test_train_ratio and not plan.halves:
+        warnings += better_folds(plan, layout)
     if pairs.constant.any():
         constant = (table.models[places[pairs.constant]] for places in (pairs.first, pairs.second))
         named = [f"{a!r} and {b!r}" for a, b in zip(*constant, strict=True)]
@@ -100,31 +112,6 @@ def trained(evidence: Evidence, measure: str, *, paired: bool) -> tuple[str, str
     if not paired:
         return about, UNPAIRED
     return about, trained_rates(measure) if isinf(evidence.freedom) else OF_CLUSTERS
-
-
-def half_split(models: int, plan: Plan, layout: Layout, evidence: Evidence) -> list[str]:
-    """Warnings on tests for algorithms with the variance of halves."""
-    warnings = [ASSUMPTION + evidence.doubts[0]]
-    if layout.kind is None:
-        warnings.append(
-            "Nothing tells whether the folds test every case as often, so they count as hold-outs, "
-            "whose means vary more: name their repeats in a key 'repeat', as "
-            "cross_val_predictions does, and more may be found."
-        )
-    if models > MAX_MODELS:
-        warnings.append(
-            f"The test was tried with up to {MAX_MODELS} models, not with {models}: leave out "
-            "those that do not matter."
-        )
-    return [*warnings, measured_rates(plan, layout, models)]
-
-
-def algorithm(plan: Plan, layout: Layout, models: int, evidence: Evidence) -> list[str]:
-    """Warnings on tests for algorithms."""
-    warnings = [ASSUMPTION + evidence.doubts[0], *evidence.doubts[1:]]
-    if not plan.test_train_ratio:
-        return warnings
-    return [*warnings, measured_rates(plan, layout, models), *better_folds(plan, layout)]
 
 
 def views(named: str, folds: int) -> str:

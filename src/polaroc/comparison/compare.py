@@ -345,7 +345,8 @@ def _result(
     check_result_name(models.name)
     apart = pairs.apart(adjusted.p_value, plan.level)
     return Comparison(
-        omnibus.frame(of_all), pair_frame(pairs, adjusted, models, plan.level),
+        pl.DataFrame([of_all], schema=omnibus.OMNIBUS, orient="row"),
+        pair_frame(pairs, adjusted, models, plan.level),
         letter_frame(models, means, spread, apart, descending=higher),
         model=models.name, plan=plan, higher_is_better=higher, **said,
     )  # fmt: skip

@@ -265,31 +265,31 @@ def refuse_one_class(measures: pl.DataFrame) -> None:
 
 def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:
     """Warning on AUCs below chance, where the table has the AUC."""
-    if measure == "auc" or "note" not in measures.columns:
-        return []
     areas = measures.filter(pl.col("measure").cast(pl.String) == "auc")
-    noted = pl.col("note").cast(pl.String).str.contains(BELOW_CHANCE, literal=True)
-    reversed_areas = areas.filter(noted).select(pl.exclude(RESERVED))
-    if reversed_areas.is_empty():
+    reversed_areas = _noted(areas, BELOW_CHANCE)
+    if measure == "auc" or reversed_areas.is_empty():
         return []
-    first = listed_rows(reversed_areas.sort(reversed_areas.columns, nulls_last=True), 3)
-    return [f"{reversed_areas.height} of {areas.height} AUCs are {BELOW_CHANCE} {first}."]
+    return [
+        f"{reversed_areas.height} of {areas.height} AUCs are {BELOW_CHANCE} "
+        f"{listed_rows(reversed_areas, 3)}."
+    ]
 
 
 def doubts(measures: pl.DataFrame, measure: str) -> list[str]:
     """Warnings on scores that cannot be right or tell nothing, which come before any answer."""
-    return [*_the_truth(measures), *below_chance(measures, measure), *_at_chance(measures)]
+    of_truth = _noted(measures, THE_TRUTH).unique(maintain_order=True)
+    known = of_truth.height > 0
+    truth = [f"{capitalised(THE_TRUTH)}: {listed_rows(of_truth, 3)}."] if known else []
+    return [*truth, *below_chance(measures, measure), *_at_chance(measures)]
 
 
-def _the_truth(measures: pl.DataFrame) -> list[str]:
-    """Warning on scores that are the truth itself."""
+def _noted(measures: pl.DataFrame, text: str) -> pl.DataFrame:
+    """The sorted keys of the rows whose note has a text."""
     if "note" not in measures.columns:
-        return []
-    noted = pl.col("note").cast(pl.String).str.contains(THE_TRUTH, literal=True)
-    keys = measures.filter(noted).select(pl.exclude(RESERVED)).unique()
-    if keys.is_empty():
-        return []
-    return [f"{capitalised(THE_TRUTH)}: {listed_rows(keys.sort(keys.columns), 3)}."]
+        return pl.DataFrame()
+    noted = pl.col("note").cast(pl.String).str.contains(text, literal=True)
+    keys = measures.filter(noted).select(pl.exclude(RESERVED))
+    return keys.sort(keys.columns, nulls_last=True)
 
 
 def _at_chance(measures: pl.DataFrame) -> list[str]:

@@ -1,7 +1,7 @@
 """Tests of whether any of several models differ, on one number per fold and model."""
 
-from dataclasses import dataclass
 from math import inf, isinf
+from typing import NamedTuple
 
 import polars as pl
 
@@ -17,20 +17,14 @@ OMNIBUS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of one test of all models at once."""
+class Outcome(NamedTuple):
+    """The outcome of a test of all models at once."""
 
     test: str
     statistic: float
     df1: float | None
     df2: float | None
     p_value: float
-
-
-def frame(test: Outcome) -> pl.DataFrame:
-    """The test as the table `omnibus`."""
-    return pl.DataFrame([vars(test)], schema=OMNIBUS)
 
 
 def of_pairs(test: str, pairs: Contrasts, adjusted: Adjusted) -> Outcome:

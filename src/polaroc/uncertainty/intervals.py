@@ -19,7 +19,7 @@ from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
-from polaroc.measures.spec import Measure, ingredients
+from polaroc.measures.spec import Measure, ingredients, measures_by_row
 from polaroc.predictions.table import Predictions
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Prior, Priors
@@ -33,11 +33,11 @@ from polaroc.uncertainty.cells import (
 from polaroc.uncertainty.limits import (
     Limits,
     Sureness,
+    area_limits,
     beside,
     columns_of_limits,
-    in_order_of_rows,
-    limits_of_areas,
-    limits_of_losses,
+    limits_by_row,
+    loss_limits,
 )
 from polaroc.uncertainty.spread import spread_of_areas, spread_of_losses
 from polaroc.uncertainty.units import cases_as_units, clusters_as_units
@@ -241,14 +241,14 @@ def limits_of_cells(
     """
     of_areas = [measure for measure in measures if measure.is_area]
     of_losses = [measure for measure in measures if not measure.is_area]
-    found: list[Iterator[Limits]] = [iter(()), iter(())]
+    rows: dict[bool, Iterator[Limits]] = {}
     if of_areas:
         spread = spread_of_areas(areas, of_areas, sureness.units, sums)
-        found[0] = limits_of_areas(of_areas, spread, sureness)
+        rows[True] = limits_by_row(of_areas, spread, sureness, area_limits)
     if of_losses:
         spread = spread_of_losses(scored, of_losses, totals, sureness.units)
-        found[1] = limits_of_losses(of_losses, spread, sureness)
-    return in_order_of_rows(measures, *found)
+        rows[False] = limits_by_row(of_losses, spread, sureness, loss_limits)
+    return [next(rows[one.is_area]) for one, _ in measures_by_row(measures)]
 
 
 def check_counts(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import polars as pl
@@ -92,25 +91,13 @@ class Sureness:
         return note
 
 
-def limits_of_areas(
-    measures: Sequence[Measure], spread: Spread, sureness: Sureness
-) -> Iterator[Limits]:
-    """The limits of each row of a key: the widest of those without and with pseudo-cases."""
-    return _by_row(measures, spread, partial(_area_limits, sureness=sureness))
-
-
-def limits_of_losses(
-    measures: Sequence[Measure], spread: Spread, sureness: Sureness
-) -> Iterator[Limits]:
-    """The same of means of losses, on the logarithmic scale of the loss."""
-    return _by_row(measures, spread, partial(_loss_limits, sureness=sureness))
-
-
-def _by_row(
+def limits_by_row(
     measures: Sequence[Measure],
     spread: Spread,
-    limits: "Callable[[Measure, float | None, Array, Array], Limits]",
+    sureness: Sureness,
+    limits: "Callable[[Measure, float | None, Array, Array, Sureness], Limits]",
 ) -> Iterator[Limits]:
+    """The limits of each row of a key: the widest of those without and with pseudo-cases."""
     by_key = (values.swapaxes(1, 2) for values in spread)
     rows = zip(
         measures_by_row(measures), *(values_by_row(measures, own) for own in by_key), strict=True
@@ -119,16 +106,17 @@ def _by_row(
         if measure.many is not None:
             estimates = np.clip(estimates, *measure.bounds)
         with np.errstate(all="ignore"):
-            yield limits(measure, prior, estimates, variances)
+            yield limits(measure, prior, estimates, variances, sureness)
 
 
-def _area_limits(
+def area_limits(
     measure: Measure,
     prior: float | None,
     estimates: "Array",
     variances: "Array",
     sureness: Sureness,
 ) -> Limits:
+    """Of an area or a point of a curve."""
     units = sureness.units
     estimates = np.where(sureness.both, estimates, np.nan)
     error = sureness.error(variances)
@@ -160,14 +148,14 @@ def _area_limits(
     )
 
 
-def _loss_limits(
+def loss_limits(
     measure: Measure,
     prior: float | None,
     estimates: "Array",
     variances: "Array",
     sureness: Sureness,
 ) -> Limits:
-    """Of a loss, or of what a skill is short of 1."""
+    """Of a loss, or of what a skill is short of 1, on the logarithmic scale of the loss."""
     defined = ~np.isnan(estimates[0]) & sureness.both
     if measure.case_loss is None:
         nothing = np.full(len(defined), np.nan)
@@ -194,13 +182,6 @@ def _loss_limits(
         error[0],
         sureness.note(error[0], ~has_limits[0] & defined),
     )
-
-
-def in_order_of_rows(
-    measures: Sequence[Measure], areas: Iterator[Limits], losses: Iterator[Limits]
-) -> list[Limits]:
-    """The limits of all rows of a key."""
-    return [next(areas if one.is_area else losses) for one, _ in measures_by_row(measures)]
 
 
 def columns_of_limits(rows: Sequence[Limits], keys: "Array") -> pl.DataFrame:

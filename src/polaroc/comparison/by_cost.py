@@ -263,7 +263,7 @@ def _choice(
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
     measured, models = stakes.expected(rated), rated.to_series(0)
-    known = posterior(evidence, higher=False, level=level) if evidence.is_known else None
+    known = posterior(evidence, higher=False, level=level)
     if known is not None:
         exact = (rated[name].to_numpy() for name in COST_LIMITS)
         known = of_costs(known, measured.expected[0], *exact)

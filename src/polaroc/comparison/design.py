@@ -18,8 +18,8 @@ from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE, LEVEL, PLACE, SPREAD
-from polaroc.base.text import capitalised
-from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, refuse_rows, value_columns
+from polaroc.base.text import capitalised, listed_rows
+from polaroc.comparison.measure_rows import SAME, Rows, refuse_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.balance import differs, unusual
@@ -359,8 +359,3 @@ class Plan:
         check_whole("seed", self.seed, 0)
         if not self.halves:
             refuse_unused("for halves", "there are none", seed=unless(0, self.seed))
-
-    @property
-    def adjustment(self) -> str:
-        """How p-values of pairs are adjusted, in words."""
-        return "largest |t|" if self.halves else "Holm"

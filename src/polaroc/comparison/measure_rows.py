@@ -9,7 +9,7 @@ from polaroc.base.checks import check_text, refuse_unused
 from polaroc.base.columns import OVER, RESERVED, as_lazy, require
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import AT, HAVE, SIZE, SPREAD, VALUE
-from polaroc.base.text import capitalised
+from polaroc.base.text import capitalised, listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted, spelling
 from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.measures.catalog import CATALOG
@@ -315,21 +315,6 @@ def distinct(priors: pl.Series) -> list[float]:
         if not kept or prior - kept[-1] > SAME:
             kept.append(prior)
     return kept
-
-
-def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
-    """The first rows of a table as text.
-
-    Examples
-    --------
-    >>> listed_rows(pl.DataFrame({"model": ["A", "B"], "fold": [1, 2]}))
-    "model='A', fold=1; model='B', fold=2"
-    """
-    first = "; ".join(
-        ", ".join(f"{name}={value!r}" for name, value in row.items())
-        for row in rows.head(highest).iter_rows(named=True)
-    )
-    return first + (f" and {rows.height - highest} more" if rows.height > highest else "")
 
 
 def refuse_rows(problems: Mapping[str, pl.DataFrame], hint: str) -> None:

@@ -204,7 +204,7 @@ def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
          "letters": ("letters", shortened)},
     )  # fmt: skip
     pairs, which = first_pairs(comparison)
-    adjusted = f"p ({comparison.plan.adjustment})"
+    adjusted = "p (largest |t|)" if comparison.plan.halves else "p (Holm)"
     yield block(
         f"Pairs{which}; {interval_rule(comparison.plan)}", pairs,
         {name: (name, str) for name in pairs.columns[:2]} | {

@@ -11,6 +11,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH
+from polaroc.base.text import listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.row_checks import SCORE, check_clusters, without_nulls
@@ -333,7 +334,5 @@ def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
 def _refuse(cases: pl.DataFrame, key: Sequence[str], what: str, hint: str) -> None:
     if cases.is_empty():
         return
-    first = cases.select(key).sort(key).head(FEW).rows(named=True)
-    named = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in first)
-    more = f" and {cases.height - FEW} more" if cases.height > FEW else ""
-    raise InvalidPredictions(f"{cases.height} {what}: {named}{more}.", hint=hint)
+    named = listed_rows(cases.select(key).sort(key), FEW)
+    raise InvalidPredictions(f"{cases.height} {what}: {named}.", hint=hint)

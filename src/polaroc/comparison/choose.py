@@ -1,7 +1,8 @@
 """Which model to take where the prior is uncertain, and how sure that is."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack, get_args
 
 import polars as pl
@@ -34,7 +35,6 @@ from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import (
     SAME,
-    Rows,
     doubts,
     over_labels,
     range_rows,
@@ -322,10 +322,7 @@ def choose_measured(
     if (prior := one_prior(over)) is not None:
         frame, over = _at_prior(frame, measure, prior), None
         halves = None if halves is None else _at_prior(halves, measure, prior)
-
-    def in_folds(rows: Rows, at: Sequence[float], noted: Sequence[float]) -> FoldValues:
-        return balanced(rows, at, model, given.folds, incomplete, noted)
-
+    in_folds = partial(balanced, model=model, folds=given.folds, incomplete=incomplete)
     measured, table, over, warnings = under_belief(frame, measure, over, in_folds)
     if halves is not None:
         evidence = _of_halves(halves, measure, over, table)
@@ -366,10 +363,7 @@ def _of_halves(
 ) -> Evidence:
     """Evidence on the expected measure of the folds, from that of the halves."""
     check_folds(table)
-
-    def in_halves(rows: Rows, at: Sequence[float], noted: Sequence[float]) -> FoldValues:
-        return read_halves(rows, at, table.models, noted)
-
+    in_halves = partial(read_halves, models=table.models)
     return of_half_splits(table, under_belief(halves, measure, over, in_halves).table)
 
 

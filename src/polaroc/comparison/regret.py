@@ -128,13 +128,13 @@ def under_belief(
     measures: pl.DataFrame,
     measure: str,
     over: Over | None,
-    read: Callable[[Rows, Sequence[float], Sequence[float]], FoldValues],
+    read: Callable[..., FoldValues],
 ) -> UnderBelief:
     """The measure of a tidy table under a belief; raise where the table has too few priors.
 
     The default of `over` is the range of the table's mean of the measure (for "auprec" its
     IAUPREC), if the table names one, or else the priors of the table, equally likely. `read` gives
-    the numbers of rows at some priors, and takes the notes from some of them.
+    the numbers of rows at some priors, and takes the notes from those that are `noted`.
     """
     mean = mean_name(measure)
     if over is None and mean is not None:
@@ -159,7 +159,7 @@ def under_belief(
     if whole is not None:
         of_range = whole.frame.with_columns(prior=pl.lit(WHOLE))
         rows = replace(rows, frame=pl.concat([rows.frame, of_range], how="vertical_relaxed"))
-    table = read(rows, [*grid, *own], [*evaluated, *own])
+    table = read(rows, [*grid, *own], noted=[*evaluated, *own])
     measured = ExpectedMeasures(
         table.values[:, :, : len(grid)], tuple(grid), resolve_belief(asked), evaluated,
         table.values[:, :, -1] if own else None, covers, higher_is_better(measure),

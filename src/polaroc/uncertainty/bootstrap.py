@@ -19,7 +19,7 @@ from polaroc.curves.whole import whole_curves
 from polaroc.errors import check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
-from polaroc.measures.spec import Measure, values_by_row
+from polaroc.measures.spec import Measure, measures_by_row, values_by_row
 from polaroc.measures.table import per_key
 from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.dependence import dependence, with_note
@@ -213,17 +213,15 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
     roc = curve(keyed(part, truth=TRUTH, score=SCORE, weight=weight)) if clustered else part
     cases = _cases_of_classes(part, roc)
     note, has_none = _no_interval_note(roc, cases, counted=spec.counted)
-    count = sum(1 for _ in values_by_row(spec.measures, np.zeros(len(spec.measures))))
+    is_area = [measure.is_area for measure, _ in measures_by_row(spec.measures)]
     if has_none:
-        return [(None, None, None, note)] * count
+        return [(None, None, None, note)] * len(is_area)
     areas, in_arrays = (
         [measure for measure in measures if measure.is_area]
         for measures in (spec.measures, spec.in_arrays)
     )
-    of_area = values_by_row(spec.measures, np.array([float(m.is_area) for m in spec.measures]))
-    rows_of_areas = [bool(is_area) for is_area in of_area]
     if not areas:
-        return [(None, None, None, NOT_RESAMPLED)] * count
+        return [(None, None, None, NOT_RESAMPLED)] * len(is_area)
     rng = generator(spec.seed, key)
     # Where weights differ, what is not seen may be as heavy as the heaviest.
     pseudo = [PSEUDO * mass for mass in (whole_cluster(part) if clustered else (1.0, 1.0))]
@@ -249,9 +247,7 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
             ]
         )
     limits = iter([widest(of) for of in zip(*per_place, strict=True)])
-    return [
-        next(limits) if is_area else (None, None, None, NOT_RESAMPLED) for is_area in rows_of_areas
-    ]
+    return [next(limits) if own else (None, None, None, NOT_RESAMPLED) for own in is_area]
 
 
 def _estimates(segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> "Array":
@@ -328,11 +324,10 @@ def widest(limits: Sequence[Limits]) -> Limits:
 def _on_log_odds(
     estimate: float, known: "Array", level: float, smallest: float
 ) -> tuple[float, float] | tuple[None, None]:
+    from scipy.special import expit, logit
+
     if not 0 < estimate < 1:
         return None, None
-    inside = np.clip(known, smallest, 1 - smallest)
-    odds = np.log(inside / (1 - inside))
-    width = normal(level) * float(odds.std(ddof=1))
-    centre = float(np.log(estimate / (1 - estimate)))
-    lower, upper = (float(1 / (1 + np.exp(-end))) for end in (centre - width, centre + width))
-    return lower, upper
+    odds = logit(np.clip(known, smallest, 1 - smallest))
+    centre, width = logit(estimate), normal(level) * odds.std(ddof=1)
+    return float(expit(centre - width)), float(expit(centre + width))

@@ -183,8 +183,8 @@ def test_a_number_in_use(tmp_path, name):
         (["--measure", "auc", "--level", 0.9], {"measure": "auc", "level": 0.9}),
         (["--measure", "auprec", "--contrast", 0.1, 0.5],
          {"measure": "auprec", "contrast": (0.1, 0.5)}),
-        (["--measure", "auprec", "--prior", 0.1, "--target", "dataset"],
-         {"measure": "auprec", "prior": 0.1, "target": "dataset"}),
+        (["--measure", "auprec", "--prior", 0.1, "--target", "algorithm"],
+         {"measure": "auprec", "prior": 0.1, "target": "algorithm"}),
     ],
 )  # fmt: skip
 def test_compare(tmp_path, name, options, arguments):

@@ -189,7 +189,7 @@ def test_where_there_is_no_estimate_there_is_no_interval():
 @pytest.mark.slow
 @given(
     tables(kinds=("none", "whole"), max_rows=14),
-    st.sampled_from(["logit", "wald", "percentile", "bca"]),
+    st.sampled_from(["logit", "wald", "percentile"]),
     st.sampled_from(["exact", "linear", "step"]),
 )
 def test_limits_hold_the_estimate_or_are_null_with_a_note(frame, method, interpolation):

@@ -16,9 +16,9 @@ from polaroc.measures.table import tidy_in_memory
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import Predictions, read
-from polaroc.uncertainty.beside import merged
 from polaroc.uncertainty.bootstrap import resampled
 from polaroc.uncertainty.intervals import limits_of_ranked, with_limits
+from polaroc.uncertainty.limits import merged
 
 
 class Result(NamedTuple):

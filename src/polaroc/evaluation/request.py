@@ -23,9 +23,8 @@ from polaroc.typing import Interpolation, Intervals, Prior, Priors
 from polaroc.uncertainty.bootstrap import BootstrapSpec
 from polaroc.uncertainty.intervals import METHODS, check_interpolation
 
-RESAMPLED = ("percentile", "bca")
 LEVEL = 0.95
-INTERVALS = (*METHODS, *RESAMPLED)
+INTERVALS = (*METHODS, "percentile")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -129,7 +128,7 @@ class Request:
     @property
     def bootstrap(self) -> BootstrapSpec | None:
         """How to resample, where the intervals need it."""
-        if self.intervals not in RESAMPLED:
+        if self.intervals != "percentile":
             return None
         return BootstrapSpec(
             self.selected.measures,

@@ -12,13 +12,19 @@ from polaroc.base.private_columns import LACKING, private
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import changes
 from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
-from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
 from polaroc.comparison.compare import of_fitted
 from polaroc.comparison.design import Plan
 from polaroc.comparison.fitted import Fitted, fitted
-from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
+from polaroc.comparison.measure_rows import (
+    doubts,
+    of_range,
+    only_range,
+    over_labels,
+    range_rows,
+    refuse_one_class,
+)
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
 from polaroc.curves.curve import curve

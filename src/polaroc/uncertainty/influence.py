@@ -34,15 +34,6 @@ class CaseInfluence(NamedTuple):
     positives: "Array"
     negatives: "Array"
 
-    @property
-    def covariance(self) -> "Array":
-        """The covariance of the estimates, NaN where a class has fewer than two cases."""
-        total = np.zeros((len(self.estimates),) * 2)
-        for own in (self.positives, self.negatives):
-            size = own.shape[1]
-            total += own @ own.T / (size * (size - 1)) if size > 1 else np.nan
-        return total
-
 
 class SegmentInfluence(NamedTuple):
     """Estimates of a measure for each key, and the influence of the cases of its segments.
@@ -73,18 +64,6 @@ class SegmentInfluence(NamedTuple):
         of_pos = segments.total(segments.pos * self.pos**2)
         return of_pos / segments.positives, of_neg / segments.negatives
 
-    def powers(self, segments: Segments) -> "list[float]":
-        """The sums of squares and of cubes of what each case of the only key moves the measure."""
-        return [
-            float(
-                np.sum(segments.pos * (self.pos / segments.positives) ** power)
-                + np.sum(segments.neg * (self.neg / segments.negatives) ** power)
-                + np.sum(segments.level * (self.level / segments.negatives) ** power)
-                + np.sum(segments.rest * (self.rest / segments.negatives) ** power)
-            )
-            for power in (2, 3)
-        ]
-
 
 def of_cases(
     score: "Array",
@@ -97,7 +76,8 @@ def of_cases(
     Parameters
     ----------
     score, truth, weight
-        Of each case; there is a case of each class. Weights are above 0; without any, all are 1.
+        Of each case; estimates and influences are NaN where a class has none. Weights are above
+        0; without any, all are 1.
     measures
         Measures that have limits, written for `ARRAYS`.
 
@@ -113,8 +93,10 @@ def of_cases(
     truth = truth.astype(bool)
     positives = int(np.count_nonzero(truth))
     negatives = truth.size - positives
-    estimates = np.empty(len(measures))
-    moved = np.empty((len(measures), positives)), np.empty((len(measures), negatives))
+    estimates = np.full(len(measures), np.nan)
+    moved = tuple(np.full((len(measures), size), np.nan) for size in (positives, negatives))
+    if not (positives and negatives):
+        return CaseInfluence(estimates, *moved)
     areas = [i for i, measure in enumerate(measures) if measure.is_area]
     if areas:
         order = np.argsort(score)[::-1]

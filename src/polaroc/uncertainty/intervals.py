@@ -19,23 +19,27 @@ from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
-from polaroc.measures.spec import Measure, ingredients
+from polaroc.measures.spec import Measure, ingredients, measures_by_row
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Prior, Priors
-from polaroc.uncertainty.beside import beside
-from polaroc.uncertainty.case_losses import spread_of_losses
-from polaroc.uncertainty.cells import cells_of_curves, with_positives
-from polaroc.uncertainty.cluster_sums import clusters_of
-from polaroc.uncertainty.clusters import clustered_cases, ranked_cases, ranked_clusters
+from polaroc.uncertainty.cells import (
+    cells_of_curves,
+    clustered_cases,
+    ranked_cases,
+    ranked_clusters,
+    with_positives,
+)
 from polaroc.uncertainty.limits import (
     Limits,
     Sureness,
+    area_limits,
+    beside,
     columns_of_limits,
-    in_order_of_rows,
-    limits_of_areas,
-    limits_of_losses,
+    limits_by_row,
+    loss_limits,
 )
-from polaroc.uncertainty.spread import cases_as_units, clusters_as_units, spread_of_areas
+from polaroc.uncertainty.spread import spread_of_areas, spread_of_losses
+from polaroc.uncertainty.units import cases_as_units, clusters_as_units
 
 METHODS = ("logit", "wald")
 TOTALS = ("positives", "negatives")
@@ -187,7 +191,7 @@ def _limits(
     if clustered:
         cases = clustered_cases(source, np.append(firsts, source.height))
         areas, cells, totals = cases.areas, cases.scored, cases.totals
-        units = clusters_as_units(clusters_of(cases), weighted=sampled)
+        units = clusters_as_units(cases, weighted=sampled)
     else:
         cells = cells_of_curves(source, firsts)
         areas = with_positives(cells)
@@ -221,7 +225,7 @@ def limits_of_ranked(
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in TOTALS}
     counted = np.ones(wide.height, bool)
     cases = ranked_clusters(ranked, totals)
-    units = cases_as_units(**totals) if cases is None else clusters_as_units(clusters_of(cases))
+    units = cases_as_units(**totals) if cases is None else clusters_as_units(cases)
     sureness = Sureness(method, level, counted, units)
     _, *of_curves = ingredients([measure for measure in measures if measure.is_area])
     sums = totals | {name: wide[name].to_numpy() for own in of_curves for name in own}
@@ -246,14 +250,14 @@ def limits_of_cells(
     """
     of_areas = [measure for measure in measures if measure.is_area]
     of_losses = [measure for measure in measures if not measure.is_area]
-    found: list[Iterator[Limits]] = [iter(()), iter(())]
+    rows: dict[bool, Iterator[Limits]] = {}
     if of_areas:
         spread = spread_of_areas(areas, of_areas, sureness.units, sums)
-        found[0] = limits_of_areas(of_areas, spread, sureness)
+        rows[True] = limits_by_row(of_areas, spread, sureness, area_limits)
     if of_losses:
         spread = spread_of_losses(scored, of_losses, totals, sureness.units)
-        found[1] = limits_of_losses(of_losses, spread, sureness)
-    return in_order_of_rows(measures, *found)
+        rows[False] = limits_by_row(of_losses, spread, sureness, loss_limits)
+    return [next(rows[one.is_area]) for one, _ in measures_by_row(measures)]
 
 
 def check_interpolation(interpolation: str) -> None:

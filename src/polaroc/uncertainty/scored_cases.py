@@ -12,6 +12,7 @@ from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
 from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
 from polaroc.base.statistics import equal_units
+from polaroc.base.text import listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.row_checks import SCORE, check_clusters, without_nulls
@@ -19,6 +20,7 @@ from polaroc.predictions.table import each_case, unaudited
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
+from polaroc.uncertainty.cells import numbered
 
 PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
@@ -199,7 +201,7 @@ def _scored(
     clusters = None
     if CLUSTER in rows.columns:
         # Models that have the same cases have the same clusters.
-        own = [_numbered(part[CLUSTER]) for part in (parts if case is None else parts[:1])]
+        own = [numbered(part) for part in (parts if case is None else parts[:1])]
         clusters = own if case is None else own * len(parts)
     return ScoredCases(
         parts[0].select(blocks).row(0) if blocks else (),
@@ -222,11 +224,6 @@ def _written_out(counted: pl.DataFrame) -> pl.DataFrame:
             hint="evaluate(intervals=...) takes any counts; or compare a sample of the cases.",
         )
     return each_case(counted.lazy()).collect()
-
-
-def _numbered(clusters: pl.Series) -> "Array":
-    """The clusters as numbers from 0 on."""
-    return (clusters.rank("dense") - 1).to_numpy().astype(np.int64)
 
 
 def _aligned(parts: list[pl.DataFrame], case: str) -> list[pl.DataFrame] | None:
@@ -380,7 +377,5 @@ def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
 def _refuse(cases: pl.DataFrame, key: Sequence[str], what: str, hint: str) -> None:
     if cases.is_empty():
         return
-    first = cases.select(key).sort(key).head(FEW).rows(named=True)
-    named = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in first)
-    more = f" and {cases.height - FEW} more" if cases.height > FEW else ""
-    raise InvalidPredictions(f"{cases.height} {what}: {named}{more}.", hint=hint)
+    named = listed_rows(cases.select(key).sort(key), FEW)
+    raise InvalidPredictions(f"{cases.height} {what}: {named}.", hint=hint)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import starmap
 from math import inf
 from typing import Any
 
@@ -41,16 +40,11 @@ def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
     a class has none. For the AUC it is that of DeLong, DeLong and Clarke-Pearson (1988), with
     clusters that of Obuchowski (1997).
     """
-
-    def moved(score: Array, truth: Array, weight: "Array | None") -> CaseInfluence:
-        has_both = 0 < np.count_nonzero(truth) < truth.size
-        return of_cases(score, truth, measures, weight) if has_both else _unknown(truth, measures)
-
-    if cases.size < MANY:
-        influences = [*starmap(moved, cases.by_model)]
-    else:
-        with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-            influences = [*pool.map(lambda own: moved(*own), cases.by_model)]
+    threads = 1 if cases.size < MANY else pl.thread_pool_size()
+    with ThreadPoolExecutor(threads) as pool:
+        influences = [
+            *pool.map(lambda own: of_cases(own[0], own[1], measures, own[2]), cases.by_model)
+        ]
     same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
     return _of_influences(cases, influences, FITTED, same)
 
@@ -85,14 +79,6 @@ def of_thresholds(
         )
     about = FITTED.replace("models", "models with these thresholds,")
     return _of_influences(cases, influences, about, ALL_ALIKE)
-
-
-def _unknown(truth: "Array", measures: Sequence[Measure]) -> CaseInfluence:
-    """What there is to know where a class has no cases."""
-    sizes = int(truth.sum()), int((~truth).sum())
-    return CaseInfluence(
-        np.full(len(measures), np.nan), *(np.full((len(measures), n), np.nan) for n in sizes)
-    )
 
 
 def _of_influences(
@@ -154,9 +140,10 @@ def _moved(
         shares = [own / own.sum() for own in (weights[truth], weights[~truth])]
     parts = tuple(own * share for own, share in zip(influences, shares, strict=True))
     if clusters is None:
-        sizes = tuple(part.shape[-1] for part in parts)
-        counts = sizes if weights is None else tuple(equal_units(own) for own in shares)
-        return Moved(parts, tuple(_factor(n) for n in sizes), counts)
+        counts = tuple(part.shape[-1] for part in parts)
+        if weights is not None:
+            counts = tuple(equal_units(own) for own in shares)
+        return Moved(parts, tuple(_factor(n) for n in counts), counts)
     # Numbers of clusters may have gaps, which move nothing.
     number = int(clusters.max()) + 1
     members = clusters[truth], clusters[~truth]
@@ -164,12 +151,11 @@ def _moved(
         np.array([[np.bincount(own, one, number) for one in of_measure] for of_measure in part])
         for own, part in zip(members, parts, strict=True)
     )
-    sizes = tuple(int(np.count_nonzero(np.bincount(own))) for own in members)
-    counts = sizes
+    counts = tuple(int(np.count_nonzero(np.bincount(own))) for own in members)
     if weights is not None:
         counts = tuple(equal_units(np.bincount(*own)) for own in zip(members, shares, strict=True))
     whole = int(np.count_nonzero(np.bincount(clusters)))
-    return Moved(sums, tuple(_factor(n) for n in sizes), counts, _factor(whole), "clusters")
+    return Moved(sums, tuple(_factor(n) for n in counts), counts, _factor(whole), "clusters")
 
 
 def _factor(units: int) -> float:

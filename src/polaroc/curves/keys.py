@@ -1,6 +1,6 @@
 """Keys of a table: their totals, their index, and how their rows are packed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -171,17 +171,22 @@ def _key_column(values: pl.Series) -> KeyColumn | None:
     return KeyColumn(values.name, kind, categories, lowest, count, values.has_nulls())
 
 
-def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
+def totals(
+    predictions: Predictions, *, labels: bool = True, also: Mapping[str, pl.Expr] | None = None
+) -> pl.LazyFrame:
     """One row per key, in key order.
 
     `KEY_INDEX` UInt32 counts the keys from 0; `positives` and `negatives` are null where rows
     of the key cannot be ranked; `LEAST_WEIGHTS` are there for weights; `note` counts the invalid or
-    dropped rows and, with `labels`, reports scores that are labels.
+    dropped rows and, with `labels`, reports scores that are labels; `also` are other aggregates.
     """
-    return totals_of_counts(predictions, key_counts(predictions, labels=labels), labels=labels)
+    counted = key_counts(predictions, labels=labels, also=also)
+    return totals_of_counts(predictions, counted, labels=labels, also=also or ())
 
 
-def key_counts(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
+def key_counts(
+    predictions: Predictions, *, labels: bool = True, also: Mapping[str, pl.Expr] | None = None
+) -> pl.LazyFrame:
     """What `totals` needs of the rows of each key; `merged_counts` adds those of parts of them."""
     is_valid = pl.col(ROW_ERROR).is_null()
     truth = pl.col(TRUTH)
@@ -202,6 +207,7 @@ def key_counts(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame
         *error_counts(predictions.possible_errors),
         *_weight_extremes(predictions),
         *(label_extremes(is_counted) if labels else []),
+        **(also or {}),
     )
 
 
@@ -223,7 +229,11 @@ def merged_counts(predictions: Predictions, parts: Sequence[pl.DataFrame]) -> pl
 
 
 def totals_of_counts(
-    predictions: Predictions, counted: pl.LazyFrame, *, labels: bool = True
+    predictions: Predictions,
+    counted: pl.LazyFrame,
+    *,
+    labels: bool = True,
+    also: Iterable[str] = (),
 ) -> pl.LazyFrame:
     """The `totals` from `key_counts`."""
     kept = counted.filter(pl.col(COUNT) > 0)
@@ -239,6 +249,7 @@ def totals_of_counts(
         pl.when(~fatal).then(positives).alias("positives"),
         pl.when(~fatal).then(negatives).alias("negatives"),
         *(name for name in LEAST_WEIGHTS if predictions.weighted),
+        *also,
         pl.concat_str(
             _row_errors(predictions, fatal),
             *([ratio] if predictions.weighted else []),

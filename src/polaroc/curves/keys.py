@@ -85,17 +85,6 @@ class KeyColumn:
             place = place - self.lowest
         return place.fill_null(self.count) if self.has_nulls else place
 
-    @property
-    def includes_all(self) -> pl.Expr:
-        """Whether all values of a column are numbered, if those are none of other words."""
-        column = pl.col(self.name)
-        known = pl.lit(self.has_nulls) | (column.null_count() == 0)
-        if is_word(self.kind):
-            return known
-        place = column.to_physical().cast(pl.Int64)
-        within = (place.min() >= self.lowest) & (place.max() < self.lowest + self.count)
-        return known & within.fill_null(True)
-
     def values(self, places: pl.Series) -> pl.Series:
         """The values with these numbers."""
         known = pl.select(pl.when(places < self.count).then(places + self.lowest)).to_series()

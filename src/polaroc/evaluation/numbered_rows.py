@@ -12,13 +12,10 @@ import polars as pl
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_NUMBER, TRUTH, WEIGHT
-from polaroc.curves.keys import KeyLevels, key_levels
 from polaroc.predictions.deferred import may_wait
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
 
-# Possible keys up to which the number of a key is looked up in an array: per key, or at least.
-MAX_SPARSE, MAX_POSSIBLE = 100, 1_000
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -73,68 +70,32 @@ class NumberedRows:
 
 
 class KeyNumbers:
-    """Numbers of keys, in the order in which they are met."""
+    """Numbers of keys, in the order in which they are met.
 
-    def __init__(self, names: list[str]) -> None:
+    `keys` are those known, with their `KEY_NUMBER`.
+    """
+
+    def __init__(self, names: list[str], schema: pl.Schema) -> None:
         self.names = names
-        self._known: pl.DataFrame | None = None
-        self._levels: KeyLevels | None = None
-        # By place of a key in the levels.
-        self._numbers: Array = np.zeros(0, np.int64)
+        self.keys = pl.DataFrame(schema={KEY_NUMBER: pl.UInt32} | {n: schema[n] for n in names})
         self._lock = Lock()
 
-    def of_rows(self, rows: pl.DataFrame) -> "Array":
+    def of_rows(self, rows: pl.DataFrame) -> pl.Series:
         """The number of each row's key."""
         if not self.names:
-            return np.zeros(rows.height, np.int64)
-        with self._lock:
-            levels, numbers = self._levels, self._numbers
-        found = None if levels is None else _looked_up(rows, levels, numbers)
-        if found is not None:
-            return found
-        with self._lock:
-            known = self._learn(rows.select(self.names).unique())
-            levels, numbers = self._levels, self._numbers
-        found = None if levels is None else _looked_up(rows, levels, numbers)
-        if found is not None:
-            return found
-        joined = join_on(rows.select(self.names), known, self.names, "left", order="left")
-        return joined[KEY_NUMBER].cast(pl.Int64).to_numpy(writable=True)
+            return pl.Series(KEY_NUMBER, [0], pl.UInt32).new_from_index(0, rows.height)
+        keys = rows.select(self.names)
+        found = self._looked_up(keys)
+        if found.has_nulls():
+            with self._lock:
+                new = join_on(keys.unique(), self.keys, self.names, "anti")
+                known = new.with_row_index(KEY_NUMBER, offset=self.keys.height)
+                self.keys = pl.concat([self.keys, known])
+            found = self._looked_up(keys)
+        return found
 
-    @property
-    def keys(self) -> pl.DataFrame:
-        """The keys in the order of their numbers, with their `KEY_NUMBER`."""
-        if self._known is None:
-            return pl.DataFrame({KEY_NUMBER: [0]}, schema={KEY_NUMBER: pl.UInt32})
-        return self._known
-
-    def _learn(self, keys: pl.DataFrame) -> pl.DataFrame:
-        known = self._known
-        if known is None:
-            known = keys.clear().with_row_index(KEY_NUMBER)
-        new = join_on(keys, known, self.names, "anti")
-        known = pl.concat([known, new.with_row_index(KEY_NUMBER, offset=known.height)])
-        self._known, self._levels = known, None
-        levels = key_levels([known[name] for name in self.names])
-        if levels is not None and levels.size <= max(MAX_SPARSE * known.height, MAX_POSSIBLE):
-            numbers = np.full(levels.size, -1)
-            place = known.select(levels.index).to_series().to_numpy()
-            numbers[place] = known[KEY_NUMBER].to_numpy()
-            self._levels, self._numbers = levels, numbers
-        return known
-
-
-def _looked_up(rows: pl.DataFrame, levels: KeyLevels, numbers: "Array") -> "Array | None":
-    """The number of each row's key, None where some key has none."""
-    try:
-        within = rows.select(pl.all_horizontal(column.includes_all for column in levels.columns))
-        if not within.item():
-            return None
-        found: Array = numbers[rows.select(levels.index).to_series().to_numpy()]
-    except pl.exceptions.InvalidOperationError:
-        # A word that is none of the categories.
-        return None
-    return None if len(found) and found.min() < 0 else found
+    def _looked_up(self, keys: pl.DataFrame) -> pl.Series:
+        return join_on(keys, self.keys, self.names, "left", order="left")[KEY_NUMBER]
 
 
 def mapped(

@@ -84,7 +84,7 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     table = frame.collect()
     rows = _read(table)
     request = Request(priors=PRIORS, over=OVER)
-    measures, of_arrays = request.selected.measures, request.written_for(ARRAYS)[0]
+    measures, of_arrays = request.selected.measures, request.select(ARRAYS).on_curve
     ranked = ranked_cells(rows)
     wide = curve_totals(keyed(table, **NAMED, by=KEYS), request).wide
     curves = curve_tables(rows).filter(pl.col("pos") > 0).collect().lazy()

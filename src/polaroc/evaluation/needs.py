@@ -28,14 +28,14 @@ class Needs:
     @property
     def scored(self) -> bool:
         """Whether measures, or the points of weighted curves, need all cells with their scores."""
-        of_cells = any(measure.every_cell for measure in self.request.on_curve)
+        of_cells = any(measure.every_cell for measure in self.request.selected.on_curve)
         return of_cells or (self.drawn and self.weighted)
 
     @property
     def merged(self) -> bool:
         """Whether vertical runs of cells may be one cell, for limits of the measures as well."""
-        terms = [term for one in self.request.on_curve for term in one.gradient_terms]
-        areas = [one for one in self.request.on_curve if not one.every_cell]
+        terms = [term for one in self.request.selected.on_curve for term in one.gradient_terms]
+        areas = [one for one in self.request.selected.on_curve if not one.every_cell]
         limits = self.request.intervals is None or not any(term.every_cell for term in terms)
         return limits and all(one.mergeable_segments for one in areas)
 
@@ -48,5 +48,5 @@ class Needs:
         """The most bytes that rows need beside their own where they are ranked at once."""
         of_row = ROW + self.weighted * WEIGHT + self.scored * SCORED
         of_positive = POSITIVE + self.weighted * WEIGHT_OF_POSITIVE
-        of_positive += bool(self.request.on_hull) * HULL + self.drawn * DRAWN
+        of_positive += bool(self.request.selected.on_hull) * HULL + self.drawn * DRAWN
         return rows * of_row + positives * of_positive

@@ -63,7 +63,7 @@ class PartialSums:
 
     def __init__(self, needs: Needs, keys: int) -> None:
         self.needs = needs
-        on_curve, self._on_hull = needs.request.written_for(ARRAYS)
+        _, on_curve, self._on_hull = needs.request.select(ARRAYS)
         self._of_cells = [measure for measure in on_curve if measure.every_cell]
         self._areas = [measure for measure in on_curve if not measure.every_cell]
         _, sums, self._least = ingredients([*on_curve, *self._on_hull])

@@ -75,11 +75,14 @@ class Request:
             )
 
     def select(self, backend: Backend = POLARS) -> SelectedMeasures:
-        """The measures, written for a backend."""
-        return select_measures(
+        """The measures, written for a backend; the extra ones are among those that are summed."""
+        selected = select_measures(
             self.measures, self.priors, self.over, self.interpolation, backend,
             score_prior=self.score_prior,
         )  # fmt: skip
+        summed = selected.on_hull if self.interpolation == "hull" else selected.on_curve
+        summed += self._extra(backend)
+        return selected
 
     @cached_property
     def selected(self) -> SelectedMeasures:
@@ -88,33 +91,13 @@ class Request:
 
     @cached_property
     def extra(self) -> list[Measure]:
-        """AUPREC at the extra priors."""
+        """AUPREC at the extra priors, in columns of Polars."""
         return self._extra(POLARS)
 
     def _extra(self, backend: Backend) -> list[Measure]:
         return auprec_measures(
             self.extra_priors, self.interpolation, "limit", backend=backend, label="extra"
         )
-
-    @property
-    def on_curve(self) -> list[Measure]:
-        """All measures that are taken on the curves, the extra ones included."""
-        on_curve = self.selected.on_curve
-        return on_curve if self.interpolation == "hull" else [*on_curve, *self.extra]
-
-    def written_for(self, backend: Backend) -> tuple[list[Measure], list[Measure]]:
-        """The measures taken on the curves and on the hulls, written for a backend."""
-        selected, extra = self.select(backend), self._extra(backend)
-        on_curve, on_hull = selected.on_curve, selected.on_hull
-        if self.interpolation == "hull":
-            return on_curve, [*on_hull, *extra]
-        return [*on_curve, *extra], on_hull
-
-    @property
-    def on_hull(self) -> list[Measure]:
-        """All measures that are taken on the hulls, the extra ones included."""
-        on_hull = self.selected.on_hull
-        return [*on_hull, *self.extra] if self.interpolation == "hull" else on_hull
 
     @cached_property
     def drawn_at(self) -> list[float | None] | None:

@@ -14,10 +14,9 @@ from polaroc.curves.segments import segments_in
 from polaroc.errors import check_choice
 from polaroc.measures.gradients import area_gradient, auc_gradient
 from polaroc.measures.partial_areas import partial_auc, rate_range
-from polaroc.measures.spec import Measure, MeasureDefinition, total
+from polaroc.measures.spec import Measure, MeasureDefinition, at_priors, total
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
-from polaroc.priors.chebyshev import condensed, many_priors
-from polaroc.priors.grids import resolve_priors, skew
+from polaroc.priors.chebyshev import condensed
 from polaroc.priors.shared_nodes import shared_nodes
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
@@ -72,17 +71,11 @@ def auprec_measures(
     if recall is not None:
         recall = rate_range(recall)
     smooth = start == "limit" and interpolation != "hull" and recall is None
-    resolved = resolve_priors(priors)
-    many = many_priors(resolved)
-    skews = [p if p is None else skew(p) for p in resolved] if many is None else many.nodes
-    positives, negatives = backend.column("positives"), backend.column("negatives")
-    both = (positives > 0) & (negatives > 0)
-    observed = backend.where(both, positives / (positives + negatives))
+    straight = interpolation in STRAIGHT_IN_ROC
     measures = []
-    for i, node in enumerate(skews):
-        # Nodes are not rows of the result; the rows interpolated from them have the prior.
-        prior = None if many is not None else resolved[i]
-        skewed = negatives / positives if node is None else node
+    for i, (skewed, prior, many) in enumerate(at_priors(priors, backend)):
+        # That of each key's own prior is no number.
+        node = skewed if isinstance(skewed, float) else None
         columns, hold = _held(f"{label}_{i}", backend)
         area = segment_area(skewed, interpolation, start, recall, backend, hold)
         gradient = (
@@ -91,12 +84,10 @@ def auprec_measures(
             else None
         )
         summed = total(
-            "auprec", area, backend,
-            label=f"{label}_{i}", prior=observed if node is None else prior, bias_skew=skewed,
+            "auprec", area, backend, label=f"{label}_{i}", prior=prior, bias_skew=skewed,
             gradient=gradient,
         )  # fmt: skip
         perfect = partial(_perfect_area, own=node if many is None else None)
-        straight = interpolation in STRAIGHT_IN_ROC
         measures.append(
             replace(
                 summed, columns=columns, perfect_lower_limit=perfect, mergeable_segments=straight,

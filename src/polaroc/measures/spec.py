@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.gradients import Gradient, Segments
-from polaroc.priors.chebyshev import ManyPriors
-from polaroc.priors.grids import OBSERVED
+from polaroc.priors.chebyshev import ManyPriors, many_priors
+from polaroc.priors.grids import OBSERVED, resolve_priors, skew
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
 
@@ -206,6 +206,27 @@ class MeasureDefinition:
     in_summary: bool = False
     in_report: bool = False
     monotone: bool = False
+
+
+class AtPrior(NamedTuple):
+    """A skew, the prior that is shown, and the priors that are interpolated from this node."""
+
+    skew: Quantity
+    prior: Quantity
+    many: ManyPriors | None = None
+
+
+def at_priors(priors: Priors, backend: Backend) -> list[AtPrior]:
+    """The skew of each prior, with the prior that is shown; of many priors, of their nodes."""
+    positives, negatives = backend.column("positives"), backend.column("negatives")
+    both = (positives > 0) & (negatives > 0)
+    own = negatives / positives, backend.where(both, positives / (positives + negatives))
+    resolved = resolve_priors(priors)
+    many = many_priors(resolved)
+    if many is None:
+        return [AtPrior(*(own if p is None else (skew(p), p))) for p in resolved]
+    nodes = [own if node is None else (node, 1 / (1 + node)) for node in many.nodes]
+    return [AtPrior(skewed, prior, many) for skewed, prior in nodes]
 
 
 def total(

@@ -85,7 +85,7 @@ def curve_tables(predictions: Predictions) -> pl.LazyFrame:
     # Of zeros, the sum has no sign.
     point = pl.struct(score + 0.0, TRUTH, *([WEIGHT] if weighted else []))
     ranked = point.filter(is_point).sort_by(score.filter(is_point), descending=True)
-    of_keys = totals(predictions, also={ROWS: ranked})
+    of_keys = totals(predictions, {ROWS: ranked})
     # A curve starts at (0, 0), the only point without a score.
     starts, start = score.is_null(), pl.lit(None, of_keys.collect_schema()[ROWS])
     count = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)

@@ -160,22 +160,17 @@ def _key_column(values: pl.Series) -> KeyColumn | None:
     return KeyColumn(values.name, kind, categories, lowest, count, values.has_nulls())
 
 
-def totals(
-    predictions: Predictions, *, labels: bool = True, also: Mapping[str, pl.Expr] | None = None
-) -> pl.LazyFrame:
+def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) -> pl.LazyFrame:
     """One row per key, in key order.
 
     `KEY_INDEX` UInt32 counts the keys from 0; `positives` and `negatives` are null where rows
     of the key cannot be ranked; `LEAST_WEIGHTS` are there for weights; `note` counts the invalid or
-    dropped rows and, with `labels`, reports scores that are labels; `also` are other aggregates.
+    dropped rows and reports scores that are labels; `also` are other aggregates.
     """
-    counted = key_counts(predictions, labels=labels, also=also)
-    return totals_of_counts(predictions, counted, labels=labels, also=also or ())
+    return totals_of_counts(predictions, key_counts(predictions, also), also or ())
 
 
-def key_counts(
-    predictions: Predictions, *, labels: bool = True, also: Mapping[str, pl.Expr] | None = None
-) -> pl.LazyFrame:
+def key_counts(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) -> pl.LazyFrame:
     """What `totals` needs of the rows of each key; `merged_counts` adds those of parts of them."""
     is_valid = pl.col(ROW_ERROR).is_null()
     truth = pl.col(TRUTH)
@@ -195,13 +190,13 @@ def key_counts(
         negatives.alias("negatives"),
         *error_counts(predictions.possible_errors),
         *_weight_extremes(predictions),
-        *(label_extremes(is_counted) if labels else []),
+        *label_extremes(is_counted),
         **(also or {}),
     )
 
 
 def merged_counts(predictions: Predictions, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The `key_counts` with labels of all rows from those of parts of the rows."""
+    """The `key_counts` of all rows from those of parts of the rows."""
     least = [LEAST_LABEL, *(LEAST_WEIGHTS if predictions.weighted else [])]
     greatest = [GREATEST_LABEL, *([GREATEST_WEIGHT] if predictions.weighted else [])]
     errors = [error_count_column(kind) for kind in predictions.possible_errors]
@@ -218,11 +213,7 @@ def merged_counts(predictions: Predictions, parts: Sequence[pl.DataFrame]) -> pl
 
 
 def totals_of_counts(
-    predictions: Predictions,
-    counted: pl.LazyFrame,
-    *,
-    labels: bool = True,
-    also: Iterable[str] = (),
+    predictions: Predictions, counted: pl.LazyFrame, also: Iterable[str] = ()
 ) -> pl.LazyFrame:
     """The `totals` from `key_counts`."""
     kept = counted.filter(pl.col(COUNT) > 0)
@@ -242,7 +233,7 @@ def totals_of_counts(
         pl.concat_str(
             _row_errors(predictions, fatal),
             *([ratio] if predictions.weighted else []),
-            *([label_note()] if labels else []),
+            label_note(),
             separator="; ",
             ignore_nulls=True,
         )

@@ -12,9 +12,15 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.curves.held import Held
 from polaroc.curves.keys import key_counts, merged_counts, totals_of_counts
-from polaroc.evaluation.needs import Needs
-from polaroc.evaluation.numbered_rows import KeyNumbers, NumberedRows, mapped
-from polaroc.evaluation.partitions import RangeFiles, ScoreRanges, SplitRows
+from polaroc.evaluation.partitions import (
+    KeyNumbers,
+    NumberedRows,
+    RangeFiles,
+    ScoreRanges,
+    SplitRows,
+    mapped,
+)
+from polaroc.evaluation.request import Needs
 from polaroc.files.scratch import scratch_folder
 from polaroc.predictions.deferred import batches
 from polaroc.predictions.row_checks import SCORE
@@ -89,7 +95,7 @@ class Reader:
         if not self._counts:
             return Held(held)
         counts = merged_counts(self._kind, self._counts).lazy()
-        return Held(held, totals_of_counts(self._kind, counts, labels=False).collect())
+        return Held(held, totals_of_counts(self._kind, counts).collect())
 
     @property
     def batch_rows(self) -> int:

@@ -1,12 +1,11 @@
 """The tidy measure table: what every measure returns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import polars as pl
 
 from polaroc.base.columns import COVERAGE, MEASURE_COLUMNS, OVER, WITH_INTERVAL
-from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import COUNT, PLACE, PRIVATE, ROW, SHARE, VALUE
 from polaroc.curves.segments import with_segments
@@ -23,8 +22,7 @@ SKEW = PRIVATE + "skew"
 MAX_BIAS_RATIO = 0.02
 BIASED = "λ/N = {}: biased upward"
 # Cells that have area; an anchor beside them keeps a key without positives.
-HAS_AREA = pl.col("pos") > 0
-OR_ANCHOR = HAS_AREA | pl.col(SCORE).is_null()
+OR_ANCHOR = (pl.col("pos") > 0) | pl.col(SCORE).is_null()
 
 
 def humanize_note(note: pl.Expr) -> pl.Expr:
@@ -42,68 +40,33 @@ def humanize_note(note: pl.Expr) -> pl.Expr:
 
 
 def per_key(
-    segments: pl.LazyFrame,
-    keys: Sequence[str],
-    measures: Sequence[Measure],
-    extra: Mapping[str, pl.Expr] | None = None,
+    segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
 ) -> pl.LazyFrame:
-    """Per key: its totals, the sums and minima that the measures need, and `extra` aggregates.
+    """Per key: its totals, and the sums and minima that the measures need.
 
     `segments` are rows of a curve; those without positives have no area, but keep a key in the
     result that has no others.
     """
-    extra = extra or {}
     # One column per measure, then one grouping: a row per segment and prior took
     # twice as long.
     columns, sums, least = ingredients(measures)
     kept = [*keys, "positives", "negatives"]
-    roots = _roots(extra.values())
     if any(measure.every_cell for measure in measures):
-        roots |= {SCORE, "pos", "neg"}
-    needed = sorted(roots.difference(kept))
+        kept += [SCORE, "pos", "neg"]
     return (
-        with_segments(segments, [*kept, *needed])
+        with_segments(segments, kept)
         .with_columns(**columns)
-        .select(*kept, *needed, **sums, **least)
+        .select(*kept, **sums, **least)
         .group_by(keys)
         .agg(
             pl.len().alias(COUNT),
             pl.col("positives", "negatives").max(),
             *(pl.col(name).sum() for name in sums),
             *(pl.col(name).min() for name in least),
-            **extra,
         )
         .filter(pl.col(COUNT) > 0)
         .drop(COUNT)
     )
-
-
-def curve_sums(
-    rows: pl.LazyFrame,
-    keys: Sequence[str],
-    measures: Sequence[Measure],
-    extra: Mapping[str, pl.Expr] | None = None,
-    *,
-    with_area: pl.Expr = HAS_AREA,
-) -> pl.LazyFrame:
-    """The result of `per_key` for all cells of curves, of which areas need few.
-
-    `rows` need a score only where a measure is of every cell.
-    """
-    of_cells = [measure for measure in measures if measure.every_cell]
-    areas = [measure for measure in measures if not measure.every_cell]
-    if not of_cells:
-        return per_key(rows.filter(with_area), keys, areas, extra)
-    of_all = per_key(rows, keys, of_cells, extra)
-    if not areas:
-        return of_all
-    of_areas = per_key(rows.filter(with_area), keys, areas)
-    return attach(of_all, of_areas.drop("positives", "negatives"), keys, required=False)
-
-
-def _roots(values: Iterable[pl.Expr]) -> set[str]:
-    """The columns that expressions are written with."""
-    return {root for value in values for root in value.meta.root_names()}
 
 
 def tidy(
@@ -205,13 +168,6 @@ def tidy_schema(
         words[OVER] = pl.String()
     kinds = words | dict.fromkeys(("positives", "negatives"), count)
     return {**keys, **{name: kinds.get(name, pl.Float64()) for name in names}}
-
-
-def tidy_in_memory(
-    wide: pl.DataFrame, keys: Sequence[str], measures: Sequence[Measure]
-) -> pl.DataFrame:
-    """The result of `tidy`, computed now."""
-    return tidy(wide.lazy(), keys, measures).collect(engine="in-memory")
 
 
 def _as_float(value: Quantity | None) -> pl.Expr:

@@ -16,8 +16,7 @@ from strategies import tables
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions, OutputRefused
 from polaroc.evaluation import needs, reader, sums
-from polaroc.evaluation.numbered_rows import NumberedRows
-from polaroc.evaluation.partitions import RangeFiles, ScoreRanges, partitions
+from polaroc.evaluation.partitions import NumberedRows, RangeFiles, ScoreRanges, partitions
 from polaroc.files import memory
 from polaroc.files.scratch import PREFIX, scratch_folder
 

@@ -33,7 +33,7 @@ class Held:
             return cls(predictions)
         is_invalid = pl.col(ROW_ERROR).is_not_null()
         invalid = replace(predictions, rows=predictions.rows.filter(is_invalid))
-        dropped = totals(invalid, labels=False).collect()
+        dropped = totals(invalid).collect()
         if dropped.is_empty():
             return cls(predictions)
         rows = predictions.valid_rows.collect().lazy()

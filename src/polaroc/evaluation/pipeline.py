@@ -9,10 +9,10 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.base.private_columns import CLUSTER
 from polaroc.curves.held import Held, curve_of_rows
 from polaroc.curves.ranking import RankedCells
-from polaroc.evaluation.needs import Needs
-from polaroc.evaluation.request import Request
+from polaroc.evaluation.request import Needs, Request
 from polaroc.evaluation.sums import CurveTotals, curve_totals, ranked_totals
-from polaroc.measures.table import tidy_in_memory
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import tidy
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import Predictions, read
@@ -88,7 +88,8 @@ def with_intervals(
 
 
 def _result(totals: CurveTotals, request: Request) -> Result:
-    wide, keys = totals.wide, totals.keys
-    measures = tidy_in_memory(wide, keys, request.selected.measures).lazy()
-    extra = tidy_in_memory(wide, keys, request.extra).lazy() if request.extra else None
-    return Result(measures, extra, totals.curves)
+    def shown(measures: Sequence[Measure]) -> pl.LazyFrame:
+        return tidy(totals.wide.lazy(), totals.keys, measures).collect(engine="in-memory").lazy()
+
+    extra = shown(request.extra) if request.extra else None
+    return Result(shown(request.selected.measures), extra, totals.curves)

@@ -153,6 +153,11 @@ applied-intervals *ARGS:
 promises *ARGS:
     python tests/benchmarks/promises.py {{ARGS}}
 
+# Promises for all subgroups at once, and gaps between subgroups, by simulation (parts: promises,
+# clusters, gaps): about 40 minutes.
+subgroups *ARGS:
+    python tests/benchmarks/subgroups.py {{ARGS}}
+
 # Coverage of the intervals of estimate_prior, by simulation.
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}

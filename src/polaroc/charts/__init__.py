@@ -15,13 +15,14 @@ from polaroc.charts.precision_recall import pr
 from polaroc.charts.roc_curves import roc
 from polaroc.charts.saving import export, save
 from polaroc.charts.skew import skew_effect
+from polaroc.charts.subgroups import subgroups
 from polaroc.charts.theme import palette
 
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "dominance", "explorer",
     "export", "interaction", "monitor", "operating_drift", "pairs", "palette", "pr", "regret",
     "reliability",
-    "roc", "save", "skew_effect", "surface", "winner_map",
+    "roc", "save", "skew_effect", "subgroups", "surface", "winner_map",
 ]  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
+from polaroc.cli.subgroups import subgroups
 from polaroc.cli.threshold import threshold
 from polaroc.errors import PolarocError
 from polaroc.predictions.roles import ROLES
@@ -91,6 +92,7 @@ app.command(cls=Command)(evaluate)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(choose)
 app.command(cls=Command)(threshold)
+app.command(cls=Command)(subgroups)
 app.command(cls=Command)(gate)
 app.command(cls=Command)(monitor)
 app.command(cls=Command)(chart)

@@ -39,6 +39,7 @@ from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.subgroup_promises import names_of_subgroups
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
@@ -65,6 +66,7 @@ class Stakes(NamedTuple):
     constraints: Mapping[str, float] | None
     confidence: float | None
     estimate: pl.DataFrame | None = None  # whose belief `over` is
+    subgroups: tuple[str, ...] = ()  # the columns of which each value keeps the promise
 
     @property
     def belief(self) -> Belief:
@@ -101,7 +103,7 @@ class Stakes(NamedTuple):
         if self.confidence is None:
             return None
         limits = resolve_constraints(self.constraints, "cost", None, self.over)
-        return promise(limits.limits, self.confidence, self.at or limits.ends)
+        return promise(limits.limits, self.confidence, self.at or limits.ends, self.subgroups)
 
 
 def stakes_of(
@@ -143,9 +145,11 @@ def choose_by_cost(
             ),
         )
     given = compared(cases)
-    # Thresholds that cost least need no clusters, those with a promise do.
-    like = cases if stakes.confidence is not None else replace(cases, cluster=None)
+    # Thresholds that cost least need neither clusters nor subgroups, those with a promise do.
+    like = cases if stakes.confidence is not None else replace(cases, cluster=None, subgroup=())
     tuned = alike(like, tuning, find=("fold",)).collect()
+    if tuned.subgroup:
+        stakes = stakes._replace(subgroups=tuple(names_of_subgroups(tuned)))
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
@@ -171,7 +175,7 @@ def choose_by_cost(
         )
     thresholds = (
         stakes.thresholds(tuned, models).rename(named)
-        if tuned.cluster is not None
+        if tuned.cluster is not None or tuned.subgroup
         else stakes.thresholds(curves, models)
     )
     judged = _judged(own, model, thresholds, stakes, level)

@@ -43,6 +43,7 @@ from polaroc.comparison.measure_rows import (
 )
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
+from polaroc.comparison.worst_subgroup import with_worst
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
     CATALOG,
@@ -70,7 +71,11 @@ COLUMNS = (
 
 
 @described_as(compare)
-@takes_cases(COMPARED_BY, no_bearing=NO_BEARING, or_measures=True)
+@takes_cases(
+    [*COMPARED_BY, "subgroup"],
+    no_bearing=[role for role in NO_BEARING if role != "subgroup"],
+    or_measures=True,
+)
 def choose(
     cases: Cases[Any],
     measure: str = "auprec",
@@ -135,7 +140,9 @@ def choose(
         The models `bayes` (best mean), `minimax` (least worst regret) and `steadiest`
         (least Sens), an `answer` in one sentence, the frames `models` and `priors`,
         `warnings`, the `comparison`, and a `summary()` to print. How sure the choice is,
-        the columns `probability_best` and `expected_loss` of `models` say.
+        the columns `probability_best` and `expected_loss` of `models` say. With a `subgroup`
+        `models` also has `worst`, the measure in the subgroup where the model is worst, and
+        `worst_subgroup`, and one of the `warnings` says which model is the best there.
 
     Raises
     ------
@@ -209,7 +216,12 @@ def choose(
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        return choose_by_cost(cases, tuning, stakes, level=level)
+        choice = choose_by_cost(cases, tuning, stakes, level=level)
+        return (
+            with_worst(choice, compared(cases), None, cost_fn, cost_fp)
+            if cases.subgroup
+            else choice
+        )
     measure, given = at_one_prior(measure), compared(cases)
     if not given.folds:
         refuse_unused("for folds", "each model was measured once",
@@ -228,7 +240,8 @@ def choose(
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         doubt = doubted(given.cases) if given.on_cases else []
-        return replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
+        choice = replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
+        return with_worst(choice, given, over, cost_fn, cost_fp) if cases.subgroup else choice
 
     if estimate is None:
         return choice_over(over)

@@ -46,7 +46,7 @@ def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
             *pool.map(lambda own: of_cases(own[0], own[1], measures, own[2]), cases.by_model)
         ]
     same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
-    return _of_influences(cases, influences, FITTED, same)
+    return of_influences(cases, influences, FITTED, same)
 
 
 def of_thresholds(
@@ -78,10 +78,10 @@ def of_thresholds(
             )
         )
     about = FITTED.replace("models", "models with these thresholds,")
-    return _of_influences(cases, influences, about, ALL_ALIKE)
+    return of_influences(cases, influences, about, ALL_ALIKE)
 
 
-def _of_influences(
+def of_influences(
     cases: ScoredCases, influences: Sequence[CaseInfluence], about: str, alike: str
 ) -> Evidence:
     """Evidence from the influences of the cases on each model; `alike` says why there is none."""

@@ -66,7 +66,7 @@ def by_columns(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def of_curve(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """`curve` of a lazy frame: key and score grouped first, then sorted and cumulated."""
+    """`curve` of a lazy frame: the rows of each key gathered and sorted, then cumulated."""
     return curve_tables(_read(frame))
 
 

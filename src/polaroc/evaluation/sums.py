@@ -45,16 +45,21 @@ class Part:
         The counts of these keys.
     least
         Of weights: the least of a positive and of a negative of these keys.
+    whole
+        Whether these are all rows.
     """
 
     ranked: RankedCells
     key: "Array"
     above: KeyCounts
     least: "tuple[Array, Array] | None" = None
+    whole: bool = False
 
     @property
     def cells(self) -> CellArrays:
         """The cells, with what is above the part and the totals of all rows."""
+        if self.whole:
+            return self.ranked
         number = np.diff(self.ranked.starts)
         counts = dict(self.ranked.counts)
         for i, (name, total) in enumerate((("tp", TOTALS[0]), ("fp", TOTALS[1]))):
@@ -90,24 +95,26 @@ class PartialSums:
     @classmethod
     def of_all(cls, needs: Needs, ranked: RankedCells) -> "PartialSums":
         """The sums of all rows at once."""
-        sums = cls(needs, ranked.totals.height)
-        key = np.arange(ranked.totals.height)
-        sums._add(ranked, ranked.scored, key)
-        if sums._on_hull:
-            sums._add_outer(ranked, key, None)
-        if needs.drawn:
-            totals = (ranked.totals[name].to_numpy() for name in TOTALS)
-            none = np.zeros(len(key), np.int64)
-            sums._points.append(visible_points(ranked, KeyCounts(none, none, *totals)))
+        keys = ranked.totals.height
+        none = np.zeros(keys, np.int64)
+        totals = (ranked.totals[name].to_numpy() for name in TOTALS)
+        sums = cls(needs, keys)
+        sums.add(Part(ranked, np.arange(keys), KeyCounts(none, none, *totals), whole=True))
         return sums
 
     def add(self, part: Part) -> None:
         """Add the rows of a part of the scores."""
-        cells = part.cells
-        self._add(cells, part.scored, part.key)
+        cells, scored = part.cells, part.scored
+        if self._areas:
+            self._add_sums(cells, self._areas, part.key)
+        if self._of_cells and scored is not None:
+            self._add_sums(scored, self._of_cells, part.key)
         if self._on_hull:
-            # Its hull is part of the hull of all rows.
-            self._add_outer(cells, part.key, outermost(part.ranked))
+            # The hull of a part is part of the hull of all rows.
+            places = slice(None) if part.whole else outermost(part.ranked)
+            owner = np.repeat(part.key, np.diff(cells.starts))
+            columns = {PLACE: owner, "tp": cells.counts["tp"], "fp": cells.counts["fp"]}
+            self._outer.append({name: values[places] for name, values in columns.items()})
         if self.needs.drawn:
             points = visible_points(part.ranked, part.above)
             number = pl.Series(PLACE, part.key[points[PLACE].to_numpy()])
@@ -129,12 +136,6 @@ class PartialSums:
         curves = to_curve_table(points, totals).lazy()
         return hulls(curves) if self.needs.request.interpolation == "hull" else curves
 
-    def _add(self, cells: CellArrays, scored: ScoredCells | None, key: "Array") -> None:
-        if self._areas:
-            self._add_sums(cells, self._areas, key)
-        if self._of_cells and scored is not None:
-            self._add_sums(scored, self._of_cells, key)
-
     def _add_sums(
         self, cells: CellArrays | ScoredCells, measures: list[Measure], key: "Array"
     ) -> None:
@@ -145,13 +146,6 @@ class PartialSums:
             else:
                 # A key without cells adds nothing.
                 sums[key] += np.where(np.isnan(values), 0, values)
-
-    def _add_outer(self, cells: CellArrays, key: "Array", places: "Array | None") -> None:
-        owner = np.repeat(key, np.diff(cells.starts))
-        columns = {PLACE: owner, "tp": cells.counts["tp"], "fp": cells.counts["fp"]}
-        if places is not None:
-            columns = {name: values[places] for name, values in columns.items()}
-        self._outer.append(columns)
 
     def _all_outer(self, totals: pl.DataFrame) -> CellArrays:
         """The outermost cells of all parts, by key."""

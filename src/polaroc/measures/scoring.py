@@ -50,17 +50,15 @@ Made: TypeAlias = Callable[[str, Nodes, MeasureArguments], Measure]
 class ScoringRule:
     """What a scoring rule adds up, written for a backend.
 
-    `term` is what a cell adds at a skew, `constant` what is added per key; the loss of a
+    `term` is what a cell adds at a skew, `constant` what is added per key; `losses`, the loss of a
     positive and of a negative and the derivative of their sum at a cell by the log-odds of the
-    score prior are for standard errors.
+    score prior, are for standard errors.
     """
 
     name: str
     term: Callable[[Quantity, Backend], Quantity]
     constant: Callable[[Quantity, Backend], Quantity]
-    positive: Callable[[Quantity, Backend], Quantity]
-    negative: Callable[[Quantity, Backend], Quantity]
-    by_score_prior: Callable[[Quantity, Backend], Quantity]
+    losses: Callable[[Quantity, Backend], tuple[Quantity, Quantity, Quantity]]
 
 
 def _brier_term(skewed: Quantity, backend: Backend) -> Quantity:
@@ -93,36 +91,22 @@ def _prior(skewed: Quantity) -> Quantity:
     return 1 / (1 + skewed)
 
 
-def _brier_by_score_prior(skewed: Quantity, backend: Backend) -> Quantity:
+def _brier_losses(skewed: Quantity, backend: Backend) -> tuple[Quantity, Quantity, Quantity]:
     p, prior = _probability(skewed, backend), _prior(skewed)
     pos, neg = backend.column(OF_POSITIVES), backend.column(OF_NEGATIVES)
-    return 2 * p * (1 - p) * (prior * pos * (1 - p) - (1 - prior) * neg * p)
+    by_score_prior = 2 * p * (1 - p) * (prior * pos * (1 - p) - (1 - prior) * neg * p)
+    return prior * (1 - p) ** 2, (1 - prior) * p**2, by_score_prior
 
 
-def _log_by_score_prior(skewed: Quantity, backend: Backend) -> Quantity:
+def _log_losses(skewed: Quantity, backend: Backend) -> tuple[Quantity, Quantity, Quantity]:
     p, prior = _probability(skewed, backend), _prior(skewed)
     pos, neg = backend.column(OF_POSITIVES), backend.column(OF_NEGATIVES)
-    return prior * pos * (1 - p) - (1 - prior) * neg * p
+    by_score_prior = prior * pos * (1 - p) - (1 - prior) * neg * p
+    return -prior * backend.log(p), -(1 - prior) * backend.log1p(-p), by_score_prior
 
 
-BRIER_RULE = ScoringRule(
-    "brier",
-    _brier_term,
-    lambda _skewed, _backend: 0.0,
-    positive=lambda skewed, backend: _prior(skewed) * (1 - _probability(skewed, backend)) ** 2,
-    negative=lambda skewed, backend: (1 - _prior(skewed)) * _probability(skewed, backend) ** 2,
-    by_score_prior=_brier_by_score_prior,
-)
-LOG_RULE = ScoringRule(
-    "log_loss",
-    _log_term,
-    _log_constant,
-    positive=lambda skewed, backend: -_prior(skewed) * backend.log(_probability(skewed, backend)),
-    negative=lambda skewed, backend: (
-        -(1 - _prior(skewed)) * backend.log1p(-_probability(skewed, backend))
-    ),
-    by_score_prior=_log_by_score_prior,
-)
+BRIER_RULE = ScoringRule("brier", _brier_term, lambda _skewed, _backend: 0.0, _brier_losses)
+LOG_RULE = ScoringRule("log_loss", _log_term, _log_constant, _log_losses)
 
 
 def scored_columns(score_prior: float | str, backend: Backend) -> dict[str, Quantity]:
@@ -179,10 +163,8 @@ def _scored(rule: ScoringRule, label: str, nodes: Nodes, given: MeasureArguments
         wrong = backend.column(WRONG) > 0
         refused, infinite = outside | wrong, (wrong, INFINITE)
     estimate = backend.where(refused, None, backend.where(summed > 0, summed, 0.0))
-    positive, negative, by_score_prior = (
-        _weighted(part, nodes, backend)
-        for part in (rule.positive, rule.negative, rule.by_score_prior)
-    )
+    losses = [[weight * loss for loss in rule.losses(skewed, backend)] for skewed, weight in nodes]
+    positive, negative, by_score_prior = map(backend.total, zip(*losses, strict=True))
     weights = (
         backend.total(weight * _prior(skewed) for skewed, weight in nodes),
         backend.total(weight * (1 - _prior(skewed)) for skewed, weight in nodes),

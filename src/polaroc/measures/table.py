@@ -1,6 +1,7 @@
 """The tidy measure table: what every measure returns."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import polars as pl
@@ -12,12 +13,11 @@ from polaroc.curves.segments import with_segments
 from polaroc.measures.spec import Measure, ingredients, runs
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import one_class_note
+from polaroc.priors.chebyshev import ManyPriors
 from polaroc.priors.grids import skew
-from polaroc.typing import Quantity
 
 BIAS_RATIO = PRIVATE + "bias_ratio"
 WARNING = PRIVATE + "warning"
-SKEW = PRIVATE + "skew"
 # λ/N above which too few negatives bias AUPREC upward, and the note on it.
 MAX_BIAS_RATIO = 0.02
 BIASED = "λ/N = {}: biased upward"
@@ -77,59 +77,28 @@ def tidy(
     """The result of `per_key`, with `note`, as the tidy measure table, sorted by key."""
     ordered = wide.sort(keys, nulls_last=True) if keys else wide
     rows = ordered.with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64)).cache()
-    parts, place = [], 0
-    for run in runs(measures):
-        parts += _shown(rows, keys, run, place)
-        place += 1 if run[0].many is None else len(run[0].many.priors)
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    both = (positives > 0) & (negatives > 0)
-    # Formatting numbers is slow: null where there is no warning.
-    bias_ratio = pl.when(pl.col(BIAS_RATIO) > MAX_BIAS_RATIO).then(BIAS_RATIO)
-    # Rounded twice, so that the last bit, in which sums differ, does not decide upon a half.
-    biased = pl.format(BIASED, bias_ratio.round_sig_figs(12).round_sig_figs(2))
-    note = pl.concat_str(
-        "note",
-        one_class_note(positives, negatives),
-        biased,
-        WARNING,
-        separator="; ",
-        ignore_nulls=True,
-    ).replace("", None)
     shown = [*keys, *MEASURE_COLUMNS]
     if any(measure.over for measure in measures):
         shown.append(OVER)
-    defined = [pl.when(both).then(name).alias(name) for name in ("estimate", BIAS_RATIO, WARNING)]
+    parts, place = [], 0
+    for run in runs(measures):
+        first, many = run[0], run[0].many
+        if many is None:
+            parts.append(rows.select(_shown(first, keys, place)))
+            place += 1
+            continue
+        parts += _interpolated(rows, keys, run, many, place)
+        place += len(many.priors)
+    order = pl.col(ROW) * place + pl.col(PLACE)
     return (
-        pl.concat(parts)
-        .sort(pl.col(ROW) * place + pl.col(PLACE))
-        .with_columns(*defined)
-        .with_columns(note.alias("note"))
-        .select(shown)
+        pl.concat(part.select(*shown, order.alias(PLACE)) for part in parts).sort(PLACE).drop(PLACE)
     )
 
 
-def _shown(
-    rows: pl.LazyFrame, keys: Sequence[str], run: Sequence[Measure], place: int
+def _interpolated(
+    rows: pl.LazyFrame, keys: Sequence[str], nodes: Sequence[Measure], many: ManyPriors, place: int
 ) -> list[pl.LazyFrame]:
-    """The rows of a measure, or of the priors that are interpolated from its nodes."""
-    measure, many = run[0], run[0].many
-    kept = [ROW, *keys, "positives", "negatives", "note"]
-    named = [
-        pl.lit(measure.name).alias("measure"),
-        pl.lit(measure.over, pl.String).alias(OVER),
-        _warning(measure).alias(WARNING),
-    ]
-
-    def at_once(one: Measure, place: int) -> pl.LazyFrame:
-        return rows.select(
-            *kept, *named, pl.lit(place).cast(pl.Int64).alias(PLACE),
-            _as_float(one.prior).alias("prior"), one.estimate.fill_nan(None).alias("estimate"),
-            (_as_float(one.bias_skew) / pl.col("negatives")).alias(BIAS_RATIO),
-        )  # fmt: skip
-
-    if many is None:
-        return [at_once(measure, place)]
-    skewed = pl.col(SKEW) if measure.bias_skew is not None else pl.lit(None, pl.Float64)
+    """The rows of many priors, from `place` on, that are interpolated from these nodes."""
     parts = []
     for i, (first, end) in enumerate(pairwise(many.firsts)):
         own = np.flatnonzero(many.piece_of == i)
@@ -137,21 +106,53 @@ def _shown(
         weights = {f"{SHARE}{j}": many.basis[own, j] for j in range(1, end - first)}
         grid = pl.LazyFrame({PLACE: place + own, "prior": priors, **weights})
         # Weighted differences of a constant are exactly zero, weighted sums are rounded.
-        start, *others = (node.estimate for node in run[first:end])
+        start, *others = (node.estimate for node in nodes[first:end])
         moved = {f"{VALUE}{j}": other - start for j, other in enumerate(others, 1)}
         area = pl.col(VALUE)
         for j in range(1, end - first):
             area = area + pl.col(f"{SHARE}{j}") * pl.col(f"{VALUE}{j}")
-        parts.append(
-            rows.select(*kept, *named, start.alias(VALUE), **moved)
-            .join(grid.with_columns(skew(pl.col("prior")).alias(SKEW)), how="cross")
-            .select(
-                *kept, "measure", OVER, WARNING, PLACE, "prior",
-                area.fill_nan(None).clip(*measure.bounds).alias("estimate"),
-                (skewed / pl.col("negatives")).alias(BIAS_RATIO),
-            )
-        )  # fmt: skip
-    return parts + [at_once(run[-1], place + i) for i, p in enumerate(many.priors) if p is None]
+        skewed = None if nodes[0].bias_skew is None else skew(pl.col("prior"))
+        at_priors = replace(
+            nodes[0], prior=pl.col("prior"), estimate=area.clip(*nodes[0].bounds), bias_skew=skewed
+        )
+        warned = _warning(nodes[0]).alias(WARNING)
+        warning = None if nodes[0].warning is None else pl.col(WARNING)
+        kept = [ROW, *keys, "positives", "negatives", "note"]
+        crossed = rows.select(*kept, warned, start.alias(VALUE), **moved).join(grid, how="cross")
+        parts.append(crossed.select(_shown(at_priors, keys, pl.col(PLACE), warning)))
+    own_prior = [j for j, prior in enumerate(many.priors) if prior is None]
+    return parts + [rows.select(_shown(nodes[-1], keys, place + j)) for j in own_prior]
+
+
+def _shown(
+    measure: Measure, keys: Sequence[str], place: int | pl.Expr, warning: pl.Expr | None = None
+) -> list[pl.Expr]:
+    """The columns of the rows of a measure, and their place among those of a key."""
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    both = (positives > 0) & (negatives > 0)
+    notes = [pl.col("note"), one_class_note(positives, negatives)]
+    if measure.bias_skew is not None:
+        ratio = measure.bias_skew / negatives
+        # Formatting numbers is slow: null where there is no warning.
+        shown = pl.when(both & (ratio > MAX_BIAS_RATIO)).then(ratio)
+        # Rounded twice, so that the last bit, in which sums differ, does not decide upon a half.
+        notes.append(pl.format(BIASED, shown.round_sig_figs(12).round_sig_figs(2)))
+    if measure.warning is not None:
+        notes.append(pl.when(both).then(_warning(measure) if warning is None else warning))
+    note = pl.concat_str(notes, separator="; ", ignore_nulls=True).replace("", None)
+    named = {"measure": measure.name, OVER: measure.over}
+    return [
+        pl.col(ROW, *keys, "positives", "negatives"),
+        *(pl.lit(name, pl.String).alias(column) for column, name in named.items()),
+        (
+            measure.prior
+            if isinstance(measure.prior, pl.Expr)
+            else pl.lit(measure.prior, pl.Float64)
+        ).alias("prior"),
+        pl.when(both).then(measure.estimate.fill_nan(None)).alias("estimate"),
+        note.alias("note"),
+        (pl.lit(place, pl.Int64) if isinstance(place, int) else place).alias(PLACE),
+    ]
 
 
 def tidy_schema(
@@ -168,12 +169,6 @@ def tidy_schema(
         words[OVER] = pl.String()
     kinds = words | dict.fromkeys(("positives", "negatives"), count)
     return {**keys, **{name: kinds.get(name, pl.Float64()) for name in names}}
-
-
-def _as_float(value: Quantity | None) -> pl.Expr:
-    if isinstance(value, pl.Expr):
-        return value
-    return pl.lit(value, pl.Float64)
 
 
 def _warning(measure: Measure) -> pl.Expr:

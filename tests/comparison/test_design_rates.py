@@ -125,6 +125,16 @@ def test_the_rates_of_fitted_models_are_those_of_the_page():
                                                  abs=0.0006)  # fmt: skip
 
 
+def test_the_rates_of_anova_are_those_of_the_page():
+    page = SCRIPT["PAGE"].read_text(encoding="utf-8")
+    rows = re.findall(r"\| `anova`, ([^|]+?) (?:on `iauprec` )?\| ([\d.]+) \| ([\d.]+) \|", page)
+    nulls = ("dataset", "population")
+    of_page = {(test, null): float(rate) for test, *both in rows
+               for null, rate in zip(nulls, both, strict=True)}  # fmt: skip
+    assert {row[:2]: row[2] for row in pl.read_csv(caveats.ANOVA_RATES).rows()} == of_page
+    assert len(of_page) == 6
+
+
 def test_learners_are_named_where_they_are_surely_above_with_so_many_models():
     layout, plan = Layout(10, kind="k-fold", per_repeat=10), Plan(halves=True)
     said = "So it errs too often with this learner and its like."

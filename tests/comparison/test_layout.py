@@ -69,10 +69,13 @@ def test_the_ratio_follows_from_the_folds():
         (0, 20, 0.25, "20 hold-outs 80/20, 2 models"),
         (30, 1, 0.25, "30 hold-outs 80/20, 2 models"),
         (5, 1, 0.25, "5 hold-outs 80/20, 2 models"),
+        (0, 10, 0.11, "one stratified 10-fold, 2 models"),
+        (0, 100, 1 / 9, "ten stratified 10-folds, 2 models"),
         # Five folds or five hold-outs.
         (0, 5, 0.25, "was not measured for 5 folds like these"),
         (1, 5, None, "was not measured for 5 folds like these"),
         (1, 20, None, "was not measured for 20 folds like these"),
+        (0, 10, 0.25, "was not measured for 10 folds like these"),
         (0, 20, 0.2, "was not measured for 20 folds like these"),
     ],
 )

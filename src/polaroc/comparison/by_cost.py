@@ -14,13 +14,7 @@ from polaroc.base.names import listed, named, noted_by_kind, one_name
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.rounding import short_threshold
 from polaroc.base.text import capitalised
-from polaroc.comparison.answer import (
-    PER_CASE,
-    count_tied,
-    describe_priors,
-    first_words,
-    how_sure,
-)
+from polaroc.comparison.answer import PER_CASE, count_tied, describe_priors, first_words, how_sure
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared, doubted

@@ -43,12 +43,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Prior, Table
 from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t
-from polaroc.uncertainty.evidence import (
-    Contrasts,
-    Evidence,
-    all_pairs,
-    of_folds,
-)
+from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
 
 NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time")
 

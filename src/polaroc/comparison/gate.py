@@ -32,11 +32,7 @@ from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Evidence, Moved, contrasts
-from polaroc.uncertainty.small_samples import (
-    LARGEST_RATES,
-    difference_limits,
-    why_no_promise,
-)
+from polaroc.uncertainty.small_samples import LARGEST_RATES, difference_limits, why_no_promise
 
 ON_CASES = "It is about {}; of models trained anew it says nothing."
 # Below, the limits are clearly wider than those of many cases.

@@ -168,7 +168,7 @@ def patients(rng, groups, *, crossing, rows=10, alike=0.5):
 
 def clusters(rng, tables):
     print("| constraints | patients | chosen breaks | recall |")
-    groups = ((300, 2.4, 0),) * 3
+    groups = ((300, 2.0, 0), (300, 2.4, 0.5), (300, 2.4, 0))
     asked = {
         "recall ≥ .8": ({"rule": "recall", "target": 0.8}, Constraints({"recall": 0.8})),
         "false alarms ≤ .1": ({"constraints": {"fpr": 0.1}}, Constraints({"fpr": 0.1})),

@@ -140,6 +140,7 @@ def subgroups(
     ...     measures="auc",
     ... )
     >>> found.parts.select("subgroup", pl.col("estimate").round(3)).rows()
+    [(None, 0.938), ('0', 0.936), ('1', 0.94)]
     """
     for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
         check_factor(name, cost)
@@ -306,9 +307,7 @@ class _Answer:
     @cached_property
     def joint(self) -> Evidence:
         """The evidence on all of them: models are subgroups."""
-        own = [self.evidence[place] for place in self.places]
-        counts = [1 if one.moved is None else min(one.moved.counts) for one in own]
-        return of_parts(own, [max(count - 1.0, 1.0) for count in counts])
+        return of_parts([self.evidence[place] for place in self.places])
 
     def values(self, parts: dict[tuple[Any, ...], pl.DataFrame], row: int) -> "Array":
         """Estimates and limits of a row: 3 × subgroups, NaN where one is not known."""

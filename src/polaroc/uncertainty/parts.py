@@ -1,6 +1,7 @@
 """Evidence on disjoint parts of a test set, whose rows may share clusters."""
 
 from collections.abc import Sequence
+from math import inf
 
 from polaroc.base.lazy import np
 from polaroc.typing import Array
@@ -8,18 +9,13 @@ from polaroc.uncertainty.evidence import Evidence, Moved, pair_places
 from polaroc.uncertainty.test_sets import UNKNOWN
 
 
-def of_parts(parts: Sequence[Evidence], freedom: Sequence[float]) -> Evidence:
+def of_parts(parts: Sequence[Evidence]) -> Evidence:
     """The evidence on several parts of a test set, from that on each of them.
 
     Parts that have clusters in common vary together: a patient with rows in two of them moves
-    both. Each part holds one model, and numbers its clusters as the others do.
-
-    Parameters
-    ----------
-    parts
-        The evidence on each part.
-    freedom
-        The degrees of freedom of the variance of each part; the least is that of all.
+    both. Each part holds one model, and numbers its clusters as the others do. The covariance is
+    taken as known: limits of each part allow for its degrees of freedom, of which parts have their
+    own.
 
     Examples
     --------
@@ -31,7 +27,7 @@ def of_parts(parts: Sequence[Evidence], freedom: Sequence[float]) -> Evidence:
     >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
     >>> own = ScoredCases((), ["all"], [score], [truth], [np.arange(4)], True)
     >>> evidence = of_test_set(own, [auc_measure(backend=ARRAYS)])
-    >>> round(of_parts([evidence, evidence], [1, 1]).covariance[0, 0, 1], 3)
+    >>> round(of_parts([evidence, evidence]).covariance[0, 0, 1], 3)
     np.float64(0.083)
     """
     count, measures = len(parts), parts[0].estimates.shape[0]
@@ -45,7 +41,7 @@ def of_parts(parts: Sequence[Evidence], freedom: Sequence[float]) -> Evidence:
         [part.models[0] for part in parts],
         np.concatenate([part.estimates for part in parts], axis=1),
         covariance,
-        float(min(freedom)),
+        inf,
         parts[0].about,
         () if np.isfinite(covariance).all() else (UNKNOWN,),
     )

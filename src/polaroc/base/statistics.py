@@ -135,5 +135,13 @@ def error_of_mean(sd: Quantity, blocks: Quantity, test_train_ratio: float) -> Qu
 
 
 def equal_units(weights: "Array") -> int:
-    """As many units of equal weight as say as much of a mean (Kish 1965)."""
-    return int(weights.sum() ** 2 / (weights**2).sum() * (1 + ROUNDING)) if weights.size else 0
+    """As many units of equal weight as tell a variance as well (Satterthwaite 1946).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> equal_units(np.full(30, 2.5)), equal_units(np.repeat([1.0, 20.0], [30, 3]))
+    (30, 3)
+    """
+    squares = weights**2
+    return int(squares.sum() ** 2 / (squares**2).sum() * (1 + ROUNDING)) if weights.size else 0

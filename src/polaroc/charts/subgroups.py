@@ -61,7 +61,7 @@ def subgroups(
             hint="keep some of the measures, or of the priors.",
         )
     keys = table.columns[: table.columns.index("column")]
-    level = f"{100 * table['level'].max():g} % limits of each by itself" if table.height else ""  # type: ignore[str-format]
+    level = f"{100 * table['level'][0]:g} % limits of each by itself" if table.height else ""
     heading = alt.TitleParams(title, subtitle=level)
     drawn = [_panel(panel, keys, colours) for panel in panels]
     return with_theme(

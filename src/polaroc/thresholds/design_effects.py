@@ -106,7 +106,9 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     of_classes = clusters.group_by(of_class).agg(
         *ratios,
         of_copies.alias(WEIGHT),
-        (size.sum() / of_copies).alias(COUNT),
+        ((size**2).sum() ** 2 / (size**4).sum() if table.sampled else size.sum() / of_copies).alias(
+            COUNT
+        ),
         (pl.lit(table.sampled) | (pl.col(ROWS).sum() > pl.len())).alias(ROWS),
         pl.first(MEAN),
         pl.col(ROWS).filter(pl.col(CLUSTER).is_null()).sum().alias(MISSING),

@@ -28,7 +28,7 @@ def of_parts(parts: Sequence[Evidence]) -> Evidence:
     >>> own = ScoredCases((), ["all"], [score], [truth], [np.arange(4)], True)
     >>> evidence = of_test_set(own, [auc_measure(backend=ARRAYS)])
     >>> round(of_parts([evidence, evidence]).covariance[0, 0, 1], 3)
-    np.float64(0.083)
+    np.float64(0.125)
     """
     count, measures = len(parts), parts[0].estimates.shape[0]
     covariance = np.zeros((measures, count, count))

@@ -43,8 +43,8 @@ class ScoredCases:
     scores: list["Array"]
     truths: list["Array"]
     clusters: list["Array"] | None  # numbers from 0 on, where there are clusters
-    weights: list["Array"] | None  # sampling weights, where there are any
     paired: bool  # whether all models have the same cases in the same order
+    weights: list["Array"] | None = None  # sampling weights, where there are any
 
     @property
     def size(self) -> int:
@@ -209,8 +209,8 @@ def _scored(
         [part[SCORE].to_numpy() for part in parts],
         [part[TRUTH].to_numpy() for part in parts],
         clusters,
-        [part[WEIGHT].to_numpy() for part in parts] if sampled else None,
         case is not None,
+        [part[WEIGHT].to_numpy() for part in parts] if sampled else None,
     )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.base.statistics import ROUNDING
+from polaroc.base.statistics import equal_units
 from polaroc.curves.ranking import CellArrays, ScoredCells
 from polaroc.measures.gradients import Segments
 from polaroc.measures.spec import Measure
@@ -294,7 +294,7 @@ def cases_as_units(positives: "Array", negatives: "Array") -> Units:
 
 
 def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units:
-    """Clusters that are independent; where they are `weighted`, as many equal ones (Kish 1965)."""
+    """Clusters that are independent; where they are `weighted`, as many equal ones."""
     size = len(cases.starts) - 1
     keys = [
         slice(int(own[0]), int(own[-1]) + 1) for own in groups(cases.areas.starts, np.arange(size))
@@ -307,14 +307,26 @@ def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units
         with np.errstate(all="ignore"):
             whole = np.concatenate([cases.totals[name][own] for _, name in CLASSES])
             of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)))
-            if weighted:
-                numbers[:2, own] = np.floor((1 + ROUNDING) / np.stack([of_pos, of_neg]))
             of_prior[own] = of_pos + of_neg - 2 * both
         return block
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         blocks = list(pool.map(block_of, keys))
+    if weighted:
+        numbers[:2] = _equal_clusters(cases)
     return Units(numbers[0], numbers[1], of_prior, numbers[2], blocks)
+
+
+def _equal_clusters(cases: ClusteredCases) -> "Array":
+    """As many clusters of equal weight with positives, and with negatives; by key."""
+    size = len(cases.starts) - 1
+    part = 2 * np.repeat(np.arange(size), np.diff(cases.starts)) + ~cases.truth
+    # A number for each cluster of each key and class, and its weight.
+    code = part * (int(cases.cluster.max(initial=0)) + 1) + cases.cluster
+    _, first, member = np.unique(code, return_index=True, return_inverse=True)
+    ends = np.searchsorted(part[first], np.arange(1, 2 * size))
+    weights = np.split(np.bincount(member, cases.weight), ends)
+    return np.array([equal_units(own) for own in weights], float).reshape(size, 2).T
 
 
 def _block(cases: ClusteredCases, keys: slice) -> Block:

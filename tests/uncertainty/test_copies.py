@@ -100,6 +100,11 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     },
     "bootstrap": bootstrapped,
     "apply_thresholds": applied,
+    "subgroups": lambda table, **roles: (
+        pr.subgroups(
+            table, **NAMES, **roles, subgroup=pl.col("row") % 2, points=0.5, priors=0.2
+        ).parts.drop(COUNTS)
+    ),
     "delong": lambda table, **roles: pr.delong(table, **NAMES, **roles).drop("note"),
     "compare, auc": compared("auc"),
     "compare, auprec": compared("auprec", **AT),

@@ -2,6 +2,7 @@
 
 from polaroc.charts.accsens import accsens_plane
 from polaroc.charts.by_prior import auprec_by_prior, interaction
+from polaroc.charts.by_subgroup import subgroups
 from polaroc.charts.calibration import reliability
 from polaroc.charts.choice import regret, winner_map
 from polaroc.charts.costs import cost_curves, decision_curves
@@ -15,7 +16,6 @@ from polaroc.charts.precision_recall import pr
 from polaroc.charts.roc_curves import roc
 from polaroc.charts.saving import export, save
 from polaroc.charts.skew import skew_effect
-from polaroc.charts.subgroups import subgroups
 from polaroc.charts.theme import palette
 
 __all__ = [

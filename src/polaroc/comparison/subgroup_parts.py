@@ -219,11 +219,13 @@ def _slopes(
             slopes = (-1.0, 0.0)
         elif name == "fpr":
             slopes = (0.0, 1.0)
-        elif p is not None and name == "posfrac":
+        elif p is None:
+            pass
+        elif name == "posfrac":
             slopes = (-p, 1 - p)
-        elif p is not None and name == "cost":
+        elif name == "cost":
             slopes = (wanted.cost_fn * p, wanted.cost_fp * (1 - p))
-        elif None not in (p, t, f) and t + f > 0:
+        elif t is not None and f is not None and t + f > 0:
             called = (p * t + (1 - p) * f) ** 2 / (p * (1 - p))
             slopes = (-f / called, -t / called)
         yield threshold, slopes

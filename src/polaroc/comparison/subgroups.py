@@ -201,7 +201,7 @@ def _wanted(
         areas = ["auc", *(["auprec"] if priors else []), *(["iauprec"] if over is not None else [])]
         return replace(nothing, measures=tuple(areas), calibration=_are_probabilities(cases))
     listed = listed_values(measures)
-    names = [measures] if listed is None else listed
+    names: list[Any] = [measures] if listed is None else listed
     for name in names:
         check_choice("measures", name, (*AREAS, *CALIBRATION))
         if name in CATALOG and CATALOG[name].at_priors and not priors:

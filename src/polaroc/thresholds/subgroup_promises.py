@@ -4,7 +4,7 @@ A threshold is promised where it is promised in every subgroup. How far the erro
 spread depends on which thresholds break the constraints. Where they are those above one of them in
 each subgroup, as of a recall, or those below one, as of false alarms, the thresholds that are bad
 in any subgroup are those that are bad in one: the test of that subgroup alone keeps δ, whatever the
-others do (intersection-union, Berger 1982). Of a precision they may be other ones in each subgroup:
+others do (an intersection-union test). Of a precision they may be other ones in each subgroup:
 each gets δ over their number.
 """
 

@@ -61,7 +61,8 @@ def subgroups(
             hint="keep some of the measures, or of the priors.",
         )
     keys = table.columns[: table.columns.index("column")]
-    level = f"{100 * table['level'][0]:g} % limits of each by itself" if table.height else ""
+    levels = table["level"].drop_nulls().unique().sort().to_list()
+    level = " and ".join(f"{100 * one:g} %" for one in levels) + " limits of each by itself"
     heading = alt.TitleParams(title, subtitle=level)
     drawn = [_panel(panel, keys, colours) for panel in panels]
     return with_theme(

@@ -1,9 +1,8 @@
 """How often tests and intervals err where rows have sampling weights.
 
 ``python tests/benchmarks/weights.py [--samples N] [--seed S] [--jobs J] [--write]``: scores of two
-models are normal in each class, and the weights of rows differ by up to 20 : 1. Either they say
-nothing of the scores, or cases of a low score were drawn with a chance of one in 20, and weigh 20.
-Counted is what ``tests/benchmarks/clusters.py`` counts, and
+models are normal in each class. Weights of 1 to 20 say nothing of the scores, or cases of a low score
+were drawn with a chance of one in 5 or 20, and weigh so much. Counted is what ``tests/benchmarks/clusters.py`` counts, and
 
 rate
     in how many samples the limits of the recall at a fixed threshold hold the true one, at 0.95
@@ -39,46 +38,45 @@ from clusters import WORDS as OF_CLUSTERS  # noqa: E402
 
 COUNTS = HERE / "weights.csv"
 MARKED = re.compile(r"<!-- weights -->\n.*?<!-- end -->", re.DOTALL)
-RATIO = 20
 THRESHOLD = 1.0
 WORDS = OF_CLUSTERS | {"rate": "recall"}
 
 
 class Weights(NamedTuple):
-    """How many cases of each class are drawn, and whether by their score."""
+    """About how many cases of each class there are, their heaviest weight, and what has it."""
 
     positives: int
     negatives: int
+    heaviest: int = 20
     by_score: bool = False
 
     @property
     def words(self) -> tuple[str, str]:
         """The kind, in the table."""
-        how = f"low scores one in {RATIO}" if self.by_score else f"any, 1 to {RATIO}"
+        how = f"low scores {self.heaviest}" if self.by_score else f"any, 1 to {self.heaviest}"
         return f"{self.positives} + {self.negatives}", how
 
 
-KINDS = tuple(
-    Weights(*sizes, by_score)
-    for sizes in ((30, 170), (60, 240), (200, 800))
-    for by_score in (False, True)
-)
+KINDS = (
+    Weights(30, 170), Weights(60, 240), Weights(200, 800), Weights(60, 240, 5, by_score=True),
+    Weights(200, 800, 5, by_score=True), Weights(200, 800, by_score=True),
+)  # fmt: skip
 
 
 def scored(rng: np.random.Generator, kind: Weights, aucs: tuple[float, float]) -> pl.DataFrame:
     """One sample, as two models score it."""
     truth = np.repeat([True, False], kind[:2])
     if kind.by_score:
-        # About half of a class has a low score, of which one in 20 is kept.
+        # About half of a class has a low score, of which few are kept.
         truth = np.repeat(truth, 2)
     row = rng.normal(size=truth.size)
     noise = [BOTH**0.5 * row + (1 - BOTH) ** 0.5 * rng.normal(size=truth.size) for _ in aucs]
     scores = [binormal.shift(auc) * truth + own for auc, own in zip(aucs, noise, strict=True)]
-    kept, weight = np.full(truth.size, True), RATIO ** rng.random(truth.size)
+    kept, weight = np.full(truth.size, True), kind.heaviest ** rng.random(truth.size)
     if kind.by_score:
         is_low = noise[0] < 0
-        kept = ~is_low | (rng.random(truth.size) < 1 / RATIO)
-        weight = np.where(is_low, float(RATIO), 1.0)
+        kept = ~is_low | (rng.random(truth.size) < 1 / kind.heaviest)
+        weight = np.where(is_low, float(kind.heaviest), 1.0)
     return pl.concat(
         pl.DataFrame(
             {"model": model, "row": np.arange(truth.size), "truth": truth, "score": score,

@@ -1,8 +1,9 @@
 """How often tests and intervals err where rows have sampling weights.
 
 ``python tests/benchmarks/weights.py [--samples N] [--seed S] [--jobs J] [--write]``: scores of two
-models are normal in each class. Weights of 1 to 20 say nothing of the scores, or cases of a low score
-were drawn with a chance of one in 5 or 20, and weigh so much. Counted is what ``tests/benchmarks/clusters.py`` counts, and
+models are normal in each class. Weights of 1 to 20 say nothing of the scores, or cases of a low
+score were drawn with a chance of one in 5 or 20, and weigh so much. Counted is what
+``tests/benchmarks/clusters.py`` counts, and
 
 rate
     in how many samples the limits of the recall at a fixed threshold hold the true one, at 0.95

@@ -92,6 +92,10 @@ dependent-cases *ARGS:
 clusters *ARGS:
     python tests/benchmarks/clusters.py {{ARGS}}
 
+# The same where rows have sampling weights: `--write` takes about 10 minutes.
+weights *ARGS:
+    python tests/benchmarks/weights.py {{ARGS}}
+
 # Probabilities: coverage of the intervals of scoring rules, size of the test of calibration, and log
 # loss at priors in use (parts: intervals, size, use).
 calibration *ARGS:

@@ -49,6 +49,7 @@ TABLES = {
     "named": (NAMED, SCORES | {"model": "who", "fold": ["part"], "case": "unit"}),
     "wide": (WIDE, {"truth": "truth", "score": {"a": "A", "second": "B"}}),
     "weights": (TABLE, SCORES | {"weight": "weight"}),
+    "counts": (TABLE, SCORES | {"count": "weight"}),
     "labels": (TABLE, {"truth": "label", "score": "score", "positive": ["crop"]}),
     "lost scores": (TABLE, {"truth": "truth", "score": "lost", "nulls": "drop"}),
     "lost, one test set": (
@@ -182,8 +183,8 @@ def test_a_number_in_use(tmp_path, name):
         (["--measure", "auc", "--level", 0.9], {"measure": "auc", "level": 0.9}),
         (["--measure", "auprec", "--contrast", 0.1, 0.5],
          {"measure": "auprec", "contrast": (0.1, 0.5)}),
-        (["--measure", "auprec", "--prior", 0.1, "--target", "dataset"],
-         {"measure": "auprec", "prior": 0.1, "target": "dataset"}),
+        (["--measure", "auprec", "--prior", 0.1, "--target", "algorithm"],
+         {"measure": "auprec", "prior": 0.1, "target": "algorithm"}),
     ],
 )  # fmt: skip
 def test_compare(tmp_path, name, options, arguments):

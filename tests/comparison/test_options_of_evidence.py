@@ -73,9 +73,6 @@ MODES = {
     "delong": (pr.delong, ONE, NAMES),
     "compare, one test set": (pr.compare, ONE, NAMES | {"measure": "brier", "prior": 0.2}),
     "compare, folds": (pr.compare, FOLDS, ON_FOLDS | {"measure": "auprec", "prior": 0.2}),
-    "compare, dataset": (
-        pr.compare, FOLDS, NAMES | {"fold": "f", "measure": "auc", "target": "dataset"},
-    ),
     "compare, halves": (
         pr.compare, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | IN_HALVES,
     ),
@@ -126,8 +123,8 @@ MODES = {
 OTHER = {
     "priors": 0.3, "prior": 0.3, "over": (0.2, 0.4), "interpolation": "hull", "intervals": "wald",
     "level": 0.8, "measures": ["auc"], "measure": "auc", "method": "wald", "draws": 150, "seed": 3,
-    "contrast": (0.4, 0.2), "target": "dataset", "incomplete": "drop",
-    "permutations": 99, "halves": IN_HALVES["halves"], "guarded": True, "tuning": TUNING,
+    "contrast": (0.4, 0.2), "target": "trained", "incomplete": "drop",
+    "halves": IN_HALVES["halves"], "guarded": True, "tuning": TUNING,
     "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
@@ -136,7 +133,7 @@ OTHER = {
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
 OTHER_OF = {
-    ("evaluate, bootstrap", "intervals"): "bca", ("bootstrap", "method"): "bca",
+    ("evaluate, bootstrap", "intervals"): "wald", ("bootstrap", "method"): "logit",
     ("evaluate, wald, losses", "intervals"): "logit",
     ("operating_points", "target"): 0.5, ("operating_points, cost", "rule"): "recall",
     ("mean_roc", "interval"): "t", ("choose, losses", "measure"): "log_loss",
@@ -144,11 +141,8 @@ OTHER_OF = {
     ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",
     ("operating_points, subgroups", "cluster"): "day", ("apply_thresholds", "intervals"): None,
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
-    ("compare, dataset", "target"): "algorithm",
-    **dict.fromkeys(
-        ((mode, "measure") for mode in ("compare, dataset", "compare, halves", "gate, halves")),
-        "iauprec",
-    ),
+    ("compare, one test set", "target"): "algorithm",
+    ("compare, halves", "measure"): "iauprec", ("gate, halves", "measure"): "iauprec",
     **dict.fromkeys(
         ((f"{name}, halves", "halves") for name in ("compare", "choose", "gate")), in_halves(3)
     ),
@@ -171,9 +165,6 @@ NO_BEARING = {
     "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap", "gate, halves"},
     # Numbers without limits.
     "cluster": {"evaluate", "apply_thresholds, no intervals"},
-    # All arrangements are counted.
-    "permutations": {"compare, dataset"},
-    "seed": {"compare, dataset"},
 }
 
 

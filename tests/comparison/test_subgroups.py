@@ -201,8 +201,6 @@ def test_what_cannot_be_is_refused():
         pr.subgroups(TABLE, **NAMES, subgroup="g", cost_fn=2)
     with pytest.raises(InvalidTable, match="just as on the tuning table"):
         pr.subgroups(TUNING, **NAMES, subgroup="g", points=POINTS)
-    with pytest.raises(InvalidArgument, match="does not honour 'weight'"):
-        pr.subgroups(TABLE, **NAMES, subgroup="g", weight="row")
 
 
 def test_the_summary_has_all_of_it():

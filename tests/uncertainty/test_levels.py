@@ -74,9 +74,6 @@ MORE = {
         ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at
     ).gaps,
     "compare, one test set": lambda **at: pr.compare(ONE, "auc", **NAMES, **at).pairs,
-    "compare, one dataset": lambda **at: pr.compare(
-        TABLE, "auc", **NAMES, target="dataset", **at
-    ).pairs,
     "choose, tests": lambda **at: pr.choose(
         TABLE, **NAMES, case=None, test_train_ratio=0.5, over=OVER, **at
     ).comparison.pairs,

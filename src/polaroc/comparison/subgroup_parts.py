@@ -8,13 +8,13 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, PLACE, TRUTH
+from polaroc.base.private_columns import CLUSTER, PLACE, TRUTH, WEIGHT
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import select_measures
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, check_clusters
-from polaroc.predictions.table import read
+from polaroc.predictions.table import each_case, read
 from polaroc.priors.beliefs import Over
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.uncertainty.calibration_evidence import CALIBRATION, of_calibration
@@ -167,7 +167,10 @@ class Divided:
         """The cases of each key and subgroup; clusters have one number in all of them."""
         clustered = self.cases.cluster is not None
         predictions = read(self.cases, clustered=clustered)
-        rows = predictions.valid_rows.collect()
+        valid, weights = predictions.valid_rows, predictions.sampled
+        if predictions.weighted:
+            valid = valid.filter(pl.col(WEIGHT) > 0) if weights else each_case(valid)
+        rows = valid.collect()
         if clustered:
             check_clusters(rows[CLUSTER].null_count())
             rows = rows.with_columns(pl.col(CLUSTER).rank("dense") - 1)
@@ -176,6 +179,7 @@ class Divided:
             key: ScoredCases(
                 key, [key[-1]], [own[SCORE].to_numpy()], [own[TRUTH].to_numpy()],
                 [own[CLUSTER].to_numpy().astype(np.int64)] if clustered else None, True,
+                [own[WEIGHT].to_numpy()] if weights else None,
             )
             for key, own in parts.items()
         }  # fmt: skip

@@ -56,8 +56,8 @@ ONE_AT_A_TIME = (
 
 
 @takes_cases(
-    ["truth", "score", "positive", "nulls", "model", "fold", "cluster", "subgroup", "by",
-     "score_prior"],
+    ["truth", "score", "positive", "nulls", "model", "fold", "cluster", "subgroup", "count",
+     "weight", "by", "score_prior"],
     no_bearing=["case", "time", "test_train_ratio"],
     needed=(*NEEDED, "subgroup"),
 )  # fmt: skip

@@ -29,10 +29,10 @@ from polaroc.curves.whole import OF_CURVES, whole_curves
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, ROLES, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.predictions.takes_cases import frame_of_cases
+from polaroc.predictions.takes_cases import frame_of_cases, refuse_roles
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
@@ -201,6 +201,9 @@ def operating_points(
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
     cases = curve if isinstance(curve, Cases) else None
+    if cases is not None and confidence is not None:
+        taken = [role for role in ROLES if role != "weight"]
+        refuse_roles(cases, "operating_points(confidence=...)", taken)
     curves = (
         curve_of(replace(curve, cluster=None, subgroup=())).lazy()
         if isinstance(curve, Cases)

@@ -33,32 +33,32 @@ def of_calibration(cases: ScoredCases) -> Evidence:
     >>> round(float(of_calibration(own).estimates[2, 0]), 2)
     1.1
     """
-    (score,), (truth,) = cases.scores, cases.truths
+    ((score, truth, given),) = cases.by_model
+    weight = np.ones(len(score)) if given is None else given
     estimates = np.full(len(CALIBRATION), np.nan)
     moved = np.full((len(CALIBRATION), len(score)), np.nan)
-    if truth.any() and score.sum() > 0:
-        estimates[0] = np.log(truth.sum() / score.sum())
-        moved[0] = truth / truth.sum() - score / score.sum()
-    pos = truth.astype(float)
-    line = fitted_line(score, pos, 1 - pos)
+    observed, expected = weight @ truth, weight @ score
+    if observed > 0 and expected > 0:
+        estimates[0] = np.log(observed / expected)
+        moved[0] = truth / observed - score / expected
+    line = fitted_line(score, weight * truth, weight * ~truth)
     if line is not None:
-        estimates[1:], moved[1:] = line, _on_line(score, pos, line)
-    # As each case moves the estimate, times the cases of its class.
-    of_classes = (moved[:, own] * np.count_nonzero(own) for own in (truth, ~truth))
+        estimates[1:], moved[1:] = line, _on_line(score, truth, weight, line)
+    # As each case moves the estimate, per unit of weight and times the cases of its class.
+    of_classes = (moved[:, own] * weight[own].sum() for own in (truth, ~truth))
     evidence = of_influences(cases, [CaseInfluence(estimates, *of_classes)], FITTED, ALL_ALIKE)
     if cases.clusters is not None:
         return evidence
-    fewest = min(np.count_nonzero(truth), np.count_nonzero(~truth))
-    return replace(evidence, freedom=max(fewest - 1.0, 0.0))
+    return replace(evidence, freedom=max(min(cases.of_class) - 1.0, 0.0))
 
 
-def _on_line(score: "Array", pos: "Array", line: tuple[float, float]) -> "Array":
+def _on_line(score: "Array", truth: "Array", weight: "Array", line: tuple[float, float]) -> "Array":
     """By how much each case moves intercept and slope of a logistic regression on the log-odds."""
     inner = (score > 0) & (score < 1)
     logit = np.log(score[inner]) - np.log1p(-score[inner])
     terms = np.stack([np.ones_like(logit), logit])
     fitted = 1 / (1 + np.exp(-(line[0] + line[1] * logit)))
-    information = (terms * fitted * (1 - fitted)) @ terms.T
+    information = (terms * weight[inner] * fitted * (1 - fitted)) @ terms.T
     moved = np.zeros((2, len(score)))
-    moved[:, inner] = np.linalg.solve(information, terms * (pos[inner] - fitted))
+    moved[:, inner] = np.linalg.solve(information, terms * (truth[inner] - fitted))
     return moved

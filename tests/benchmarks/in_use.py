@@ -158,9 +158,7 @@ def reference_of_days(
 ) -> Reference:  # fmt: skip
     """A reference of a number of days, which differ."""
     codes = [rng.integers(0, number, n) for n in sizes]
-    *shifts, wide = (
-        np.broadcast_to(one, number) for one in DIFFERENCES[kind](rng, sd, number)
-    )
+    *shifts, wide = (np.broadcast_to(one, number) for one in DIFFERENCES[kind](rng, sd, number))
     positive, negative = (
         rng.normal(size=n) * wide[code] + d + shift[code]
         for n, d, code, shift in zip(sizes, (DISTANCE, 0), codes, shifts, strict=True)

@@ -247,8 +247,8 @@ def test_measures(tmp_path, command):
 
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
-    assert {"check", "choose", "compare", "evaluate", "gate", "monitor", "report", "sql",
-            "threshold"} <= MADE.keys()  # fmt: skip
+    assert {"check", "choose", "compare", "evaluate", "gate", "monitor", "periods", "report",
+            "sql", "threshold"} <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {
             name
@@ -289,6 +289,17 @@ def test_monitor(tmp_path, name):
     asked = {**roles, **OVER, "time": "day", "points": 0.5, "level": 0.9}
     names = ["answer", "alarms", "table"]
     assert_as_in_python(result, lambda: pr.monitor(reference, used, **asked), names)
+
+
+@pytest.mark.parametrize("name", ["found by name", "wide", "labels", "clusters"])
+def test_periods(tmp_path, name):
+    table, roles = TABLES[name]
+    table = table.with_columns(month=pl.col("case") % 4)
+    options = ["--time", "month", "--measure", "auc", "--threshold", 0.5, "--prior", 0.1]
+    result = run("periods", table, roles, tmp_path, *options)
+    asked = {**roles, "time": "month", "measures": ["auc"], "points": 0.5, "priors": [0.1]}
+    names = ["answer", "table", "trends", "warnings"]
+    assert_as_in_python(result, lambda: pr.periods(table, **asked), names)
 
 
 @pytest.mark.usefixtures("words_only")

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.deployment.monitor_result import Monitor
+from polaroc.deployment.periods_result import Periods
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.predictions.roles import ROLES, documented
 
@@ -80,6 +81,11 @@ FUNCTIONS = {
     "estimate_prior": (pr.estimate_prior, BASE, {"deployed": TABLE, "method": "confusion"}),
     "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5}),
     "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
+    "periods": (
+        pr.periods,
+        BASE | {"time": "one of ten"},
+        {"measures": ["auc", "brier"], "points": 0.5},
+    ),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
@@ -121,7 +127,7 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    if isinstance(result, Monitor):
+    if isinstance(result, Monitor | Periods):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs
@@ -134,7 +140,7 @@ def table_of(result):
 
 def described(name, table):
     _, base, others = FUNCTIONS[name]
-    if "time" in base:
+    if "time" in base and "deployed" in others:
         # Said beside a plain table in use, it is the time of that table alone.
         used = {role: one for role, one in base.items() if role != "truth"}
         others = others | {"deployed": pr.cases(others["deployed"], **used)}

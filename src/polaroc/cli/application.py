@@ -21,6 +21,7 @@ from polaroc.cli.experiment import experiment
 from polaroc.cli.gate import gate
 from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
+from polaroc.cli.periods import periods
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
@@ -93,6 +94,7 @@ app.command(cls=Command)(choose)
 app.command(cls=Command)(threshold)
 app.command(cls=Command)(gate)
 app.command(cls=Command)(monitor)
+app.command(cls=Command)(periods)
 app.command(cls=Command)(chart)
 app.command(cls=Command)(report)
 app.command(cls=Command)(check)

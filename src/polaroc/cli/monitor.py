@@ -101,7 +101,7 @@ def monitor(
         before = None if kept is None else kept.state
         if kept is not None and before is None:
             print_notes([f"Note: there is no {str(state)!r} yet: this is its first time."])
-        in_use, saved_over = _points(threshold, points, call)
+        in_use, saved_over = points_in_use(threshold, points, call)
         if saved_over is not None:
             over = call.value("over")
             if saved_over != over:
@@ -135,7 +135,7 @@ def _deployed(source: Source, cases: Cases[Any], roles: dict[str, Any], time: st
     return resolved(wanted, said, needed=["score"]).collect()
 
 
-def _points(
+def points_in_use(
     threshold: float | None, points: Path | None, call: Call
 ) -> tuple[pl.DataFrame | float, tuple[float, float] | None]:
     """The thresholds in use, in one of two ways, and the range that they were saved with."""

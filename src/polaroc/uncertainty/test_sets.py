@@ -97,11 +97,11 @@ def _of_influences(
     estimates = np.stack([one.estimates for one in influences], axis=1)
     if cases.paired:
         both = [np.stack(own, axis=1) for own in zip(*(one[1:] for one in influences), strict=True)]
-        groups = [_moved(both, cases.truths[0], clusters[0])]
+        groups = [moved_by_units(both, cases.truths[0], clusters[0])]
         covariance = groups[0].covariance()
     else:
         groups = [
-            _moved([own[:, None] for own in one[1:]], truth, cluster)
+            moved_by_units([own[:, None] for own in one[1:]], truth, cluster)
             for one, truth, cluster in zip(influences, cases.truths, clusters, strict=True)
         ]
         covariance = np.zeros((len(estimates), len(influences), len(influences)))
@@ -130,7 +130,9 @@ def _of_influences(
     return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)
 
 
-def _moved(influences: Sequence["Array"], truth: "Array", clusters: "Array | None") -> Moved:
+def moved_by_units(
+    influences: Sequence["Array"], truth: "Array", clusters: "Array | None"
+) -> Moved:
     """By how much each case or cluster moves the estimates, from influences per class."""
     parts = tuple(own / own.shape[-1] for own in influences)
     if clusters is None:

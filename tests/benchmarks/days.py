@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+import polars as pl
 from in_use import REFERENCES, first, shown, year_of_days
 
+import polaroc as pr
 from polaroc.base.arrays import ARRAYS
 from polaroc.deployment.period_rates import of_rate
 from polaroc.measures.areas import auc_measure
@@ -149,8 +151,38 @@ def trends(runs: int, seed: int) -> Iterator[dict[str, object]]:
         }  # fmt: skip
 
 
+def steps(runs: int, seed: int) -> Iterator[dict[str, object]]:
+    """How often the next month's recall, and its precision, lie within their limits.
+
+    Thresholds promise a precision of 0.5 at 20 % on the months before, without confidence.
+    """
+    asked = {"truth": "y", "score": "p", "time": "month", "constraints": {"precision": 0.5}}
+    for number, sd in product((5, 9, 13), MONTHS):
+        rng, held = np.random.default_rng(seed), {"tpr": 0, "precision": 0}
+        for _ in range(runs):
+            one = months(rng, number, 400, 0.2, 0, sd)
+            table = pl.concat(
+                pl.DataFrame({"month": month, "y": truth, "p": score})
+                for month, (truth, score) in enumerate(zip(one.truths, one.scores, strict=True))
+            )
+            past = table.filter(pl.col("month") < number - 1)
+            expected = pr.walk_forward(past, **asked, prior=0.2).expected
+            last = table.filter(month=number - 1)
+            found = pr.apply_thresholds(
+                last, expected["threshold"][0], truth="y", score="p", priors=0.2
+            )
+            for name in held:
+                (limits,) = expected.filter(measure=name).select("lower", "upper").rows()
+                held[name] += limits[0] <= found[name].item() <= limits[1]
+        yield {
+            "steps": number - 2, "SD": sd, "runs": runs,
+            **{name: count / runs for name, count in held.items()},
+            "SE": np.sqrt(held["tpr"] / runs * (1 - held["tpr"] / runs) / runs),
+        }  # fmt: skip
+
+
 PARTS: dict[str, tuple[Callable[[int, int], Iterator[dict[str, object]]], int]] = {
-    "alarms": (alarms, 40), "trends": (trends, 400),
+    "alarms": (alarms, 40), "trends": (trends, 400), "steps": (steps, 100),
 }  # fmt: skip
 
 

@@ -248,7 +248,7 @@ def test_measures(tmp_path, command):
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {"check", "choose", "compare", "evaluate", "gate", "monitor", "periods", "report",
-            "sql", "threshold"} <= MADE.keys()  # fmt: skip
+            "sql", "threshold", "walk-forward"} <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {
             name
@@ -300,6 +300,17 @@ def test_periods(tmp_path, name):
     asked = {**roles, "time": "month", "measures": ["auc"], "points": 0.5, "priors": [0.1]}
     names = ["answer", "table", "trends", "warnings"]
     assert_as_in_python(result, lambda: pr.periods(table, **asked), names)
+
+
+@pytest.mark.parametrize("name", ["found by name", "wide", "weights", "clusters"])
+def test_walk_forward(tmp_path, name):
+    table, roles = TABLES[name]
+    table = table.with_columns(month=pl.col("case") % 4)
+    options = ["--time", "month", "--constraint", "precision=0.3", "--prior", 0.2, "--history", 2]
+    result = run("walk-forward", table, roles, tmp_path, *options)
+    asked = {"time": "month", "constraints": {"precision": 0.3}, "prior": 0.2, "history": 2}
+    names = ["answer", "table", "expected", "warnings"]
+    assert_as_in_python(result, lambda: pr.walk_forward(table, **roles, **asked), names)
 
 
 @pytest.mark.usefixtures("words_only")

@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 import polaroc as pr
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.deployment.periods_result import Periods
+from polaroc.deployment.walk_forward_result import WalkForward
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.predictions.roles import ROLES, documented
 
@@ -86,6 +87,11 @@ FUNCTIONS = {
         BASE | {"time": "one of ten"},
         {"measures": ["auc", "brier"], "points": 0.5},
     ),
+    "walk_forward": (
+        pr.walk_forward,
+        BASE | {"time": "one of ten"},
+        {"rule": "recall", "target": 0.5, "confidence": 0.5, "history": 3},
+    ),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
@@ -127,12 +133,12 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    if isinstance(result, Monitor | Periods):
+    if isinstance(result, Monitor | Periods | WalkForward):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs
     if hasattr(result, "models"):
-        return result.models
+        return result.models.with_columns(said=pl.lit(" ".join(result.warnings)))
     if hasattr(result, "verdict"):
         return pl.DataFrame([vars(result) | {"cases": None, "warnings": None}])
     return result

@@ -27,7 +27,7 @@ def periods(
     Parameters
     ----------
     table
-        The `table` of `periods`.
+        The `table` of `periods`, or that of `walk_forward`.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def periods(
     """
     lazy = as_lazy(table)
     others = require(lazy, NEEDED, source="periods(...).table")
-    own = (PERIOD, *MEASURE_COLUMNS, *INTERVAL, "level")
+    own = (PERIOD, *MEASURE_COLUMNS, *INTERVAL, "level", "threshold", "promised")
     if PERIOD not in others:
         raise InvalidTable("the table has no column 'period'.", hint="pass periods(...).table.")
     keys = [key for key in others if key not in own]

@@ -27,6 +27,7 @@ from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
 from polaroc.cli.threshold import threshold
+from polaroc.cli.walk_forward import walk_forward
 from polaroc.errors import PolarocError
 from polaroc.predictions.roles import ROLES
 
@@ -95,6 +96,7 @@ app.command(cls=Command)(threshold)
 app.command(cls=Command)(gate)
 app.command(cls=Command)(monitor)
 app.command(cls=Command)(periods)
+app.command(cls=Command)(walk_forward)
 app.command(cls=Command)(chart)
 app.command(cls=Command)(report)
 app.command(cls=Command)(check)

@@ -40,6 +40,7 @@ from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, ch
 from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import SAME, Rows, doubts, over_labels, range_rows, rows_of
+from polaroc.comparison.over_time import OF_COSTS, over_time
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
@@ -69,7 +70,7 @@ COLUMNS = (
 
 
 @described_as(compare)
-@takes_cases(COMPARED_BY, no_bearing=NO_BEARING, or_measures=True)
+@takes_cases([*COMPARED_BY, "time"], no_bearing=["subgroup"], or_measures=True)
 def choose(
     cases: Cases[Any],
     measure: str = "auprec",
@@ -167,6 +168,9 @@ def choose(
     1997). True means are taken
     for normal around a common level with a spread that is estimated, with a prior; so
     neither the lead of the best model nor its probability is what chance made of them.
+    With a `time` models of one test set are also followed period by period, about a dozen of
+    them: `warnings` says whether the one that is chosen decays, or another has overtaken it, by
+    the trends of `periods`.
     In simulation, where the true differences have the size of their error or more,
     answers of a given probability were right about as often as that (see the page "How
     sure" in the documentation, which also says where they were not).
@@ -208,7 +212,9 @@ def choose(
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        return choose_by_cost(cases, tuning, stakes, level=level)
+        by_cost = choose_by_cost(cases, tuning, stakes, level=level)
+        unsaid = [] if cases.time is None else [OF_COSTS]
+        return replace(by_cost, warnings=(*by_cost.warnings, *unsaid))
     measure, given = at_one_prior(measure), compared(cases)
     if not given.folds:
         refuse_unused("for folds", "each model was measured once",
@@ -230,8 +236,14 @@ def choose(
         return replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
 
     if estimate is None:
-        return choice_over(over)
-    return _at_estimate(choice_over, belief_of_estimate(estimate))
+        choice = choice_over(over)
+    else:
+        over = belief_of_estimate(estimate)
+        choice = _at_estimate(choice_over, over)
+    if given.are_measures:
+        return choice
+    said = over_time(given.cases, given.model, choice.bayes, measure, over, level)
+    return replace(choice, warnings=(*choice.warnings, *said))
 
 
 def _checked_priors(

@@ -18,6 +18,10 @@ PERIOD = "period"
 # Whole numbers, as Polars says them in `group_by_dynamic`.
 WHOLE = re.compile(r"[1-9][0-9]*i")
 EVERY = Hint('give {every}, or "1w", "1q", "1y".', every="1mo")
+# Values of a time that may be periods by themselves, and how many periods are usual.
+MANY, USUAL = 24, 12
+# Days up to which periods of a length are taken.
+LENGTHS = ((24, "1d"), (120, "1w"), (730, "1mo"), (2_200, "1q"))
 SECONDS_OF_YEAR = 365.25 * 24 * 3600
 
 
@@ -85,12 +89,27 @@ def _periods(times: pl.Series, every: str | None) -> pl.Series:
         ) from error
 
 
-def places(periods: pl.Series) -> tuple["Array", str]:
+def usual_every(cases: Cases[pl.DataFrame]) -> str | None:
+    """Periods of which a table has about a dozen; None for each value of the time by itself."""
+    time = single_column(cases.time, "time", cases.table.lazy())
+    times = cases.table.select(time).to_series().drop_nulls()
+    if times.n_unique() <= MANY:
+        return None
+    if times.dtype.is_integer():
+        span = int(times.max()) - int(times.min())  # type: ignore[arg-type]
+        return f"{span // USUAL + 1}i"
+    if times.dtype not in (pl.Date, pl.Datetime):
+        return None
+    days = (times.max() - times.min()).days  # type: ignore[operator, union-attr]
+    return next((every for most, every in LENGTHS if days <= most), "1y")
+
+
+def places(periods: pl.Series, every: str | None = None) -> tuple["Array", str]:
     """Where sorted periods are on a line, and what its unit is called.
 
     Examples
     --------
-    >>> places(pl.Series([1, 2, 4])), places(pl.Series(["2026-01", "2026-02"]))
+    >>> places(pl.Series([1, 2, 4])), places(pl.Series([0, 10]), "10i")
     ((array([0., 1., 3.]), 'unit'), (array([0., 1.]), 'period'))
     """
     kind = periods.dtype
@@ -99,5 +118,6 @@ def places(periods: pl.Series) -> tuple["Array", str]:
         return (seconds - seconds[0]) / SECONDS_OF_YEAR, "year"
     if kind.is_numeric():
         numbers = periods.cast(pl.Float64).to_numpy()
-        return numbers - numbers[0], "unit"
+        size = 1 if every is None else int(every[:-1])
+        return (numbers - numbers[0]) / size, "unit" if every is None else "period"
     return np.arange(len(periods), dtype=float), "period"

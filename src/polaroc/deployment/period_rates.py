@@ -51,7 +51,7 @@ def of_rate(
     `called` is the chance with which each case is called positive.
     """
     t, f = float(called[truth].mean()), float(called[~truth].mean())
-    estimate, (of_t, of_f) = _with_slopes(name, t, f, prior, costs)
+    estimate, (of_t, of_f) = rate_with_slopes(name, t, f, prior, costs)
     return CaseInfluence(
         np.array([estimate]),
         (of_t * (called[truth] - t))[None],
@@ -59,7 +59,7 @@ def of_rate(
     )
 
 
-def _with_slopes(
+def rate_with_slopes(
     name: str, t: float, f: float, prior: float, costs: Mapping[str, float]
 ) -> tuple[float, tuple[float, float]]:
     """A rate, and how it moves with the true and with the false positive rate."""

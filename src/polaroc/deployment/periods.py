@@ -30,7 +30,7 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.typing import Array, Prior, Priors, Table
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
-from polaroc.uncertainty.trends import ENDS, of_periods, trend
+from polaroc.uncertainty.trends import ENDS, Trend, of_periods, trend
 
 # Weights stand for no cases whose sums are known; each row is one case.
 BY_PERIOD: tuple[RoleName, ...] = (
@@ -159,7 +159,7 @@ def periods(
     held = with_periods(cases, every)
     keys = keys_but_period(held)
     refuse_clash(keys, [*RESULT, PERIOD])
-    rows = _rows(held, keys)
+    rows = rows_of_periods(held, keys)
     if rows.is_empty():
         raise InvalidPredictions("there are no rows.", hint="check what is read.")
     share = float(rows[TRUTH].mean())  # type: ignore[arg-type]
@@ -179,7 +179,7 @@ def periods(
     order = {one.name: place for place, one in enumerate(chosen)}
     place = pl.col("measure").replace_strict(order, return_dtype=pl.Int64)
     table = table.sort(*keys, PERIOD, place, "prior", nulls_last=True)
-    trends = _trends(rows, judged, keys, chosen, costs, level)
+    trends = _trends(rows, judged, keys, chosen, costs, every, level)
     warnings = [f"{FEW}."] if trends["periods"].eq(ENDS).any() else []
     return Periods(
         table.select([*keys, PERIOD, *(name for name in table.columns if name not in
@@ -188,14 +188,16 @@ def periods(
     )  # fmt: skip
 
 
-def _rows(cases: Cases[pl.DataFrame], keys: Sequence[str]) -> pl.DataFrame:
-    """The valid rows, with the keys, the period and the cluster of each."""
+def rows_of_periods(
+    cases: Cases[pl.DataFrame], keys: Sequence[str], also: Sequence[str] = ()
+) -> pl.DataFrame:
+    """The valid rows with keys, period, cluster, and the columns kept `also`."""
     named, clusters = with_clusters(cases)
-    rows = read(named, also=clusters, collected=True).valid_rows.collect()
+    rows = read(named, also=[*clusters, *also], collected=True).valid_rows.collect()
     if clusters:
         check_clusters(rows[clusters[0]].null_count())
         rows = rows.with_columns((pl.col(clusters[0]).rank("dense") - 1).alias(CLUSTER))
-    return rows.sort(*keys, PERIOD, nulls_last=True)
+    return rows.sort(*keys, PERIOD, *also, nulls_last=True, maintain_order=True)
 
 
 def _measures(
@@ -231,6 +233,7 @@ def _trends(
     keys: Sequence[str],
     chosen: Sequence[Quantity],
     costs: Mapping[str, float],
+    every: str | None,
     level: float,
 ) -> pl.DataFrame:
     """The trend of each key and quantity."""
@@ -240,20 +243,20 @@ def _trends(
     for part in parts:
         of_key = part.partition_by(PERIOD, maintain_order=True)
         units = CLUSTER if CLUSTER in part.columns else None
-        usable = [one for one in of_key if _has_both(one, units)]
+        usable = [one for one in of_key if has_both(one, units)]
         for quantity in chosen:
             own = _influences(usable, judged, keys, quantity, costs)
             found.append(
                 dict(zip(keys, part.row(0), strict=False))
                 | {"measure": quantity.name, "prior": quantity.prior}
-                | _trend(usable, own, level)
+                | _trend(usable, own, every, level)
             )
     schema = {key: rows.schema[key] for key in keys}
     schema |= {"measure": pl.String(), "prior": pl.Float64(), **RESULT}
     return pl.DataFrame(found, schema=schema, orient="row")
 
 
-def _has_both(rows: pl.DataFrame, units: str | None) -> bool:
+def has_both(rows: pl.DataFrame, units: str | None) -> bool:
     """Whether there are two cases, or clusters, of each class."""
     both = (rows.filter(TRUTH), rows.filter(~pl.col(TRUTH)))
     counts = [one.height if units is None else one[units].n_unique() for one in both]
@@ -304,28 +307,46 @@ def _called(score: "Array", threshold: float | None, share: float) -> "Array":
 
 
 def _trend(
-    usable: Sequence[pl.DataFrame], influences: Sequence[CaseInfluence | None], level: float
+    usable: Sequence[pl.DataFrame],
+    influences: Sequence[CaseInfluence | None],
+    every: str | None,
+    level: float,
 ) -> dict[str, Any]:
     """The columns of a trend."""
+    count = sum(own is not None for own in influences)
+    line = line_of_periods(usable, influences, every, level)
+    if isinstance(line, str):
+        return dict.fromkeys(RESULT) | {"periods": count, "note": line}
+    found, per = line
+    return {
+        "estimate": found.estimate, "lower": found.lower, "upper": found.upper, COVERAGE: level,
+        "std_error": found.std_error, "per": per, "p_value": found.p_value, "periods": count,
+        "spread": found.spread, "note": FEW if count == ENDS else None,
+    }  # fmt: skip
+
+
+def line_of_periods(
+    usable: Sequence[pl.DataFrame],
+    influences: Sequence[CaseInfluence | None],
+    every: str | None,
+    level: float,
+) -> tuple[Trend, str] | str:
+    """The trend and what it is per; or why there is none."""
     known = [(rows, own) for rows, own in zip(usable, influences, strict=True) if own is not None]
-    nothing = dict.fromkeys(RESULT) | {"periods": len(known)}
     if len(known) < ENDS:
         units = "clusters" if usable and CLUSTER in usable[0].columns else "cases"
-        return nothing | {"note": TOO_FEW.format(units)}
-    times = pl.concat([rows[PERIOD].head(1) for rows, _ in known])
-    place, per = places(times)
+        return TOO_FEW.format(units)
+    place, per = places(pl.concat([rows[PERIOD].head(1) for rows, _ in known]), every)
     clusters = [rows[CLUSTER].to_numpy() for rows, _ in known if CLUSTER in rows.columns]
     truths = [rows[TRUTH].to_numpy() for rows, _ in known]
-    fewest = [pl.concat(rows.filter(own)[[CLUSTER]] for rows, _ in known).n_unique()
-              for own in (TRUTH, ~pl.col(TRUTH))] if clusters else [FEWEST]  # fmt: skip
-    if min(fewest) < FEWEST:
-        return nothing | {"note": FEW_CLUSTERS.format(min(fewest))}
+    if clusters:
+        fewest = min(
+            pl.concat(rows.filter(own)[CLUSTER] for rows, _ in known).n_unique()
+            for own in (pl.col(TRUTH), ~pl.col(TRUTH))
+        )
+        if fewest < FEWEST:
+            return FEW_CLUSTERS.format(fewest)
     evidence = of_periods([own for _, own in known], truths, clusters or None)
     if not evidence.evidence.is_known:
-        return nothing | {"note": NO_SLOPE}
-    line = trend(evidence, place, level)
-    return {
-        "estimate": line.estimate, "lower": line.lower, "upper": line.upper, COVERAGE: level,
-        "std_error": line.std_error, "per": per, "p_value": line.p_value, "periods": len(known),
-        "spread": line.spread, "note": FEW if len(known) == ENDS else None,
-    }  # fmt: skip
+        return NO_SLOPE
+    return trend(evidence, place, level), per

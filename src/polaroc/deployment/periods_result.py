@@ -29,9 +29,10 @@ class Periods:
     trends
         One row per key, measure and prior: `estimate`, the slope, `lower`, `upper`, `level`,
         `std_error` Float64; `per` String, what the slope is per ("year" of dates, "unit" of
-        numbers, "period" of text); `p_value` Float64 of no slope; `periods` Int64, how many the
-        line goes through; `spread` Float64, the standard deviation of the periods about the line
-        beyond chance, null for two; `note` String, null, or why there is no slope.
+        numbers, "period" of text and of numbers cut into periods); `p_value` Float64 of no slope;
+        `periods` Int64, how many the line goes through; `spread` Float64, the standard deviation
+        of the periods about the line beyond chance, null for two; `note` String, null, or why
+        there is no slope.
     warnings
         What the numbers rest on, in sentences.
     level
@@ -100,10 +101,19 @@ def trend_in_words(row: dict[str, object], name: str) -> str:
     """A trend as a sentence."""
     slope, lower, upper = (float(str(row[one])) for one in ("estimate", "lower", "upper"))
     way = "grows" if slope > 0 else "falls"
-    ends = sorted((abs(lower), abs(upper)))
-    least, most = (limit(end) for end in ends)
-    per = PER[str(row["per"])]
-    return f"{name} {way} by {limit(abs(slope))} {per} ({least} to {most})."
+    return f"{name} {way} by {slope_in_words(slope, lower, upper)} {PER[str(row['per'])]}."
+
+
+def slope_in_words(slope: float, lower: float, upper: float) -> str:
+    """A slope that is not 0, and its limits, without their sign.
+
+    Examples
+    --------
+    >>> slope_in_words(-0.0123, -0.02, -0.005)
+    '0.012 (0.005 to 0.02)'
+    """
+    least, most = sorted((abs(lower), abs(upper)))
+    return f"{abs(slope):.2g} ({least:.2g} to {most:.2g})"
 
 
 def _sentence(row: dict[str, object], keys: list[str]) -> str:

@@ -73,3 +73,18 @@ def test_where_it_is_not_known_that_is_said(match, asked):
         asked = asked | {"test_train_ratio": 0.5}
     (line,) = said(table, **asked)
     assert match in line
+
+
+def test_the_report_says_it_too(tmp_path):
+    table, told = claims(decay=1.2), []
+    pr.report(table, **ROLES, over=(0.05, 0.2), path=tmp_path / "page.html", tell=told.append)
+    assert [line for line in told if line in said(table)] == said(table)
+    words = " ".join((tmp_path / "page.html").read_text().split())
+    assert "new has overtaken old" in words
+
+
+def test_a_choice_by_cost_says_that_time_is_not_looked_at():
+    table = claims(size=4_000)
+    test, tuning = (table.filter(pl.col("id") % 2 == half) for half in (0, 1))
+    choice = pr.choose(test, "expected_cost", tuning=tuning, over=(0.1, 0.1), **ROLES)
+    assert "walk_forward(...) shows what thresholds did." in choice.warnings[-1]

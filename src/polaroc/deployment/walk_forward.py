@@ -181,7 +181,7 @@ def _part(held: Cases[pl.DataFrame], periods: Sequence[Any]) -> Cases[pl.DataFra
     """The cases of some periods, which are not told apart."""
     kept = held.table.filter(pl.col(PERIOD).is_between(periods[0], periods[-1]))
     by = tuple(one for one in held.by if not (isinstance(one, str) and one == PERIOD))
-    return replace(held, table=kept, by=by)
+    return replace(held, table=kept, by=by, score_prior="observed")
 
 
 def _steps(

@@ -326,3 +326,23 @@ def test_report(tmp_path, name):
     pr.report(table, path=pages[1], **roles, **OVER, grid=5, tell=told.append)
     assert pages[0].read_text() == pages[1].read_text()
     assert all(with_options(line) in result.output for line in told[0].splitlines())
+
+
+def test_periods_and_steps_are_written(tmp_path):
+    table = TABLES["one test set"][0].with_columns(month=pl.col("case") % 3)
+    table.write_parquet(tmp_path / "table.parquet")
+    points = pr.operating_points(table, "recall", target=0.8, priors=0.1, **SCORES)
+    points.write_parquet(tmp_path / "points.parquet")
+    roles = ["--truth", "truth", "--score", "score", "--time", "month"]
+    for command, options, names in (
+        ("periods", ["--measure", "auc", "--points", tmp_path / "points.parquet"],
+         {"table.csv", "trends.csv", "periods"}),
+        ("walk-forward", ["--rule", "recall", "--target", 0.8],
+         {"table.csv", "expected.csv", "steps"}),
+    ):  # fmt: skip
+        folder = tmp_path / command
+        words = [command, tmp_path / "table.parquet", *roles, *options, "--out", folder]
+        result = CliRunner().invoke(app, [*map(str, words)])
+        assert result.exit_code == 0, result.output
+        found = {one.name for one in folder.iterdir()}
+        assert all(any(one.startswith(name) for one in found) for name in names)

@@ -57,21 +57,24 @@ def periods(
         raise InvalidTable("the table has no column 'period'.", hint="pass periods(...).table.")
     keys = [key for key in others if key not in own]
     rows = lazy.collect()
-    titles = {
-        _panel(name, prior): _title(name, prior)
-        for name, prior in rows.select("measure", "prior").unique(maintain_order=True).iter_rows()
-    }
-    named = [_panel(name, prior) for name, prior in rows.select("measure", "prior").iter_rows()]
+    # Of priors that are those of the periods there is one for each.
+    several = rows.group_by(*keys, PERIOD, "measure").len().filter(pl.col("len") > 1)["measure"]
+    named = [
+        f"{name} {prior}" if name in several else name
+        for name, prior in rows.select("measure", "prior").iter_rows()
+    ]
+    titles: dict[str, set[tuple[str, float | None]]] = {}
+    for panel, name, prior in zip(named, rows["measure"], rows["prior"], strict=True):
+        titles.setdefault(panel, set()).add((name, prior))
     drawn = rows.select(
         *keys, PERIOD, pl.Series("quantity", named, pl.String), "estimate", "lower", "upper",
         pl.lit(None, pl.String).alias("alarm"),
     )  # fmt: skip
-    return over_time(drawn, [*keys, PERIOD], titles, title, colours)
+    in_words = {panel: _title(*own) for panel, own in titles.items()}
+    return over_time(drawn, [*keys, PERIOD], in_words, title, colours)
 
 
-def _panel(name: str, prior: float | None) -> str:
-    return f"{name} {prior}"
-
-
-def _title(name: str, prior: float | None) -> str:
-    return label(name) if prior is None else f"{label(name)} at {prior:.3g}"
+def _title(*own: tuple[str, float | None]) -> str:
+    """The measure of a panel, and its prior where it has one."""
+    name, prior = own[0]
+    return label(name) if prior is None or len(own) > 1 else f"{label(name)} at {prior:.3g}"

@@ -129,6 +129,7 @@ def walk_forward(
     its measured rate lies between the limits: Student's, with the spread and the error of the
     shift. Of fewer than three steps there are none. They hold for a period that differs from the
     past as those before did, and has about as many cases; rates are at one prior throughout.
+    ``just days steps`` simulates how often they do.
 
     Examples
     --------

@@ -316,7 +316,7 @@ def _trend(
     count = sum(own is not None for own in influences)
     line = line_of_periods(usable, influences, every, level)
     if isinstance(line, str):
-        return dict.fromkeys(RESULT) | {"periods": count, "note": line}
+        return dict.fromkeys(RESULT) | {COVERAGE: level, "periods": count, "note": line}
     found, per = line
     return {
         "estimate": found.estimate, "lower": found.lower, "upper": found.upper, COVERAGE: level,

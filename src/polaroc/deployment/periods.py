@@ -145,9 +145,9 @@ def periods(
     ... }).with_columns(pl.col("score") + pl.col("truth") * (120 - 25 * pl.col("month")))
     >>> found = pr.periods(table, measures="auc", truth="truth", score="score", time="month")
     >>> found.table.select("period", pl.col("estimate").round(2)).rows()
-    [(1, 0.99), (2, 0.93), (3, 0.86), (4, 0.63)]
+    [(1, 1.0), (2, 0.96), (3, 0.81), (4, 0.76)]
     >>> found.trends.select(pl.col("estimate").round(2), pl.col("p_value") < 0.05).row(0)
-    (-0.12, True)
+    (-0.09, True)
     """
     check_share("level", level)
     costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}

@@ -92,6 +92,10 @@ dependent-cases *ARGS:
 clusters *ARGS:
     python tests/benchmarks/clusters.py {{ARGS}}
 
+# The same where rows have sampling weights: `--write` takes about 10 minutes.
+weights *ARGS:
+    python tests/benchmarks/weights.py {{ARGS}}
+
 # Probabilities: coverage of the intervals of scoring rules, size of the test of calibration, and log
 # loss at priors in use (parts: intervals, size, use).
 calibration *ARGS:
@@ -152,6 +156,11 @@ applied-intervals *ARGS:
 # How often a promised threshold breaks its promise, and the recall it costs: about 5 minutes.
 promises *ARGS:
     python tests/benchmarks/promises.py {{ARGS}}
+
+# Promises for all subgroups at once, and gaps between subgroups, by simulation (parts: promises,
+# clusters, gaps): about 40 minutes.
+subgroups *ARGS:
+    python tests/benchmarks/subgroups.py {{ARGS}}
 
 # Coverage of the intervals of estimate_prior, by simulation.
 priors *ARGS:

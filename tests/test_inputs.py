@@ -223,7 +223,7 @@ OF_CURVES = {
     "charts.roc": lambda table: pl.DataFrame({"chart": str(pr.charts.roc(table).to_dict())}),
 }
 OF_MEASURES = {
-    "compare": lambda table: pr.compare(table, target="dataset").pairs,
+    "compare": lambda table: pr.compare(table, test_train_ratio=0).pairs,
     "choose": lambda table: pr.choose(table, over=(0.1, 0.2)).models,
     "anova": lambda table: pr.anova(table, "auc", ["model", "fold"]),
     "macro": partial(pr.macro, over="fold"),

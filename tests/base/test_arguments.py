@@ -129,7 +129,7 @@ CALLS = {
     ),
     "macro": (lambda **a: pr.macro(measures(), **a), {"over": "fold"}),
     "compare": (
-        lambda **a: pr.compare(measures(), target="dataset", **a),
+        lambda **a: pr.compare(measures(), test_train_ratio=0, **a),
         {"model": "model", "fold": ["fold"]},
     ),
     "compare trained": (
@@ -137,7 +137,7 @@ CALLS = {
         NAMES | {"model": "model", "case": "case"},
     ),
     "compare on folds": (
-        lambda **a: pr.compare(TABLE, "auc", target="dataset", **a),
+        lambda **a: pr.compare(TABLE, "auc", test_train_ratio=0, **a),
         NAMES | {"model": "model", "fold": ["fold"]},
     ),
     "choose on cases": (
@@ -486,16 +486,16 @@ OTHERS = {
     "score_prior": (lambda x: pr.decision_curve(curves(), score_prior=x), (None,)),
     "measures of bounds": (lambda x: pr.bounds(counts(), measures=x), (None,)),
     "priors of calibration_curve": (lambda x: pr.calibration_curve(curves(), x), ()),
-    "measure of compare": (lambda x: pr.compare(measures(), x, target="dataset"), ()),
+    "measure of compare": (lambda x: pr.compare(measures(), x, test_train_ratio=0), ()),
     "measure of folds": (
-        lambda x: pr.compare(TABLE, x, target="dataset", **NAMES), (),
+        lambda x: pr.compare(TABLE, x, test_train_ratio=0, **NAMES), (),
     ),
     "contrast": (
-        lambda x: pr.compare(measures(), "auprec", target="dataset", contrast=x), (None,),
+        lambda x: pr.compare(measures(), "auprec", test_train_ratio=0, contrast=x), (None,),
     ),
     "contrast of folds": (
         lambda x: pr.compare(
-            TABLE, "auprec", target="dataset", contrast=x, **NAMES
+            TABLE, "auprec", test_train_ratio=0, contrast=x, **NAMES
         ),
         (None,),
     ),
@@ -505,7 +505,6 @@ OTHERS = {
     ),
     "draws": (lambda x: pr.bootstrap(curves(), draws=x), ()),
     "interpolation": (lambda x: pr.intervals(curves(), interpolation=x), ()),
-    "permutations": (lambda x: pr.compare(measures(), target="dataset", permutations=x), ()),
     "champion": (lambda x: gate(champion=x), ()),
     "margin": (lambda x: gate(margin=x), ()),
     "measure of gate": (lambda x: gate(measure=x), ()),

@@ -76,9 +76,9 @@ CALLS = {
     "one_vs_rest": [{"frame": WIDE, "truth": "truth", "scores": {0: "A", 1: "B"}}],
     "macro": [{"measures": MEASURES, "over": "fold"}],
     "compare": [
-        {"cases": MEASURES, "target": "dataset", "permutations": 100},
+        {"cases": MEASURES, "test_train_ratio": 0},
         {"cases": TEST, "measure": "auc", "target": "trained", "case": "case", **NAMES},
-        {"cases": FOLDS, "measure": "auc", "target": "dataset", **NAMES},
+        {"cases": FOLDS, "measure": "auc", "test_train_ratio": 0, **NAMES},
     ],
     "choose": [
         {"cases": MEASURES}, {"cases": FOLDS, **NAMES, **OVER, "case": "case"},

@@ -34,7 +34,7 @@ POSITIVES, RATIOS, AUCS = (20, 50, 100, 500), (1, 4, 20, 200), (0.8, 0.9, 0.995)
 SIZES = tuple(product(POSITIVES, RATIOS))
 ASKED = {"priors": PRIORS, "over": OVER}
 AREAS, BALANCED = ("auc", "auprec", "iauprec"), ("sens", "auc_range", "accsens", "equal_error")
-INFLUENCE, RESAMPLED = ("logit", "wald"), ("percentile", "bca", "bootstrap logit")
+INFLUENCE, RESAMPLED = ("logit", "wald"), ("percentile", "bootstrap logit")
 LEAST, SURE = 0.93, 2.576
 KEYS = ["method", "measure", "prior", "auc", "rounded", "positives", "ratio"]
 

@@ -31,7 +31,7 @@ import binormal
 OVER, AUC, ALIKE = (0.05, 0.20), 0.9, 0.5
 NAMES = {"truth": "truth", "score": "score"}
 ASKED = {"measures": ["auc", "iauprec"], "over": OVER, "priors": 0.1}
-METHODS = ("percentile", "bca", "logit")
+METHODS = ("percentile", "logit")
 
 
 class Clusters(NamedTuple):

@@ -27,7 +27,7 @@ import numpy as np
 import polars as pl
 from scipy.stats import norm, t
 
-from polaroc.comparison.measured_rates import DESIGN_RATES
+from polaroc.comparison.caveats import DESIGN_RATES
 from polaroc.uncertainty.adjusted import holm_factors, least_p_values
 from polaroc.uncertainty.evidence import of_halves, pair_places, split_noise
 

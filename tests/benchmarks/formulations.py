@@ -23,7 +23,7 @@ from polaroc.curves.ranking import ranked_cells
 from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import curve_totals
 from polaroc.measures.array_sums import array_sums
-from polaroc.measures.table import per_key, tidy_in_memory
+from polaroc.measures.table import per_key, tidy
 from polaroc.predictions.cases import keyed
 from polaroc.predictions.table import Predictions, read
 
@@ -66,7 +66,7 @@ def by_columns(frame: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def of_curve(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """`curve` of a lazy frame: key and score grouped first, then sorted and cumulated."""
+    """`curve` of a lazy frame: the rows of each key gathered and sorted, then cumulated."""
     return curve_tables(_read(frame))
 
 
@@ -84,7 +84,7 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
     table = frame.collect()
     rows = _read(table)
     request = Request(priors=PRIORS, over=OVER)
-    measures, of_arrays = request.selected.measures, request.written_for(ARRAYS)[0]
+    measures, of_arrays = request.selected.measures, request.select(ARRAYS).on_curve
     ranked = ranked_cells(rows)
     wide = curve_totals(keyed(table, **NAMED, by=KEYS), request).wide
     curves = curve_tables(rows).filter(pl.col("pos") > 0).collect().lazy()
@@ -92,7 +92,7 @@ def stages(frame: pl.LazyFrame) -> dict[str, Callable[[pl.LazyFrame], object]]:
         "evaluate": lambda _: evaluate(table),
         "  rows sorted as one array, and cells": lambda _: ranked_cells(rows),
         "  sums of all measures": lambda _: array_sums(ranked, of_arrays),
-        "  rows of the result": lambda _: tidy_in_memory(wide, KEYS, measures),
+        "  rows of the result": lambda _: tidy(wide.lazy(), KEYS, measures).collect(),
         "evaluate of a plan": evaluate,
         "sums of curves, as expressions": lambda _: per_key(curves, KEYS, measures).collect(),
     }

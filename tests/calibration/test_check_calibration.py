@@ -7,7 +7,7 @@ from sizes import replicates
 from sklearn.linear_model import LogisticRegression
 
 import polaroc as pr
-from polaroc.calibration.check_calibration import NO_SLOPE, NOT_COUNTS, TOO_FEW
+from polaroc.calibration.check_calibration import NO_SLOPE, TOO_FEW
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures.scoring import NOT_PROBABILITIES
 
@@ -87,16 +87,13 @@ def test_scores_without_a_test(score, truth, p_value, note, lazy):
     assert note in found["note"].item()
 
 
-def test_keys_weights_and_few_cases():
-    table = predictions(4, 60, sets=3).with_columns(weight=pl.int_range(pl.len()) % 3)
-    repeated = table.select(pl.exclude("weight").repeat_by("weight").explode())
-    weighted = pr.check_calibration(table, **NAMES, by="set", weight="weight")
+def test_keys_counts_and_few_cases():
+    table = predictions(4, 60, sets=3).with_columns(n=pl.int_range(pl.len()) % 3)
+    repeated = table.select(pl.exclude("n").repeat_by("n").explode())
+    counted = pr.check_calibration(table, **NAMES, by="set", count="n")
     plain = pr.check_calibration(repeated, **NAMES, by="set")
-    assert weighted["set"].to_list() == [0, 1, 2]
-    assert weighted["p_value"].to_list() == pytest.approx(plain["p_value"].to_list())
-    halved = table.with_columns(pl.col("weight") / 2)
-    found = pr.check_calibration(halved, **NAMES, weight="weight").row(0, named=True)
-    assert (found["p_value"], found["note"]) == (None, NOT_COUNTS)
+    assert counted["set"].to_list() == [0, 1, 2]
+    assert counted["p_value"].to_list() == pytest.approx(plain["p_value"].to_list())
     few = pr.check_calibration(table[:40], **NAMES, score_prior=0.3)
     assert few["note"].item() == TOO_FEW
 

@@ -66,7 +66,7 @@ def test_of_many_pairs_those_of_the_best_model_and_the_likeliest_are_drawn():
 
 def test_pairs_whose_names_look_alike_are_quoted():
     names = ["A", "A − B", "B", "B − A"]
-    found = pr.compare(measures(predictions(names), over=None), "auc", target="dataset")
+    found = pr.compare(measures(predictions(names), over=None), "auc", test_train_ratio=0)
     forest = pr.charts.pairs(found).to_dict()["vconcat"][1]["layer"][1]
     pairs = [record["pair"] for record in forest["data"]["values"]]
     assert len(set(pairs)) == 6

@@ -166,9 +166,9 @@ def test_charts_of_measures_need_no_predictions(folder, tmp_path, measures, name
 
 
 def test_pairs_compare_what_is_asked(folder, tmp_path, measures):
-    options = ["--measure", "auprec", "--prior", 0.05, "--target", "dataset", "--level", 0.9]
+    options = ["--measure", "auprec", "--prior", 0.05, "--test-train-ratio", 0, "--level", 0.9]
     found = spec(folder / "measures.parquet", tmp_path, "pairs", *options)
-    asked = pr.compare(measures, "auprec", prior=0.05, target="dataset", level=0.9)
+    asked = pr.compare(measures, "auprec", prior=0.05, test_train_ratio=0, level=0.9)
     assert_same_document(found, pr.charts.pairs(asked).to_dict())
 
 
@@ -191,7 +191,7 @@ def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide)
     asked = pr.compare(one, **names, **case_of, over=(0.05, 0.2), target="trained")
     assert_same_document(found, pr.charts.pairs(asked).to_dict())
 
-    folds = chart("pairs", *usual, "--target", "dataset")
+    folds = chart("pairs", *usual, "--target", "algorithm")
     assert folds.exit_code == 2
     assert "measured once, on one test set" in folds.output
     assert "--target trained" in folds.output

@@ -49,6 +49,7 @@ TABLES = {
     "named": (NAMED, SCORES | {"model": "who", "fold": ["part"], "case": "unit"}),
     "wide": (WIDE, {"truth": "truth", "score": {"a": "A", "second": "B"}}),
     "weights": (TABLE, SCORES | {"weight": "weight"}),
+    "counts": (TABLE, SCORES | {"count": "weight"}),
     "labels": (TABLE, {"truth": "label", "score": "score", "positive": ["crop"]}),
     "lost scores": (TABLE, {"truth": "truth", "score": "lost", "nulls": "drop"}),
     "lost, one test set": (
@@ -182,8 +183,8 @@ def test_a_number_in_use(tmp_path, name):
         (["--measure", "auc", "--level", 0.9], {"measure": "auc", "level": 0.9}),
         (["--measure", "auprec", "--contrast", 0.1, 0.5],
          {"measure": "auprec", "contrast": (0.1, 0.5)}),
-        (["--measure", "auprec", "--prior", 0.1, "--target", "dataset"],
-         {"measure": "auprec", "prior": 0.1, "target": "dataset"}),
+        (["--measure", "auprec", "--prior", 0.1, "--target", "algorithm"],
+         {"measure": "auprec", "prior": 0.1, "target": "algorithm"}),
     ],
 )  # fmt: skip
 def test_compare(tmp_path, name, options, arguments):
@@ -234,6 +235,40 @@ def test_gate(tmp_path, name, options, arguments):
     assert_as_in_python(result, lambda: pr.gate(table, **roles, **named, **arguments), names)
 
 
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "weights"])
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        (["--measure", "auc"], {"measures": ["auc"]}),
+        (["--threshold", 0.5, "--prior", 0.1, "--cost-fn", 3, "--level", 0.9, "--measure", "auc"],
+         {"points": 0.5, "priors": [0.1], "cost_fn": 3, "level": 0.9, "measures": ["auc"]}),
+    ],
+)  # fmt: skip
+def test_subgroups(tmp_path, name, options, arguments):
+    table, roles = TABLES[name]
+    unit = roles.get("case", "case")
+    divided = table.with_columns(side=pl.col(unit) % 2)
+    roles = roles | {"subgroup": ["side"]}
+    result = run("subgroups", divided, roles, tmp_path, *options)
+    names = ["answer", "parts", "gaps", "largest", "level", "warnings"]
+    assert_as_in_python(result, lambda: pr.subgroups(divided, **roles, **arguments), names)
+
+
+def test_subgroups_at_promised_thresholds(tmp_path):
+    table = TABLE.filter(fold=1, model="A").drop("fold").with_columns(side=pl.col("case") % 3 % 2)
+    test, tuning = (table.filter(pl.col("case") % 2 == half) for half in (1, 0))
+    roles, file = SCORES | {"subgroup": ["side"]}, tmp_path / "threshold.json"
+    asked = ["--rule", "recall", "--target", 0.7, "--confidence", 0.9, "--out", file]
+    tuning.write_parquet(tmp_path / "tuning.parquet")
+    arguments = ["threshold", tmp_path / "tuning.parquet", *words(roles), *asked]
+    written = CliRunner().invoke(app, [*map(str, arguments)])
+    assert written.exit_code == 0, written.output
+    result = run("subgroups", test, roles, tmp_path, "--threshold", file)
+    points = pr.operating_points(tuning, "recall", target=0.7, confidence=0.9, **roles)
+    expected = pr.subgroups(test, points=points, **roles)
+    assert_as_in_python(result, lambda: expected, ["answer", "parts"])
+
+
 @pytest.mark.parametrize("command", ["compare", "choose", "gate"])
 def test_measures(tmp_path, command):
     measures = pr.evaluate(NAMED, **TABLES["named"][1], priors=[0.05, 0.1, 0.2], **OVER)
@@ -248,7 +283,7 @@ def test_measures(tmp_path, command):
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {"check", "choose", "compare", "evaluate", "gate", "monitor", "periods", "report",
-            "sql", "threshold", "walk-forward"} <= MADE.keys()  # fmt: skip
+            "sql", "subgroups", "threshold", "walk-forward"} <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {
             name

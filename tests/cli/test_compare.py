@@ -106,14 +106,14 @@ def test_a_grid_is_written_and_not_printed(tmp_path, files):
 
 def test_compare_takes_every_option(files):
     result = polaroc(
-        "compare", files / "measures.parquet", "--target", "dataset",
-        "--level", 0.9, "--incomplete", "drop", "--seed", 3, "--measure", "auc",
+        "compare", files / "measures.parquet", "--test-train-ratio", 0.25,
+        "--level", 0.9, "--incomplete", "drop", "--measure", "auc",
         "--model", "fold", "--fold", "model", "--out", files / "out",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     found = pr.compare(
         pl.read_parquet(files / "measures.parquet"), "auc", model="fold", fold="model",
-        target="dataset", level=0.9, seed=3,
+        test_train_ratio=0.25, level=0.9,
     )  # fmt: skip
     pairs = pl.read_csv(files / "out" / "pairs.csv")
     assert pairs["lower"].to_list() == pytest.approx(found.pairs["lower"].to_list())

@@ -296,10 +296,10 @@ def test_models_and_folds_of_settings(here):
 
 
 def test_a_role_that_would_change_the_result_is_refused_in_a_file_of_settings_too(here):
-    configured(here, SETTINGS + "count = 'case'\n")
+    configured(here, SETTINGS + "by = 'case'\n")
     result = polaroc("compare", "p.parquet")
     assert result.exit_code == 2
-    assert "says 'count', which this command does not honour yet" in result.stderr
+    assert "says 'by', which this command does not honour yet" in result.stderr
     assert polaroc("compare", "p.parquet", "--no-config", *COLUMNS, "--over", 0.05, 0.2,
                    "--test-train-ratio", 0.25).exit_code == 0  # fmt: skip
     # They have no bearing on areas.

@@ -211,13 +211,6 @@ def test_nothing_is_called_positive_where_that_is_cheapest():
     assert "treat all cases of a class alike" in " ".join(choice.warnings)
 
 
-def test_weights_have_no_probabilities():
-    weighted = {"tuning": TUNING.with_columns(w=2), "weight": "w"}
-    choice = choose(TEST.with_columns(w=2), **weighted)
-    assert choice.models["mean"].to_list() == pytest.approx(choose().models["mean"].to_list())
-    assert choice.models["probability_best"].null_count() == 3
-
-
 def test_the_cases_are_others_than_those_of_the_thresholds():
     with pytest.raises(InvalidTable, match="same cases") as error:
         choose(tuning=TEST.sample(fraction=1.0, shuffle=True, seed=1))

@@ -12,7 +12,6 @@ from scipy import stats
 
 import polaroc as pr
 from polaroc.comparison.choice_measures import of_one_test_set
-from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.posterior import posterior
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
@@ -43,13 +42,12 @@ def test_of_predictions_is_of_their_measures(over, folds):
     one = isinstance(over, tuple) and over[0] == over[1]
     grid = pr.prior_grid(*OVER, 25)
     priors = [0.1] if one else grid if isinstance(over, tuple) else over.priors
-    measures = pr.evaluate(
-        table, **COLUMNS, by=by, priors=priors, over=None if one else over,
-        intervals=None if folds else "wald",
-    )  # fmt: skip
+    measures = pr.evaluate(table, **COLUMNS, by=by, priors=priors, over=None if one else over)
     of_measures = pr.choose(measures, over=over)
     assert choice.models["mean"].to_list() == pytest.approx(of_measures.models["mean"].to_list())
-    assert_frame_equal(choice.models.select(SURE), of_measures.models.select(SURE), abs_tol=1e-3)
+    if folds:
+        sure = (one.models.select(SURE) for one in (choice, of_measures))
+        assert_frame_equal(*sure, abs_tol=1e-3)
     assert choice.models.select(SURE).drop_nulls().height == 3
     name = "auprec" if one else "iauprec"
     expected = measures.filter(measure=name, prior=0.1) if one else measures.filter(measure=name)
@@ -116,25 +114,16 @@ def test_the_ratio_of_folds_is_worked_out_from_cases():
     kfold = pl.DataFrame(
         {"model": ["A"] * 12 + ["B"] * 12, "fold": [0, 1, 2] * 8, "case": [*range(12)] * 2}
     )
-    assert ratio_of(kfold, ["model", "fold"], "case") == pytest.approx(1 / 2)
-    within = kfold.with_columns(pl.col("case") // 3)
-    assert ratio_of(within, ["model", "fold"], "case") is None
+    truth = pl.col("case") % 4 < 2
+    scored = kfold.with_columns(truth=truth, score=truth + pl.col("case") * 7 % 5 / 4)
+    found = pr.compare(scored, "auc", **COLUMNS, case="case")
+    assert found.plan.test_train_ratio == pytest.approx(1 / 2)
     asked = pr.choose(TABLE, **COLUMNS, over=OVER, case="case")
     total = TABLE["case"].n_unique()
     ratio = 1287 / (total - 1287)
     assert asked.comparison.plan.test_train_ratio == pytest.approx(ratio)
     known = pr.choose(TABLE, **COLUMNS, over=OVER, test_train_ratio=ratio)
     assert_frame_equal(asked.models, known.models, abs_tol=1e-3)
-
-
-def test_weights_or_rows_left_out_have_no_pairs():
-    weighted = ONE.with_columns(w=pl.lit(2.0))
-    choice = pr.choose(weighted, **COLUMNS, over=OVER, weight="w")
-    assert choice.models["probability_best"].null_count() == 3
-    assert "nothing says how sure" in choice.answer
-    assert "not known for weighted cases" in " ".join(choice.warnings)
-    plain = pr.choose(ONE, **COLUMNS, over=OVER)
-    assert choice.models["mean"].to_list() == pytest.approx(plain.models["mean"].to_list())
 
 
 @pytest.mark.parametrize(
@@ -361,14 +350,13 @@ def test_rows_of_a_wide_table_are_cases_where_no_column_tells_them_apart():
     assert_same_numbers(rows.models, pr.choose(table, **asked).models)
 
 
-def test_standard_errors_of_other_measures_at_the_prior_do_not_matter():
-    asked = {"priors": [0.1], "intervals": "wald"}
-    found, alone = (
-        pr.choose(pr.evaluate(ONE, **PROBABLE, **asked, measures=measures)).models
-        for measures in (["auprec", "brier"], ["auprec"])
-    )
-    assert alone["probability_best"].sum() == pytest.approx(1)
-    assert_same_numbers(found.select("model", *SURE), alone.select("model", *SURE))
+def test_standard_errors_of_one_test_set_are_refused():
+    asked = {"priors": [0.1], "measures": "auprec"}
+    with pytest.raises(InvalidArgument, match=r"(?s)measured once.*give predictions with case="):
+        pr.choose(pr.evaluate(ONE, **COLUMNS, **asked, intervals="wald"))
+    found = pr.choose(pr.evaluate(ONE, **COLUMNS, **asked))
+    assert found.models["probability_best"].null_count() == 3
+    assert "give predictions with case='id'" in " ".join(found.warnings)
 
 
 def test_folds_are_found_and_repeats_too():

@@ -14,13 +14,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 
 import polaroc as pr
-from polaroc.comparison import measured_rates
-from polaroc.comparison.design import Plan
-from polaroc.comparison.layout import Layout
+from polaroc.comparison import caveats
+from polaroc.comparison.design import Layout, Plan
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "design_rates.py"))
 COUNTS = pl.read_csv(SCRIPT["COUNTS"])
-FOUND = measured_rates.FOUND
+FOUND = caveats.FOUND
 CASES = (20, 40)
 TRUTH = np.arange(60) < 20
 REPLICATES = replicates(110, 60)
@@ -34,9 +33,9 @@ def test_the_page_has_what_was_counted():
 
 
 def test_the_package_has_what_it_quotes_of_what_was_counted():
-    quoted = pl.read_csv(measured_rates.DESIGN_RATES)
+    quoted = pl.read_csv(caveats.DESIGN_RATES)
     assert quoted.equals(SCRIPT["quoted"](COUNTS))
-    assert quoted["lead"].unique().sort().to_list() == [0, measured_rates.LEAD]
+    assert quoted["lead"].unique().sort().to_list() == [0, caveats.LEAD]
 
 
 def counted(test, models=2, of_a_lead=False):
@@ -53,7 +52,7 @@ def counted(test, models=2, of_a_lead=False):
 
 def setting(name, **halves):
     """The plan and the folds, as a comparison has them."""
-    (one,) = [known for known in measured_rates.MEASURED if known.name == name]
+    (one,) = [known for known in caveats.MEASURED if known.name == name]
     kind = "k-fold" if one.per_repeat else "hold-outs"
     return Plan(test_train_ratio=one.ratio, **halves), Layout(
         one.folds, kind=kind, per_repeat=one.per_repeat
@@ -64,7 +63,7 @@ def shares(text):
     return [float(share) / 100 for share in re.findall(r"([\d.]+) %", text)]
 
 
-MEASURED = [one.name for one in measured_rates.MEASURED]
+MEASURED = [one.name for one in caveats.MEASURED]
 WITH_HALVES = ["one 10-fold", "ten 10-folds", "5 hold-outs", "30 hold-outs"]
 QUOTED = [
     *((name, name, {}) for name in MEASURED),
@@ -76,7 +75,7 @@ QUOTED = [
 @pytest.mark.parametrize(("models", "tried"), [(2, 2), (3, 3), (4, 10), (50, 10)])
 @pytest.mark.parametrize(("test", "name", "halves"), QUOTED, ids=[test for test, *_ in QUOTED])
 def test_what_results_say_of_folds_is_what_was_counted(test, name, halves, models, tried):
-    said = measured_rates.measured_rates(*setting(name, **halves), models)
+    said = caveats.measured_rates(*setting(name, **halves), models)
     assert f", {tried} models, AUC" in said
     most, _, end = said.split(FOUND)[1].partition(". So ")
     within, _, above = most.partition("; in up to ")
@@ -94,7 +93,7 @@ def test_what_results_say_of_folds_is_what_was_counted(test, name, halves, model
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_power_that_results_name_is_what_was_counted(name):
-    said = str(measured_rates.better_folds(*setting(name))[0])
+    said = str(caveats.better_folds(*setting(name))[0])
     own, best = (counted(test, of_a_lead=True)["linear discriminants"][0]
                  for test in (name, "ten 10-folds, halves"))  # fmt: skip
     errors = [rate for rate, _ in counted("ten 10-folds, halves").values()]
@@ -112,11 +111,11 @@ def test_the_rates_of_fitted_models_are_those_of_the_page():
         (float(at_05), float(at_005))
         for positives, negatives, correlation, measure, at_05, at_005 in rows
     }  # fmt: skip
-    kept = pl.read_csv(measured_rates.TRAINED_RATES).rows()
+    kept = pl.read_csv(caveats.TRAINED_RATES).rows()
     assert {row[:4]: row[4:] for row in kept} == of_page
     assert len(kept) == 12
     for measure in ("auc", "iauprec"):
-        said = measured_rates.trained_rates(measure).split(FOUND)[1].split("cases, ")
+        said = caveats.trained_rates(measure).split(FOUND)[1].split("cases, ")
         assert len(said) == 3
         for part in said:
             cases = re.search(r"(\d+) \+ ([\d,]+)", part)
@@ -126,34 +125,21 @@ def test_the_rates_of_fitted_models_are_those_of_the_page():
                                                  abs=0.0006)  # fmt: skip
 
 
-def test_the_rates_on_one_dataset_are_those_of_the_page():
-    cell = r" ([\d.]+) / ([\d.]+) \|"
-    rows = re.findall(
-        rf"\| ([^|]+) \| ([^|]+) \| [\d,]+ \|{cell}{cell}{cell}{cell}\n",
-        SCRIPT["PAGE"].read_text(encoding="utf-8"),
-    )
-    of_page: dict[str, dict[str, tuple[float, float]]] = {}
-    for folds, learner, *cells in rows:
-        name = {"5×2 folds": "5x2"}.get(folds, folds)
-        of_page.setdefault(name, {})[learner] = (float(cells[2]), float(cells[3]))
-    assert set(of_page) == set(MEASURED)
-    kept = pl.read_csv(measured_rates.DATASET_RATES).rows()
-    assert len(kept) == len(rows)
-    for name, learner, *rates in kept:
-        assert of_page[name][learner] == tuple(rates)
-    for name, learners in of_page.items():
-        said = measured_rates.dataset_rates(setting(name)[1]).split(FOUND)[1]
-        assert said.endswith(f"with {' and '.join(learners)}.")
-        assert shares(said) == pytest.approx(
-            [max(ds) for ds in zip(*learners.values(), strict=True)], abs=0.00051
-        )
+def test_the_rates_of_anova_are_those_of_the_page():
+    page = SCRIPT["PAGE"].read_text(encoding="utf-8")
+    rows = re.findall(r"\| `anova`, ([^|]+?) (?:on `iauprec` )?\| ([\d.]+) \| ([\d.]+) \|", page)
+    nulls = ("dataset", "population")
+    of_page = {(test, null): float(rate) for test, *both in rows
+               for null, rate in zip(nulls, both, strict=True)}  # fmt: skip
+    assert {row[:2]: row[2] for row in pl.read_csv(caveats.ANOVA_RATES).rows()} == of_page
+    assert len(of_page) == 6
 
 
 def test_learners_are_named_where_they_are_surely_above_with_so_many_models():
     layout, plan = Layout(10, kind="k-fold", per_repeat=10), Plan(halves=True)
     said = "So it errs too often with this learner and its like."
-    assert said in measured_rates.measured_rates(plan, layout, 3)
-    assert said not in measured_rates.measured_rates(plan, layout, 2)
+    assert said in caveats.measured_rates(plan, layout, 3)
+    assert said not in caveats.measured_rates(plan, layout, 2)
 
 
 def test_with_halves_only_three_pickers_on_one_10_fold_are_surely_above():

@@ -239,7 +239,6 @@ def test_halves_that_do_not_fit_are_refused(folds, halves, changed, found):
     [
         ({"halves": None, "guarded": True}, "guarded is True without halves"),
         ({"guarded": "yes"}, "guarded is 'yes'"),
-        ({"target": "dataset"}, "halves is for target 'algorithm', and target is 'dataset'"),
         ({"test_train_ratio": -1}, "test_train_ratio is -1"),
     ],
 )

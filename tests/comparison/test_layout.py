@@ -5,7 +5,6 @@ from layouts import draw, tidy
 
 import polaroc as pr
 from polaroc.comparison.design import balanced
-from polaroc.comparison.layout import ratio_of
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.errors import InvalidArgument
 
@@ -60,13 +59,6 @@ def test_the_ratio_follows_from_the_folds():
             pr.compare(table)
 
 
-def test_the_ratio_follows_from_the_cases_of_a_fold():
-    # Five folds of four cases each: trained on the sixteen others.
-    cases = pl.DataFrame({"case": range(20), "fold": [i % 5 for i in range(20)]})
-    assert ratio_of(cases, ["fold"], "case") == 4 / 16
-    assert ratio_of(cases.with_columns(fold=0), ["fold"], "case") is None
-
-
 @pytest.mark.parametrize(
     ("repeats", "folds", "ratio", "said"),
     [
@@ -77,10 +69,13 @@ def test_the_ratio_follows_from_the_cases_of_a_fold():
         (0, 20, 0.25, "20 hold-outs 80/20, 2 models"),
         (30, 1, 0.25, "30 hold-outs 80/20, 2 models"),
         (5, 1, 0.25, "5 hold-outs 80/20, 2 models"),
+        (0, 10, 0.11, "one stratified 10-fold, 2 models"),
+        (0, 100, 1 / 9, "ten stratified 10-folds, 2 models"),
         # Five folds or five hold-outs.
         (0, 5, 0.25, "was not measured for 5 folds like these"),
         (1, 5, None, "was not measured for 5 folds like these"),
         (1, 20, None, "was not measured for 20 folds like these"),
+        (0, 10, 0.25, "was not measured for 10 folds like these"),
         (0, 20, 0.2, "was not measured for 20 folds like these"),
     ],
 )
@@ -93,30 +88,3 @@ def test_rates_are_quoted_of_the_design_at_hand_only(repeats, folds, ratio, said
     assert warnings.count("How often the test errs was measured") == (
         not said.startswith("was not")
     )
-
-
-@pytest.mark.parametrize(
-    ("repeats", "folds", "said"),
-    [
-        (1, 10, "(one stratified 10-fold, 3 models"),
-        (10, 10, "(ten stratified 10-folds, 3 models"),
-        (5, 2, "(five stratified 2-folds, 3 models"),
-        (0, 20, "(20 hold-outs 80/20, 3 models"),
-        (30, 1, "(30 hold-outs 80/20, 3 models"),
-        (5, 1, "(5 hold-outs 80/20, 3 models"),
-        # A 10-fold or 5x2 folds; five folds or hold-outs.
-        (0, 10, "was not measured for 10 folds."),
-        (0, 5, "was not measured for 5 folds."),
-        (1, 20, "was not measured for 20 folds."),
-    ],
-)
-def test_rates_on_one_dataset_are_quoted_of_the_design_at_hand_only(repeats, folds, said):
-    table = tidy(draw(max(repeats, 1) * folds, 2))
-    if repeats:
-        table = table.with_columns(repeat=(pl.col("fold") - 1) // folds)
-    warnings = " ".join(pr.compare(table, target="dataset", permutations=99).warnings)
-    assert said in warnings
-    assert warnings.count("How often the test errs was measured") == (
-        not said.startswith("was not")
-    )
-    assert ("0.27 to 0.37" in warnings) == ((repeats, folds) == (0, 20))

@@ -73,9 +73,6 @@ MODES = {
     "delong": (pr.delong, ONE, NAMES),
     "compare, one test set": (pr.compare, ONE, NAMES | {"measure": "brier", "prior": 0.2}),
     "compare, folds": (pr.compare, FOLDS, ON_FOLDS | {"measure": "auprec", "prior": 0.2}),
-    "compare, dataset": (
-        pr.compare, FOLDS, NAMES | {"fold": "f", "measure": "auc", "target": "dataset"},
-    ),
     "compare, halves": (
         pr.compare, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | IN_HALVES,
     ),
@@ -107,6 +104,16 @@ MODES = {
     "operating_points, f_measure": (
         pr.operating_points, CURVES, {"rule": "f_measure", "priors": 0.2},
     ),
+    "operating_points, subgroups": (
+        pr.operating_points, ONE.filter(m="A"),
+        {"truth": "y", "score": "p", "model": None, "subgroup": "part", "rule": "recall",
+         "target": 0.3, "priors": 0.2, "confidence": 0.9},
+    ),
+    "subgroups": (
+        pr.subgroups, ONE.filter(m="A"),
+        {"truth": "y", "score": "p", "model": None, "subgroup": "part", "points": 0.5,
+         "over": OVER, "priors": 0.2},
+    ),
     "mean_roc": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f"}),
     "mean_roc, t": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
     "roc_band": (pr.roc_band, CURVES, {"n": 9}),
@@ -116,8 +123,8 @@ MODES = {
 OTHER = {
     "priors": 0.3, "prior": 0.3, "over": (0.2, 0.4), "interpolation": "hull", "intervals": "wald",
     "level": 0.8, "measures": ["auc"], "measure": "auc", "method": "wald", "draws": 150, "seed": 3,
-    "contrast": (0.4, 0.2), "target": "dataset", "incomplete": "drop",
-    "permutations": 99, "halves": IN_HALVES["halves"], "guarded": True, "tuning": TUNING,
+    "contrast": (0.4, 0.2), "target": "trained", "incomplete": "drop",
+    "halves": IN_HALVES["halves"], "guarded": True, "tuning": TUNING,
     "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
@@ -126,19 +133,16 @@ OTHER = {
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
 OTHER_OF = {
-    ("evaluate, bootstrap", "intervals"): "bca", ("bootstrap", "method"): "bca",
+    ("evaluate, bootstrap", "intervals"): "wald", ("bootstrap", "method"): "logit",
     ("evaluate, wald, losses", "intervals"): "logit",
     ("operating_points", "target"): 0.5, ("operating_points, cost", "rule"): "recall",
     ("mean_roc", "interval"): "t", ("choose, losses", "measure"): "log_loss",
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
     ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",
-    ("apply_thresholds", "intervals"): None,
+    ("operating_points, subgroups", "cluster"): "day", ("apply_thresholds", "intervals"): None,
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
-    ("compare, dataset", "target"): "algorithm",
-    **dict.fromkeys(
-        ((mode, "measure") for mode in ("compare, dataset", "compare, halves", "gate, halves")),
-        "iauprec",
-    ),
+    ("compare, one test set", "target"): "algorithm",
+    ("compare, halves", "measure"): "iauprec", ("gate, halves", "measure"): "iauprec",
     **dict.fromkeys(
         ((f"{name}, halves", "halves") for name in ("compare", "choose", "gate")), in_halves(3)
     ),
@@ -149,21 +153,18 @@ ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "scratch", "pr
 ELSEWHERE |= {"time", "subgroup", "nulls", "incomplete"}
 # What has no bearing on the numbers of modes, as documented.
 OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
-             "gate, one test set"}  # fmt: skip
+             "gate, one test set", "subgroups"}  # fmt: skip
 CORRECTED = {"compare, folds", "choose, folds", "gate, folds", "mean_roc, t"}
 REFUSED_BY = {"choose, costs", "mean_roc"}
 # Curves have no rows that a role could tell about.
 REFUSED_BY |= {mode for mode in MODES if mode.startswith("operating_points")}
 NO_BEARING = {
     "score_prior": MODES.keys() - OF_LOSSES - REFUSED_BY - {"calibration_curve"},
-    "test_train_ratio": MODES.keys() - CORRECTED - REFUSED_BY,
+    "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY) | {"operating_points, subgroups"},
     # What is asked for beside is not over a range.
     "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap", "gate, halves"},
     # Numbers without limits.
     "cluster": {"evaluate", "apply_thresholds, no intervals"},
-    # All arrangements are counted.
-    "permutations": {"compare, dataset"},
-    "seed": {"compare, dataset"},
 }
 
 
@@ -191,6 +192,8 @@ def numbers(result) -> list[pl.DataFrame]:
         tables = [result.lazy().collect()]
     elif hasattr(result, "pairs"):
         tables = [result.omnibus, result.pairs, result.letters]
+    elif hasattr(result, "gaps"):
+        tables = [result.parts, result.gaps]
     elif hasattr(result, "models"):
         tests = [] if result.comparison is None else numbers(result.comparison)
         tables = [result.models, result.priors, *tests]

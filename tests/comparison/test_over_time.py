@@ -64,7 +64,7 @@ def test_long_tables_and_losses_and_clusters_are_followed_too():
     ("match", "asked"),
     [
         ("is not looked at where models are compared over folds", {"fold": "half"}),
-        ("is not known: it takes unweighted cases", {"weight": "half"}),
+        ("is not known: it takes rows that are one case each", {"weight": "half"}),
     ],
 )
 def test_where_it_is_not_known_that_is_said(match, asked):

@@ -173,16 +173,12 @@ def test_a_class_that_is_absent_is_said(method, truth, note):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("by", [[], ["a"], ["a", "b"]], ids=len)
-@pytest.mark.parametrize("weight", [None, "weight"])
-def test_empty_tables_have_the_same_schema(method, by, weight):
-    table = TWENTY.with_columns(a=pl.lit("x"), b=pl.lit(1), weight=pl.lit(2.0))
-    arguments = {**NAMES, "by": by, "method": method, "weight": weight}
+@pytest.mark.parametrize("count", [None, "n"])
+def test_empty_tables_have_the_same_schema(method, by, count):
+    table = TWENTY.with_columns(a=pl.lit("x"), b=pl.lit(1), n=pl.lit(2.0))
+    arguments = {**NAMES, "by": by, "method": method, "count": count}
     whole = pr.estimate_prior(table, table, **arguments)
-    assert whole.drop("level").schema == (
-        {name: table.schema[name] for name in by}
-        | COLUMNS
-        | {"deployed": pl.Float64 if weight else pl.Int64}
-    )
+    assert whole.drop("level").schema == {name: table.schema[name] for name in by} | COLUMNS
     for lazy in (False, True):
         empty = table.clear().lazy() if lazy else table.clear()
         found = pr.estimate_prior(empty, empty, **arguments)
@@ -262,28 +258,18 @@ def test_eager_and_lazy_tables_give_the_same(method, by):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
-def test_a_weight_counts_as_that_many_rows(method):
+def test_a_count_stands_for_so_many_rows(method):
     reference, deployed = (
-        cases(i, 300, 0.3).with_columns(pl.col("score").round(2), weight=pl.int_range(pl.len()) % 4)
+        cases(i, 300, 0.3).with_columns(pl.col("score").round(2), count=pl.int_range(pl.len()) % 4)
         for i in (1, 2)
     )
     several = [
-        table.select(pl.all().repeat_by("weight").explode()).drop_nulls()
+        table.select(pl.all().repeat_by("count").explode()).drop_nulls()
         for table in (reference, deployed)
     ]
-    found = pr.estimate_prior(reference, deployed, **NAMES, weight="weight", method=method)
+    found = pr.estimate_prior(reference, deployed, **NAMES, count="count", method=method)
     expected = pr.estimate_prior(*several, **NAMES, method=method)
     assert_frame_equal(found, expected, check_dtypes=False, rel_tol=1e-9)
-
-
-@pytest.mark.parametrize("table", ["reference", "deployed"])
-def test_weights_that_do_not_count_cases_are_refused(table):
-    whole = TWENTY.with_columns(weight=pl.lit(2.0))
-    tables = {"reference": whole, "deployed": whole} | {
-        table: TWENTY.with_columns(weight=pl.lit(0.5))
-    }
-    with pytest.raises(InvalidPredictions, match=rf"(?s){table}: 20 weights.*Hint: leave weight"):
-        pr.estimate_prior(**tables, **NAMES, weight="weight")
 
 
 @pytest.mark.slow

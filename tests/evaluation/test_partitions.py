@@ -15,9 +15,8 @@ from strategies import tables
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions, OutputRefused
-from polaroc.evaluation import needs, reader, sums
-from polaroc.evaluation.numbered_rows import NumberedRows
-from polaroc.evaluation.partitions import RangeFiles, ScoreRanges, partitions
+from polaroc.evaluation import reader, request, sums
+from polaroc.evaluation.partitions import NumberedRows, RangeFiles, ScoreRanges, partitions
 from polaroc.files import memory
 from polaroc.files.scratch import PREFIX, scratch_folder
 
@@ -35,8 +34,8 @@ def small(monkeypatch):
 
 def room(rows: int, weight: str | None = None) -> int:
     """Memory for at most so many rows, none of which are positive."""
-    weights = 0 if weight is None else needs.WEIGHT + 2 * needs.WEIGHT_ON_DISK
-    return 2 * rows * (needs.ROW + 2 * needs.ON_DISK + weights)
+    weights = 0 if weight is None else request.WEIGHT + 2 * request.WEIGHT_ON_DISK
+    return 2 * rows * (request.ROW + 2 * request.ON_DISK + weights)
 
 
 def same(found: pl.DataFrame, expected: pl.DataFrame) -> None:

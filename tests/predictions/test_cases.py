@@ -92,6 +92,11 @@ FUNCTIONS = {
         BASE | {"time": "one of ten"},
         {"rule": "recall", "target": 0.5, "confidence": 0.5, "history": 3},
     ),
+    "subgroups": (
+        pr.subgroups,
+        BASE | {"subgroup": "place"},
+        {"measures": ["auc", "brier"], "priors": 0.1, "points": 0.5},
+    ),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
@@ -118,7 +123,8 @@ OTHER_OF = {
     ("compare", "model"): "f",
     ("choose", "model"): "f",
     ("gate", "model"): None,
-    ("operating_points", "cluster"): "place",
+    ("operating_points", "cluster"): "place", ("subgroups", "subgroup"): "one of ten",
+    ("subgroups", "by"): "f",
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
 
@@ -137,6 +143,8 @@ def table_of(result):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs
+    if hasattr(result, "gaps"):
+        return result.parts
     if hasattr(result, "models"):
         return result.models.with_columns(said=pl.lit(" ".join(result.warnings)))
     if hasattr(result, "verdict"):

@@ -251,8 +251,8 @@ OF_POINTS = {
 }
 OF_PRIORS = {
     "evaluate": lambda priors: pr.evaluate(TEST, **NAMES, priors=priors),
-    "evaluate, bca": lambda priors: pr.evaluate(
-        TEST, **NAMES, priors=priors, intervals="bca", measures="auprec"
+    "evaluate, percentile": lambda priors: pr.evaluate(
+        TEST, **NAMES, priors=priors, intervals="percentile", measures="auprec"
     ),
 }
 STEPS = [

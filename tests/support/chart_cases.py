@@ -37,6 +37,12 @@ def comparison(table: pl.DataFrame):
     return pr.compare(measures(table), test_train_ratio=1 / 3)
 
 
+def divided(table: pl.DataFrame):
+    names = {"truth": "truth", "score": "score", "model": "model", "fold": None}
+    points = table["score"].median()
+    return pr.subgroups(table, **names, subgroup="fold", points=points, priors=0.1)
+
+
 def watched(table: pl.DataFrame) -> pl.DataFrame:
     """Three days in use, on the last of which all scores are high."""
     days = table.select("model", "score", day=pl.int_range(pl.len()) % 3 + 1)
@@ -106,5 +112,6 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "regret": lambda table: pr.charts.regret(choice(table)),
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),
     "pairs": lambda table: pr.charts.pairs(comparison(table)),
+    "subgroups": lambda table: pr.charts.subgroups(divided(table)),
     "interaction": lambda table: pr.charts.interaction(measures(table)),
 }

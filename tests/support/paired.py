@@ -1,8 +1,7 @@
 """The paired test of any measure, as `delong` is that of the AUC."""
 
 import polaroc as pr
-from polaroc.comparison.delong import paired_tests
-from polaroc.comparison.fitted import single_measure
+from polaroc.comparison.fitted import paired_tests, single_measure
 
 
 def paired_test(table, measure="auc", prior="observed", over=None, level=0.95, **roles):

@@ -154,17 +154,19 @@ def test_cases_at_a_threshold_called_by_chance_count_as_whichever_is_worse():
         assert found[f"{name}_upper"] == pytest.approx(most.high)
 
 
-def test_weights_that_are_counts_are_rows():
+def test_a_count_is_so_many_rows():
     test, doubled = table(15, 5, 6, 14, w=2), table(30, 10, 12, 28)
-    found = judged(test, weight="w")
+    found = judged(test, count="w")
     assert found == pytest.approx(judged(doubled) | {"positives": 40.0, "negatives": 40.0})
 
 
-def test_other_weights_have_no_intervals():
-    found = judged(table(15, 5, 6, 14, w=1.5), weight="w")
-    assert found["note"] == "weights are not whole numbers: no interval"
-    assert found["cost"] == pytest.approx(0.2 * 0.25 + 0.8 * 0.3)
-    assert all(found[name] is None for name in found if name.endswith(("_lower", "_upper")))
+def test_limits_of_unequal_weights_are_wider():
+    cases = table(15, 5, 6, 14, w=1).with_columns(w=1 + pl.int_range(pl.len()) % 2 * 3)
+    weighted, counted = judged(cases, weight="w"), judged(cases, count="w")
+    for name in ("tpr", "fpr", "precision"):
+        assert weighted[name] == pytest.approx(counted[name])
+        wide, narrow = (one[f"{name}_upper"] - one[f"{name}_lower"] for one in (weighted, counted))
+        assert wide > 1.3 * narrow
 
 
 def test_cost_and_share_of_alarms():

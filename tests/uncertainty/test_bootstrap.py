@@ -7,13 +7,11 @@ from scipy import stats
 from sizes import replicates
 
 import polaroc as pr
-from polaroc.base.arrays import ARRAYS
 from polaroc.base.columns import INTERVAL
 from polaroc.base.private_columns import CLUSTER, DRAW, TRUTH
 from polaroc.errors import InvalidArgument, InvalidPredictions
-from polaroc.measures.catalog import select_measures
 from polaroc.predictions.row_checks import SCORE
-from polaroc.uncertainty.bootstrap_limits import accelerations, limits_of_draws
+from polaroc.uncertainty.bootstrap import limits_of_draws
 from polaroc.uncertainty.draws import draws_of_cells, draws_of_clusters, generator
 from polaroc.uncertainty.pseudo_cases import BEST, WORST, counts_with_pseudo_cases
 
@@ -152,7 +150,7 @@ def test_sampling_weights_that_vary_make_it_less_sure():
     assert counts["std_error"].item() < plain
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
+@pytest.mark.parametrize("method", ["percentile", "logit"])
 def test_clusters_of_weighted_cases_are_those_of_repeated_cases(method):
     # Where whole clusters are drawn, cases of weight two are two cases.
     table = TABLE.filter(pl.col("model") == "A").with_columns(w=pl.int_range(pl.len()) % 2 + 1.0)
@@ -164,7 +162,7 @@ def test_clusters_of_weighted_cases_are_those_of_repeated_cases(method):
         assert found[name].item() == pytest.approx(expected[name].item(), rel=2e-3), name
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
+@pytest.mark.parametrize("method", ["percentile", "logit"])
 def test_how_heavy_a_class_is_leaves_limits_of_the_auc_as_they_are(method):
     # The half case that is added to a class weighs what its cases weigh.
     table = TABLE.filter(pl.col("model") == "A")
@@ -190,7 +188,7 @@ def test_sampling_weights_that_leave_one_case_of_a_class_have_no_interval():
 # --- limits ------------------------------------------------------------------------------------
 
 
-def test_percentile_and_bca_are_scipys_for_one_class():
+def test_percentiles_are_scipys_for_one_class():
     # The AUC against a single pair of negatives is a mean over the positives.
     values = np.sort(np.random.default_rng(1).normal(size=40))
     table = pl.DataFrame(
@@ -202,64 +200,23 @@ def test_percentile_and_bca_are_scipys_for_one_class():
     area = (pl.col("pos") * (pl.col("negatives") - pl.col("fp") + pl.col("neg") / 2)).sum() / 80
     blocks = pl.concat(draws_of_cells(curve, rng, 20_000))
     drawn = blocks.group_by(DRAW).agg(area.alias("auc"))["auc"].to_numpy()
-    (bent,) = accelerations(curve, select_measures("auc", [], None, "exact").measures)
-    for method in ("percentile", "bca"):
-        found = limits_of_draws(won.mean(), drawn, method, 0.95, bent, 1e-3)
-        expected = stats.bootstrap(
-            (won,), np.mean, method=method, n_resamples=20_000, rng=np.random.default_rng(3)
-        )
-        assert found[2] == pytest.approx(expected.standard_error, rel=0.03)
-        assert found[:2] == pytest.approx(tuple(expected.confidence_interval), abs=0.026)
-
-
-def test_acceleration_is_that_of_the_jackknife_of_a_mean():
-    won = np.random.default_rng(1).exponential(size=50)
-    # Placements among very many negatives are the values themselves.
-    negatives = np.linspace(0, 1, 20_001)
-    scores = won / won.max()
-    table = pl.DataFrame({"truth": [True] * 50 + [False] * 20_001, "score": [*scores, *negatives]})
-    (found,) = accelerations(
-        pr.curve(table, **NAMES), select_measures("auc", [], None, "exact").measures
+    found = limits_of_draws(won.mean(), drawn, "percentile", 0.95, 1e-3)
+    expected = stats.bootstrap(
+        (won,), np.mean, method="percentile", n_resamples=20_000, rng=np.random.default_rng(3)
     )
-    centred = won - won.mean()
-    assert found == pytest.approx((centred**3).sum() / 6 / (centred**2).sum() ** 1.5, rel=0.02)
-
-
-@pytest.mark.parametrize("over", [OVER])
-def test_acceleration_of_clusters_of_one_case_is_that_of_cases(over):
-    table = TABLE.filter(pl.col("model") == "A")
-    cases = table.select(
-        pl.col("truth").alias(TRUTH), pl.col("score").alias(SCORE),
-        pl.int_range(pl.len()).alias(CLUSTER),
-    )  # fmt: skip
-    measures = select_measures(None, [0.1], over, "exact", ARRAYS).measures
-    expected = accelerations(ONE, measures)
-    assert accelerations(ONE, measures, cases) == pytest.approx(expected, rel=1e-9)
-    assert all(value != 0 for value in expected)
-
-
-def test_bca_without_bias_and_skewness_is_percentile():
-    drawn = np.linspace(0.3, 0.7, 2001)
-    plain = limits_of_draws(0.5, drawn, "percentile", 0.9, 0.0, 1e-3)
-    assert plain[:2] == pytest.approx((0.32, 0.68))
-    assert limits_of_draws(0.5, drawn, "bca", 0.9, 0.0, 1e-3)[:2] == pytest.approx(plain[:2])
-    # Efron and Tibshirani (1993), Eq. 14.10, by hand: z₀ = Φ⁻¹(0.6), a = 0.1.
-    bias = stats.norm.ppf(0.6)
-    moved = bias + stats.norm.ppf([0.05, 0.95])
-    tails = stats.norm.cdf(bias + moved / (1 - 0.1 * moved))
-    found = limits_of_draws(0.54, drawn, "bca", 0.9, 0.1, 1e-3)[:2]
-    assert found == pytest.approx(0.3 + 0.4 * tails, abs=1e-3)
+    assert found[2] == pytest.approx(expected.standard_error, rel=0.03)
+    assert found[:2] == pytest.approx(tuple(expected.confidence_interval), abs=0.026)
 
 
 @pytest.mark.parametrize(("end", "beyond"), [(0, -1e-15), (1, 1 + 1e-15)])
 def test_limits_are_not_a_rounding_beyond_what_a_measure_can_be(end, beyond):
     drawn = np.append(np.full(150, beyond), np.linspace(0.4, 0.6, 50))
-    assert limits_of_draws(0.55, drawn, "percentile", 0.95, 0.0, 1e-3)[end] == end
+    assert limits_of_draws(0.55, drawn, "percentile", 0.95, 1e-3)[end] == end
 
 
 def test_logit_is_symmetric_in_the_log_odds():
     drawn = np.random.default_rng(0).uniform(0.4, 0.8, 500)
-    lower, upper = limits_of_draws(0.6, drawn, "logit", 0.95, 0.0, 1e-3)[:2]
+    lower, upper = limits_of_draws(0.6, drawn, "logit", 0.95, 1e-3)[:2]
     lower, estimate, upper = (np.log(p / (1 - p)) for p in (lower, 0.6, upper))
     assert upper - estimate == pytest.approx(estimate - lower, rel=1e-9)
 
@@ -269,8 +226,7 @@ def test_logit_is_symmetric_in_the_log_odds():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "positives", "negatives", "auc"),
-    [("percentile", 20, 20, 0.8), ("percentile", 20, 400, 0.9), ("bca", 20, 20, 0.8),
-     ("logit", 20, 400, 0.9)],
+    [("percentile", 20, 20, 0.8), ("percentile", 20, 400, 0.9), ("logit", 20, 400, 0.9)],
 )  # fmt: skip
 def test_coverage_of_the_true_measures(positives, negatives, auc, method):
     curves = binormal.curves(60, positives, negatives, auc, rounded=False, seed=1)
@@ -303,7 +259,7 @@ def test_few_clusters_of_whole_classes_hold_the_true_area():
 
 @pytest.mark.alike
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
+@pytest.mark.parametrize("method", ["percentile", "logit"])
 def test_limits_are_near_those_of_the_influence(method):
     found = pr.bootstrap(CURVES, priors=0.3, over=(0.2, 0.6), method=method)
     expected = pr.intervals(CURVES, priors=0.3, over=(0.2, 0.6))
@@ -324,7 +280,7 @@ NOTHING_TO_SAY = {
 @pytest.mark.product
 @pytest.mark.parametrize(("positives", "negatives", "note"), NOTHING_TO_SAY.values(),
                          ids=NOTHING_TO_SAY)  # fmt: skip
-@pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
+@pytest.mark.parametrize("method", ["percentile", "logit"])
 def test_where_the_sample_says_nothing_limits_are_null_with_a_note(
     positives, negatives, note, method
 ):
@@ -357,15 +313,14 @@ def test_columns_schemas_and_kinds_of_frame(by):
 
 @pytest.mark.alike
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["percentile", "bca"])
-def test_evaluate_resamples_as_bootstrap_does(method):
+def test_evaluate_resamples_as_bootstrap_does():
     asked = {"priors": ["observed", 0.5], "over": OVER}
     # Of rows that share a patient both say so, of which curves know nothing.
     table = TABLE.drop("patient")
-    found = pr.evaluate(table, **NAMES, **asked, intervals=method, level=0.9)
-    expected = pr.bootstrap(CURVES, **asked, method=method, level=0.9)
+    found = pr.evaluate(table, **NAMES, **asked, intervals="percentile", level=0.9)
+    expected = pr.bootstrap(CURVES, **asked, level=0.9)
     assert_frame_equal(found, expected, rel_tol=1e-9)
-    rows = pr.bootstrap(table, **NAMES, **asked, method=method, level=0.9)
+    rows = pr.bootstrap(table, **NAMES, **asked, level=0.9)
     assert_frame_equal(rows, expected, rel_tol=1e-9)
 
 

@@ -55,7 +55,7 @@ def test_copies_of_a_row_tell_no_more_than_the_row(method, score_prior, priors):
     assert (independent["std_error"] < 0.7 * expected["std_error"]).all()
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca", "logit"])
+@pytest.mark.parametrize("method", ["percentile", "logit"])
 def test_so_they_do_where_clusters_are_drawn(method):
     asked = {"measures": ["auc", "auprec"], "priors": 0.1, "draws": 200, "method": method}
     found, expected = (
@@ -163,13 +163,6 @@ def test_clusters_that_are_missing_are_refused():
 def test_without_intervals_clusters_have_no_bearing():
     asked = {"intervals": None, "measures": "auc"}
     assert_frame_equal(sure(TABLE, cluster="patient", **asked), sure(TABLE, **asked))
-
-
-def test_weights_of_clustered_cases_are_counts():
-    halves = TABLE.with_columns(w=0.5)
-    for table in (halves, halves.lazy()):
-        with pytest.raises(InvalidPredictions, match="not whole numbers"):
-            sure(table, cluster="patient", weight="w").lazy().collect()
 
 
 def test_a_column_of_patients_is_doubted_until_it_is_their_cluster():

@@ -1,4 +1,4 @@
-"""Rows that are given several times say no more than the rows, where clusters tell they are one."""
+"""What rows say that are given several times: as copies in clusters, by a count, by a weight."""
 
 from collections.abc import Callable
 
@@ -100,6 +100,9 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     },
     "bootstrap": bootstrapped,
     "apply_thresholds": applied,
+    "subgroups": lambda table, **roles: pr.subgroups(
+        table, **NAMES, **roles, subgroup=pl.col("row") % 2, points=0.5, priors=0.2
+    ).parts.drop(COUNTS),
     "delong": lambda table, **roles: pr.delong(table, **NAMES, **roles).drop("note"),
     "compare, auc": compared("auc"),
     "compare, auprec": compared("auprec", **AT),
@@ -113,6 +116,13 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     "gate, auc": gated("auc"),
     "gate, iauprec": gated("iauprec", **RANGE),
     "gate, brier": gated("brier", **AT),
+}
+# Where cases are counted.
+OF_COUNTS: dict[str, Callable[..., pl.DataFrame]] = {
+    "check_calibration": lambda table, **roles: pr.check_calibration(table, **NAMES, **roles),
+    "operating_points": lambda table, **roles: pr.operating_points(
+        pr.cases(table, **NAMES, **roles), constraints={"recall": 0.5}, confidence=0.9
+    ),
 }
 # Where cases are taken for independent.
 REFUSED: dict[str, Callable[..., object]] = {
@@ -137,7 +147,7 @@ def test_copies_in_clusters_say_what_the_rows_say(name, cluster, times):
     once = function(TABLE, case="row", cluster=cluster)
     found = function(copies(times), case="case", cluster=cluster)
     assert np.isfinite(widths(found)).all()
-    if name in ("choose, costs", "apply_thresholds") and cluster is THREES:
+    if name in ("choose, costs", "apply_thresholds", "subgroups") and cluster is THREES:
         # Clusters that vary less than independent rows count as the rows, and copies are more.
         found, once = (table.drop(cs.matches("upper|lower|expected")) for table in (found, once))
     assert_frame_equal(found, once, rel_tol=1e-7, abs_tol=1e-10)
@@ -164,6 +174,64 @@ def test_without_clusters_copies_say_more(name):
     function = FUNCTIONS[name]
     rows, more = function(TABLE, case="row"), function(copies(4), case="case")
     assert (widths(more) < 0.8 * widths(rows)).all()
+
+
+@pytest.mark.parametrize("cluster", [None, THREES], ids=["alone", "threes"])
+@pytest.mark.parametrize("name", [*FUNCTIONS, "check_calibration", "operating_points"])
+def test_a_count_stands_for_so_many_rows(name, cluster):
+    function = (FUNCTIONS | OF_COUNTS)[name]
+    if cluster is not None and name in OF_COUNTS:
+        return
+    times = pl.col("row") % 4
+    # Copies of a case are cases of their own.
+    rows = (
+        TABLE.with_columns(copy=pl.int_ranges(0, times))
+        .explode("copy", empty_as_null=False)
+        .with_columns(case=4 * pl.col("row") + pl.col("copy"))
+    )
+    roles = {} if cluster is None else {"cluster": cluster}
+    if name == "bootstrap" and cluster is None:
+        roles = {"cluster": None}
+    counted = function(TABLE, case="row", count=times, **roles)
+    expected = function(rows, case="case", **roles)
+    assert_frame_equal(counted, expected, rel_tol=1e-7, abs_tol=1e-10, check_dtypes=False)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_of_weights_only_the_ratios_matter(name):
+    function = FUNCTIONS[name]
+    roles = {"cluster": None} if name == "bootstrap" else {}
+    weight = 1 + pl.col("row") % 7
+    found = function(TABLE, case="row", weight=weight, **roles)
+    thousands = function(TABLE, case="row", weight=weight * 1024, **roles)
+    assert np.isfinite(widths(found)).all()
+    assert_frame_equal(thousands, found, rel_tol=1e-7, abs_tol=1e-10)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"bootstrap"}))
+def test_equal_weights_are_no_surer_than_none(name):
+    function = FUNCTIONS[name]
+    rows, weighted = function(TABLE, case="row"), function(TABLE, case="row", weight=pl.lit(3.7))
+    for column in ("estimate", "std_error", "difference", "mean"):
+        if column in rows.columns:
+            assert weighted[column].to_list() == pytest.approx(rows[column].to_list(), rel=1e-9)
+    if "probability_best" not in rows.columns:
+        assert (widths(weighted) >= widths(rows) - 1e-9).all()
+        assert (widths(weighted) <= 1.1 * widths(rows)).all()
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"bootstrap"}))
+def test_parts_of_a_weighted_case_in_a_cluster_say_what_it_says(name):
+    function = FUNCTIONS[name]
+    whole = function(TABLE, case="row", weight=1.0 + pl.col("row") % 5, cluster="row")
+    parts = function(copies(3), case="case", weight=(1.0 + pl.col("row") % 5) / 3, cluster="row")
+    assert_frame_equal(parts, whole, rel_tol=1e-7, abs_tol=1e-10)
+
+
+@pytest.mark.parametrize("name", OF_COUNTS)
+def test_sampling_weights_are_refused_where_cases_are_counted(name):
+    with pytest.raises(PolarocError, match=r"(?s)does not honour 'weight'.*name them as count"):
+        OF_COUNTS[name](TABLE, case="row", weight=pl.lit(2.5))
 
 
 @pytest.mark.parametrize("name", REFUSED)

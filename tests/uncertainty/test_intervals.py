@@ -189,7 +189,7 @@ def test_where_there_is_no_estimate_there_is_no_interval():
 @pytest.mark.slow
 @given(
     tables(kinds=("none", "whole"), max_rows=14),
-    st.sampled_from(["logit", "wald", "percentile", "bca"]),
+    st.sampled_from(["logit", "wald", "percentile"]),
     st.sampled_from(["exact", "linear", "step"]),
 )
 def test_limits_hold_the_estimate_or_are_null_with_a_note(frame, method, interpolation):
@@ -214,24 +214,22 @@ def test_limits_hold_the_estimate_or_are_null_with_a_note(frame, method, interpo
     assert untold["note"].null_count() == 0
 
 
-def test_weights_that_are_not_counts_have_no_interval():
+def test_curves_of_weights_that_are_not_counts_have_no_interval():
     weighted = TWENTY.with_columns(weight=pl.lit(0.5))
-    for table in (weighted, weighted.lazy()):
-        with pytest.raises(InvalidPredictions, match="20 weights are not whole"):
-            sure(table, weight="weight").lazy().collect()
     found = weighted.pipe(pr.curve, **NAMES, weight="weight").pipe(pr.intervals)
     assert found.select(INTERVAL).null_count().row(0) == (found.height,) * 3
     assert found["note"].str.contains("not counts").all()
     assert found["estimate"].null_count() == 0
 
 
-# Of the first key all scores are there twice, so that its cells look like counts.
-@pytest.mark.parametrize("method", ["wald", "percentile"])
-def test_rows_of_which_one_key_has_such_weights_are_refused(method):
-    twice = pl.concat([TWENTY, TWENTY])
-    by_key = pl.concat([twice.with_columns(key=pl.lit(k), weight=pl.lit(k / 2)) for k in (1, 2)])
-    with pytest.raises(InvalidPredictions, match="40 weights are not whole"):
-        sure(by_key, by="key", weight="weight", measures="auc", intervals=method)
+@pytest.mark.parametrize("wrong", [0.5, -1.0, 2.0**54])
+def test_a_count_that_is_no_whole_number_is_refused(wrong):
+    counted = TWENTY.with_columns(count=pl.lit(wrong))
+    for table in (counted, counted.lazy()):
+        with pytest.raises(InvalidPredictions, match=r"(?s)20 invalid counts.*Hint: .*as weight"):
+            sure(table, count="count").lazy().collect()
+    with pytest.raises(InvalidArgument, match=r"(?s)count and weight are both given.*Hint: repeat"):
+        sure(TWENTY.with_columns(n=2), count="n", weight=pl.lit(0.5))
 
 
 @pytest.mark.parametrize(
@@ -300,17 +298,14 @@ def test_where_negatives_abound_intervals_are_no_wider_than_need_be():
         assert width < 1.15 * 2 * 1.96 * own["estimate"].std()
 
 
-@pytest.mark.alike
-@pytest.mark.parametrize("method", ["logit", "wald", "percentile", "bca"])
-def test_weights_are_said_to_be_taken_for_counts(method):
-    twice = TWENTY.with_columns(weight=2)
-    asked = {"measures": "auc", "intervals": method}
-    weighted = sure(twice, **asked, weight="weight")
-    assert weighted["note"].to_list() == ["weights taken for counts of cases"]
-    assert sure(TWENTY, **asked)["note"].to_list() == [None]
-    if method in ("logit", "wald"):
-        rows = sure(pl.concat([TWENTY, TWENTY]), **asked)
-        assert_frame_equal(weighted.select(INTERVAL), rows.select(INTERVAL), rel_tol=1e-10)
+def test_weights_of_a_curve_are_said_to_be_taken_for_counts():
+    twice = TWENTY.with_columns(n=2)
+    found = [
+        pr.intervals(pr.curve(twice, **NAMES, **{role: "n"}), measures="auc")["note"].item()
+        for role in ("weight", "count")
+    ]
+    assert found == ["weights taken for counts of cases"] * 2
+    assert sure(twice, measures="auc", count="n")["note"].item() is None
 
 
 CORRECTED = ["auprec_corrected", "iauprec_corrected"]

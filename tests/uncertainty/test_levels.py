@@ -71,9 +71,6 @@ CALLS = {
 # The same function, asked for limits of another kind.
 MORE = {
     "compare, one test set": lambda **at: pr.compare(ONE, "auc", **NAMES, **at).pairs,
-    "compare, one dataset": lambda **at: pr.compare(
-        TABLE, "auc", **NAMES, target="dataset", **at
-    ).pairs,
     "choose, tests": lambda **at: pr.choose(
         TABLE, **NAMES, case=None, test_train_ratio=0.5, over=OVER, **at
     ).comparison.pairs,

@@ -36,9 +36,9 @@ def test_intervals_are_those_of_polars(engine: Engine):
     )
     uploaded = engine.table(table)
     asked = COLUMNS | {"weight": "weight", "nulls": "drop", "priors": ["observed", 0.1]}
-    # All of them are finished here, from the same cells; percentiles are of the draws of "bca".
+    # All of them are finished here, from the same cells.
     every = ALL_CASES and engine.name == "duckdb"
-    methods = ("percentile", "bca", "wald", "logit") if every else ("logit",)
+    methods = ("percentile", "wald", "logit") if every else ("logit",)
     for method in methods:
         how = {"intervals": method, "level": 0.9}
         if method == "percentile":

@@ -41,8 +41,9 @@ def test_what_they_lack_there_is_refused_by_name():
     for asked in ({"memory": "4GB"}, {"progress": True}, {"scratch": "."}):
         with pytest.raises(InvalidArgument, match=rf"(?s){next(iter(asked))} is given.*Hint: "):
             pr.evaluate(there, **ROLES, **asked)
-    with pytest.raises(InvalidArgument, match=r"(?s)does not honour 'count'.*Hint: "):
-        pr.evaluate(pr.cases(there, **ROLES, count="fold"))
+    for role in ("cluster", "weight"):
+        with pytest.raises(InvalidArgument, match=rf"(?s)does not honour '{role}'.*Hint: "):
+            pr.evaluate(pr.cases(there, **ROLES, **{role: "fold"}), intervals="logit")
     with pytest.raises(InvalidArgument, match=r"(?s)no argument 'prior'.*did you mean 'priors'"):
         pr.evaluate(there, **ROLES, prior=0.1)
     with pytest.raises(InvalidArgument, match="by is given beside cases"):

@@ -77,15 +77,12 @@ def check_ratio(ratio: object) -> None:
             "a fold, which the table does not tell.",
             hint=Hint(
                 "{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or {case} where its "
-                "values are the cases of one cross-validation; compare({target}) needs none; for "
-                "fitted models on one test set, compare(target='trained') and predictions.",
-                command_line="{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or "
-                "{case} where its values are the cases of one cross-validation; `polaroc compare "
-                "{target}` needs none, nor does --target trained, for predictions of fitted "
-                "models on one test set.",
+                "values are the cases of one cross-validation; {halves} need none, nor do "
+                "predictions of fitted models on one test set, {target}.",
                 test_train_ratio=0.25,
                 case="id",
-                target="dataset",
+                halves=...,
+                target="trained",
             ),
         )
 

@@ -132,3 +132,16 @@ def error_of_mean(sd: Quantity, blocks: Quantity, test_train_ratio: float) -> Qu
     0.1
     """
     return sd * (1 / blocks + test_train_ratio) ** 0.5
+
+
+def equal_units(weights: "Array") -> int:
+    """As many units of equal weight as tell a variance as well (Satterthwaite 1946).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> equal_units(np.full(30, 2.5)), equal_units(np.repeat([1.0, 20.0], [30, 3]))
+    (30, 3)
+    """
+    squares = weights**2
+    return int(squares.sum() ** 2 / (squares**2).sum() * (1 + ROUNDING)) if weights.size else 0

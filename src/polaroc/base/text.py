@@ -22,6 +22,21 @@ def capitalised(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
+    """The first rows of a table as text.
+
+    Examples
+    --------
+    >>> listed_rows(pl.DataFrame({"model": ["A", "B"], "fold": [1, 2]}))
+    "model='A', fold=1; model='B', fold=2"
+    """
+    first = "; ".join(
+        ", ".join(f"{name}={value!r}" for name, value in row.items())
+        for row in rows.head(highest).iter_rows(named=True)
+    )
+    return first + (f" and {rows.height - highest} more" if rows.height > highest else "")
+
+
 def is_utf8(text: str) -> bool:
     """Whether text has no byte of another encoding, as names of files and arguments may.
 

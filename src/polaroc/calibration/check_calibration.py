@@ -12,7 +12,7 @@ from polaroc.curves.curve import curve, in_order
 from polaroc.measures.scoring import NOT_PROBABILITIES
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.roles import BESIDE, OF_COUNTS, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import OBSERVED, reweighted, skew
@@ -23,7 +23,6 @@ RESULT = {
     "slope": pl.Float64(), "statistic": pl.Float64(), "freedom": pl.Int64(),
     "p_value": pl.Float64(),
 }  # fmt: skip
-NOT_COUNTS = "weights are not counts of cases: no test"
 # Cases of the rarer class below which the prior of the cases is known too badly.
 FEW = 30
 TOO_FEW = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
@@ -32,7 +31,7 @@ NO_SLOPE = "all scores are equal, or separate the classes: no slope"
 
 # The test takes cases as independent, so clusters are refused.
 @frame_of_cases(
-    [*COUNTED_BY, "score_prior"],
+    [*OF_COUNTS, "score_prior"],
     no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
 )
 def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
@@ -47,7 +46,6 @@ def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyF
     ----------
     cases
         Predictions, one row per case: the result of `cases`, or any table that it takes.
-        Weights count cases.
     **columns
 
     Returns
@@ -128,8 +126,6 @@ def _test(curve: pl.DataFrame, score_prior: Prior) -> dict[str, Any]:
         "prior": positives / (positives + negatives),
         "mean_score": float(size @ score) / float(size.sum()),
     }
-    if any((counts % 1).any() for counts in (pos, neg)):
-        return row | {"note": NOT_COUNTS}
     test = recalibration(score, pos, neg, fitted_prior=score_prior != OBSERVED)
     line = fitted_line(score, pos, neg)
     note = None if line is not None else NO_SLOPE

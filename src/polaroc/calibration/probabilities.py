@@ -35,7 +35,7 @@ OF_ROW, ROW_NOTE = private("score_of_row"), private("row_note")
 
 @frame_of_cases(
     ["score", "model", "fold", "by"],
-    no_bearing=["truth", "positive", "nulls", "weight", *BESIDE],
+    no_bearing=["truth", "positive", "nulls", "count", "weight", *BESIDE],
     needed=["score"],
     whole=True,
 )

@@ -3,6 +3,7 @@
 from polaroc.charts.accsens import accsens_plane
 from polaroc.charts.by_period import periods
 from polaroc.charts.by_prior import auprec_by_prior, interaction
+from polaroc.charts.by_subgroup import subgroups
 from polaroc.charts.calibration import reliability
 from polaroc.charts.choice import regret, winner_map
 from polaroc.charts.costs import cost_curves, decision_curves
@@ -21,7 +22,7 @@ from polaroc.charts.theme import palette
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "dominance", "explorer",
     "export", "interaction", "monitor", "operating_drift", "pairs", "palette", "periods", "pr",
-    "regret", "reliability", "roc", "save", "skew_effect", "surface", "winner_map",
+    "regret", "reliability", "roc", "save", "skew_effect", "subgroups", "surface", "winner_map",
 ]  # fmt: skip
 
 

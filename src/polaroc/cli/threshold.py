@@ -112,7 +112,7 @@ def _chosen(call: Call) -> pl.DataFrame:
 def _judged(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] | None]:
     """Thresholds of a file, or one number, on these cases, and the range they are for."""
     call.refuse_others(apply_thresholds, FOR_CHOOSING)
-    in_use = None if Path(apply).is_file() else _number(apply)
+    in_use = None if Path(apply).is_file() else number_of(apply)
     if in_use is not None:
         return call(call.in_memory, apply_thresholds, points=in_use), None
     if not Path(apply).is_file():
@@ -120,8 +120,7 @@ def _judged(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] |
             f"--apply is {apply!r}, and there is no such file.",
             hint="give the file that `polaroc threshold --out` wrote, or a number.",
         )
-    saved = SavedThresholds.read(Path(apply))
-    saved.check(call.curves, keys_of(call.curves), call.score)
+    saved = saved_thresholds(call, Path(apply))
     points = saved.table(call.in_memory.table.schema)
     # The tuning table was told by its fingerprint.
     judged: pl.DataFrame = call(call.in_memory, apply_thresholds, points=points, same_table=True)
@@ -133,12 +132,19 @@ def _judged(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] |
     return join_on(judged, promises, saved.keys, "left"), saved.over
 
 
+def saved_thresholds(call: Call, file: Path) -> SavedThresholds:
+    """The thresholds of a file, refused where they are not for these cases."""
+    saved = SavedThresholds.read(file)
+    saved.check(call.curves, keys_of(call.curves), call.score)
+    return saved
+
+
 def keys_of(curves: pl.DataFrame) -> list[str]:
     """The keys of curves."""
     return curve_keys(curves.lazy())
 
 
-def _number(word: str) -> float | None:
+def number_of(word: str) -> float | None:
     """The number that a word is."""
     try:
         return float(word)

@@ -191,6 +191,8 @@ def corrected(models: pl.DataFrame, measure: str, *, higher: bool = True) -> lis
     Models that vary together move together, which can outweigh the shrinking: then there is nothing
     to say.
     """
+    if models.height < 2:
+        return []
     mean, expected = models.select("mean", "expected").row(0)
     too, far = ("high", "highest") if higher else ("low", "lowest")
     picked = (

@@ -7,24 +7,15 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import single_column, with_level
+from polaroc.base.columns import single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
 from polaroc.base.private_columns import TRUTH, private
 from polaroc.base.rounding import short_threshold
 from polaroc.base.text import capitalised
-from polaroc.comparison.answer import (
-    PER_CASE,
-    changes,
-    corrected,
-    count_tied,
-    describe_evidence,
-    describe_priors,
-    first_words,
-    how_sure,
-)
-from polaroc.comparison.choice import Choice
+from polaroc.comparison.answer import PER_CASE, count_tied, describe_priors, first_words, how_sure
+from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared, doubted
 from polaroc.comparison.letters import check_result_name
@@ -42,11 +33,12 @@ from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.subgroup_promises import names_of_subgroups
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
-from polaroc.uncertainty.test_sets import WEIGHTED, of_thresholds
+from polaroc.uncertainty.test_sets import of_thresholds
 
 EXPECTED_COST = "expected_cost"
 AT, KNOWN, WHY = (private(name) for name in ("at", "known", "why"))
@@ -68,6 +60,7 @@ class Stakes(NamedTuple):
     constraints: Mapping[str, float] | None
     confidence: float | None
     estimate: pl.DataFrame | None = None  # whose belief `over` is
+    subgroups: tuple[str, ...] = ()  # the columns of which each value keeps the promise
 
     @property
     def belief(self) -> Belief:
@@ -104,7 +97,7 @@ class Stakes(NamedTuple):
         if self.confidence is None:
             return None
         limits = resolve_constraints(self.constraints, "cost", None, self.over)
-        return promise(limits.limits, self.confidence, self.at or limits.ends)
+        return promise(limits.limits, self.confidence, self.at or limits.ends, self.subgroups)
 
 
 def stakes_of(
@@ -146,9 +139,11 @@ def choose_by_cost(
             ),
         )
     given = compared(cases)
-    # Thresholds that cost least need no clusters, those with a promise do.
-    like = cases if stakes.confidence is not None else replace(cases, cluster=None)
+    # Thresholds that cost least need neither clusters nor subgroups, those with a promise do.
+    like = cases if stakes.confidence is not None else replace(cases, cluster=None, subgroup=())
     tuned = alike(like, tuning, find=("fold",)).collect()
+    if tuned.subgroup:
+        stakes = stakes._replace(subgroups=tuple(names_of_subgroups(tuned)))
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
@@ -174,19 +169,19 @@ def choose_by_cost(
         )
     thresholds = (
         stakes.thresholds(tuned, models).rename(named)
-        if tuned.cluster is not None
+        if tuned.cluster is not None or tuned.subgroup
         else stakes.thresholds(curves, models)
     )
     judged = _judged(own, model, thresholds, stakes, level)
     rated = judged.filter(KNOWN)
-    if own.weight is not None or rated.is_empty():
-        evidence = without(WEIGHTED)
+    if rated.is_empty():
+        evidence = without("no model has a threshold")
     else:
         scored, of_models = _scored(own, rated), rated["threshold"].to_list()
         mean = stakes.belief.mean
         evidence = of_thresholds(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
     warnings = [*given.left_out, *in_both, *doubted(own)]
-    return _choice(judged, rated, model, stakes, evidence, level, warnings, (own_curves, curves))
+    return _choice(judged, rated, stakes, evidence, level, warnings, (own_curves, curves))
 
 
 def _refuse_folds(cases: Cases[pl.DataFrame]) -> None:
@@ -259,48 +254,39 @@ def _by_case(cases: Cases[pl.DataFrame]) -> pl.DataFrame:
 def _choice(
     judged: pl.DataFrame,
     rated: pl.DataFrame,
-    model: str,
     stakes: Stakes,
     evidence: Evidence,
     level: float,
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
-    measured, exact = stakes.expected(rated), (rated[name].to_numpy() for name in COST_LIMITS)
-    known = posterior(evidence, higher=False, level=level) if evidence.is_known else None
+    measured, models = stakes.expected(rated), rated.to_series(0)
+    known = posterior(evidence, higher=False, level=level)
     if known is not None:
+        exact = (rated[name].to_numpy() for name in COST_LIMITS)
         known = of_costs(known, measured.expected[0], *exact)
-    priors = measured.prior_table(rated[model])
-    ranked = measured.model_table(rated[model], known).with_columns(sens=pl.lit(None, pl.Float64))
-    ranked = join_on(ranked, rated.select(model, *OF_THRESHOLD), [model], "left", order="left")
-    unrated = judged.filter(~pl.col(KNOWN)).select(model, *OF_THRESHOLD[:3])
-    models = pl.concat([ranked, unrated], how="diagonal").pipe(with_level, level)
-    is_any = not ranked.is_empty()
-    lacking = judged.filter(~pl.col(KNOWN)).select(model, "note").rows()
-    threshold = ranked["threshold"][0] if is_any else None
-    return Choice(
-        answer=_sentence(ranked, stakes, curves, is_bound=evidence.is_bound)
-        + _without_threshold(judged, model)
-        if is_any
-        else _why_none(judged, model),
-        models=models,
-        priors=priors,
-        warnings=(
-            *([describe_evidence(evidence)] if is_any else []),
-            *(corrected(ranked, "cost", higher=False) if ranked.height > 1 else []),
-            *changes(priors),
+    unrated = judged.filter(~pl.col(KNOWN))
+    lacking = unrated.select(models.name, "note")
+
+    def answer(ranked: pl.DataFrame) -> str:
+        if ranked.is_empty():
+            return _why_none(judged)
+        said = _sentence(ranked, stakes, curves, is_bound=evidence.is_bound)
+        return said + _without_threshold(judged)
+
+    of_rates = rated.select(models.name, pl.lit(None, pl.Float64).alias("sens"), *OF_THRESHOLD)
+    choice = choice_among(
+        models, measured, evidence, known, of_rates, answer,
+        name="cost", limits=(0.0, None), level=level,
+        unranked=unrated.select(models.name, *OF_THRESHOLD[:3]),
+        last=(
             *([] if stakes.estimate is None else [stakes.belief.interval_note]),
-            *(f"No cost of {noted}" for noted in noted_by_kind(lacking)),
+            *(f"No cost of {noted}" for noted in noted_by_kind(lacking.rows())),
             *warnings,
         ),
-        comparison=None,
-        over=stakes.belief,
-        measure=EXPECTED_COST,
-        folds=(),
-        level=level,
-        is_bound=evidence.is_bound,
-        promise=stakes.promise() if threshold is not None else None,
-    )
+        comparison=None, measure=EXPECTED_COST, folds=(), fold_count=1,
+    )  # fmt: skip
+    return choice if choice.threshold is None else replace(choice, promise=stakes.promise())
 
 
 def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -> Posterior:
@@ -311,14 +297,14 @@ def of_costs(known: Posterior, means: "Array", lower: "Array", upper: "Array") -
     """
     corrected = known.expected - means
     return known._replace(
-        lower=np.maximum(np.fmin(known.lower, lower + np.minimum(corrected, 0)), 0),
+        lower=np.fmin(known.lower, lower + np.minimum(corrected, 0)),
         upper=np.fmax(known.upper, upper + np.maximum(corrected, 0)),
     )
 
 
-def _why_none(judged: pl.DataFrame, model: str) -> str:
+def _why_none(judged: pl.DataFrame) -> str:
     """Why no model has a threshold."""
-    notes = judged.filter(pl.col("note").is_not_null()).select(model, "note")
+    notes = judged.drop_nulls("note").select(judged.columns[0], "note")
     is_promise = notes["note"].str.starts_with(NOT_PROMISED).all()
     start = NOT_PROMISED if is_promise else "no model has a threshold that may be used: "
     start = capitalised(start)
@@ -352,9 +338,9 @@ def _sentence(
     return f"{take_first(ranked)}, and {act}. {cost_in_words(ranked, stakes)} {sure}".rstrip()
 
 
-def _without_threshold(judged: pl.DataFrame, model: str) -> str:
+def _without_threshold(judged: pl.DataFrame) -> str:
     """The models of which no threshold keeps to the constraints: they are not compared."""
-    models = judged.filter(pl.col("note").str.starts_with(NOT_PROMISED))[model].to_list()
+    models = judged.filter(pl.col("note").str.starts_with(NOT_PROMISED)).to_series(0).to_list()
     if not models:
         return ""
     have = "has" if len(models) == 1 else "have"

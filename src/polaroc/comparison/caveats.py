@@ -1,21 +1,37 @@
-"""Assumptions of the tests, and their measured false-positive rates.
+"""What the tests assume, and how often they err where models are equal: figures of simulations."""
 
-The rates are those of ``python tests/benchmarks/error_rates.py``.
-"""
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from math import isinf
+from pathlib import Path
+from typing import Any
 
-from math import exp, isinf, lgamma
+import polars as pl
 
-from polaroc.comparison.design import FoldValues, Plan
-from polaroc.comparison.layout import Layout
-from polaroc.comparison.measured_rates import (
-    better_folds,
-    dataset_rates,
-    measured_rates,
-    trained_rates,
-)
+from polaroc.base.rounding import percent
+from polaroc.comparison.design import FoldValues, Layout, Plan
 from polaroc.errors import Hint
 from polaroc.uncertainty.evidence import Contrasts, Evidence
 
+HERE = Path(__file__).parent
+SAMPLE = "AUC, 80 + 240 cases"
+ERRS = "How often the test errs was measured where"
+FOUND = "at levels of 95 and 99.5 % it found a difference in at most"
+# Numbers of models with which rates were measured; of more, those of the last are quoted.
+MODELS = (2, 3, 10)
+# Tolerance of a ratio against a measured design, so that 0.11 matches 10 folds.
+SAME_RATIO = 0.005
+# Of linear discriminants, which is the greatest of which it was counted how often it is found.
+LEAD = 0.07
+# Rates where models are equal, at α = 0.05 and 0.005, by what they were measured with.
+# Between algorithms, whether the 99 % interval of one lies above 1.25 α, and the share found of a
+# lead: `just error-rates --table`.
+DESIGN_RATES = HERE / "design_rates.csv"
+# Of two fitted models, by measure, cases and correlation of the scores: `just gate --only equal`.
+TRAINED_RATES = HERE / "trained_rates.csv"
+# Of P-ROC's analyses of variance, equal on the dataset or over the population: `just test-rates`.
+ANOVA_RATES = HERE / "anova_rates.csv"
 HOLD_OUTS = 20
 SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"
 ASSUMPTION = (
@@ -28,22 +44,58 @@ OF_CLUSTERS = "How often the test errs depends on the clusters, and was not meas
 MAX_MODELS = 10
 
 
+@dataclass(frozen=True)
+class MeasuredFolds:
+    """Folds for which rates were measured."""
+
+    name: str
+    words: str
+    folds: int
+    per_repeat: int  # 0 of hold-outs
+    ratio: float
+    named: bool = False  # whether the same numbers of folds may be others
+
+    def are(self, layout: Layout, ratio: float | None) -> bool:
+        """Whether these are the folds, as far as their numbers tell, and the ratio if known."""
+        if layout.folds != self.folds or abs(self.ratio - (ratio or self.ratio)) > SAME_RATIO:
+            return False
+        if layout.kind is None:
+            # Without a ratio so many hold-outs; other numbers may be of any folds.
+            return not self.named and (ratio is not None or not self.per_repeat)
+        if layout.kind == "hold-outs":
+            return not self.per_repeat
+        return layout.per_repeat == self.per_repeat
+
+
+MEASURED = (
+    MeasuredFolds("one 10-fold", "one stratified 10-fold", 10, 10, 1 / 9),
+    MeasuredFolds("ten 10-folds", "ten stratified 10-folds", 100, 10, 1 / 9),
+    MeasuredFolds("5 hold-outs", "5 hold-outs 80/20", 5, 0, 1 / 4, named=True),
+    MeasuredFolds("20 hold-outs", "20 hold-outs 80/20", 20, 0, 1 / 4),
+    MeasuredFolds("30 hold-outs", "30 hold-outs 80/20", 30, 0, 1 / 4),
+    MeasuredFolds("5x2", "five stratified 2-folds", 10, 2, 1.0),
+)
+
+
 def of_table(table: FoldValues, pairs: Contrasts, plan: Plan, evidence: Evidence) -> list[str]:
     """Warnings on the tests of a balanced table."""
     layout, models = table.layout, len(table.models)
-    if plan.halves:
-        warnings = half_split(models, plan, layout, evidence)
-    elif plan.target == "algorithm":
-        warnings = algorithm(plan, layout, models, evidence)
-    else:
-        warnings = dataset(layout)
-        least_p_value = exp((1 - layout.folds) * lgamma(models + 1))
-        if least_p_value > 1 - plan.level:
-            warnings.append(
-                f"With {models} models on {layout.folds} folds a permutation p-value cannot be "
-                f"below {least_p_value:.2g}: that test can find nothing at a level of "
-                f"{100 * plan.level:g} %."
-            )
+    warnings = [ASSUMPTION + evidence.doubts[0], *evidence.doubts[1:]]
+    if plan.halves and layout.kind is None:
+        warnings.append(
+            "Nothing tells whether the folds test every case as often, so they count as hold-outs, "
+            "whose means vary more: name their repeats in a key 'repeat', as "
+            "cross_val_predictions does, and more may be found."
+        )
+    if plan.halves and models > MAX_MODELS:
+        warnings.append(
+            f"The test was tried with up to {MAX_MODELS} models, not with {models}: leave out "
+            "those that do not matter."
+        )
+    if plan.halves or plan.test_train_ratio:
+        warnings.append(measured_rates(plan, layout, models))
+    if plan.test_train_ratio and not plan.halves:
+        warnings += better_folds(plan, layout)
     if pairs.constant.any():
         constant = (table.models[places[pairs.constant]] for places in (pairs.first, pairs.second))
         named = [f"{a!r} and {b!r}" for a, b in zip(*constant, strict=True)]
@@ -62,61 +114,15 @@ def trained(evidence: Evidence, measure: str, *, paired: bool) -> tuple[str, str
     return about, trained_rates(measure) if isinf(evidence.freedom) else OF_CLUSTERS
 
 
-def half_split(models: int, plan: Plan, layout: Layout, evidence: Evidence) -> list[str]:
-    """Warnings on tests for algorithms with the variance of halves."""
-    warnings = [ASSUMPTION + evidence.doubts[0]]
-    if layout.kind is None:
-        warnings.append(
-            "Nothing tells whether the folds test every case as often, so they count as hold-outs, "
-            "whose means vary more: name their repeats in a key 'repeat', as "
-            "cross_val_predictions does, and more may be found."
-        )
-    if models > MAX_MODELS:
-        warnings.append(
-            f"The test was tried with up to {MAX_MODELS} models, not with {models}: leave out "
-            "those that do not matter."
-        )
-    return [*warnings, measured_rates(plan, layout, models)]
-
-
-def algorithm(plan: Plan, layout: Layout, models: int, evidence: Evidence) -> list[str]:
-    """Warnings on tests for algorithms."""
-    warnings = [ASSUMPTION + evidence.doubts[0], *evidence.doubts[1:]]
-    if not plan.test_train_ratio:
-        return warnings
-    return [*warnings, measured_rates(plan, layout, models), *better_folds(plan, layout)]
-
-
-def dataset(layout: Layout) -> list[str]:
-    """Warnings on tests for one dataset."""
-    measured = dataset_rates(layout)
-    if measured is None:
-        measured = f"How often the test errs was not measured for {layout.folds} folds."
-    population = (
-        f", of which it errs in 0.27 to 0.37 at a level of 99.5 % ({SETTING})"
-        if layout.folds == HOLD_OUTS and layout.kind != "k-fold"
-        else ""
-    )
-    return [
-        "The test asks whether the procedures differ on this dataset, over further splits of it; "
-        "of another sample it says nothing.",
-        Hint(
-            f"{measured} Whether the algorithms would differ on other samples is another question"
-            f"{population}: for it take {{target}}.",
-            target="algorithm",
-        ),
-    ]
-
-
 def views(named: str, folds: int) -> str:
     """Warning on an F whose residual holds several views of one number."""
     views = f"values at several {named} are views of one number, not observations"
     if folds != HOLD_OUTS:
         return f"{views}: how far this p-value is too small was not measured for {folds} fold(s)"
+    few, many = (_rates(ANOVA_RATES)[f"3-way, {count} priors",]["dataset"][0] for count in (3, 16))
     return (
-        f"{views}: in simulation "
-        f"({SETTING}) this p-value was below 0.005 in 0.14 (3 priors) to 0.79 (16 priors) of "
-        "cases where the procedures were equal"
+        f"{views}: in simulation ({SETTING}) this p-value was below 0.005 in {few:g} (3 priors) to "
+        f"{many:g} (16 priors) of cases where the procedures were equal"
     )
 
 
@@ -127,8 +133,100 @@ def two_way(folds: int) -> str:
             "it takes folds, which may share cases, for independent observations; how often it "
             f"errs was not measured for {folds} folds"
         )
+    on_dataset, over_population = (rate for (rate,) in _rates(ANOVA_RATES)["2-way",].values())
     return (
-        f"in simulation ({SETTING}) this p-value was below 0.005 in 0.006 of cases where the "
-        "procedures were equal on the dataset, and in 0.37 where the algorithms were equal over "
-        "the population"
+        f"in simulation ({SETTING}) this p-value was below 0.005 in {on_dataset:g} of cases where "
+        f"the procedures were equal on the dataset, and in {over_population:g} where the "
+        "algorithms were equal over the population"
     )
+
+
+def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
+    """The rates of the test on such folds where algorithms are equal."""
+    known = _folds(plan, layout)
+    tried = next((number for number in MODELS if number >= models), MODELS[-1])
+    test = "" if known is None else known.name
+    test += (", halves" if plan.halves else "") + (", guarded" if plan.guarded else "")
+    rates = _rates(DESIGN_RATES).get((test, tried, 0.0))
+    if known is None or rates is None:
+        more = " and halves" if plan.halves else ""
+        return (
+            "How often the test errs where algorithms are equal was not measured for "
+            f"{layout.folds} folds{more} like these."
+        )
+    halves = ", 25 splits into halves" if plan.halves else ""
+    text = f"{ERRS} algorithms are equal ({known.words}{halves}, {tried} models, {SAMPLE}): {FOUND}"
+    within, above = ({n: r for n, r in rates.items() if r[2] == is_so} for is_so in (False, True))
+    parts = [f"{_most(some.values())} with {_joined(some)}" for some in (within, above) if some]
+    text = f"{text} {'; in up to '.join(parts)}."
+    if above:
+        these = "this learner and its" if len(above) == 1 else "these last learners and their"
+        text += f" So it errs too often with {these} like."
+    return text
+
+
+def trained_rates(measure: str) -> str:
+    """The rates of the test of two fitted models that are equal."""
+    sizes = _rates(TRAINED_RATES)
+    known = measure if any(key[0] == measure for key in sizes) else "iauprec"
+    rates = [
+        f"{_most(found.values())} with {positives:,} + {negatives:,} cases"
+        for (of, positives, negatives), found in sizes.items()
+        if of == known
+    ]
+    equal = "" if known == "auc" else "IAUPREC over 5 to 20 %, at an "
+    text = f"{ERRS} two fitted models have the same {equal}AUC of 0.90: {FOUND} {', '.join(rates)}."
+    if known != "auc":
+        text += " So with few cases it errs too often; gate takes wider limits there."
+    unknown = f"How often the test errs for {measure!r} was not measured. "
+    return text if known == measure else unknown + text
+
+
+def better_folds(plan: Plan, layout: Layout) -> list[str]:
+    """What ten 10-folds with halves would bring, where these folds were measured."""
+    known = _folds(plan, layout)
+    if known is None:
+        return []
+    best, rates = "ten 10-folds, halves", _rates(DESIGN_RATES)
+    own, found = (_most(rates[name, 2, LEAD].values()) for name in (known.name, best))
+    errors = _most(rates[best, 2, 0.0].values())
+    lead = (
+        f"A lead of {LEAD} of linear discriminants is found on such folds in "
+        f"{own} of samples; on ten 10-folds, with "
+    )
+    ends = f", in {found}, and that errs in at most {errors} with the learners tried."
+    return [
+        Hint(
+            f"{lead}compare({{halves}}) and sklearn.half_split_predictions{ends}",
+            command_line=f"{lead}`polaroc compare --halves`{ends}",
+            halves=...,
+        )
+    ]
+
+
+@cache
+def _rates(file: Path) -> dict[tuple[Any, ...], dict[Any, tuple[float, ...]]]:
+    """The rates of a file, by its first columns, then by the last of those before the rates."""
+    table = pl.read_csv(file)
+    place = next(i for i, name in enumerate(table.columns) if name.startswith("at_"))
+    found: dict[tuple[Any, ...], dict[Any, tuple[float, ...]]] = {}
+    for row in table.rows():
+        found.setdefault(row[: place - 1], {})[row[place - 1]] = row[place:]
+    return found
+
+
+def _most(rates: Iterable[tuple[float, ...]]) -> str:
+    # What counts of some hundreds to thousands of samples tell.
+    most = (max(shares) for shares in list(zip(*rates, strict=True))[:2])
+    return " and ".join(percent(round(share, 3 if share < 0.1 else 2), 2) for share in most)
+
+
+def _folds(plan: Plan, layout: Layout) -> MeasuredFolds | None:
+    if plan.test_train_ratio is None and layout.kind is None:
+        return None
+    return next((one for one in MEASURED if one.are(layout, plan.test_train_ratio)), None)
+
+
+def _joined(learners: Iterable[str]) -> str:
+    *names, last = learners
+    return f"{', '.join(names)} and {last}" if names else last

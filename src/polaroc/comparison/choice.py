@@ -1,19 +1,23 @@
 """The result of a choice, and its summary as text and as HTML."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.columns import with_level
+from polaroc.base.joins import join_on
 from polaroc.base.rounding import number, probability
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
-from polaroc.comparison.answer import describe_tests
-from polaroc.comparison.posterior import EXPECTED_LIMITS
+from polaroc.comparison.answer import changes, corrected, describe_evidence, describe_tests
+from polaroc.comparison.posterior import EXPECTED_LIMITS, Posterior
+from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.comparison.result import Comparison, block
 from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
+from polaroc.uncertainty.evidence import Evidence
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -76,9 +80,9 @@ class Choice:
     over: Belief
     measure: str
     folds: tuple[str, ...]
-    fold_count: int = 1
-    level: float = 0.95
-    is_bound: bool = False
+    fold_count: int
+    level: float
+    is_bound: bool
     promise: str | None = None
 
     @property
@@ -135,6 +139,49 @@ class Choice:
         tables = "".join(html_table(*block[:3]) for block in _choice_blocks(self))
         answer = [self.answer] if self.promise is None else [self.answer, self.promise]
         return html_lines(answer) + tables + html_lines([_choices(self), *self.warnings])
+
+
+def choice_among(
+    models: pl.Series,
+    measured: ExpectedMeasures,
+    evidence: Evidence,
+    known: Posterior | None,
+    beside: pl.DataFrame,
+    answer: Callable[[pl.DataFrame], str],
+    *,
+    name: str,
+    limits: tuple[float | None, float | None],
+    level: float,
+    unranked: pl.DataFrame | None = None,
+    first: Sequence[str] = (),
+    last: Sequence[str] = (),
+    **said: Any,
+) -> Choice:
+    """The choice among models by a measure, what is known of its true means, and columns `beside`.
+
+    `answer` makes a sentence of the models, the best first. `name` is the measure in words, and
+    `limits` are what it may be at the least and at the most. `unranked` models have none of it.
+    Warnings on how sure the choice is come after the `first` and before the `last`.
+    """
+    ranked = measured.model_table(models, known)
+    ranked = ranked.with_columns(pl.col(EXPECTED_LIMITS).clip(*limits))
+    ranked = join_on(ranked, beside, [models.name], "left", order="left")
+    priors = measured.prior_table(models)
+    sure = []
+    if not ranked.is_empty():
+        sure.append(describe_evidence(evidence, is_tested=said["comparison"] is not None))
+        sure += corrected(ranked, name, higher=measured.higher)
+    tables = [ranked] if unranked is None else [ranked, unranked]
+    return Choice(
+        answer=answer(ranked),
+        models=pl.concat(tables, how="diagonal").pipe(with_level, level),
+        priors=priors,
+        warnings=(*first, *sure, *changes(priors), *last),
+        over=measured.belief,
+        level=level,
+        is_bound=evidence.is_bound,
+        **said,
+    )
 
 
 def choice_parts(choice: Choice) -> "list[RenderableType]":

@@ -1,13 +1,8 @@
 """The measures of predictions that a choice needs, and the evidence of one test set."""
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.base.joins import join_on
-from polaroc.comparison.design import FoldValues
-from polaroc.comparison.measure_rows import SAME, range_rows
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
@@ -16,9 +11,9 @@ from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import prior_grid
 from polaroc.typing import Prior
-from polaroc.uncertainty.evidence import Evidence, of_unrelated, without
+from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import read_cases
-from polaroc.uncertainty.test_sets import WEIGHTED, of_test_set
+from polaroc.uncertainty.test_sets import of_test_set
 
 GRID = 25
 NEEDS_RANGE = Hint(
@@ -62,8 +57,6 @@ def of_one_test_set(cases: Cases[pl.DataFrame], measure: str, over: Over | None)
     Paired by case; where no column tells the cases apart, as if every model had a test set of its
     own.
     """
-    if cases.weight is not None:
-        return without(WEIGHTED)
     at, mean = one_prior(over), mean_name(measure)
     if at is None and mean is None:
         return without(
@@ -89,31 +82,19 @@ def measure_over(measure: str, over: Over | None, score_prior: Prior) -> Measure
     return one
 
 
-def of_errors(
-    frame: pl.DataFrame,
-    table: FoldValues,
-    measure: str,
-    over: Over | None,
-    grid: Sequence[float],
-) -> Evidence:
-    """Evidence on one test set from standard errors, as if those of models were unrelated."""
-    models, mean = table.models, mean_name(measure)
-    rows = frame.clear()
-    if mean is not None and over is not None and range_rows(frame, mean, over):
-        rows = frame.filter(pl.col("measure").cast(pl.String) == mean)
-    elif len(grid) == 1:
-        named = pl.col("measure").cast(pl.String) == measure
-        rows = frame.filter(named & ((pl.col("prior") - grid[0]).abs() <= SAME))
-    if "std_error" in rows.columns and rows.height == len(models):
-        known = rows.select(models.name, "std_error")
-        joined = join_on(models.to_frame(), known, [models.name], "left", order="left")
-        if not joined["std_error"].null_count():
-            errors = joined["std_error"].cast(pl.Float64).to_numpy()
-            return of_unrelated(table.at_first, errors, models)
+def measured_once(measures: pl.DataFrame) -> Evidence:
+    """The evidence of measures of one test set, of which nothing is known; refuse their errors."""
+    needed = "predictions with {case}, the cases of the test set, or measures of several folds"
+    if "std_error" in measures.columns and measures["std_error"].is_not_null().any():
+        raise InvalidArgument(
+            "each model was measured once, with a standard error, which does not tell how far the "
+            "errors of models on one test set go together.",
+            hint=Hint(f"give {needed}; or drop the limits, for a choice that says nothing of how "
+                      "sure it is.", case="id"),
+        )  # fmt: skip
     return without(
         Hint(
-            "To know how sure the choice is, give predictions with {case}, which names the cases "
-            "of one test set, or measures of several folds: each model was measured once.",
+            f"To know how sure the choice is, give {needed}: each model was measured once.",
             case="id",
         )
     )

@@ -1,7 +1,8 @@
 """Which model to take where the prior is uncertain, and how sure that is."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack, get_args
 
 import polars as pl
@@ -14,23 +15,16 @@ from polaroc.base.checks import (
     refuse_unused,
     unless,
 )
-from polaroc.base.columns import as_lazy, with_level
+from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
-from polaroc.comparison.answer import (
-    changes,
-    corrected,
-    describe_evidence,
-    describe_priors,
-    full_answer,
-)
+from polaroc.comparison.answer import describe_priors, full_answer
 from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, stakes_of
-from polaroc.comparison.checks import refuse_one_class
-from polaroc.comparison.choice import Choice
+from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
+    measured_once,
     measures_of,
     needs_predictions,
-    of_errors,
     of_one_test_set,
     one_prior,
 )
@@ -39,10 +33,18 @@ from polaroc.comparison.compared import Compared, compared, doubted, measured_ha
 from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
 from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
-from polaroc.comparison.measure_rows import SAME, Rows, doubts, over_labels, range_rows, rows_of
+from polaroc.comparison.measure_rows import (
+    SAME,
+    doubts,
+    over_labels,
+    range_rows,
+    refuse_one_class,
+    rows_of,
+)
 from polaroc.comparison.over_time import OF_COSTS, over_time
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
+from polaroc.comparison.worst_subgroup import with_worst
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
     CATALOG,
@@ -70,7 +72,7 @@ COLUMNS = (
 
 
 @described_as(compare)
-@takes_cases([*COMPARED_BY, "time"], no_bearing=["subgroup"], or_measures=True)
+@takes_cases([*COMPARED_BY, "subgroup", "time"], or_measures=True)
 def choose(
     cases: Cases[Any],
     measure: str = "auprec",
@@ -135,7 +137,9 @@ def choose(
         The models `bayes` (best mean), `minimax` (least worst regret) and `steadiest`
         (least Sens), an `answer` in one sentence, the frames `models` and `priors`,
         `warnings`, the `comparison`, and a `summary()` to print. How sure the choice is,
-        the columns `probability_best` and `expected_loss` of `models` say.
+        the columns `probability_best` and `expected_loss` of `models` say. With a `subgroup`
+        `models` also has `worst`, the measure in the subgroup where the model is worst, and
+        `worst_subgroup`, and one of the `warnings` says which model is the best there.
 
     Raises
     ------
@@ -212,9 +216,14 @@ def choose(
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        by_cost = choose_by_cost(cases, tuning, stakes, level=level)
+        choice = choose_by_cost(cases, tuning, stakes, level=level)
         unsaid = [] if cases.time is None else [OF_COSTS]
-        return replace(by_cost, warnings=(*by_cost.warnings, *unsaid))
+        choice = replace(choice, warnings=(*choice.warnings, *unsaid))
+        return (
+            with_worst(choice, compared(cases), None, cost_fn, cost_fp)
+            if cases.subgroup
+            else choice
+        )
     measure, given = at_one_prior(measure), compared(cases)
     if not given.folds:
         refuse_unused("for folds", "each model was measured once",
@@ -233,7 +242,8 @@ def choose(
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         doubt = doubted(given.cases) if given.on_cases else []
-        return replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
+        choice = replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
+        return with_worst(choice, given, over, cost_fn, cost_fp) if cases.subgroup else choice
 
     if estimate is None:
         choice = choice_over(over)
@@ -333,25 +343,18 @@ def choose_measured(
     if (prior := one_prior(over)) is not None:
         frame, over = _at_prior(frame, measure, prior), None
         halves = None if halves is None else _at_prior(halves, measure, prior)
-
-    def in_folds(rows: Rows, at: Sequence[float], noted: Sequence[float]) -> FoldValues:
-        return balanced(rows, at, model, given.folds, incomplete, noted)
-
+    in_folds = partial(balanced, model=model, folds=given.folds, incomplete=incomplete)
     measured, table, over, warnings = under_belief(frame, measure, over, in_folds)
     if halves is not None:
         evidence = _of_halves(halves, measure, over, table)
     elif len(table.values) > 1:
         evidence = of_folds(table.at_first, test_train_ratio, table.models)
     elif evidence is None:
-        evidence = of_errors(frame, table, measure, over, measured.grid)
+        evidence = measured_once(frame)
     higher, limits = higher_is_better(measure), bounds(measure)
     known = posterior(evidence, higher=higher, level=level, limits=limits)
     if known is not None:
         known = at_least_own(known, evidence, level)
-    models = measured.model_table(table.models, known)
-    models = models.with_columns(pl.col(EXPECTED_LIMITS).clip(*limits)).pipe(with_level, level)
-    models = join_on(models, _sens(frame, model, over), [model], "left", order="left")
-    priors = measured.prior_table(table.models)
     comparison = None
     if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
         plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)
@@ -359,31 +362,21 @@ def choose_measured(
         comparison = of_table(tested, evidence, f"expected {measure}", plan, higher=higher)
     name, is_bound, doubted = in_words(measure), evidence.is_bound, doubts(frame, measure)
     judged_by = f"{name} {describe_priors(over, measured.grid)}"
-    answer = full_answer(
-        models, judged_by, is_bound=is_bound, higher=higher, is_area=is_area(measure)
-    )
-    return Choice(
-        answer=" ".join([*doubted, answer]),
-        models=models,
-        priors=priors,
-        warnings=(
-            *warnings,
-            describe_evidence(evidence, is_tested=comparison is not None),
-            *corrected(models, name, higher=higher),
-            *changes(priors),
+
+    def answer(models: pl.DataFrame) -> str:
+        area = is_area(measure)
+        said = full_answer(models, judged_by, is_bound=is_bound, higher=higher, is_area=area)
+        return " ".join([*doubted, said])
+
+    return choice_among(
+        table.models, measured, evidence, known, _sens(frame, model, over), answer,
+        name=name, limits=limits, level=level, first=warnings,
+        last=(
             *([] if measured.overall is not None else _other_range(frame, measure, over)),
-            *([] if comparison is None else comparison.warnings),
-            *table.warnings,
-            *doubted,
+            *([] if comparison is None else comparison.warnings), *table.warnings, *doubted,
         ),
-        comparison=comparison,
-        over=measured.belief,
-        measure=measure,
-        folds=given.folds,
-        fold_count=len(table.values),
-        level=level,
-        is_bound=is_bound,
-    )
+        comparison=comparison, measure=measure, folds=given.folds, fold_count=len(table.values),
+    )  # fmt: skip
 
 
 def _of_halves(
@@ -391,10 +384,7 @@ def _of_halves(
 ) -> Evidence:
     """Evidence on the expected measure of the folds, from that of the halves."""
     check_folds(table)
-
-    def in_halves(rows: Rows, at: Sequence[float], noted: Sequence[float]) -> FoldValues:
-        return read_halves(rows, at, table.models, noted)
-
+    in_halves = partial(read_halves, models=table.models)
     return of_half_splits(table, under_belief(halves, measure, over, in_halves).table)
 
 

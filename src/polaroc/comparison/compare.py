@@ -10,7 +10,6 @@ import polars as pl
 from polaroc.base.checks import check_text, refuse_unused, unless
 from polaroc.base.lazy import np
 from polaroc.comparison import caveats, omnibus
-from polaroc.comparison.checks import of_one_range, refuse_places
 from polaroc.comparison.compared import Compared, compared, measured_halves
 from polaroc.comparison.design import (
     FoldValues,
@@ -25,7 +24,14 @@ from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
 from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name, letter_frame
-from polaroc.comparison.measure_rows import Rows, below_chance, distinct, rows_of
+from polaroc.comparison.measure_rows import (
+    Rows,
+    below_chance,
+    distinct,
+    of_one_range,
+    refuse_places,
+    rows_of,
+)
 from polaroc.comparison.result import Comparison, pair_frame
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
@@ -37,12 +43,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array, Prior, Table
 from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t
-from polaroc.uncertainty.evidence import (
-    Contrasts,
-    Evidence,
-    all_pairs,
-    of_folds,
-)
+from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
 
 NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time")
 
@@ -58,10 +59,9 @@ def compare(
     target: Target | None = None,
     level: float = 0.95,
     incomplete: Incomplete = "raise",
-    permutations: int = 9_999,
-    seed: int = 0,
     halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
+    seed: int = 0,
     **columns: Unpack[Columns],
 ) -> Comparison:
     """Whether models differ on one measure, and which: over common folds, or on common cases.
@@ -88,12 +88,12 @@ def compare(
         at the second, fold by fold: who depends how much on the prior.
     target
         What the answer is about. ``"algorithm"``: models trained anew on other
-        samples of this size. ``"dataset"``: this dataset only, over further splits.
-        ``"trained"``: these fitted models, on other cases. By default "trained" for predictions
-        on one test set, else "algorithm", which needs `test_train_ratio`, takes `halves`, or works
-        it out: from a key `repeat` within which each case is tested once, or from `case`, taking
-        every case for trained on where it is not tested; a column of cases that was merely found
-        by its name is used for it where several folds test the same cases. The ratio is 0 where
+        samples of this size. ``"trained"``: these fitted models, on other cases. By default
+        "trained" for predictions on one test set, else "algorithm", which needs
+        `test_train_ratio`, takes `halves`, or works it out: from a key `repeat` within which each
+        case is tested once, or from `case`, taking every case for trained on where it is not
+        tested; a column of cases that was merely found by its name is used for it where several
+        folds test the same cases. The ratio is 0 where
         no folds share cases (each its own dataset).
     level
         Confidence of the intervals, in (0, 1). A pair is told apart where its adjusted p-value is
@@ -101,9 +101,6 @@ def compare(
     incomplete
         ``"raise"``: a model without an estimate in a fold is an error;
         ``"drop"``: such folds are left out, as `warnings` says.
-    permutations, seed
-        Draws of the permutation test, where there are more than 100,000
-        arrangements, and their seed.
     halves
         For "algorithm": the same in disjoint halves of the same cases, which tells the variance of
         the models' means: what `sklearn.half_split_predictions` gives, with the roles of
@@ -117,6 +114,9 @@ def compare(
     guarded
         With `halves`: the variance of a pair is that of the overlap of training sets,
         where that is greater. `test_train_ratio` is then needed as it is without `halves`.
+    seed
+        With `halves`, of three models or more: of the draws that tell how large the largest t is
+        by chance.
 
     Returns
     -------
@@ -137,9 +137,7 @@ def compare(
     With I models, J folds and r = `test_train_ratio`: "algorithm" is
     F/(1 + J·r), F that of a two-way layout, with I−1 and (I−1)(J−1) degrees of
     freedom, and for pairs d̄/√(s²(1/J + r)) with J−1 (Nadeau and Bengio 2003);
-    "dataset" is the repeated-measures F with Greenhouse and Geisser's degrees of
-    freedom, that F with sphericity assumed (P-ROC's 2-way analysis), permutation within
-    folds, Friedman, Iman and Davenport; "trained" is `delong`, and for other measures the
+    "trained" is `delong`, and for other measures the
     same with their influence (there `sd` is the standard error, and
     the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
 
@@ -184,16 +182,15 @@ def compare(
             contrast=contrast, incomplete=unless("raise", incomplete),
         )  # fmt: skip
         refuse_places(measure, None, prior)
-        plan = Plan(target, None, level, permutations, seed, halves is not None, guarded)
+        plan = Plan(target, None, level, halves is not None, guarded, seed)
         at: Prior = "observed" if prior is None else prior
         models = fitted(given.cases, measure, at, over)
         at_prior = f" at prior {at}" if CATALOG[measure].at_priors else ""
         result = of_fitted(models, plan, f"{measure}{at_prior}")
         return replace(result, warnings=(*given.left_out, *result.warnings))
-    ratio = given.test_train_ratio if target == "algorithm" else None
+    ratio = given.test_train_ratio
     # The ratio may follow from the folds.
-    known = 0.0 if target == "algorithm" and ratio is None else ratio
-    plan = Plan(target, known, level, permutations, seed, halves is not None, guarded)
+    plan = Plan(target, 0.0 if ratio is None else ratio, level, halves is not None, guarded, seed)
     where: Sequence[Prior | None] = [prior] if contrast is None else two_priors(contrast, prior)
 
     def measured(own: Cases[Any]) -> pl.DataFrame:
@@ -209,7 +206,7 @@ def compare(
         rows.check_prior(one)
     table = balanced(rows, where, given.model, given.folds, incomplete)
     table = table if contrast is None else contrasted(table)
-    if target == "algorithm" and ratio is None:
+    if ratio is None:
         plan = replace(plan, test_train_ratio=table.layout.test_train_ratio)
     check_folds(table)
     if in_halves is None:
@@ -296,14 +293,14 @@ def of_table(
             pairs = replace(pairs, std_error=np.maximum(pairs.std_error, overlap.std_error))
         adjusted = by_largest_t(pairs, evidence, plan.level, seed=plan.seed)
         test = "largest |t|, half-split variance" + (", guarded" if plan.guarded else "")
-        tests = [omnibus.of_pairs(test, pairs, adjusted)]
+        of_all = omnibus.of_pairs(test, pairs, adjusted)
     else:
-        tests = omnibus.outcomes(values, plan, evidence)
+        of_all = omnibus.f_test("Nadeau-Bengio corrected F", evidence)
         adjusted = by_holm(pairs, plan.level)
     warnings = (*caveats.of_table(table, pairs, plan, evidence), *table.warnings)
     spread = values.std(axis=0, ddof=1)
     return _result(
-        plan, tests, pairs, adjusted, table.models, values.mean(axis=0), spread, higher=higher,
+        plan, of_all, pairs, adjusted, table.models, values.mean(axis=0), spread, higher=higher,
         warnings=warnings, measure=label, fold=tuple(table.folds.columns), size=len(values),
     )  # fmt: skip
 
@@ -320,7 +317,7 @@ def of_fitted(models: Fitted, plan: Plan, label: str) -> Comparison:
     name, is_paired = models.measure.name, cases.case is not None
     errors = np.sqrt(evidence.covariance[0].diagonal())
     return _result(
-        plan, [omnibus.of_pairs(test, pairs, adjusted)], pairs, adjusted, models.models,
+        plan, omnibus.of_pairs(test, pairs, adjusted), pairs, adjusted, models.models,
         evidence.estimates[0], errors, higher=higher_is_better(name), measure=label,
         warnings=(*caveats.trained(evidence, name, paired=is_paired), *models.doubts),
         fold=(), case=cases.case, size=cases.only.size,
@@ -329,7 +326,7 @@ def of_fitted(models: Fitted, plan: Plan, label: str) -> Comparison:
 
 def _result(
     plan: Plan,
-    tests: list[omnibus.Outcome],
+    of_all: omnibus.Outcome,
     pairs: Contrasts,
     adjusted: Adjusted,
     models: pl.Series,
@@ -343,7 +340,8 @@ def _result(
     check_result_name(models.name)
     apart = pairs.apart(adjusted.p_value, plan.level)
     return Comparison(
-        omnibus.frame(tests), pair_frame(pairs, adjusted, models, plan.level),
+        pl.DataFrame([of_all], schema=omnibus.OMNIBUS, orient="row"),
+        pair_frame(pairs, adjusted, models, plan.level),
         letter_frame(models, means, spread, apart, descending=higher),
         model=models.name, plan=plan, higher_is_better=higher, **said,
     )  # fmt: skip

@@ -9,7 +9,6 @@ import polars as pl
 from polaroc.base.columns import column_name
 from polaroc.base.private_columns import HAVE, SIZE
 from polaroc.base.text import capitalised
-from polaroc.comparison.layout import ratio_of
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, alike, of_measures, opened
 from polaroc.predictions.dependence import dependence
@@ -63,18 +62,17 @@ class Compared:
             return cases.test_train_ratio
         if self.are_measures or cases.case is None or not self.folds:
             return None
-        case, keys = (
-            column_name(cases.case, "case"),
-            [key for key in self.keys if key in self.table.columns],
-        )
-        models = [] if cases.scores else [self.model]
-        of_model = self.table.group_by(models) if models else self.table.group_by(pl.lit(0))
+        case, models = column_name(cases.case, "case"), [] if cases.scores else [self.model]
+        number, of_model = self.table[case].n_unique(), self.table.group_by(models or pl.lit(0))
         tested = of_model.agg(pl.len().alias(HAVE), pl.col(case).n_unique().alias(SIZE))
         is_shared = (tested[HAVE] > tested[SIZE]).any()
-        is_common = tested[SIZE].sum() > self.table[case].n_unique() or tested.height < 2
+        is_common = tested[SIZE].sum() > number or tested.height < 2
         if not is_common or not (is_shared or "case" not in cases.found):
             return None
-        return ratio_of(self.table, keys, case)
+        # All cases that a fold does not test are trained on.
+        folds = self.table.group_by(*models, *self.folds).agg(pl.len().cast(pl.Float64).alias(HAVE))
+        per_fold = folds.select(pl.col(HAVE).mean()).item()
+        return per_fold / (number - per_fold) if per_fold < number else None
 
 
 def compared(cases: Cases[Any]) -> Compared:
@@ -110,7 +108,7 @@ def compared(cases: Cases[Any]) -> Compared:
                 "sure that is, and not the cases.",
                 hint="leave it out, and let no cluster be in training and test cases of one fold.",
             )
-    if own.scores and own.case is None and not folds and own.weight is None:
+    if own.scores and own.case is None and not folds:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
     if own.nulls != "drop":

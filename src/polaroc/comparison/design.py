@@ -7,7 +7,6 @@ from typing import Literal, get_args
 import polars as pl
 
 from polaroc.base.checks import (
-    MAX_NUMBER,
     check_flag,
     check_ratio,
     check_share,
@@ -18,19 +17,66 @@ from polaroc.base.checks import (
 from polaroc.base.columns import column_name
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import LEVEL, SPREAD
-from polaroc.base.text import capitalised
-from polaroc.comparison.layout import Layout, layout_of
-from polaroc.comparison.measure_rows import SAME, Rows, listed_rows, refuse_rows, value_columns
+from polaroc.base.private_columns import HAVE, LEVEL, PLACE, SPREAD
+from polaroc.base.text import capitalised, listed_rows
+from polaroc.comparison.measure_rows import SAME, Rows, refuse_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.balance import differs, unusual
 from polaroc.priors.grids import check_prior
 from polaroc.typing import Array, Prior
+from polaroc.uncertainty.evidence import of_folds
 
 Incomplete = Literal["raise", "drop"]
 MAX_NOTES = 5
-Target = Literal["algorithm", "dataset", "trained"]
+Target = Literal["algorithm", "trained"]
+REPEAT = "repeat"
+# Share by which the cases of two repeats of a k-fold may differ: sums of weights are rounded.
+SAME_CASES = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The folds of a comparison.
+
+    Attributes
+    ----------
+    folds
+        How many there are.
+    kind
+        "k-fold" where each repeat tests all cases once; None where no key `repeat` tells.
+    repeats
+        The repeat of each fold, from 0; empty where it is not known.
+    per_repeat
+        How many folds each repeat has, where all have as many.
+    cases
+        Positives and negatives of a repeat of a k-fold.
+    """
+
+    folds: int
+    kind: Literal["k-fold", "hold-outs"] | None = None
+    repeats: tuple[int, ...] = ()
+    per_repeat: int = 1
+    cases: tuple[float, float] | None = None
+
+    @property
+    def test_train_ratio(self) -> float | None:
+        """Test over training cases, where the folds tell."""
+        return 1 / (self.per_repeat - 1) if self.kind == "k-fold" else None
+
+    def noise(self, values: "Array") -> "Array | None":
+        """The covariance of means of folds × models that is due to how the cases were split.
+
+        None where the cases were split once, which does not tell.
+        """
+        if self.kind == "k-fold":
+            places = np.array(self.repeats)
+            repeats = [values[places == place].mean(axis=0) for place in set(places)]
+            if len(repeats) < 2:
+                return None
+            values = np.stack(repeats)
+        noise: Array = of_folds(values, 0).covariance[0]
+        return noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,6 +286,34 @@ def _warnings(wide: pl.DataFrame, model: str, folds: Sequence[str]) -> list[str]
     return warnings
 
 
+def layout_of(rows: Rows, folds: pl.DataFrame, model: str) -> Layout:
+    """The layout of folds with these keys, by the key `repeat` and the numbers of cases."""
+    names = folds.columns
+    if not names or REPEAT not in rows.keys or model == REPEAT:
+        return Layout(max(folds.height, 1))
+    lacking = [name for name in (REPEAT, "positives", "negatives") if name not in names]
+    sizes = rows.frame.group_by(names).agg(pl.col(lacking).max())
+    numbered = join_on(folds, sizes, names, "left", order="left").with_columns(
+        (pl.col(REPEAT).rank("dense") - 1).alias(PLACE)
+    )
+    per = numbered.group_by(PLACE).agg(
+        pl.len().alias(HAVE), pl.col("positives").sum(), pl.col("negatives").sum()
+    )
+    repeats = tuple(numbered[PLACE].fill_null(0).to_list())
+    count = per[HAVE][0]
+    if per[HAVE].n_unique() > 1 or count < 2 or not _equal(per, ("positives", "negatives")):
+        return Layout(folds.height, "hold-outs", repeats)
+    cases = per["positives"][0], per["negatives"][0]
+    return Layout(folds.height, "k-fold", repeats, count, cases)
+
+
+def _equal(table: pl.DataFrame, names: Sequence[str]) -> bool:
+    """Whether each column has one number, not 0."""
+    sums = (table[name] for name in names)
+    ends = ((float(one.min() or 0), float(one.max() or 0)) for one in sums)  # type: ignore[arg-type]
+    return all(lo > 0 and hi - lo <= SAME_CASES * hi for lo, hi in ends)
+
+
 def filled_array(
     rows: pl.DataFrame, axes: Sequence[pl.DataFrame], columns: Sequence[str]
 ) -> "Array":
@@ -260,10 +334,9 @@ class Plan:
     target: Target = "algorithm"
     test_train_ratio: float | None = None
     level: float = 0.95
-    permutations: int = 9_999
-    seed: int = 0
     halves: bool = False  # whether the variance is that of halves
     guarded: bool = False
+    seed: int = 0
 
     def __post_init__(self) -> None:
         check_choice("target", self.target, get_args(Target))
@@ -275,25 +348,14 @@ class Plan:
                 "of the folds.",
                 hint=Hint("give {halves}, or leave {guarded} out.", halves=None, guarded=None),
             )
-        algorithm = self.target == "algorithm"
-        if not algorithm:
-            self._refuse("algorithm", halves=self.halves or None)
-        overlaps = self.test_train_ratio is not None or self.guarded or not self.halves
-        if algorithm and overlaps:
+        if self.target != "algorithm":
+            refuse_unused(
+                "for target 'algorithm'", f"target is {self.target!r}",
+                hint=Hint("leave it out, or take {target}.", target="algorithm"),
+                halves=self.halves or None,
+            )  # fmt: skip
+        elif self.test_train_ratio is not None or self.guarded or not self.halves:
             check_ratio(self.test_train_ratio)
-        check_whole("permutations", self.permutations, 1, MAX_NUMBER)
         check_whole("seed", self.seed, 0)
-        if self.target != "dataset":
-            seed = None if self.halves else unless(0, self.seed)
-            self._refuse("dataset", permutations=unless(9_999, self.permutations), seed=seed)
-
-    def _refuse(self, target: Target, **options: object) -> None:
-        """Refuse options that this comparison would ignore."""
-        hint = Hint("leave it out, or take {target}.", target=target)
-        of_this = f"target is {self.target!r}"
-        refuse_unused(f"for target {target!r}", of_this, hint=hint, **options)
-
-    @property
-    def adjustment(self) -> str:
-        """How p-values of pairs are adjusted, in words."""
-        return "largest |t|" if self.halves else "Holm"
+        if not self.halves:
+            refuse_unused("for halves", "there are none", seed=unless(0, self.seed))

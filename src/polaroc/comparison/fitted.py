@@ -1,13 +1,17 @@
-"""Fitted models on one test set: the evidence on one measure, and what is to be doubted."""
+"""Fitted models on one test set: the evidence on a measure, and tests of their differences."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
+from polaroc.base.checks import check_share
+from polaroc.base.lazy import np
 from polaroc.base.names import noted_by_kind
 from polaroc.comparison.compared import doubted
 from polaroc.comparison.measure_rows import below_chance
+from polaroc.comparison.result import pair_frame
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
@@ -15,12 +19,103 @@ from polaroc.measures.scoring import OF_CASES
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.dependence import dependence
+from polaroc.predictions.roles import Columns, RoleName
 from polaroc.predictions.row_checks import DROP_ROWS
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Over
 from polaroc.typing import Prior, Priors
-from polaroc.uncertainty.evidence import Evidence
+from polaroc.uncertainty.adjusted import by_holm
+from polaroc.uncertainty.evidence import Evidence, all_pairs
 from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
 from polaroc.uncertainty.test_sets import of_test_set
+
+USED: tuple[RoleName, ...] = (
+    "truth", "score", "positive", "model", "fold", "case", "cluster", "count", "weight", "by",
+)  # fmt: skip
+NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time", "test_train_ratio")
+
+
+@frame_of_cases(USED, no_bearing=[*NO_BEARING, "score_prior"])
+def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]) -> pl.LazyFrame:
+    """DeLong's test of each two models' AUC on one test set.
+
+    Parameters
+    ----------
+    cases
+        One row per case and model, or per case with one column of scores per model: the
+        result of `cases`, or any table that it takes. A case must have one row per model, with
+        one truth; in a table with one column of scores per model each row is a case. With
+        ``case=None`` every model has a test set of its own, independent of the others.
+        Each fold, and each value of `by`, is tested alone. With `cluster`, cases of one cluster
+        are not taken for independent.
+    **columns
+    level
+        Coverage of the limits, in (0, 1).
+
+    Returns
+    -------
+    Frame of the kind given
+        One row per pair of models, value of `by` and fold, sorted: these keys; `model_a`,
+        `model_b` (named after the column of the models); Float64 `difference`, the AUC of a
+        less that of b, `std_error`, `lower`, `upper`, `level`, `statistic` (normal where
+        models are equal, with clusters Student's t), `p_value` (two-sided) and
+        `p_adjusted` (Holm, over the pairs of a test set). Models with the same curve and the same
+        influence of every case differ by 0, with the p-value 1. What cannot
+        be told is null: all where a class is absent, all but the difference
+        where a class has one case or one cluster. `note` String, null, or that cases are not
+        independent, as a column such as "patient" of a frame in memory shows.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument
+        Cases that a model lacks or has twice, or whose truth differs between
+        models, with their number and the first of them; fewer than two models;
+        as in `curve`.
+
+    Notes
+    -----
+    DeLong, DeLong and Clarke-Pearson (1988). With clusters, the influences of the cases of a class
+    are summed within each cluster before they are squared (Obuchowski 1997), and Student's t has
+    one degree of freedom less than there are clusters with cases of the rarer class. Computed at
+    once, also from a lazy frame.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> table = pr.datasets.satellite_predictions().filter(fold=1)
+    >>> pairs = pr.delong(table, truth="truth", score="score", fold=None)
+    >>> pairs.select("model_a", "model_b", pl.col("p_adjusted") < 0.05).rows()
+    [('A', 'B', True), ('A', 'C', True), ('B', 'C', True)]
+    """
+    return paired_tests(cases, single_measure("auc", "observed", None), level)
+
+
+def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl.LazyFrame:
+    """The tests of `delong` for any one measure."""
+    check_share("level", level)
+    compared = read_cases(cases)
+    kinds, kind = compared.schema, compared.schema[compared.model]
+    tables = []
+    for one in compared.sets:
+        own = [
+            pl.lit(value, kinds[key]).alias(key)
+            for key, value in zip(compared.blocks, one.key, strict=True)
+        ]
+        models = pl.Series(compared.model, one.models, kind)
+        tables.append(_tests(of_test_set(one, [measure]), models, level).select(*own, pl.all()))
+    note = pl.lit(dependence(cases), pl.String).alias("note")
+    return pl.concat(tables).lazy().with_columns(note)
+
+
+def _tests(evidence: Evidence, models: pl.Series, level: float) -> pl.DataFrame:
+    """The tests of each two models of a test set; null where nothing is known."""
+    pairs = all_pairs(evidence)
+    # Of models that differ whatever cases are drawn there is no test.
+    told = replace(pairs, std_error=np.where(pairs.constant, np.nan, pairs.std_error))
+    tests = pair_frame(told, by_holm(told, level), models, level)
+    errors = pl.Series("std_error", pairs.std_error, nan_to_null=True)
+    return tests.with_columns(errors).drop("adjusted_lower", "adjusted_upper")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,37 +1,38 @@
 """Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
 
+from math import inf
 from typing import Any, NamedTuple, Unpack, get_args
 
-from polaroc.base.checks import check_flag, check_share, pair_of, refuse_unused, unless
+from polaroc.base.checks import (
+    check_flag,
+    check_share,
+    check_text,
+    is_number,
+    pair_of,
+    refuse_unused,
+    unless,
+)
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.comparison.answer import describe_priors
-from polaroc.comparison.checks import (
-    at_prior,
-    check_margin,
-    needs_range,
-    of_one_range,
-)
 from polaroc.comparison.compare import NO_BEARING, compare
 from polaroc.comparison.compared import Compared, compared, two_models
 from polaroc.comparison.design import Incomplete
 from polaroc.comparison.fitted import fitted, too_few_cases
+from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.comparison.missed_positives import rate_of_passes, too_few_to_pass
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, decide
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.measures.catalog import CATALOG, higher_is_better, label
+from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, higher_is_better, label
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief, Over
+from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Evidence, Moved, contrasts
-from polaroc.uncertainty.small_samples import (
-    LARGEST_RATES,
-    difference_limits,
-    why_no_promise,
-)
+from polaroc.uncertainty.small_samples import LARGEST_RATES, difference_limits, why_no_promise
 
 ON_CASES = "It is about {}; of models trained anew it says nothing."
 # Below, the limits are clearly wider than those of many cases.
@@ -162,8 +163,8 @@ def gate(
     check_flag("guarded", guarded)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
-    measure = at_prior(measure, over, prior, has_scores=has_scores)
-    check_margin(measure, margin)
+    measure = _at_prior(measure, over, prior, has_scores=has_scores)
+    _check_margin(measure, margin)
     check_share("level", level)
     two = two_models(cases, champion, challenger)
     given = compared(two)
@@ -214,6 +215,40 @@ def gate(
     )  # fmt: skip
 
 
+def _at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:
+    """The measure itself, or what it is at the one prior."""
+    check_text("measure", measure, "iauprec")
+    if prior is not None:
+        if over is not None:
+            raise InvalidArgument(
+                "both over and prior are given.",
+                hint=Hint("leave one of them out: {over} is a range, {prior} a single prior.",
+                          over=(0.05, 0.20), prior=0.1),
+            )  # fmt: skip
+        measure = at_one_prior(measure)
+        refuse_places(measure, None, prior)
+        if not isinstance(prior, str) or prior != OBSERVED:
+            check_prior(prior)
+    if over is None and prior is None and has_scores and needs_range(measure):
+        raise InvalidArgument(
+            f"{measure!r} is over a range of priors, and neither over nor prior is given.",
+            hint=Hint("give {over}, or {prior} where it is known.", over=(0.05, 0.20), prior=0.1),
+        )
+    return measure
+
+
+def _check_margin(measure: str, margin: object) -> None:
+    """Refuse a margin outside what is allowed."""
+    lowest, highest = bounds(measure)
+    most = inf if lowest is None or highest is None else highest - lowest
+    if isinstance(margin, bool) or not is_number(margin) or not 0 <= margin < most:
+        allowed = f"0 ≤ margin < {most:g}" if most < inf else "margin ≥ 0"
+        raise InvalidArgument(
+            f"margin is {margin!r}, allowed is {allowed}: by how much the challenger may be worse.",
+            hint=Hint.example("margin", 0.01),
+        )
+
+
 def _at_priors(measure: str) -> bool:
     return measure in CATALOG and CATALOG[measure].at_priors
 
@@ -254,9 +289,8 @@ def _on_cases(
     lower: float | None
     upper: float | None
     if error > 0:
-        positives, negatives = models.estimates.select("positives", "negatives").row(0)
         few = min(moved.counts)
-        why_none = why_no_promise(models.measure, positives, negatives, few, moved.units)
+        why_none = why_no_promise(models.measure, *scored.of_class, few, moved.units)
         lower, upper, note = _limits_of_cases(evidence, (first, second), measure, level, why_none)
     elif difference == 0 and scored.rank_alike():
         lower = upper = 0.0

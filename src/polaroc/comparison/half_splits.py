@@ -7,8 +7,7 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE
-from polaroc.comparison.design import FoldValues, balanced, filled_array
-from polaroc.comparison.layout import REPEAT
+from polaroc.comparison.design import REPEAT, FoldValues, balanced, filled_array
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, over_labels, rows_of
 from polaroc.errors import Hint, InvalidTable, quoted
 from polaroc.typing import Array, Prior

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc.base.checks import check_text
+from polaroc.base.checks import check_text, refuse_unused
 from polaroc.base.columns import OVER, RESERVED, as_lazy, require
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import AT, HAVE, SIZE, SPREAD, VALUE
-from polaroc.base.text import capitalised
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted, spelling
+from polaroc.base.text import capitalised, listed_rows
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted, spelling
 from polaroc.measures.areas import BELOW_CHANCE
+from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.row_checks import THE_TRUTH
 from polaroc.priors.beliefs import Over, labelled_range, same_over
 from polaroc.priors.grids import OBSERVED, check_prior
@@ -208,33 +209,87 @@ def only_range(measures: pl.DataFrame, mean: str = "iauprec") -> tuple[float, fl
     return labelled_range(labels[0]) if len(labels) == 1 else None
 
 
+def of_one_range(
+    measures: pl.DataFrame, measure: str, over: Over | None
+) -> tuple[pl.DataFrame, Over | str | None]:
+    """The rows of one measure and of the AUC, and the range or belief they are over."""
+    if not needs_range(measure):
+        return measures, None
+    labels, same = over_labels(measures, measure), over_labels(measures, measure, over)
+    if labels and len(same) == 1:
+        kept = (pl.col("measure") != measure) | (pl.col(OVER) == same[0])
+        return measures.filter(kept), labelled_range(same[0]) or same[0]
+    if labels or over is not None:
+        wanted = "" if over is None else f", not over {over!r}"
+        raise InvalidArgument(
+            f"the table has {measure!r} over {quoted(labels) or 'a range that it does not tell'}"
+            f"{wanted}.",
+            hint=Hint("evaluate again with the range, or name one of these as {over}.", over=None),
+        )
+    return measures, None
+
+
+def refuse_places(measure: str, over: object, prior: Prior | None) -> None:
+    """Refuse a range of priors, or a prior, where a measure has none."""
+    if measure not in CATALOG:
+        return
+    if prior is not None and not CATALOG[measure].at_priors:
+        raise InvalidArgument(
+            f"prior is {prior!r}, but {measure!r} has no prior.", hint="leave it out."
+        )
+    if not needs_range(measure):
+        refuse_unused(
+            "for measures over a range of priors",
+            f"measure is {measure!r}",
+            hint=Hint("leave it out, or take {measure}.", measure="iauprec")
+            if measure == "auprec"
+            else None,
+            over=over,
+        )
+
+
+def needs_range(measure: str) -> bool:
+    """Whether a measure is over a range of priors or a belief."""
+    return measure in CATALOG and CATALOG[measure].over is not None
+
+
+def refuse_one_class(measures: pl.DataFrame) -> None:
+    """Refuse measures of which every key lacks the same class."""
+    for name, kind in (("positives", "positive"), ("negatives", "negative")):
+        if name in measures.columns and measures.height and (measures[name] == 0).all():
+            raise InvalidPredictions(
+                f"no row is {kind}, so that there is nothing to choose by.",
+                hint=Hint("check {truth} and {positive}.", truth=None, positive=None),
+            )
+
+
 def below_chance(measures: pl.DataFrame, measure: str) -> list[str]:
     """Warning on AUCs below chance, where the table has the AUC."""
-    if measure == "auc" or "note" not in measures.columns:
-        return []
     areas = measures.filter(pl.col("measure").cast(pl.String) == "auc")
-    noted = pl.col("note").cast(pl.String).str.contains(BELOW_CHANCE, literal=True)
-    reversed_areas = areas.filter(noted).select(pl.exclude(RESERVED))
-    if reversed_areas.is_empty():
+    reversed_areas = _noted(areas, BELOW_CHANCE)
+    if measure == "auc" or reversed_areas.is_empty():
         return []
-    first = listed_rows(reversed_areas.sort(reversed_areas.columns, nulls_last=True), 3)
-    return [f"{reversed_areas.height} of {areas.height} AUCs are {BELOW_CHANCE} {first}."]
+    return [
+        f"{reversed_areas.height} of {areas.height} AUCs are {BELOW_CHANCE} "
+        f"{listed_rows(reversed_areas, 3)}."
+    ]
 
 
 def doubts(measures: pl.DataFrame, measure: str) -> list[str]:
     """Warnings on scores that cannot be right or tell nothing, which come before any answer."""
-    return [*_the_truth(measures), *below_chance(measures, measure), *_at_chance(measures)]
+    of_truth = _noted(measures, THE_TRUTH).unique(maintain_order=True)
+    known = of_truth.height > 0
+    truth = [f"{capitalised(THE_TRUTH)}: {listed_rows(of_truth, 3)}."] if known else []
+    return [*truth, *below_chance(measures, measure), *_at_chance(measures)]
 
 
-def _the_truth(measures: pl.DataFrame) -> list[str]:
-    """Warning on scores that are the truth itself."""
+def _noted(measures: pl.DataFrame, text: str) -> pl.DataFrame:
+    """The sorted keys of the rows whose note has a text."""
     if "note" not in measures.columns:
-        return []
-    noted = pl.col("note").cast(pl.String).str.contains(THE_TRUTH, literal=True)
-    keys = measures.filter(noted).select(pl.exclude(RESERVED)).unique()
-    if keys.is_empty():
-        return []
-    return [f"{capitalised(THE_TRUTH)}: {listed_rows(keys.sort(keys.columns), 3)}."]
+        return pl.DataFrame()
+    noted = pl.col("note").cast(pl.String).str.contains(text, literal=True)
+    keys = measures.filter(noted).select(pl.exclude(RESERVED))
+    return keys.sort(keys.columns, nulls_last=True)
 
 
 def _at_chance(measures: pl.DataFrame) -> list[str]:
@@ -260,21 +315,6 @@ def distinct(priors: pl.Series) -> list[float]:
         if not kept or prior - kept[-1] > SAME:
             kept.append(prior)
     return kept
-
-
-def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
-    """The first rows of a table as text.
-
-    Examples
-    --------
-    >>> listed_rows(pl.DataFrame({"model": ["A", "B"], "fold": [1, 2]}))
-    "model='A', fold=1; model='B', fold=2"
-    """
-    first = "; ".join(
-        ", ".join(f"{name}={value!r}" for name, value in row.items())
-        for row in rows.head(highest).iter_rows(named=True)
-    )
-    return first + (f" and {rows.height - highest} more" if rows.height > highest else "")
 
 
 def refuse_rows(problems: Mapping[str, pl.DataFrame], hint: str) -> None:

@@ -48,9 +48,12 @@ def over_time(
         return []
     if cases.fold:
         return [OF_FOLDS]
-    if cases.weight is not None or (one_prior(over) is None and mean_name(measure) is None):
+    counted = cases.weight is not None or cases.count is not None
+    if counted or (one_prior(over) is None and mean_name(measure) is None):
         return [
-            NOT_KNOWN.format("it takes unweighted cases, and a measure with a mean over priors")
+            NOT_KNOWN.format(
+                "it takes rows that are one case each, and a measure with a mean over priors"
+            )
         ]
     every = usual_every(cases)
     held = with_periods(cases, every)

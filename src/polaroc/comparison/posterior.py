@@ -42,10 +42,6 @@ class Posterior(NamedTuple):
     probability_best: "Array"
     expected_loss: "Array"
 
-    def negated(self) -> "Posterior":
-        """The same of measures of which less is better, from that of their negatives."""
-        return self._replace(expected=-self.expected, lower=-self.upper, upper=-self.lower)
-
 
 def posterior_columns(known: Posterior | None, models: int) -> dict[str, Any]:
     """What is known of so many models, by column; null where nothing is."""
@@ -121,7 +117,9 @@ def posterior(
         least, most = (None if limit is None else -limit for limit in limits)
         mirrored = replace(evidence, estimates=-evidence.estimates)
         known = posterior(mirrored, level=level, limits=(most, least), draws=draws, seed=seed)
-        return None if known is None else known.negated()
+        if known is None:
+            return None
+        return known._replace(expected=-known.expected, lower=-known.upper, upper=-known.lower)
     freedom = evidence.freedom
 
     def of_models(some: "Array") -> Posterior | None:
@@ -182,7 +180,8 @@ def _posterior(
     if fit is None:
         return None
     low, high = (None if one is None or not is_few else one - center for one in limits)
-    best, loss = _best(fit, draws or _draws(len(own)), seed, low, high)
+    usual = int(min(max(DRAWN_VALUES / len(own), MIN_DRAWS), MAX_DRAWS))
+    best, loss = _best(fit, draws or usual, seed, low, high)
     expected = fit.means @ fit.weights
     lower, upper = (_quantile(fit, share) for share in ((1 - level) / 2, (1 + level) / 2))
     of_means = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
@@ -316,10 +315,6 @@ def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
     # Two models have one variance of a difference, k models k(k − 1)/2.
     trust = freedom / (freedom + count * (count - 1) - 2)
     return trust * covariance + (1 - trust) * alike, freedom * (1 + (1 - trust) * (count - 2))
-
-
-def _draws(models: int) -> int:
-    return int(min(max(DRAWN_VALUES / models, MIN_DRAWS), MAX_DRAWS))
 
 
 def _best(

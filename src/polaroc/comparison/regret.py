@@ -128,13 +128,13 @@ def under_belief(
     measures: pl.DataFrame,
     measure: str,
     over: Over | None,
-    read: Callable[[Rows, Sequence[float], Sequence[float]], FoldValues],
+    read: Callable[..., FoldValues],
 ) -> UnderBelief:
     """The measure of a tidy table under a belief; raise where the table has too few priors.
 
     The default of `over` is the range of the table's mean of the measure (for "auprec" its
     IAUPREC), if the table names one, or else the priors of the table, equally likely. `read` gives
-    the numbers of rows at some priors, and takes the notes from some of them.
+    the numbers of rows at some priors, and takes the notes from those that are `noted`.
     """
     mean = mean_name(measure)
     if over is None and mean is not None:
@@ -159,7 +159,7 @@ def under_belief(
     if whole is not None:
         of_range = whole.frame.with_columns(prior=pl.lit(WHOLE))
         rows = replace(rows, frame=pl.concat([rows.frame, of_range], how="vertical_relaxed"))
-    table = read(rows, [*grid, *own], [*evaluated, *own])
+    table = read(rows, [*grid, *own], noted=[*evaluated, *own])
     measured = ExpectedMeasures(
         table.values[:, :, : len(grid)], tuple(grid), resolve_belief(asked), evaluated,
         table.values[:, :, -1] if own else None, covers, higher_is_better(measure),
@@ -173,11 +173,10 @@ def _within(
 ) -> tuple[list[float], tuple[float, ...], bool, list[str]]:
     """The priors used, those at which models are compared, whether they cover, and warnings."""
     lo, hi = _ends(asked)
-    try:
-        warnings = check_coverage(asked, grid, has_mean)
-    except InvalidArgument:
-        if not has_mean:
-            raise
+    problem, warnings = _coverage(asked, grid, has_mean=has_mean)
+    if problem is not None and not has_mean:
+        raise InvalidArgument(problem, hint=evaluate_hint(asked))
+    if problem is not None:
         within = [prior for prior in grid if lo - SAME <= prior <= hi + SAME]
         few = (
             f"The table has {label(measure)} at {len(within)} prior(s) of the range, too few to "
@@ -232,22 +231,19 @@ def priors_to_evaluate(over: Over, grid: Sequence[float]) -> tuple[float, ...]:
     )
 
 
-def check_coverage(over: Over, grid: Sequence[float], is_exact: bool = False) -> list[str]:
-    """Raise if the grid does not cover a range or belief; otherwise return warnings."""
+def _coverage(over: Over, grid: Sequence[float], *, has_mean: bool) -> tuple[str | None, list[str]]:
+    """Why the grid does not cover a range or belief, None where it does; and warnings."""
     if not grid:
-        raise InvalidArgument(
-            "the table has the measure at 0 fixed priors.", hint=evaluate_hint(over)
-        )
+        return "the table has the measure at 0 fixed priors.", []
     (lowest, highest), belief = _ends(over), resolve_belief(over)
     lo, hi = grid[0] - SAME, grid[-1] + SAME
     nodes = list(zip(belief.priors, belief.weights, strict=True))
     beyond = sum(weight for prior, weight in nodes if not lo <= prior <= hi)
     if beyond > BEYOND or (isinstance(over, tuple) and not lo <= lowest < highest <= hi):
-        raise InvalidArgument(
+        return (
             f"{over!r} leaves the priors at which the table has the measure, "
-            f"{grid[0]:.6g} to {grid[-1]:.6g}.",
-            hint=evaluate_hint(over),
-        )
+            f"{grid[0]:.6g} to {grid[-1]:.6g}."
+        ), []
     warnings = []
     if beyond > 0:
         warnings.append(
@@ -256,18 +252,17 @@ def check_coverage(over: Over, grid: Sequence[float], is_exact: bool = False) ->
         )
     within = sum(lowest - SAME <= prior <= highest + SAME for prior in grid)
     if within >= ENOUGH or _are_among([one for one, _ in nodes if lo <= one <= hi], grid):
-        return warnings
-    if not (is_exact and _are_among([lowest, highest], grid)):
-        raise InvalidArgument(
-            f"the table has the measure at {within} prior(s) of {over!r}, needed are "
-            f"{ENOUGH} or more, or its IAUPREC over just that.",
-            hint=evaluate_hint(over),
-        )
-    return [
-        *warnings,
+        return None, warnings
+    if not (has_mean and _are_among([lowest, highest], grid)):
+        return (
+            f"the table has the measure at {within} prior(s) of {over!r}, needed are {ENOUGH} or "
+            "more, or its IAUPREC over just that."
+        ), []
+    few = (
         f"Only {within} of the table's priors lie within the range: between them regrets are "
-        "interpolated in ln λ.",
-    ]
+        "interpolated in ln λ."
+    )
+    return None, [*warnings, few]
 
 
 def _are_among(priors: Sequence[float], grid: Sequence[float]) -> bool:

@@ -28,8 +28,7 @@ class Comparison:
     Attributes
     ----------
     omnibus
-        Tests of all models at once, the primary one first: `test` String,
-        `statistic`, `df1`, `df2`, `p_value` Float64.
+        The test of all models at once: `test` String, `statistic`, `df1`, `df2`, `p_value` Float64.
     pairs
         One row per pair: the two models (named after the column of the models, such as
         `model_a`, `model_b`); `difference` of their means, first minus second,
@@ -205,7 +204,7 @@ def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
          "letters": ("letters", shortened)},
     )  # fmt: skip
     pairs, which = first_pairs(comparison)
-    adjusted = f"p ({comparison.plan.adjustment})"
+    adjusted = "p (largest |t|)" if comparison.plan.halves else "p (Holm)"
     yield block(
         f"Pairs{which}; {interval_rule(comparison.plan)}", pairs,
         {name: (name, str) for name in pairs.columns[:2]} | {

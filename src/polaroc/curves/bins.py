@@ -35,7 +35,7 @@ OF_ONE_SET = (
 
 
 @takes_cases(
-    ["truth", "score", "positive", "nulls", "weight"],
+    ["truth", "score", "positive", "nulls", "count", "weight"],
     no_bearing=["model", "fold", "by", *BESIDE],
 )
 def bin_edges(cases: Cases[Any], *, bins: int = 1000, **columns: Unpack[Columns]) -> pl.DataFrame:

@@ -6,8 +6,15 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.columns import CURVE
-from polaroc.base.joins import attach
-from polaroc.base.private_columns import KEY_INDEX, LEAST_NEG, LEAST_POS, TRUTH, WEIGHT
+from polaroc.base.private_columns import (
+    KEY_INDEX,
+    LEAST_NEG,
+    LEAST_POS,
+    ROW_ERROR,
+    ROWS,
+    TRUTH,
+    WEIGHT,
+)
 from polaroc.curves.held import curve_of_rows
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import rate, snap_to_total
@@ -71,23 +78,25 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
 
 def curve_tables(predictions: Predictions) -> pl.LazyFrame:
     """Curve tables as a plan."""
-    names, weighted, of_keys = predictions.keys, predictions.weighted, totals(predictions)
-    # Grouped before the keys have numbers, which takes less time.
-    cells = _cells(predictions.valid_rows, names, weighted=weighted)
-    cells = attach(cells, of_keys.select(KEY_INDEX, *names), names).select(
-        KEY_INDEX, SCORE, "tp", "fp"
-    )
-    kinds = cells.collect_schema()
+    names, weighted = predictions.keys, predictions.weighted
+    is_point, score, truth = pl.col(ROW_ERROR).is_null(), pl.col(SCORE), pl.col(TRUTH)
+    if weighted:
+        is_point = is_point & (pl.col(WEIGHT) > 0)
+    # Of zeros, the sum has no sign.
+    point = pl.struct(score + 0.0, TRUTH, *([WEIGHT] if weighted else []))
+    ranked = point.filter(is_point).sort_by(score.filter(is_point), descending=True)
+    of_keys = totals(predictions, {ROWS: ranked})
     # A curve starts at (0, 0), the only point without a score.
-    starts = of_keys.select(
-        KEY_INDEX, pl.lit(None, kinds[SCORE]).alias(SCORE),
-        *(pl.lit(0, kinds[name]).alias(name) for name in ("tp", "fp")),
-    )  # fmt: skip
+    starts, start = score.is_null(), pl.lit(None, of_keys.collect_schema()[ROWS])
+    count = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
+    in_class = {name: (of * count).fill_null(0) for name, of in (("tp", truth), ("fp", ~truth))}
     cumulated = (
-        pl.concat([starts, cells])
-        .sort(KEY_INDEX, SCORE, descending=[False, True], nulls_last=False)
+        of_keys.with_columns(pl.concat_list(start.list.first(), ROWS).alias(ROWS))
+        .explode(ROWS)
+        .unnest(ROWS)
+        .with_columns(**in_class)
         .with_columns(pl.col("tp", "fp").cum_sum().over(KEY_INDEX))
-        .join(of_keys, on=KEY_INDEX, maintain_order="left")
+        .filter(starts | score.ne_missing(score.shift(-1)))
     )
     if weighted:
         ends = (("tp", "positives", LEAST_POS), ("fp", "negatives", LEAST_NEG))
@@ -96,29 +105,15 @@ def curve_tables(predictions: Predictions) -> pl.LazyFrame:
             for name, total, least in ends
         )
     steps = {"pos": pl.col("tp").diff(), "neg": pl.col("fp").diff()}
-    starts_curve = pl.col(SCORE).is_null()
     points = cumulated.with_columns(
         rate("tp", "positives").alias("tpr"),
         rate("fp", "negatives").alias("fpr"),
-        **{name: pl.when(~starts_curve).then(step).otherwise(0) for name, step in steps.items()},
+        **{name: pl.when(~starts).then(step).otherwise(0) for name, step in steps.items()},
     )
     if weighted:
         # A small weight may be lost in the sum.
-        points = points.filter(starts_curve | (pl.col("pos") > 0) | (pl.col("neg") > 0))
+        points = points.filter(starts | (pl.col("pos") > 0) | (pl.col("neg") > 0))
     return points.select(*names, *CURVE)
-
-
-def _cells(rows: pl.LazyFrame, keys: Sequence[str], *, weighted: bool) -> pl.LazyFrame:
-    """Of each key and score the positives and negatives, `tp` and `fp`."""
-    positive, score = pl.col(TRUTH).cast(pl.Int64), pl.col(SCORE)
-    counts = {"tp": positive, "fp": 1 - positive}
-    if weighted:
-        weight = pl.col(WEIGHT)
-        rows = rows.filter(weight > 0)
-        counts = {name: count * weight for name, count in counts.items()}
-    # Of zeros, the sum has no sign.
-    ties = rows.group_by(*keys, (score + 0.0).alias(SCORE))
-    return ties.agg(count.sum().alias(name) for name, count in counts.items())
 
 
 def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -6,9 +6,8 @@ from typing import cast
 import polars as pl
 
 from polaroc.base.columns import CURVE
-from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import COUNT, KEY_INDEX, PLACE, ROW_ERROR
+from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW_ERROR
 from polaroc.curves.keys import totals
 from polaroc.curves.ranking import RankedCells, ScoredCells, ranked_cells
 from polaroc.curves.segments import rate
@@ -33,7 +32,7 @@ class Held:
             return cls(predictions)
         is_invalid = pl.col(ROW_ERROR).is_not_null()
         invalid = replace(predictions, rows=predictions.rows.filter(is_invalid))
-        dropped = totals(invalid, labels=False).collect()
+        dropped = totals(invalid).collect()
         if dropped.is_empty():
             return cls(predictions)
         rows = predictions.valid_rows.collect().lazy()
@@ -48,21 +47,11 @@ class Held:
         if self.dropped is None:
             return ranked
         names, known = self.predictions.keys, ranked.totals
-        noted = self.dropped.select(*names, pl.col("note").alias(COUNT))
-        if names:
-            both = join_on(known, noted, names, "left", order="left")
-            others = join_on(self.dropped, known, names, "anti")
-        else:
-            both = known.with_columns(pl.lit(noted[COUNT].item()).alias(COUNT))
-            others = self.dropped.clear() if known.height else self.dropped
-        note = pl.concat_str(COUNT, "note", separator="; ", ignore_nulls=True).replace("", None)
         columns = [*names, KEY_INDEX, *TOTALS, "note"]
-        added = others.select(columns).with_columns(
-            pl.col(name).cast(known.schema[name]) for name in TOTALS
-        )
-        return ranked.with_empty_keys(
-            pl.concat([both.with_columns(note.alias("note")).select(columns), added])
-        )
+        dropped = self.dropped.select(columns).cast({name: known.schema[name] for name in TOTALS})
+        by_key = pl.concat([known.select(columns), dropped]).group_by(names, maintain_order=True)
+        noted = pl.col("note").reverse().str.join("; ").replace("", None)
+        return ranked.with_empty_keys(by_key.agg(pl.col(KEY_INDEX, *TOTALS).first(), noted))
 
 
 def curve_of_rows(predictions: Predictions) -> pl.DataFrame:

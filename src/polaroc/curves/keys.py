@@ -1,6 +1,6 @@
 """Keys of a table: their totals, their index, and how their rows are packed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -85,17 +85,6 @@ class KeyColumn:
             place = place - self.lowest
         return place.fill_null(self.count) if self.has_nulls else place
 
-    @property
-    def includes_all(self) -> pl.Expr:
-        """Whether all values of a column are numbered, if those are none of other words."""
-        column = pl.col(self.name)
-        known = pl.lit(self.has_nulls) | (column.null_count() == 0)
-        if is_word(self.kind):
-            return known
-        place = column.to_physical().cast(pl.Int64)
-        within = (place.min() >= self.lowest) & (place.max() < self.lowest + self.count)
-        return known & within.fill_null(True)
-
     def values(self, places: pl.Series) -> pl.Series:
         """The values with these numbers."""
         known = pl.select(pl.when(places < self.count).then(places + self.lowest)).to_series()
@@ -171,17 +160,17 @@ def _key_column(values: pl.Series) -> KeyColumn | None:
     return KeyColumn(values.name, kind, categories, lowest, count, values.has_nulls())
 
 
-def totals(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
+def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) -> pl.LazyFrame:
     """One row per key, in key order.
 
     `KEY_INDEX` UInt32 counts the keys from 0; `positives` and `negatives` are null where rows
     of the key cannot be ranked; `LEAST_WEIGHTS` are there for weights; `note` counts the invalid or
-    dropped rows and, with `labels`, reports scores that are labels.
+    dropped rows and reports scores that are labels; `also` are other aggregates.
     """
-    return totals_of_counts(predictions, key_counts(predictions, labels=labels), labels=labels)
+    return totals_of_counts(predictions, key_counts(predictions, also), also or ())
 
 
-def key_counts(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame:
+def key_counts(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) -> pl.LazyFrame:
     """What `totals` needs of the rows of each key; `merged_counts` adds those of parts of them."""
     is_valid = pl.col(ROW_ERROR).is_null()
     truth = pl.col(TRUTH)
@@ -201,12 +190,13 @@ def key_counts(predictions: Predictions, *, labels: bool = True) -> pl.LazyFrame
         negatives.alias("negatives"),
         *error_counts(predictions.possible_errors),
         *_weight_extremes(predictions),
-        *(label_extremes(is_counted) if labels else []),
+        *label_extremes(is_counted),
+        **(also or {}),
     )
 
 
 def merged_counts(predictions: Predictions, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The `key_counts` with labels of all rows from those of parts of the rows."""
+    """The `key_counts` of all rows from those of parts of the rows."""
     least = [LEAST_LABEL, *(LEAST_WEIGHTS if predictions.weighted else [])]
     greatest = [GREATEST_LABEL, *([GREATEST_WEIGHT] if predictions.weighted else [])]
     errors = [error_count_column(kind) for kind in predictions.possible_errors]
@@ -223,7 +213,7 @@ def merged_counts(predictions: Predictions, parts: Sequence[pl.DataFrame]) -> pl
 
 
 def totals_of_counts(
-    predictions: Predictions, counted: pl.LazyFrame, *, labels: bool = True
+    predictions: Predictions, counted: pl.LazyFrame, also: Iterable[str] = ()
 ) -> pl.LazyFrame:
     """The `totals` from `key_counts`."""
     kept = counted.filter(pl.col(COUNT) > 0)
@@ -239,10 +229,11 @@ def totals_of_counts(
         pl.when(~fatal).then(positives).alias("positives"),
         pl.when(~fatal).then(negatives).alias("negatives"),
         *(name for name in LEAST_WEIGHTS if predictions.weighted),
+        *also,
         pl.concat_str(
             _row_errors(predictions, fatal),
             *([ratio] if predictions.weighted else []),
-            *([label_note()] if labels else []),
+            label_note(),
             separator="; ",
             ignore_nulls=True,
         )

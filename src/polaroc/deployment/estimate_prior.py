@@ -26,16 +26,14 @@ from polaroc.deployment.tables import (
 from polaroc.errors import Hint, InvalidPredictions, check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import with_note
-from polaroc.predictions.roles import COUNTED_BY, Columns
+from polaroc.predictions.roles import OF_COUNTS, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.typing import Paths, Table
-from polaroc.uncertainty.intervals import check_counts
 
 Method: TypeAlias = Literal["em", "confusion"]
 ESTIMATORS = {"em": em_prior, "confusion": adjusted_count}
-UNCOUNTED = "leave weight out, or give the number of cases that a row stands for."
 COLUMNS = {
     "method": pl.String, "prior": pl.Float64, "lower": pl.Float64, "upper": pl.Float64,
     "std_error": pl.Float64, "reference_prior": pl.Float64, "deployed": pl.Int64,
@@ -44,7 +42,7 @@ COLUMNS = {
 
 
 # The prior that posteriors stand for is that of the reference: no `score_prior` is honoured.
-@frame_of_cases(COUNTED_BY, no_bearing=["case", "subgroup", "time", "test_train_ratio"])
+@frame_of_cases(OF_COUNTS, no_bearing=["case", "subgroup", "time", "test_train_ratio"])
 def estimate_prior(
     reference: Cases[Any],
     deployed: Table | Paths | Cases[Any],
@@ -62,7 +60,7 @@ def estimate_prior(
     ----------
     reference
         Predictions with their truth, one row per case, not chosen by their score: the result of
-        `cases`, or any table that it takes. Weights are numbers of cases.
+        `cases`, or any table that it takes.
     deployed
         Scores of the same models in use, one row per case: a table with the same roles but for
         the truth, or cases with roles of their own, such as further keys:
@@ -86,7 +84,7 @@ def estimate_prior(
         `std_error` (null at 0 and 1, where it has no meaning), all null where the
         scores do not tell the prior; `reference_prior` Float64, the share of
         positives on the reference; `deployed`, the number of deployed scores
-        (Int64, Float64 if weighted); `shift_p` Float64, the p-value of a test that
+        (Int64); `shift_p` Float64, the p-value of a test that
         the deployed scores are a mixture of the two classes of the reference, and
         below 0.01 there is no interval; `note` String, null, or why there is no
         estimate or why to doubt it, such as scores that are no posteriors, for
@@ -96,8 +94,8 @@ def estimate_prior(
     ------
     InvalidPredictions, InvalidArgument
         As in `curve`, for both tables, lazy ones too: the estimates are computed
-        at once. For weights that are not whole numbers, and for scores outside 0
-        to 1 where the method is "em". For deployed scores without a key of the reference.
+        at once. For scores outside 0 to 1 where the method is "em". For deployed scores
+        without a key of the reference.
 
     Notes
     -----
@@ -144,11 +142,9 @@ def estimate_prior(
     check_share("level", level)
     with errors_named(REFERENCE):
         labelled = read(reference, collected=True)
-        check_counts(labelled, UNCOUNTED)
     used = with_roles_of(reference, deployed, DEPLOYED, estimate_prior)
     with errors_named(DEPLOYED):
         unlabelled = read(used, collected=True)
-        check_counts(unlabelled, UNCOUNTED)
         check_keys(unlabelled.keys, also=list(COLUMNS))
     refuse_other_keys(labelled.keys, unlabelled.keys, DEPLOYED, may_have_more=True)
     known, scores = _ranked(labelled, REFERENCE), _ranked(unlabelled, DEPLOYED)
@@ -158,8 +154,7 @@ def estimate_prior(
     z = normal(level)
     rows = _joined_totals(known.totals, scores.totals, labelled.keys)
     records = [_row(row, known, scores, method, z) for row in rows.iter_rows(named=True)]
-    counted = pl.Float64 if unlabelled.weighted else pl.Int64
-    estimates = pl.DataFrame(records, schema=COLUMNS | {DEPLOYED: counted})
+    estimates = pl.DataFrame(records, schema=COLUMNS | {DEPLOYED: pl.Int64})
     result = pl.concat([rows.select(unlabelled.keys), estimates], how="horizontal").lazy()
     for doubt in dependent_rows(reference, used):
         result = with_note(result, doubt, pl.col("lower").is_not_null())

@@ -32,10 +32,13 @@ from polaroc.typing import Array, Prior, Priors, Table
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.trends import ENDS, Trend, of_periods, trend
 
-# Weights stand for no cases whose sums are known; each row is one case.
+# Each row is one case in the line through periods.
 BY_PERIOD: tuple[RoleName, ...] = (
-    *(role for role in COUNTED_BY if role != "weight"), "cluster", "time", "score_prior",
-)  # fmt: skip
+    *(role for role in COUNTED_BY if role not in ("count", "weight")),
+    "cluster",
+    "time",
+    "score_prior",
+)
 NO_BEARING: tuple[RoleName, ...] = tuple(role for role in BESIDE if role not in BY_PERIOD)
 DEFAULT = ("auc", "auprec")
 FEW = "two periods do not tell how much periods differ beyond chance"

@@ -60,7 +60,7 @@ def evaluate(
         are no measures over a range; under a belief there is IAUPREC only.
     intervals
         Confidence intervals for the sampling error of the test set: ``"logit"`` or ``"wald"``,
-        as in `intervals`; ``"percentile"`` or ``"bca"``, as in `bootstrap`, which are slower.
+        as in `intervals`; ``"percentile"``, as in `bootstrap`, which is slower.
         ``None``: none. With a `cluster`, cases of one cluster are not taken for independent.
         Weights must then be counts of cases; interpolation ``"hull"`` and `memory`
         are not allowed.

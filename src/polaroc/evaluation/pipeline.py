@@ -6,19 +6,19 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.base.private_columns import CLUSTER, FRACTIONAL
+from polaroc.base.private_columns import CLUSTER
 from polaroc.curves.held import Held, curve_of_rows
 from polaroc.curves.ranking import RankedCells
-from polaroc.evaluation.needs import Needs
-from polaroc.evaluation.request import Request
+from polaroc.evaluation.request import Needs, Request
 from polaroc.evaluation.sums import CurveTotals, curve_totals, ranked_totals
-from polaroc.measures.table import tidy_in_memory
+from polaroc.measures.spec import Measure
+from polaroc.measures.table import tidy
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import Predictions, read
-from polaroc.uncertainty.beside import merged
 from polaroc.uncertainty.bootstrap import resampled
-from polaroc.uncertainty.intervals import check_counts, limits_of_ranked, with_limits
+from polaroc.uncertainty.intervals import limits_of_ranked, with_limits
+from polaroc.uncertainty.limits import merged
 
 
 class Result(NamedTuple):
@@ -38,8 +38,7 @@ def run(cases: Cases[Any], request: Request) -> Result:
     if request.intervals is None:
         return _result(curve_totals(cases, request), request)
     held = cases.collect()
-    predictions = read(held, clustered=held.cluster is not None)
-    check_counts(predictions)
+    predictions = read(held, clustered=held.in_clusters)
     needs = Needs(request, predictions.weighted)
     totals, ranked = ranked_totals(Held.of(predictions), needs)
     result = _result(totals, request)
@@ -60,32 +59,37 @@ def _with_limits(
     # Places of weighted rows are not known from sums of weights.
     if request.bootstrap is not None or (clustered and predictions.weighted):
         source = predictions.valid_rows if clustered else curve_of_rows(predictions).lazy()
-        return with_intervals(source, measured, keys, request)
+        return with_intervals(source, measured, keys, request, sampled=predictions.sampled)
     measures, method = request.select(ARRAYS).measures, request.intervals or "logit"
     limits = limits_of_ranked(ranked, wide, keys, measures, method, request.level)
-    return merged(pl.concat([measured, limits.lazy()], how="horizontal"), keys, request.level)
+    return merged(
+        pl.concat([measured, limits.lazy()], how="horizontal"), keys, request.level, counted=False
+    )
 
 
 def with_intervals(
-    source: pl.LazyFrame, measured: pl.LazyFrame, keys: Sequence[str], request: Request
+    source: pl.LazyFrame,
+    measured: pl.LazyFrame,
+    keys: Sequence[str],
+    request: Request,
+    *,
+    sampled: bool = False,
 ) -> pl.LazyFrame:
-    """Tidy measures with intervals, from rows with `CLUSTER` or from curves.
+    """Tidy measures with intervals, from rows with `CLUSTER`, or from curves of counts.
 
-    These have `FRACTIONAL` where their weights may be no counts.
+    Rows that are `sampled` have sampling weights.
     """
     spec = request.bootstrap
     if spec is None:
         method = request.intervals or "logit"
         measures = request.select(ARRAYS).measures
-        return with_limits(measured, source, keys, measures, method, request.level)
-    if FRACTIONAL in source.collect_schema():
-        counts = pl.when(~pl.col(FRACTIONAL)).then("pos").alias("pos")
-        source = source.with_columns(counts).drop("note", FRACTIONAL)
+        return with_limits(measured, source, keys, measures, method, request.level, sampled=sampled)
     return resampled(measured, source, keys, spec)
 
 
 def _result(totals: CurveTotals, request: Request) -> Result:
-    wide, keys = totals.wide, totals.keys
-    measures = tidy_in_memory(wide, keys, request.selected.measures).lazy()
-    extra = tidy_in_memory(wide, keys, request.extra).lazy() if request.extra else None
-    return Result(measures, extra, totals.curves)
+    def shown(measures: Sequence[Measure]) -> pl.LazyFrame:
+        return tidy(totals.wide.lazy(), totals.keys, measures).collect(engine="in-memory").lazy()
+
+    extra = shown(request.extra) if request.extra else None
+    return Result(shown(request.selected.measures), extra, totals.curves)

@@ -9,22 +9,18 @@ import polars as pl
 from polaroc.base.columns import engine_for
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import (
-    COUNT,
-    GREATEST_LABEL,
-    KEY_INDEX,
-    KEY_NUMBER,
-    LABEL,
-    LEAST_LABEL,
-    ROW_ERROR,
-    TRUTH,
-    WEIGHT,
-)
+from polaroc.base.private_columns import KEY_INDEX, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.curves.held import Held
 from polaroc.curves.keys import key_counts, merged_counts, totals_of_counts
-from polaroc.evaluation.needs import Needs
-from polaroc.evaluation.numbered_rows import KeyNumbers, NumberedRows, mapped
-from polaroc.evaluation.partitions import RangeFiles, ScoreRanges, SplitRows
+from polaroc.evaluation.partitions import (
+    KeyNumbers,
+    NumberedRows,
+    RangeFiles,
+    ScoreRanges,
+    SplitRows,
+    mapped,
+)
+from polaroc.evaluation.request import Needs
 from polaroc.files.scratch import scratch_folder
 from polaroc.predictions.deferred import batches
 from polaroc.predictions.row_checks import SCORE
@@ -67,12 +63,10 @@ class Reader:
     def __init__(self, unread: Unaudited, needs: Needs, room: int, stack: ExitStack) -> None:
         self.unread, self.needs, self.room, self._stack = unread, needs, room, stack
         self._kind = unread.predictions
-        self._numbers = KeyNumbers(self._kind.keys)
+        self._numbers = KeyNumbers(self._kind.keys, self._kind.rows.collect_schema())
         self._held: list[pl.DataFrame] = []
         self._files: RangeFiles | None = None
-        # By number, the negatives and positives of batches without labels or weights.
-        self._classes: Array = np.zeros(0, np.int64)
-        # Of rows with errors, and of other batches.
+        # Of rows with errors, and of rows on disk.
         self._counts: list[pl.DataFrame] = []
         self._row_errors: list[pl.DataFrame] = []
         self._labels: list[pl.DataFrame] = []
@@ -101,7 +95,7 @@ class Reader:
         if not self._counts:
             return Held(held)
         counts = merged_counts(self._kind, self._counts).lazy()
-        return Held(held, totals_of_counts(self._kind, counts, labels=False).collect())
+        return Held(held, totals_of_counts(self._kind, counts).collect())
 
     @property
     def batch_rows(self) -> int:
@@ -164,44 +158,19 @@ class Reader:
 
     def _numbered(self, rows: pl.DataFrame) -> NumberedRows:
         """Rows with the numbers of their keys; they are counted."""
-        score = rows[SCORE].to_numpy()
-        label = self._numbers.of_rows(rows)
-        label *= 2
-        label += rows[TRUTH].to_numpy()
-        # Without zeros and ones, scores are no labels.
-        if not self._kind.weighted and not ((score == 0) | (score == 1)).any():
-            self._add_classes(np.bincount(label))
-        else:
-            self._count(rows.with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR)))
+        self._count(rows.with_columns(pl.lit(None, pl.UInt8).alias(ROW_ERROR)))
+        label = 2 * self._numbers.of_rows(rows) + rows[TRUTH]
         weight = rows[WEIGHT].to_numpy() if self._kind.weighted else None
         # Few keys need few bytes.
-        kind = np.min_scalar_type(int(label.max(initial=0)))
-        return NumberedRows(score, label.astype(kind), weight)
-
-    def _add_classes(self, counts: "Array") -> None:
-        with self._lock:
-            size = max(len(counts), len(self._classes))
-            self._classes = np.pad(self._classes, (0, size - len(self._classes)))
-            self._classes[: len(counts)] += counts
+        return NumberedRows(rows[SCORE].to_numpy(), label.shrink_dtype().to_numpy(), weight)
 
     def _stored(self, predictions: Predictions, files: RangeFiles) -> Stored:
-        numbered = self._numbers.keys
-        classes = np.pad(self._classes, (0, 2 * numbered.height + 2))[: 2 * numbered.height]
-        negatives, positives = classes.reshape(-1, 2).T
-        other = pl.lit(0, pl.Int32)
-        counted = numbered.with_columns(
-            pl.Series(COUNT, negatives + positives),
-            pl.Series("positives", positives),
-            pl.Series("negatives", negatives),
-            other.alias(LEAST_LABEL),
-            other.alias(GREATEST_LABEL),
-        ).filter(pl.col(COUNT) > 0)
         # Counts of no rows have all columns.
         self._count(pl.DataFrame(schema=self._kind.rows.collect_schema()))
-        counts = merged_counts(self._kind, [*self._counts, counted.drop(KEY_NUMBER)])
+        counts = merged_counts(self._kind, self._counts)
         totals = totals_of_counts(self._kind, counts.lazy()).collect()
         names = self._kind.keys
         if not names:
             return Stored(predictions, files, totals, np.zeros(totals.height, np.uint32))
-        indexed = join_on(numbered, totals, names, order="left")
+        indexed = join_on(self._numbers.keys, totals, names, order="left")
         return Stored(predictions, files, totals, indexed[KEY_INDEX].to_numpy())

@@ -23,9 +23,15 @@ from polaroc.typing import Interpolation, Intervals, Prior, Priors
 from polaroc.uncertainty.bootstrap import BootstrapSpec
 from polaroc.uncertainty.intervals import METHODS, check_interpolation
 
-RESAMPLED = ("percentile", "bca")
 LEVEL = 0.95
-INTERVALS = (*METHODS, *RESAMPLED)
+INTERVALS = (*METHODS, "percentile")
+# The most bytes per row on disk, and those of its weight.
+ON_DISK, WEIGHT_ON_DISK = 12, 8
+# Peak bytes per row, beside the rows themselves, and those that a weight and a positive add, each
+# at least as many as were measured at 10 million rows; what the weight of a positive, all cells,
+# hulls and points of curves add to them.
+ROW, WEIGHT, POSITIVE, WEIGHT_OF_POSITIVE = 20, 40, 64, 64
+SCORED, HULL, DRAWN = 10, 40, 100
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,11 +81,14 @@ class Request:
             )
 
     def select(self, backend: Backend = POLARS) -> SelectedMeasures:
-        """The measures, written for a backend."""
-        return select_measures(
+        """The measures, written for a backend; the extra ones are among those that are summed."""
+        selected = select_measures(
             self.measures, self.priors, self.over, self.interpolation, backend,
             score_prior=self.score_prior,
         )  # fmt: skip
+        summed = selected.on_hull if self.interpolation == "hull" else selected.on_curve
+        summed += self._extra(backend)
+        return selected
 
     @cached_property
     def selected(self) -> SelectedMeasures:
@@ -88,33 +97,13 @@ class Request:
 
     @cached_property
     def extra(self) -> list[Measure]:
-        """AUPREC at the extra priors."""
+        """AUPREC at the extra priors, in columns of Polars."""
         return self._extra(POLARS)
 
     def _extra(self, backend: Backend) -> list[Measure]:
         return auprec_measures(
             self.extra_priors, self.interpolation, "limit", backend=backend, label="extra"
         )
-
-    @property
-    def on_curve(self) -> list[Measure]:
-        """All measures that are taken on the curves, the extra ones included."""
-        on_curve = self.selected.on_curve
-        return on_curve if self.interpolation == "hull" else [*on_curve, *self.extra]
-
-    def written_for(self, backend: Backend) -> tuple[list[Measure], list[Measure]]:
-        """The measures taken on the curves and on the hulls, written for a backend."""
-        selected, extra = self.select(backend), self._extra(backend)
-        on_curve, on_hull = selected.on_curve, selected.on_hull
-        if self.interpolation == "hull":
-            return on_curve, [*on_hull, *extra]
-        return [*on_curve, *extra], on_hull
-
-    @property
-    def on_hull(self) -> list[Measure]:
-        """All measures that are taken on the hulls, the extra ones included."""
-        on_hull = self.selected.on_hull
-        return [*on_hull, *self.extra] if self.interpolation == "hull" else on_hull
 
     @cached_property
     def drawn_at(self) -> list[float | None] | None:
@@ -129,8 +118,51 @@ class Request:
     @property
     def bootstrap(self) -> BootstrapSpec | None:
         """How to resample, where the intervals need it."""
-        if self.intervals not in RESAMPLED:
+        if self.intervals != "percentile":
             return None
         return BootstrapSpec(
-            self.selected.measures, self.select(ARRAYS).measures, self.intervals, self.level
+            self.selected.measures,
+            self.select(ARRAYS).measures,
+            self.intervals,
+            self.level,
+            counted=False,
         )
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What the measures of a request need of rows with or without weights."""
+
+    request: Request
+    weighted: bool
+
+    @property
+    def drawn(self) -> bool:
+        """Whether points of the curves are asked for, to draw them."""
+        return self.request.drawn_at is not None
+
+    @property
+    def scored(self) -> bool:
+        """Whether measures, or the points of weighted curves, need all cells with their scores."""
+        of_cells = any(measure.every_cell for measure in self.request.selected.on_curve)
+        return of_cells or (self.drawn and self.weighted)
+
+    @property
+    def merged(self) -> bool:
+        """Whether vertical runs of cells may be one cell, for limits of the measures as well."""
+        terms = [term for one in self.request.selected.on_curve for term in one.gradient_terms]
+        areas = [one for one in self.request.selected.on_curve if not one.every_cell]
+        limits = self.request.intervals is None or not any(term.every_cell for term in terms)
+        return limits and all(one.mergeable_segments for one in areas)
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """The most bytes of a row in a scratch file."""
+        return ON_DISK + self.weighted * WEIGHT_ON_DISK
+
+    def bytes_to_rank(self, rows: int, positives: int) -> int:
+        """The most bytes that rows need beside their own where they are ranked at once."""
+        of_row = ROW + self.weighted * WEIGHT + self.scored * SCORED
+        of_positive = POSITIVE + self.weighted * WEIGHT_OF_POSITIVE
+        of_positive += bool(self.request.selected.on_hull) * HULL + self.drawn * DRAWN
+        return rows * of_row + positives * of_positive

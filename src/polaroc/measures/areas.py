@@ -7,17 +7,16 @@ from typing import Literal, get_args
 
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.checks import check_flag
+from polaroc.base.checks import check_flag, pair_of, shortened
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
+from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import segments_in
-from polaroc.errors import check_choice
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.gradients import area_gradient, auc_gradient
-from polaroc.measures.partial_areas import partial_auc, rate_range
-from polaroc.measures.spec import Measure, MeasureDefinition, total
+from polaroc.measures.spec import Measure, MeasureDefinition, at_priors, total
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
-from polaroc.priors.chebyshev import condensed, many_priors
-from polaroc.priors.grids import resolve_priors, skew
+from polaroc.priors.chebyshev import condensed
 from polaroc.priors.shared_nodes import shared_nodes
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
@@ -72,17 +71,11 @@ def auprec_measures(
     if recall is not None:
         recall = rate_range(recall)
     smooth = start == "limit" and interpolation != "hull" and recall is None
-    resolved = resolve_priors(priors)
-    many = many_priors(resolved)
-    skews = [p if p is None else skew(p) for p in resolved] if many is None else many.nodes
-    positives, negatives = backend.column("positives"), backend.column("negatives")
-    both = (positives > 0) & (negatives > 0)
-    observed = backend.where(both, positives / (positives + negatives))
+    straight = interpolation in STRAIGHT_IN_ROC
     measures = []
-    for i, node in enumerate(skews):
-        # Nodes are not rows of the result; the rows interpolated from them have the prior.
-        prior = None if many is not None else resolved[i]
-        skewed = negatives / positives if node is None else node
+    for i, (skewed, prior, many) in enumerate(at_priors(priors, backend)):
+        # That of each key's own prior is no number.
+        node = skewed if isinstance(skewed, float) else None
         columns, hold = _held(f"{label}_{i}", backend)
         area = segment_area(skewed, interpolation, start, recall, backend, hold)
         gradient = (
@@ -91,12 +84,10 @@ def auprec_measures(
             else None
         )
         summed = total(
-            "auprec", area, backend,
-            label=f"{label}_{i}", prior=observed if node is None else prior, bias_skew=skewed,
+            "auprec", area, backend, label=f"{label}_{i}", prior=prior, bias_skew=skewed,
             gradient=gradient,
         )  # fmt: skip
         perfect = partial(_perfect_area, own=node if many is None else None)
-        straight = interpolation in STRAIGHT_IN_ROC
         measures.append(
             replace(
                 summed, columns=columns, perfect_lower_limit=perfect, mergeable_segments=straight,
@@ -266,6 +257,63 @@ def segment_area(
 def _check_choices(interpolation: str, start: str) -> None:
     check_choice("interpolation", interpolation, INTERPOLATIONS)
     check_choice("start", start, STARTS)
+
+
+def partial_auc(
+    fpr: tuple[float, float] | None,
+    tpr: tuple[float, float] | None,
+    standardise: bool,
+    backend: Backend,
+) -> Measure:
+    """The AUC over a range of one of the two rates."""
+    if fpr is not None and tpr is not None:
+        raise InvalidArgument(
+            f"fpr is {fpr!r} and tpr is {tpr!r}, allowed is one of them.",
+            hint="leave one of them out.",
+        )
+    lo, hi = rate_range(fpr if fpr is not None else tpr)
+    area = (_below if fpr is not None else _beside)(lo, hi, backend)
+    if not standardise:
+        return area
+    # On the diagonal the area below is (hi² − lo²)/2, that beside it the rest.
+    below = (hi**2 - lo**2) / 2
+    chance, perfect = (below if fpr is not None else hi - lo - below), hi - lo
+    above = area.estimate >= chance * (1 - ROUNDING)
+    scaled = (1 + (area.estimate - chance) / (perfect - chance)) / 2
+    warning = ~above, "below the diagonal, where McClish's scale has no meaning"
+    return replace(area, estimate=backend.where(above, scaled), warning=warning)
+
+
+def _below(lo: float, hi: float, backend: Backend) -> Measure:
+    """∫ t df over a range of f."""
+    (t0, f0), (t1, f1), (dt, df) = segments_in(backend).segment
+    first, last = backend.clip(f0, lo, hi), backend.clip(f1, lo, hi)
+    height = 2 * t0 + (first + last - 2 * f0) * dt / df
+    # Equal rates may differ in the last digit after clipping; df is computed from counts.
+    moves = (last > first) & (df > 0)
+    inner = backend.where(moves, (last - first) * height / 2, 0.0)
+    # Level runs of negatives lie between the segments: their area telescopes.
+    area = total("auc", inner + t0 * first - t1 * last, backend)
+    return replace(area, estimate=area.estimate + hi)
+
+
+def _beside(lo: float, hi: float, backend: Backend) -> Measure:
+    """∫ (1 − f) dt over a range of t."""
+    (t0, f0), (t1, _), (dt, df) = segments_in(backend).segment
+    first, last = backend.clip(t0, lo, hi), backend.clip(t1, lo, hi)
+    width = 2 * f0 + (first + last - 2 * t0) * df / dt
+    return total("auc", (last - first) * (1 - width / 2), backend)
+
+
+def rate_range(given: object) -> tuple[float, float]:
+    """Two rates lo < hi; raise for anything else."""
+    pair = pair_of(given)
+    if pair is None or not 0 <= pair[0] < pair[1] <= 1:
+        raise InvalidArgument(
+            f"the range is {shortened(given)}, allowed are two rates with 0 ≤ lo < hi ≤ 1.",
+            hint="for example (0, 0.1).",
+        )
+    return float(pair[0]), float(pair[1])
 
 
 AUC = MeasureDefinition(

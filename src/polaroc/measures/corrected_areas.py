@@ -11,7 +11,7 @@ from polaroc.curves.segments import segments_in
 from polaroc.measures.areas import auprec_measures, iauprec_measure
 from polaroc.measures.spec import Measure, MeasureDefinition
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.priors.grids import resolve_priors, skew
+from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Priors, Quantity
 
 # Gauss-Legendre nodes within a segment.
@@ -27,9 +27,7 @@ def corrected_auprec_measures(priors: Priors, backend: Backend = POLARS) -> list
         (plain,) = auprec_measures(
             at_prior, "exact", "limit", backend=backend, label=f"corrected_{i}"
         )
-        observed = backend.column("negatives") / backend.column("positives")
-        skewed = observed if prior is None else skew(prior)
-        measures.append(_corrected(plain, f"auprec_{i}", [(skewed, 1.0)], backend))
+        measures.append(_corrected(plain, f"auprec_{i}", [(plain.bias_skew, 1.0)], backend))
     return measures
 
 

@@ -1,6 +1,6 @@
 """Areas under the ROC and precision-recall curves, at a prior and over a range of priors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -14,7 +14,7 @@ from polaroc.curves.hull import hulls, hulls_of
 from polaroc.curves.whole import takes_curve
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.measures.spec import Measure, hull_part
-from polaroc.measures.table import OR_ANCHOR, curve_sums, per_key, tidy
+from polaroc.measures.table import OR_ANCHOR, per_key, tidy
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import some_priors
@@ -162,16 +162,21 @@ def measures_of_curves(curve: pl.LazyFrame, measures: Sequence[Measure]) -> pl.L
 
 
 def table_sums(
-    curve: pl.LazyFrame,
-    keys: Sequence[str],
-    measures: Sequence[Measure],
-    extra: Mapping[str, pl.Expr] | None = None,
+    curve: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]
 ) -> pl.LazyFrame:
-    """Per key of a curve table its totals and the sums over its curve and its hull."""
+    """Per key of a curve table its totals and the sums over its cells, segments and hull."""
     on_curve = [measure for measure in measures if measure.sums or measure.least]
+    of_cells = [measure for measure in on_curve if measure.every_cell]
+    areas = [measure for measure in on_curve if not measure.every_cell]
     on_hull = [hull_part(measure) for measure in measures if measure.hull_sums]
-    wide = curve_sums(curve, keys, on_curve, extra, with_area=OR_ANCHOR)
-    if not on_hull:
-        return wide
-    of_hull = per_key(hulls(in_order(curve, keys)).filter(OR_ANCHOR), keys, on_hull)
-    return attach(wide, of_hull.drop("positives", "negatives"), keys)
+    # Areas need few of the cells.
+    segments = curve.filter(OR_ANCHOR)
+    wide = [per_key(curve, keys, of_cells)] if of_cells else []
+    if areas or not of_cells:
+        wide.append(per_key(segments, keys, areas))
+    if on_hull:
+        wide.append(per_key(hulls(in_order(curve, keys)).filter(OR_ANCHOR), keys, on_hull))
+    first, *others = wide
+    for one in others:
+        first = attach(first, one.drop("positives", "negatives"), keys, required=False)
+    return first

@@ -7,18 +7,25 @@ division by zero for scores of 0 and 1. Classes are weighted to π as well.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import log
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
 
-from polaroc.base.backend import POLARS, Backend
+from polaroc.base.backend import Backend
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.segments import segments_in
-from polaroc.measures.spec import CaseLoss, Measure, MeasureArguments, MeasureDefinition
+from polaroc.measures.spec import (
+    CaseLoss,
+    Measure,
+    MeasureArguments,
+    MeasureDefinition,
+    at_priors,
+)
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.beliefs import Belief, over_label, resolve_belief
-from polaroc.priors.chebyshev import ManyPriors, condensed, many_priors
-from polaroc.priors.grids import OBSERVED, check_prior_or_observed, resolve_priors, skew
-from polaroc.typing import Priors, Quantity
+from polaroc.priors.beliefs import over_label, resolve_belief
+from polaroc.priors.chebyshev import condensed
+from polaroc.priors.grids import OBSERVED, check_prior_or_observed, skew
+from polaroc.typing import Quantity
 
 NOT_PROBABILITIES = "scores are not probabilities"
 INFINITE = "infinite: a positive has the score 0, or a negative the score 1"
@@ -34,33 +41,24 @@ DOWN_SQUARED, UP_SQUARED = (PRIVATE + name for name in ("down_squared", "up_squa
 OUTSIDE, WRONG, LOG_UP, LOG_DOWN = (
     PRIVATE + name for name in ("outside", "wrong", "log_up", "log_down")
 )
-# Skews with the weights of a mean.
+# Skews with the weights of a mean; what makes a loss of a label, of nodes and of all arguments.
 Nodes: TypeAlias = Sequence[tuple[Quantity, float]]
-
-
-class AtPrior(NamedTuple):
-    """A skew, the prior that is shown, and the priors that are interpolated from this node."""
-
-    skew: Quantity
-    prior: Quantity
-    many: ManyPriors | None = None
+Made: TypeAlias = Callable[[str, Nodes, MeasureArguments], Measure]
 
 
 @dataclass(frozen=True)
 class ScoringRule:
     """What a scoring rule adds up, written for a backend.
 
-    `term` is what a cell adds at a skew, `constant` what is added per key; the loss of a
+    `term` is what a cell adds at a skew, `constant` what is added per key; `losses`, the loss of a
     positive and of a negative and the derivative of their sum at a cell by the log-odds of the
-    score prior are for standard errors.
+    score prior, are for standard errors.
     """
 
     name: str
     term: Callable[[Quantity, Backend], Quantity]
     constant: Callable[[Quantity, Backend], Quantity]
-    positive: Callable[[Quantity, Backend], Quantity]
-    negative: Callable[[Quantity, Backend], Quantity]
-    by_score_prior: Callable[[Quantity, Backend], Quantity]
+    losses: Callable[[Quantity, Backend], tuple[Quantity, Quantity, Quantity]]
 
 
 def _brier_term(skewed: Quantity, backend: Backend) -> Quantity:
@@ -93,36 +91,22 @@ def _prior(skewed: Quantity) -> Quantity:
     return 1 / (1 + skewed)
 
 
-def _brier_by_score_prior(skewed: Quantity, backend: Backend) -> Quantity:
+def _brier_losses(skewed: Quantity, backend: Backend) -> tuple[Quantity, Quantity, Quantity]:
     p, prior = _probability(skewed, backend), _prior(skewed)
     pos, neg = backend.column(OF_POSITIVES), backend.column(OF_NEGATIVES)
-    return 2 * p * (1 - p) * (prior * pos * (1 - p) - (1 - prior) * neg * p)
+    by_score_prior = 2 * p * (1 - p) * (prior * pos * (1 - p) - (1 - prior) * neg * p)
+    return prior * (1 - p) ** 2, (1 - prior) * p**2, by_score_prior
 
 
-def _log_by_score_prior(skewed: Quantity, backend: Backend) -> Quantity:
+def _log_losses(skewed: Quantity, backend: Backend) -> tuple[Quantity, Quantity, Quantity]:
     p, prior = _probability(skewed, backend), _prior(skewed)
     pos, neg = backend.column(OF_POSITIVES), backend.column(OF_NEGATIVES)
-    return prior * pos * (1 - p) - (1 - prior) * neg * p
+    by_score_prior = prior * pos * (1 - p) - (1 - prior) * neg * p
+    return -prior * backend.log(p), -(1 - prior) * backend.log1p(-p), by_score_prior
 
 
-BRIER_RULE = ScoringRule(
-    "brier",
-    _brier_term,
-    lambda _skewed, _backend: 0.0,
-    positive=lambda skewed, backend: _prior(skewed) * (1 - _probability(skewed, backend)) ** 2,
-    negative=lambda skewed, backend: (1 - _prior(skewed)) * _probability(skewed, backend) ** 2,
-    by_score_prior=_brier_by_score_prior,
-)
-LOG_RULE = ScoringRule(
-    "log_loss",
-    _log_term,
-    _log_constant,
-    positive=lambda skewed, backend: -_prior(skewed) * backend.log(_probability(skewed, backend)),
-    negative=lambda skewed, backend: (
-        -(1 - _prior(skewed)) * backend.log1p(-_probability(skewed, backend))
-    ),
-    by_score_prior=_log_by_score_prior,
-)
+BRIER_RULE = ScoringRule("brier", _brier_term, lambda _skewed, _backend: 0.0, _brier_losses)
+LOG_RULE = ScoringRule("log_loss", _log_term, _log_constant, _log_losses)
 
 
 def scored_columns(score_prior: float | str, backend: Backend) -> dict[str, Quantity]:
@@ -158,60 +142,15 @@ def _log_sums(backend: Backend) -> dict[str, Quantity]:
     return {WRONG: wrong, **logs}
 
 
-def scoring_measures(
-    rule: ScoringRule,
-    priors: Priors,
-    score_prior: float | str = OBSERVED,
-    backend: Backend = POLARS,
-) -> list[Measure]:
-    """A scoring rule at each prior; at many priors interpolated from a few, as AUPREC is."""
-    return [
-        replace(
-            _scored(rule, f"at_{i}", [(at.skew, 1.0)], score_prior, backend),
-            prior=at.prior, many=at.many,
-        )
-        for i, at in enumerate(_at_priors(priors, backend))
-    ]  # fmt: skip
-
-
-def scoring_range(
-    rule: ScoringRule,
-    over: tuple[float, float] | Belief,
-    score_prior: float | str = OBSERVED,
-    backend: Backend = POLARS,
-) -> Measure:
-    """The mean of a scoring rule over a range of priors or a belief."""
-    nodes = _belief_nodes(over)
-    return _over(_scored(rule, "range", nodes, score_prior, backend), over)
-
-
-def _at_priors(priors: Priors, backend: Backend) -> list[AtPrior]:
-    """The skew of each prior, with the prior that is shown; of many priors, of their nodes."""
-    positives, negatives = backend.column("positives"), backend.column("negatives")
-    both = (positives > 0) & (negatives > 0)
-    own = negatives / positives, backend.where(both, positives / (positives + negatives))
-    resolved = resolve_priors(priors)
-    many = many_priors(resolved)
-    if many is None:
-        return [AtPrior(*(own if p is None else (skew(p), p))) for p in resolved]
-    nodes = [own if node is None else (node, _prior(node)) for node in many.nodes]
-    return [AtPrior(skewed, prior, many) for skewed, prior in nodes]
-
-
-def _belief_nodes(over: tuple[float, float] | Belief) -> Nodes:
-    belief = resolve_belief(over)
-    return list(zip(*condensed(belief.skews, belief.weights), strict=True))
-
-
 def _weighted(
     function: Callable[[Quantity, Backend], Quantity], nodes: Nodes, backend: Backend
 ) -> Quantity:
     return backend.total(weight * function(skewed, backend) for skewed, weight in nodes)
 
 
-def _scored(
-    rule: ScoringRule, label: str, nodes: Nodes, score_prior: float | str, backend: Backend
-) -> Measure:
+def _scored(rule: ScoringRule, label: str, nodes: Nodes, given: MeasureArguments) -> Measure:
+    """The mean of a scoring rule at the nodes."""
+    score_prior, backend = given.score_prior, given.backend
     name = f"{PRIVATE}{rule.name}_{label}"
     summed = backend.column(name)
     terms = _weighted(rule.term, nodes, backend)
@@ -224,10 +163,8 @@ def _scored(
         wrong = backend.column(WRONG) > 0
         refused, infinite = outside | wrong, (wrong, INFINITE)
     estimate = backend.where(refused, None, backend.where(summed > 0, summed, 0.0))
-    positive, negative, by_score_prior = (
-        _weighted(part, nodes, backend)
-        for part in (rule.positive, rule.negative, rule.by_score_prior)
-    )
+    losses = [[weight * loss for loss in rule.losses(skewed, backend)] for skewed, weight in nodes]
+    positive, negative, by_score_prior = map(backend.total, zip(*losses, strict=True))
     weights = (
         backend.total(weight * _prior(skewed) for skewed, weight in nodes),
         backend.total(weight * (1 - _prior(skewed)) for skewed, weight in nodes),
@@ -245,16 +182,54 @@ def _scored(
     )  # fmt: skip
 
 
-def _over(measure: Measure, over: tuple[float, float] | Belief) -> Measure:
-    return replace(measure, name=f"{measure.name}_range", over=over_label(over, "prior"))
+def _refined(label: str, nodes: Nodes, given: MeasureArguments) -> Measure:
+    """What is left of the mean Brier score once scores are calibrated by the hull."""
+    name = f"{PRIVATE}refinement_{label}"
+    sums = {name: _weighted(_refinement_term, nodes, given.backend)}
+    return Measure(
+        "refinement_loss", given.backend.column(name), hull_sums=sums, bounds=(0.0, None),
+        no_limits=ON_THE_HULL,
+    )  # fmt: skip
 
 
-def skill_measures(
-    priors: Priors, score_prior: float | str = OBSERVED, backend: Backend = POLARS
-) -> list[Measure]:
+def _refinement_term(skewed: Quantity, backend: Backend) -> Quantity:
+    """A block of the hull holds πΔt positives and (1−π)Δf negatives: times p(1−p) of the block."""
+    _, _, (dt, df) = segments_in(backend).segment
+    return (1 - _prior(skewed)) * dt * df / (dt + skewed * df)
+
+
+def _calibrated(label: str, nodes: Nodes, given: MeasureArguments) -> Measure:
+    """The mean Brier score less its refinement loss: what calibration would save."""
+    scored, refined = _scored(BRIER_RULE, label, nodes, given), _refined(label, nodes, given)
+    excess = scored.estimate - refined.estimate
+    # The hull is the best of all calibrations, but both sums are rounded.
+    estimate = given.backend.where(excess < 0, 0.0, excess)
+    return replace(
+        scored, name="calibration_loss", estimate=estimate, hull_sums=refined.hull_sums,
+        case_loss=None, no_limits=ON_THE_HULL,
+    )  # fmt: skip
+
+
+def _at_priors(made: Made, given: MeasureArguments) -> list[Measure]:
+    """A loss at each prior; at many priors interpolated from a few, as AUPREC is."""
+    return [
+        replace(made(f"at_{i}", [(at.skew, 1.0)], given), prior=at.prior, many=at.many)
+        for i, at in enumerate(at_priors(given.priors, given.backend))
+    ]
+
+
+def _mean(made: Made, given: MeasureArguments) -> Measure:
+    """The mean of a loss over a range of priors or a belief."""
+    belief = resolve_belief(given.over)
+    nodes = list(zip(*condensed(belief.skews, belief.weights), strict=True))
+    mean = made("range", nodes, given)
+    return replace(mean, name=f"{mean.name}_range", over=over_label(given.over, "prior"))
+
+
+def _skill(given: MeasureArguments) -> list[Measure]:
     """Brier skill: 1 less the Brier score over that of the prior itself, π(1−π)."""
     measures = []
-    for measure in scoring_measures(BRIER_RULE, priors, score_prior, backend):
+    for measure in _at_priors(partial(_scored, BRIER_RULE), given):
         prior: Quantity = measure.prior
         worth = 1 / (prior * (1 - prior))
         loss = replace(cast(CaseLoss, measure.case_loss), scale=-worth)
@@ -267,79 +242,18 @@ def skill_measures(
     return measures
 
 
-def refinement_measures(priors: Priors, backend: Backend = POLARS) -> list[Measure]:
-    """What is left of the Brier score at each prior once scores are calibrated by the hull."""
-    return [
-        replace(_refined(f"at_{i}", [(at.skew, 1.0)], backend), prior=at.prior, many=at.many)
-        for i, at in enumerate(_at_priors(priors, backend))
-    ]
-
-
-def refinement_range(over: tuple[float, float] | Belief, backend: Backend = POLARS) -> Measure:
-    """The mean of the refinement loss over a range of priors or a belief."""
-    return _over(_refined("range", _belief_nodes(over), backend), over)
-
-
-def _refined(label: str, nodes: Nodes, backend: Backend) -> Measure:
-    name = f"{PRIVATE}refinement_{label}"
-    sums = {name: _weighted(_refinement_term, nodes, backend)}
-    return Measure(
-        "refinement_loss", backend.column(name), hull_sums=sums, bounds=(0.0, None),
-        no_limits=ON_THE_HULL,
-    )  # fmt: skip
-
-
-def _refinement_term(skewed: Quantity, backend: Backend) -> Quantity:
-    """A block of the hull holds πΔt positives and (1−π)Δf negatives: times p(1−p) of the block."""
-    _, _, (dt, df) = segments_in(backend).segment
-    return (1 - _prior(skewed)) * dt * df / (dt + skewed * df)
-
-
-def calibration_measures(
-    priors: Priors, score_prior: float | str = OBSERVED, backend: Backend = POLARS
-) -> list[Measure]:
-    """The Brier score at each prior less its refinement loss: what calibration would save."""
-    scored = scoring_measures(BRIER_RULE, priors, score_prior, backend)
-    refined = refinement_measures(priors, backend)
-    return [_difference(*pair, backend) for pair in zip(scored, refined, strict=True)]
-
-
-def calibration_range(
-    over: tuple[float, float] | Belief,
-    score_prior: float | str = OBSERVED,
-    backend: Backend = POLARS,
-) -> Measure:
-    """The mean of the calibration loss over a range of priors or a belief."""
-    scored = scoring_range(BRIER_RULE, over, score_prior, backend)
-    both = _difference(scored, refinement_range(over, backend), backend)
-    return replace(both, name="calibration_loss_range")
-
-
-def _difference(scored: Measure, refined: Measure, backend: Backend) -> Measure:
-    excess = scored.estimate - refined.estimate
-    # The hull is the best of all calibrations, but both sums are rounded.
-    estimate = backend.where(excess < 0, 0.0, excess)
-    return replace(
-        scored, name="calibration_loss", estimate=estimate, hull_sums=refined.hull_sums,
-        case_loss=None, no_limits=ON_THE_HULL,
-    )  # fmt: skip
-
-
 def _defined(
-    name: str,
-    label: str,
-    description: str,
-    at: Callable[[MeasureArguments], Sequence[Measure]],
-    mean: Callable[[MeasureArguments], Measure],
+    name: str, label: str, description: str, made: Made
 ) -> tuple[MeasureDefinition, MeasureDefinition]:
     """A loss at each prior, and its mean over a range or belief."""
     return (
         MeasureDefinition(
-            name, label, description, at, higher_is_better=False, at_priors=True, by_default=False
+            name, label, description, partial(_at_priors, made), higher_is_better=False,
+            at_priors=True, by_default=False,
         ),
         MeasureDefinition(
             f"{name}_range", f"mean {label}", f"{label} averaged over a range of priors, or under "
-            "a belief", lambda given: [mean(given)], higher_is_better=False, over="belief",
+            "a belief", lambda given: [_mean(made, given)], higher_is_better=False, over="belief",
             mean_of=name, by_default=False,
         ),
     )  # fmt: skip
@@ -348,32 +262,26 @@ def _defined(
 BRIER, BRIER_RANGE = _defined(
     "brier", "Brier score",
     "mean squared error of the scores as probabilities, re-weighted to each prior (Brier 1950)",
-    lambda given: scoring_measures(BRIER_RULE, given.priors, given.score_prior, given.backend),
-    lambda given: scoring_range(BRIER_RULE, given.over, given.score_prior, given.backend),
+    partial(_scored, BRIER_RULE),
 )  # fmt: skip
 LOG_LOSS, LOG_LOSS_RANGE = _defined(
     "log_loss", "log loss",
     "mean negative logarithm of the probability of the truth, re-weighted to each prior; in nats",
-    lambda given: scoring_measures(LOG_RULE, given.priors, given.score_prior, given.backend),
-    lambda given: scoring_range(LOG_RULE, given.over, given.score_prior, given.backend),
+    partial(_scored, LOG_RULE),
 )  # fmt: skip
 CALIBRATION_LOSS, CALIBRATION_LOSS_RANGE = _defined(
     "calibration_loss", "calibration loss",
-    "Brier score less the refinement loss: what calibration would save",
-    lambda given: calibration_measures(given.priors, given.score_prior, given.backend),
-    lambda given: calibration_range(given.over, given.score_prior, given.backend),
+    "Brier score less the refinement loss: what calibration would save", _calibrated,
 )  # fmt: skip
 REFINEMENT_LOSS, REFINEMENT_LOSS_RANGE = _defined(
     "refinement_loss", "refinement loss",
-    "Brier score of any scores once they are calibrated by the ROC hull",
-    lambda given: refinement_measures(given.priors, given.backend),
-    lambda given: refinement_range(given.over, given.backend),
+    "Brier score of any scores once they are calibrated by the ROC hull", _refined,
 )  # fmt: skip
 BRIER_SKILL = MeasureDefinition(
     name="brier_skill",
     label="Brier skill",
     description="1 less the Brier score over π(1−π), that of the prior as the only probability",
-    build=lambda given: skill_measures(given.priors, given.score_prior, given.backend),
+    build=_skill,
     at_priors=True,
     by_default=False,
 )

@@ -14,8 +14,14 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.measures.balanced import balanced, distance, error_area, partial_area
-from polaroc.measures.balanced_gradients import mean_error_gradient, point_gradient
+from polaroc.measures.balanced import (
+    balanced,
+    distance,
+    error_area,
+    mean_error_gradient,
+    partial_area,
+    point_gradient,
+)
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import GradientTerm, Measure, MeasureDefinition
 from polaroc.priors.beliefs import over_label

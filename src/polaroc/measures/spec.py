@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from itertools import groupby
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.gradients import Gradient, Segments
-from polaroc.priors.chebyshev import ManyPriors
-from polaroc.priors.grids import OBSERVED
+from polaroc.priors.chebyshev import ManyPriors, many_priors
+from polaroc.priors.grids import OBSERVED, resolve_priors, skew
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
 
@@ -207,6 +208,27 @@ class MeasureDefinition:
     monotone: bool = False
 
 
+class AtPrior(NamedTuple):
+    """A skew, the prior that is shown, and the priors that are interpolated from this node."""
+
+    skew: Quantity
+    prior: Quantity
+    many: ManyPriors | None = None
+
+
+def at_priors(priors: Priors, backend: Backend) -> list[AtPrior]:
+    """The skew of each prior, with the prior that is shown; of many priors, of their nodes."""
+    positives, negatives = backend.column("positives"), backend.column("negatives")
+    both = (positives > 0) & (negatives > 0)
+    own = negatives / positives, backend.where(both, positives / (positives + negatives))
+    resolved = resolve_priors(priors)
+    many = many_priors(resolved)
+    if many is None:
+        return [AtPrior(*(own if p is None else (skew(p), p))) for p in resolved]
+    nodes = [own if node is None else (node, 1 / (1 + node)) for node in many.nodes]
+    return [AtPrior(skewed, prior, many) for skewed, prior in nodes]
+
+
 def total(
     name: str,
     segment: Quantity,
@@ -255,15 +277,17 @@ def chunks(measures: Sequence[Measure]) -> list[list[Measure]]:
     return parts
 
 
+def runs(measures: Sequence[Measure]) -> list[list[Measure]]:
+    """The measures in order, each alone, but all nodes of an interpolated one together."""
+    grouped = groupby(measures, lambda one: id(one) if one.many is None else one.name)
+    return [list(own) for _, own in grouped]
+
+
 def measures_by_row(measures: Sequence[Measure]) -> Iterator[tuple[Measure, float | None]]:
     """The measure of each row of a key, in order, and the prior that it is interpolated at."""
-    for part in chunks(measures):
-        nodes = [measure for measure in part if measure.many is not None]
-        for measure in part:
-            if measure.many is None:
-                yield measure, None
-            elif measure is nodes[0]:
-                yield from ((measure, prior) for prior in measure.many.priors)
+    for first, *_ in runs(measures):
+        priors = (None,) if first.many is None else first.many.priors
+        yield from ((first, prior) for prior in priors)
 
 
 def values_by_row(measures: Sequence[Measure], values: "Array") -> Iterator["Array"]:
@@ -272,13 +296,10 @@ def values_by_row(measures: Sequence[Measure], values: "Array") -> Iterator["Arr
     Measures that are nodes of many priors are interpolated to one row per prior.
     """
     start = 0
-    for part in chunks(measures):
-        nodes = [i for i, measure in enumerate(part, start) if measure.many is not None]
-        for i, measure in enumerate(part, start):
-            if measure.many is None:
-                yield values[..., i]
-            elif i == nodes[0]:
-                at_nodes = values[..., i : nodes[-1] + 1]
-                for place in range(len(measure.many.priors)):
-                    yield measure.many.at(place, at_nodes)
-        start += len(part)
+    for run in runs(measures):
+        own, many = values[..., start : start + len(run)], run[0].many
+        start += len(run)
+        if many is None:
+            yield own[..., 0]
+        else:
+            yield from (many.at(place, own) for place in range(len(many.priors)))

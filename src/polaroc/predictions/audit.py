@@ -29,7 +29,7 @@ REPORT = ("rows", "missing", "scores", "lowest", "highest")
 
 
 @takes_cases(
-    ["truth", "score", "positive", "model", "fold", "case", "weight", "by"],
+    ["truth", "score", "positive", "model", "fold", "case", "count", "weight", "by"],
     no_bearing=["nulls", "cluster", "subgroup", "time", "score_prior", "test_train_ratio"],
 )
 def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:

@@ -134,6 +134,18 @@ score_prior, test_train_ratio
         return score_columns(self.score)
 
     @property
+    def in_clusters(self) -> bool:
+        """Whether errors come from sums by cluster: a row with a sampling weight is one."""
+        return self.cluster is not None or self.weight is not None
+
+    @property
+    def counted_by(self) -> tuple[str, IntoExpr] | None:
+        """The role by which rows count more or less than once, and its column, if any."""
+        if self.count is not None:
+            return "count", self.count
+        return None if self.weight is None else ("weight", self.weight)
+
+    @property
     def keys(self) -> list[IntoExpr]:
         """The columns that tell answers apart, in order; that of a wide table's models left out."""
         # Two roles may share a column, which is then one key.
@@ -595,7 +607,12 @@ def require_roles(said: Mapping[str, Any], needed: Collection[str], names: Colle
 
 
 def _refuse_shared(described: Cases[Any]) -> None:
-    """Refuse columns with two roles that exclude each other."""
+    """Refuse columns with two roles that exclude each other, and roles that do."""
+    if described.count is not None and described.weight is not None:
+        raise InvalidArgument(
+            "count and weight are both given: a row either stands for equal cases or has a weight.",
+            hint="repeat the rows as often as their count says, and keep weight.",
+        )
     for (one, its), (other, theirs) in combinations(described.columns.items(), 2):
         apart = {one, other} in map(set, APART) or ROLES[one].only or ROLES[other].only
         others = {name for name in theirs if isinstance(name, str)}

@@ -34,7 +34,7 @@ def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
     if isinstance(frame, pl.LazyFrame) or cases.cluster is not None:
         return None
     keys = key_expressions(cases.keys)
-    taken = [cases.truth, cases.weight, *columns_of(cases.score)]
+    taken = [cases.truth, cases.count, cases.weight, *columns_of(cases.score)]
     used = column_names_of([*taken, *keys])
     free = [name for name in frame.columns if name not in used and not name.startswith(PRIVATE)]
     keys += [pl.col(name) for name in usual_names(free).keys]

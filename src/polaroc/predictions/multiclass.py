@@ -35,9 +35,9 @@ MAX_LABELS = 5
 
 
 @frame_of_cases(
-    ["truth", "model", "fold", "weight", "by"],
+    ["truth", "model", "fold", "count", "weight", "by"],
     no_bearing=[
-        "nulls", "case", "cluster", "subgroup", "time", "count", "score_prior", "test_train_ratio",
+        "nulls", "case", "cluster", "subgroup", "time", "score_prior", "test_train_ratio",
     ],
     needed=["truth"],
     whole=True,
@@ -66,8 +66,8 @@ def one_vs_rest(
     Frame of the kind given
         Predictions for `curve` and `evaluate`: the keys (`by`, model and fold); `class`, of the
         type of the truth; `truth` Boolean, whether the case is of that class, null where
-        its class is null or has no score; `score`; `weight` if given; the other columns, such
-        as the case and the cluster, save those of these names.
+        its class is null or has no score; `score`; `count` or `weight` if given; the other
+        columns, such as the case and the cluster, save those of these names.
 
     Raises
     ------
@@ -88,7 +88,8 @@ def one_vs_rest(
     named = column_names(column_by_class, "scores")
     by_class = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
     frame: pl.LazyFrame = cases.table.lazy()
-    truth, weight = cases.truth, cases.weight
+    truth = cases.truth
+    role, weight = cases.counted_by or ("weight", None)
     check_columns(frame, named)
     if len(by_class) < 2:
         raise InvalidArgument(
@@ -97,13 +98,13 @@ def one_vs_rest(
         )
     keys, own = key_expressions(cases.keys), single_column(truth, "truth", frame)
     names = key_names(keys, frame)
-    check_keys(names, also=[*ADDED, "weight"])
+    check_keys(names, also=[*ADDED, role])
     kept = [*keys, own.alias(LABEL)]
     made = [*ADDED]
     if weight is not None:
-        kept.append(single_column(weight, "weight", frame).alias(WEIGHT))
-        made.append("weight")
-    refuse_clash(cases.used_but("truth", "weight", "by", "model", "fold"), made)
+        kept.append(single_column(weight, role, frame).alias(WEIGHT))
+        made.append(role)
+    refuse_clash(cases.used_but("truth", role, "by", "model", "fold"), made)
     wanted = {private(str(i)): name for i, name in enumerate(by_class.values())}
     used = {*names, *made, str(truth), str(weight), *named}
     others = [name for name in frame.collect_schema() if name not in used]
@@ -131,7 +132,7 @@ def one_vs_rest(
         .join(classes, on=VALUE, maintain_order="left")
     )
     is_own = pl.when(pl.col(HAVE)).then(label == pl.col("class")).alias("truth")
-    weights = [] if weight is None else [pl.col(WEIGHT).alias("weight")]
+    weights = [] if weight is None else [pl.col(WEIGHT).alias(role)]
     return long.select(*names, "class", is_own, "score", *weights, *others)
 
 

@@ -107,7 +107,7 @@ class Columns(TypedDict, total=False):
     nulls: Annotated[
         Nulls,
         Role(
-            '``"raise"``: null or NaN scores and null truths or weights are an error. '
+            '``"raise"``: null or NaN scores and null truths, counts or weights are an error. '
             '``"drop"``: such rows are left out.',
             "drop",
             names_columns=False,
@@ -162,12 +162,20 @@ class Columns(TypedDict, total=False):
     time: Annotated[IntoExpr | None, Role("When the case was: a date, a number.", "day")]
     count: Annotated[
         IntoExpr | None,
-        Role("How many equal cases a row stands for: whole numbers.", "cases", only=True),
+        Role(
+            "How many equal cases a row stands for: whole numbers ≥ 0. All results are those of "
+            "so many rows.",
+            "cases",
+            only=True,
+            others=("counts", "freq", "frequency", "n"),
+        ),
     ]
     weight: Annotated[
         IntoExpr | None,
         Role(
-            "Case weights, finite and ≥ 0; weight k counts as k equal rows.",
+            "Sampling weights, finite and ≥ 0: how many cases of the population a row stands for, "
+            "such as one over the chance that it was drawn. A row of weight k is still one "
+            "observation; k equal rows are a `count`.",
             "weight",
             only=True,
             others=("sample_weight", "weights"),
@@ -213,16 +221,18 @@ NEEDED = ("truth", "score")
 FOUND = ("model", "fold", "case")
 # What rows are counted by, the same for curves, bins and measures.
 COUNTED_BY: tuple[RoleName, ...] = (
-    "truth", "score", "positive", "nulls", "model", "fold", "weight", "by",
+    "truth", "score", "positive", "nulls", "model", "fold", "count", "weight", "by",
 )  # fmt: skip
+# The same where sampling weights are not honoured.
+OF_COUNTS: tuple[RoleName, ...] = tuple(role for role in COUNTED_BY if role != "weight")
 # Roles that add no rows to curves and measures.
 BESIDE: tuple[RoleName, ...] = (
     "case", "cluster", "subgroup", "time", "score_prior", "test_train_ratio",
 )  # fmt: skip
 # What models are compared by.
 COMPARED_BY: tuple[RoleName, ...] = (
-    "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "weight",
-    "score_prior", "test_train_ratio",
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "count",
+    "weight", "score_prior", "test_train_ratio",
 )  # fmt: skip
 # What a table of measures may have.
 OF_MEASURES = ("model", "fold", "test_train_ratio")

@@ -15,15 +15,18 @@ SCORE = "threshold"
 
 # Errors of a row by code; only rows with missing values may be dropped.
 NULL_SCORE, NAN_SCORE, NULL_TRUTH, NULL_WEIGHT, UNKNOWN_LABEL, BAD_WEIGHT, INEXACT = range(1, 8)
+NULL_COUNT, BAD_COUNT = 8, 9
 MISSING = {
     NULL_SCORE: "null score",
     NAN_SCORE: "NaN score",
     NULL_TRUTH: "null truth",
     NULL_WEIGHT: "null weight",
+    NULL_COUNT: "null count",
 }
 WRONG = {
     UNKNOWN_LABEL: "unclear truth label",
     BAD_WEIGHT: "invalid weight",
+    BAD_COUNT: "invalid count",
     INEXACT: "inexact score",
 }
 ROW_ERRORS = MISSING | WRONG
@@ -47,6 +50,7 @@ ROW_ERROR_HINTS = {
         positive=...,
     ),
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",
+    BAD_COUNT: "a count is a whole number ≥ 0; other numbers are weights: name them as weight.",
     INEXACT: "scores must fit a 64-bit float without loss; rank or scale them before.",
 }
 CAST = Hint(
@@ -55,6 +59,13 @@ CAST = Hint(
 )
 # Totals of weights up to this do not overflow.
 MAX_WEIGHT = 1e290
+# Sums of counts up to this are exact.
+MAX_COUNT = 2**53
+# Of each role by which rows count: the codes of what is missing and wrong, and the greatest value.
+WEIGHTS = {
+    "weight": (NULL_WEIGHT, BAD_WEIGHT, MAX_WEIGHT),
+    "count": (NULL_COUNT, BAD_COUNT, MAX_COUNT),
+}
 # Polars compares with integers of up to 128 bits.
 MAX_INTEGER = 2**127
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
@@ -188,7 +199,7 @@ def labels_of(
 
 def left_out(count: int) -> str:
     """Note on dropped rows."""
-    return f"{count:,} rows were left out: their score, truth or weight is null or NaN."
+    return f"{count:,} rows were left out: their score, truth, count or weight is null or NaN."
 
 
 def listed(positive: Any) -> list[Label]:
@@ -198,12 +209,17 @@ def listed(positive: Any) -> list[Label]:
     return [label.item() if getattr(label, "shape", None) == () else label for label in labels]
 
 
-def weight_column(dtype: pl.DataType, name: IntoExpr) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
-    """The weight as Float64, and its errors."""
-    _refuse_other_than_numbers("weight", dtype, name)
+def weight_column(
+    dtype: pl.DataType, name: IntoExpr, role: str
+) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
+    """The weight or count, by its role, as Float64, and its errors."""
+    _refuse_other_than_numbers(role, dtype, name)
     value = pl.col(WEIGHT).cast(pl.Float64)
-    valid = value.is_between(0, MAX_WEIGHT)
-    return value.alias(WEIGHT), [(NULL_WEIGHT, value.is_null()), (BAD_WEIGHT, ~valid)]
+    missing, wrong, most = WEIGHTS[role]
+    valid = value.is_between(0, most)
+    if role == "count":
+        valid &= value == value.floor()
+    return value.alias(WEIGHT), [(missing, value.is_null()), (wrong, ~valid)]
 
 
 def label_extremes(counts: pl.Expr | None = None) -> list[pl.Expr]:

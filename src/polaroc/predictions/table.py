@@ -45,7 +45,8 @@ class Predictions:
     """A prediction table in private columns: keys, score, truth, weight, row error.
 
     `rows` has every input row; its `ROW_ERROR` is null for a valid row, else the code of
-    the error. `possible_errors` are the codes that can occur: those of columns of these types,
+    the error. Rows are `weighted` by counts or, where they are `sampled`, by sampling weights.
+    `possible_errors` are the codes that can occur: those of columns of these types,
     less those that an audit has excluded; without any, all rows are valid. `score_type` is
     that of the score as given; `repeatable` whether every reading of `rows` is the same.
     `engine` is the one by which they are collected.
@@ -54,6 +55,7 @@ class Predictions:
     rows: pl.LazyFrame
     keys: list[str]
     weighted: bool
+    sampled: bool
     nulls: Nulls
     possible_errors: list[int]
     score_type: pl.DataType
@@ -174,15 +176,19 @@ def read(
     then raise, else they are noted in the result. Columns of a lazy table are `collected`
     where they are needed more than once, since another reading may give other rows.
     Several scores are those of as many models, which the first key tells apart. The columns
-    `also` are kept as the last keys, or where they are `clustered` the clusters as `CLUSTER`.
+    `also` are kept as the last keys. Where rows are `clustered` they have a `CLUSTER`, each its own
+    where none is named.
     """
-    if clustered:
+    if clustered and cases.cluster is not None:
         unread = unaudited(cases, also=columns_of(cases.cluster), collected=collected)
         *keys, cluster = unread.predictions.keys
         rows = unread.predictions.rows.rename({cluster: CLUSTER})
         unread = replace(unread, predictions=replace(unread.predictions, rows=rows, keys=keys))
     else:
         unread = unaudited(cases, also=also, collected=collected)
+        if clustered:
+            rows = unread.predictions.rows.with_row_index(CLUSTER)
+            unread = replace(unread, predictions=replace(unread.predictions, rows=rows))
     if unread.predictions.repeatable:
         row_errors = unread.row_errors.collect(engine=unread.predictions.engine)
         return unread.audited(row_errors, unread.labels.collect)
@@ -205,15 +211,16 @@ def unaudited(
     """
     table = cases.table
     lazy = table.lazy()
-    scores, weight, positive = cases.scores, cases.weight, cases.positive
+    scores, counted_by, positive = cases.scores, cases.counted_by, cases.positive
     # Scores in use, which have no labels, are read as one class.
     truth: Any = pl.lit(True) if cases.truth is None else cases.truth
     score: Any = cases.score
     check_columns(lazy, also)
     by_keys = key_expressions([*cases.keys, *also])
     chosen = [*by_keys, single_column(truth, "truth", lazy).alias(TRUTH)]
-    if weight is not None:
-        chosen.append(single_column(weight, "weight", lazy).alias(WEIGHT))
+    if counted_by is not None:
+        role, weight = counted_by
+        chosen.append(single_column(weight, role, lazy).alias(WEIGHT))
     keys = key_names(by_keys, lazy)
     check_keys(keys)
     eager = isinstance(table, pl.DataFrame)
@@ -231,8 +238,9 @@ def unaudited(
     value, score_errors = score_column(schema[SCORE], score_names)
     label, truth_errors = truth_column(schema[TRUTH], truth, positive)
     columns, row_errors = [value, label], [*score_errors, *truth_errors, *wide_errors]
-    if weight is not None:
-        counted, weight_errors = weight_column(schema[WEIGHT], weight)
+    if counted_by is not None:
+        role, weight = counted_by
+        counted, weight_errors = weight_column(schema[WEIGHT], weight, role)
         columns.append(counted)
         row_errors += weight_errors
     row_error = pl.coalesce(
@@ -250,7 +258,8 @@ def unaudited(
     predictions = Predictions(
         rows if repeatable or once else rows.cache(),
         keys,
-        weight is not None,
+        counted_by is not None,
+        cases.weight is not None,
         cases.nulls,
         [code for code, _ in row_errors],
         schema[SCORE],
@@ -258,6 +267,12 @@ def unaudited(
         engine_for(table),
     )
     return Unaudited(predictions, named, truth, positive)
+
+
+def each_case(counted: pl.LazyFrame) -> pl.LazyFrame:
+    """A row for each case, of valid rows that count several."""
+    copies = pl.int_ranges(pl.col(WEIGHT).cast(pl.Int64)).alias(WEIGHT)
+    return counted.with_columns(copies).explode(WEIGHT, empty_as_null=False).drop(WEIGHT)
 
 
 def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:

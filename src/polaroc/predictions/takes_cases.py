@@ -50,6 +50,7 @@ ELSEWHERE = {
     "value on their own.",
     "cluster": "take one row of each cluster, else results are too sure; evaluate(intervals=...) "
     "gives measures limits that hold.",
+    "weight": "if weights count equal rows, name them as count.",
 }
 
 
@@ -304,13 +305,4 @@ def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -
             f"{function} does not honour {quoted(refused)} yet, which would change its result.",
             hint=" ".join(ELSEWHERE[role] for role in ELSEWHERE if role in refused)
             + f" Leave {'it' if len(refused) == 1 else 'them'} out; it takes {', '.join(taken)}.",
-        )
-
-
-def refuse_cluster(cases: Cases[Any], what: str) -> None:
-    """Refuse clusters where independent cases are assumed."""
-    if cases.cluster is not None:
-        raise InvalidArgument(
-            f"{what} does not honour cluster yet: it takes cases as independent.",
-            hint="take one row of each cluster; pr.evaluate(intervals=...) of measures takes it.",
         )

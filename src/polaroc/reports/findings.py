@@ -12,14 +12,20 @@ from polaroc.base.private_columns import LACKING, private
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import changes
 from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
-from polaroc.comparison.checks import refuse_one_class
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
 from polaroc.comparison.compare import of_fitted
 from polaroc.comparison.compared import Compared
 from polaroc.comparison.design import Plan
 from polaroc.comparison.fitted import Fitted, fitted
-from polaroc.comparison.measure_rows import doubts, of_range, only_range, over_labels, range_rows
+from polaroc.comparison.measure_rows import (
+    doubts,
+    of_range,
+    only_range,
+    over_labels,
+    range_rows,
+    refuse_one_class,
+)
 from polaroc.comparison.over_time import OF_COSTS, over_time
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
@@ -203,10 +209,9 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     )  # fmt: skip
     refuse_one_class(measures)
     curves = curve(pooled(cases))
-    # Where a model was measured once, on cases that count once. Limits at each prior would take
-    # ten times as long.
+    # Where a model was measured once. Limits at each prior would take ten times as long.
     tested: Fitted | None = None
-    if not question.folds and cases.weight is None:
+    if not question.folds:
         ends = _ends_of_estimate(question)
         limits = evaluate(
             cases, measures=["auprec", "iauprec"] if ends else "iauprec", intervals="logit",
@@ -416,8 +421,6 @@ def _comparison(
                 "cases are not independent."
             )
         return None, "No test was made: there is one fold only, which shows no variation."
-    if question.compared.cases.weight is not None:
-        return None, "No test was made: that of fitted models takes no weights."
     if tested is None:
         return None, (
             "No test was made: each model was measured once, and no column was named that says "

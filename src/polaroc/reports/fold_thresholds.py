@@ -95,7 +95,7 @@ def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
         raise InvalidPredictions(f"{count} rows have no case.", hint=f"fill in {case!r}.")
     rows = _numbered(rows, of_folds, FOLD) if of_folds else rows.with_columns(pl.lit(0).alias(FOLD))
     rows = _numbered(rows, of_case, CASE) if of_case else rows.with_row_index(CASE)
-    weight = pl.lit(1.0) if cases.weight is None else pl.col(WEIGHT).cast(pl.Float64)
+    weight = pl.lit(1.0) if cases.counted_by is None else pl.col(WEIGHT).cast(pl.Float64)
     table = rows.select(
         pl.col(SCORE).cast(pl.Float64),
         TRUTH,

@@ -134,7 +134,8 @@ def _rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:
         predictions.valid_rows.collect().rename(names),
         truth=TRUTH, score=SCORE, model=like.model, fold=like.folds, case=case,
         cluster=cases.cluster,
-        weight=WEIGHT if predictions.weighted else None, score_prior=cases.score_prior,
+        count=None if cases.count is None else WEIGHT,
+        weight=None if cases.weight is None else WEIGHT, score_prior=cases.score_prior,
         test_train_ratio=cases.test_train_ratio,
     )  # fmt: skip
     return rows, predictions.count_invalid()

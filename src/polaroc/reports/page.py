@@ -22,6 +22,7 @@ from polaroc.reports.figures import MAX_DRAWN, figures
 from polaroc.reports.findings import Findings
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
 from polaroc.reports.probabilities import calibration
+from polaroc.reports.subgroups import SubgroupSection
 
 TEMPLATE = "page.html.j2"
 MARK = '<meta name="generator" content="polaroc'
@@ -32,9 +33,9 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def page(findings: Findings, title: str) -> str:
+def page(findings: Findings, title: str, subgroups: SubgroupSection | None = None) -> str:
     """The whole page as HTML."""
-    return rendered(TEMPLATE, title, **_contents(findings))
+    return rendered(TEMPLATE, title, **_contents(findings), subgroups=subgroups)
 
 
 def rendered(template: str, title: str, **contents: Any) -> str:

@@ -10,14 +10,8 @@ from polaroc.base.names import one_name
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
 from polaroc.calibration.calibration_curve import calibration_curve
+from polaroc.measures.catalog import select_measures
 from polaroc.measures.functions import measures_of_curves
-from polaroc.measures.scoring import (
-    BRIER_RULE,
-    calibration_measures,
-    refinement_measures,
-    scoring_measures,
-    skill_measures,
-)
 from polaroc.priors.grids import OBSERVED
 from polaroc.reports.curve_figures import POOLED, SLIDER
 from polaroc.reports.figures import MAX_DRAWN, Figure, colours
@@ -95,15 +89,11 @@ def _table(
     curves: pl.DataFrame, keys: pl.DataFrame, priors: list[float], score_prior: Prior
 ) -> ReportTable:
     """The Brier score of each model at each prior, its parts and its skill."""
-    measures = [
-        *scoring_measures(BRIER_RULE, priors, score_prior),
-        *calibration_measures(priors, score_prior),
-        *refinement_measures(priors),
-        *skill_measures(priors, score_prior),
-    ]
-    long = measures_of_curves(curves.lazy(), measures).collect()
+    names = [*PARTS, "brier_skill"]
+    selected = select_measures(names, priors, None, "exact", score_prior=score_prior)
+    long = measures_of_curves(curves.lazy(), selected.measures).collect()
     model, estimate = keys.columns[0], pl.col("estimate")
-    estimates = {name: estimate.filter(measure=name).first() for name in (*PARTS, "brier_skill")}
+    estimates = {name: estimate.filter(measure=name).first() for name in names}
     by_prior = long.group_by(model, "prior").agg(**estimates).sort("prior")
     wide = join_on(keys, by_prior, [model], order="left_right")
     columns: dict[str, Column] = {
@@ -122,14 +112,13 @@ def _figure(
     priors, level = shown_priors(findings.question.over), findings.question.level
     middle = priors[len(priors) // 2]
     scores = calibration_curve(curves, middle, score_prior=findings.score_prior, level=level)
-    if findings.question.compared.cases.cluster is not None:
+    if findings.question.compared.cases.in_clusters:
         # The band is that of independent cases.
         scores = scores.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ENDS)
     names = [str(model) for model in keys.to_series()]
     band = (
         "; the shadow is where the line would be, score by score, in "
         f"{percent(level)} of samples of independent cases if the scores were right"
-        f"{', with weights as counts of cases' if findings.is_weighted else ''}"
     )
     shares = table.columns["positives"]
     errors = [

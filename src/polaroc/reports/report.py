@@ -43,13 +43,14 @@ from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.needs import Needs
 from polaroc.reports.page import is_report, page
+from polaroc.reports.subgroups import of_subgroups
 from polaroc.typing import Paths, Table
 
 TITLE = "Which model, how sure, at which threshold"
 
 
 @described_as(compare)
-@takes_cases_or(Monitor, [*COMPARED_BY, "time"], or_measures=True)
+@takes_cases_or(Monitor, [*COMPARED_BY, "subgroup", "time"], or_measures=True)
 def report(
     cases: Cases[Any] | Monitor,
     *,
@@ -85,6 +86,8 @@ def report(
         with `path`, `title` and `tell`: the page then has its alarms in plain words.
         With `case` fitted models of one test set are compared case by case, and thresholds
         of folds that share cases are judged on cases that took no part in setting them.
+        With a `subgroup` of one test set a section shows the first model in each subgroup, and
+        the largest gaps, as `subgroups` has them.
     **columns
     path
         The file to write. An earlier report there is replaced, whole or not at
@@ -190,6 +193,7 @@ def report(
     _check_inputs(cases, over, tuning)
     if isinstance(tuning, Cases):
         refuse_roles(tuning, "report(tuning=...)", COMPARED_BY)
+    divided, cases = cases, replace(cases, subgroup=())
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
@@ -202,7 +206,7 @@ def report(
         tuned = None if tuning is None else tuning_rows(tuning, cases, rows)
         question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
         findings = with_changes(of_predictions(question, priors, grid), given)
-    written = page(findings, title)
+    written = page(findings, title, of_subgroups(divided, findings))
     found = [question.found] if question.found else []
     answer = "\n".join(decide(findings).answer)
     return _write(file, written, [answer, *found, *findings.cautions, *findings.assumptions], tell)

@@ -134,7 +134,7 @@ def thresholds(
     missing = {name: [None] * len(needs) for name in LIMITS if name not in columns}
     points = pl.DataFrame(columns | missing, schema=schema, nan_to_null=True)
     # Both kinds of limits are those of independent cases.
-    if count == 1 and cases.weight is None and cases.cluster is None:
+    if count == 1 and not cases.in_clusters:
         points = _with_limits(points, folds, needs, question.level)
     return Thresholds(
         points, needs, priors, count, *_totals(folds), tuple(cautions),

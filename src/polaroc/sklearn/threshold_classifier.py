@@ -13,7 +13,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from polaroc.base.columns import as_lazy
-from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.predictions.cases import keyed
 from polaroc.priors.beliefs import Belief
@@ -172,14 +171,12 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             predictions = self._held_out_predictions(cases, params)
         else:
             predictions = self._out_of_fold_predictions(X, y, cases.weight, params)
-        curves = curve(
-            keyed(
-                as_lazy(predictions).collect(), truth="truth", score="score",
-                weight=None if sample_weight is None else "weight",
-            )
+        scored = keyed(
+            as_lazy(predictions).collect(), truth="truth", score="score",
+            weight=None if sample_weight is None else "weight",
         )  # fmt: skip
         self.operating_point_ = operating_points(
-            curves, self.rule, priors=self.prior, over=self.over, target=self.target,
+            scored, self.rule, priors=self.prior, over=self.over, target=self.target,
             constraints=self.constraints, confidence=self.confidence, cost_fn=self.cost_fn,
             cost_fp=self.cost_fp, beta=self.beta,
         )  # fmt: skip

@@ -17,7 +17,7 @@ from polaroc.base.columns import (
     with_level,
 )
 from polaroc.base.joins import attach, join_on
-from polaroc.base.private_columns import FRACTIONAL, PRIVATE, SAME, TRUTH, WEIGHT, private
+from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
@@ -246,7 +246,6 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
             rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),
             limit.alias("threshold"),
             _note_on_calls().alias("note"),
-            pl.col(FRACTIONAL).fill_null(False),
             pl.all_horizontal(equal).fill_null(False).alias(SAME),
         )
         .sort(*table.keys, "prior", "rule", "threshold", nulls_last=True)
@@ -254,10 +253,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
 
 
 def _called(limit: pl.Expr, share: pl.Expr, *, weighted: bool) -> list[pl.Expr]:
-    """The cases called positive: of the positives, in `tpr`, and negatives, in `fpr`, and `COUNTS`.
-
-    Also whether the weights of these cases are fractions.
-    """
+    """The cases called positive: of positives, in `tpr`, of negatives, in `fpr`, and `COUNTS`."""
     weight = pl.col(WEIGHT) if weighted else pl.lit(1, pl.Int64)
     pos, neg = pl.col(TRUTH) * weight, ~pl.col(TRUTH) * weight
     # Without a threshold nothing is called positive.
@@ -266,7 +262,6 @@ def _called(limit: pl.Expr, share: pl.Expr, *, weighted: bool) -> list[pl.Expr]:
     called = above.cast(pl.Float64) + tied.cast(pl.Float64) * share
     surely, perhaps = above | (tied & (share >= 1)), above | (tied & (share > 0))
     least_and_most = ((pos, surely), (pos, perhaps), (neg, surely), (neg, perhaps))
-    fractional = (weight != weight.floor()).any() if weighted else pl.lit(False)
     return [
         (called * pos).sum().alias("tpr"),
         (called * neg).sum().alias("fpr"),
@@ -274,7 +269,6 @@ def _called(limit: pl.Expr, share: pl.Expr, *, weighted: bool) -> list[pl.Expr]:
             (is_called.fill_null(False) * cases).sum().cast(pl.Float64).alias(name)
             for name, (cases, is_called) in zip(COUNTS, least_and_most, strict=True)
         ),
-        fractional.alias(FRACTIONAL),
     ]
 
 

@@ -157,8 +157,11 @@ def promise(
     constraints: Mapping[str, float],
     confidence: float,
     priors: float | Sequence[float] | None = None,
+    subgroups: Sequence[str] = (),
 ) -> str:
     """What a threshold promises, as a sentence, at a prior or at those from the first to the last.
+
+    With `subgroups`, the names of their columns, it is promised in each of them.
 
     Examples
     --------
@@ -167,9 +170,12 @@ def promise(
     """
     parts = [_phrase(name, limit) for name, limit in constraints.items()]
     together = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    return (
-        f"With {_per_cent(confidence)} % confidence {together}{_as_long_as(constraints, priors)}."
-    )
+    if subgroups:
+        together += f", in each subgroup by {' and by '.join(subgroups)}"
+        # Unlike other rates, it may be less in a mix than in each of its parts.
+        together += "" if "informedness" in constraints else " and in any mix of them"
+    while_so = _as_long_as(constraints, priors, " of each" if subgroups else "")
+    return f"With {_per_cent(confidence)} % confidence {together}{while_so}."
 
 
 def _phrase(name: str, limit: float) -> str:
@@ -186,12 +192,14 @@ def _of_many(share: float) -> str:
     return f"{_per_cent(share)} % of the"
 
 
-def _as_long_as(names: Mapping[str, float], priors: float | Sequence[float] | None) -> str:
+def _as_long_as(
+    names: Mapping[str, float], priors: float | Sequence[float] | None, whose: str = ""
+) -> str:
     if priors is None or not any(depends_on_prior(name) for name in names):
         return ""
     ends = [priors] if isinstance(priors, int | float) else sorted(set(priors))
     words = " to ".join(_per_cent(end) for end in ends)
-    return f", as long as {words} % are positive"
+    return f", as long as {words} %{whose} are positive"
 
 
 def depends_on_prior(name: str) -> bool:

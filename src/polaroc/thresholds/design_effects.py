@@ -8,21 +8,22 @@ import polars as pl
 
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CLUSTER, COUNT, ROWS, TRUTH, WEIGHT, private
+from polaroc.base.statistics import ROUNDING
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
 
 # The effects of positives and of negatives, and how many cases have no cluster.
 EFFECTS = POS_EFFECT, NEG_EFFECT = private("pos_effect"), private("neg_effect")
-MISSING = private("missing")
+MISSING, MEAN, UPTO = (private(name) for name in ("missing", "mean", "upto"))
 # Whether cases score at least thresholds at even shares of a class.
 ABOVE = [private(f"above_{i}") for i in range(7)]
 # Clusters of equal size that a class needs, or unequal ones that count as many
 # (`just promises --clusters`).
 FEWEST = 7
 FEW_CLUSTERS = (
-    f"a class has fewer than {FEWEST} clusters, or a few clusters have most of its rows: too few "
-    "to know how alike rows are"
+    f"a class has fewer than {FEWEST} clusters, or a few clusters or weights are most of it: too "
+    "few to know how alike rows are"
 )
 
 
@@ -30,7 +31,7 @@ def with_effects(
     rows: pl.LazyFrame, cases: Cases[Any] | None, keys: Collection[str]
 ) -> pl.LazyFrame:
     """Rows with the `EFFECTS` of the clusters of cases, for each of their keys; 1 without any."""
-    if cases is None or cases.cluster is None:
+    if cases is None or not cases.in_clusters:
         return rows.with_columns(pl.lit(1.0).alias(name) for name in EFFECTS)
     effects = design_effects(cases)
     on = [name for name in effects.collect_schema() if name in keys]
@@ -48,7 +49,7 @@ def with_effects(
 
 
 def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
-    """The design effect of the clusters of each key, class by class.
+    """The design effect of the clusters and sampling weights of each key, class by class.
 
     It is the variance of a rate between clusters over that of as many independent cases (Kish
     1965): 1 for clusters of one row, m for m copies of each row. The largest of some thresholds,
@@ -69,22 +70,29 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     """
     table = read(cases, clustered=True)
     keys = table.keys
-    weight = pl.col(WEIGHT) if table.weighted else pl.lit(1.0)
     of_class = [*keys, TRUTH]
-    score = pl.col(SCORE)
+    weight = pl.col(WEIGHT) if table.weighted else pl.lit(1.0)
+    # Of sampling weights only the ratios matter.
+    mean = weight.filter(weight > 0).mean().over(of_class) if table.sampled else pl.lit(1.0)
+    score, upto = pl.col(SCORE), pl.col(UPTO)
+    places = [
+        upto.max() * (i / (len(ABOVE) + 1)) * (1 - ROUNDING) for i in range(1, len(ABOVE) + 1)
+    ]
     above = [
-        (score >= score.quantile(i / (len(ABOVE) + 1), "nearest").over(of_class)).alias(name)
-        for i, name in enumerate(ABOVE, 1)
+        (score >= score.filter(upto >= place).min().over(of_class)).alias(name)
+        for name, place in zip(ABOVE, places, strict=True)
     ]
     clusters = (
-        table.valid_rows.with_columns(weight.alias(WEIGHT))
+        table.valid_rows.with_columns((weight / mean).alias(WEIGHT), mean.alias(MEAN))
         .filter(pl.col(WEIGHT) > 0)
+        .with_columns(pl.col(WEIGHT).cum_sum().over(of_class, order_by=SCORE).alias(UPTO))
         .with_columns(above)
         .group_by(*of_class, CLUSTER)
         .agg(
             *((pl.col(name) * pl.col(WEIGHT)).sum() for name in ABOVE),
             pl.col(WEIGHT).sum(),
             pl.len().alias(ROWS),
+            pl.first(MEAN),
         )
     )
     size = pl.col(WEIGHT)
@@ -98,13 +106,17 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     of_classes = clusters.group_by(of_class).agg(
         *ratios,
         of_copies.alias(WEIGHT),
-        (size.sum() / of_copies).alias(COUNT),
-        (pl.col(ROWS).sum() > pl.len()).alias(ROWS),
+        ((size**2).sum() ** 2 / (size**4).sum() if table.sampled else size.sum() / of_copies).alias(
+            COUNT
+        ),
+        (pl.lit(table.sampled) | (pl.col(ROWS).sum() > pl.len())).alias(ROWS),
+        pl.first(MEAN),
         pl.col(ROWS).filter(pl.col(CLUSTER).is_null()).sum().alias(MISSING),
     )
     known = pl.max_horizontal(pl.when(pl.col(name).is_finite()).then(name) for name in ABOVE)
     too_few = pl.col(ROWS) & (pl.col(COUNT) < FEWEST)
-    effect = pl.when(too_few).then(inf).otherwise(pl.coalesce(known, WEIGHT).clip(1.0))
+    least = pl.coalesce(known, WEIGHT).clip(1.0) * pl.col(MEAN)
+    effect = pl.when(too_few).then(inf).otherwise(least)
     of_keys = [
         *(
             effect.filter(pl.col(TRUTH).cast(pl.Boolean) == is_so).first().alias(name)

@@ -8,7 +8,7 @@ import polars as pl
 from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import FRACTIONAL, private
+from polaroc.base.private_columns import private
 from polaroc.curves.surface import at_priors
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import (
@@ -34,7 +34,6 @@ TOO_FEW = pl.any_horizontal(pl.col(EFFECTS).is_infinite()).fill_null(False)
 # Cases of each class that are called at least and at most, without and with those that are tied.
 COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
 NO_PRIOR_LIMITS = "the estimated prior has no interval: none at it"
-NO_COUNTS = "weights are not whole numbers: no interval"
 LIMIT_COLUMNS = tuple(f"{quantity}_{end}" for quantity in QUANTITIES for end in ("lower", "upper"))
 ADDED = ("posfrac", "cost", *LIMIT_COLUMNS)
 # Rows whose nodes are in memory at once.
@@ -80,9 +79,7 @@ def with_interval_columns(
     schema = values.collect_schema()
     added = dict.fromkeys(LIMIT_COLUMNS, pl.Float64)
     note = (
-        pl.when(FRACTIONAL)
-        .then(pl.lit(NO_COUNTS))
-        .when(TOO_FEW)
+        pl.when(TOO_FEW)
         .then(pl.lit(f"{FEW_CLUSTERS}: no interval"))
         .when(UNSURE)
         .then(pl.lit(NO_PRIOR_LIMITS))
@@ -97,12 +94,8 @@ def _with_limits(
 ) -> pl.DataFrame:
     """Limits of distinct rows, which many keys and priors may share."""
     given = [*COUNTS, "positives", "negatives", *EFFECTS, "prior", *PRIOR_LIMITS, METHOD]
-    valid = (
-        ~pl.col(FRACTIONAL)
-        & ~TOO_FEW
-        & pl.all_horizontal(
-            pl.col(*COUNTS, "prior").is_not_null(), pl.col("positives", "negatives") > 0
-        )
+    valid = ~TOO_FEW & pl.all_horizontal(
+        pl.col(*COUNTS, "prior").is_not_null(), pl.col("positives", "negatives") > 0
     )
     distinct = frame.filter(valid).select(given).unique(maintain_order=True)
     kinds = [NO_LIMITS, ~NO_LIMITS & IS_EM, ~NO_LIMITS & ~IS_EM]

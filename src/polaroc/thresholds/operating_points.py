@@ -29,10 +29,10 @@ from polaroc.curves.whole import OF_CURVES, whole_curves
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, ROLES, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.predictions.takes_cases import frame_of_cases
+from polaroc.predictions.takes_cases import frame_of_cases, refuse_roles
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
@@ -57,6 +57,7 @@ from polaroc.thresholds.rules import (
     constrained_rule,
     rules,
 )
+from polaroc.thresholds.subgroup_promises import names_of_subgroups, with_subgroup_promises
 from polaroc.typing import Priors
 
 POINTS = (
@@ -67,8 +68,8 @@ POINTS = (
 
 @described_as(OF_CURVES)
 @frame_of_cases(
-    [*COUNTED_BY, "cluster"],
-    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
+    [*COUNTED_BY, "cluster", "subgroup"],
+    no_bearing=[role for role in BESIDE if role not in ("cluster", "subgroup", "score_prior")],
     or_table=True,
 )
 def operating_points(
@@ -96,7 +97,8 @@ def operating_points(
     ----------
     curve
         The result of `curve` or `hull`; or predictions, of which it is made: the result of `cases`,
-        or any table that it takes. From these alone a promise knows the `cluster`.
+        or any table that it takes. From these alone a promise knows the `cluster`, and the
+        `subgroup` in each of which it is to hold.
     rule
         What is wanted of the threshold; by default ``"cost"`` where a cost is given,
         ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed
@@ -171,10 +173,16 @@ def operating_points(
     included, and, over a range, where only the prior shifts; weights count equal
     independent cases. Cases of a `cluster` count as so many independent ones as tell rates as well
     (by their design effect, Kish 1965), which kept promises in simulation
-    (``just promises --clusters``). It holds for all promised thresholds of a curve at once, so
-    that any rule may choose among them. It is one per curve: of several curves, such
-    as models, each keeps its own with that probability. A plan with `confidence`
-    holds a Python function.
+    (``just promises --clusters``). With a `subgroup` it holds in each subgroup, all at once, and so
+    for any mix of them, also another one than here, as long as the share of positives *of each
+    subgroup* is as said: of the whole that is not enough (a mix whose positives come from one
+    subgroup and whose negatives from another may have less precision than both). Of a recall
+    alone, of false alarms alone and of a share called positive each subgroup has the whole
+    error rate; else it is divided by their number (``just subgroups``). Informedness is promised in
+    each subgroup, not for a mix. Without `confidence` subgroups have no bearing. A promise holds
+    for all promised thresholds of a curve at once, so that any rule may choose among them. It is
+    one per curve: of several curves, such as models, each keeps its own with that probability. A
+    plan with `confidence` holds a Python function.
 
     Examples
     --------
@@ -193,8 +201,11 @@ def operating_points(
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
     cases = curve if isinstance(curve, Cases) else None
+    if cases is not None and confidence is not None:
+        taken = [role for role in ROLES if role != "weight"]
+        refuse_roles(cases, "operating_points(confidence=...)", taken)
     curves = (
-        curve_of(replace(curve, cluster=None)).lazy()
+        curve_of(replace(curve, cluster=None, subgroup=())).lazy()
         if isinstance(curve, Cases)
         else whole_curves(curve)
     )
@@ -207,6 +218,8 @@ def operating_points(
         rule = unconstrained if cost_fn == cost_fp == 1 else "cost"
     keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
+    if cases is not None and cases.subgroup:
+        request = replace(request, subgroups=tuple(names_of_subgroups(cases)))
     if rule not in OF_COSTS:
         refuse_unused(
             f"for the rules {quoted(OF_COSTS)}", f"rule is {rule!r}",
@@ -222,8 +235,11 @@ def operating_points(
     limits = request.constraints
     why = pl.lit(selection.lack)
     if confidence is not None:
-        with_clusters = with_effects(points, cases, keys)
-        points = with_promises(with_clusters, groups, limits, confidence)
+        if cases is not None and cases.subgroup:
+            points = with_subgroup_promises(points, cases, keys, groups, limits, confidence)
+        else:
+            with_clusters = with_effects(points, cases, keys)
+            points = with_promises(with_clusters, groups, limits, confidence)
         selection = constrained_rule(selection, rule, pl.col(PROMISED))
         why = pl.coalesce(LACK, pl.lit("no point was chosen"))
     elif constraints is not None or (over is not None and limits.limits):
@@ -272,6 +288,7 @@ class _Request:
     constraints: Constraints
     over: str | None
     confidence: float | None
+    subgroups: tuple[str, ...] = ()  # the columns of which each value keeps the promise
 
     @property
     def estimated(self) -> bool:
@@ -286,18 +303,19 @@ class _Request:
             return columns
         limits, ends = self.constraints.limits, self.constraints.ends
         if ends is not None or not any(map(depends_on_prior, limits)):
-            sentence = pl.lit(promise(limits, self.confidence, ends))
+            sentence = pl.lit(promise(limits, self.confidence, ends, self.subgroups))
         elif self.estimated:
             confidence = self.confidence
             known = pl.when(pl.all_horizontal(pl.col(PRIOR_LIMITS).is_not_null()))
             # Where limits are null there is no list, and nothing is promised.
             sentence = known.then(pl.concat_list(PRIOR_LIMITS)).map_elements(
-                lambda interval: promise(limits, confidence, interval.to_list()),
+                lambda interval: promise(limits, confidence, interval.to_list(), self.subgroups),
                 return_dtype=pl.String,
             )
         else:
             sentence = pl.col("prior").map_elements(
-                partial(promise, limits, self.confidence), return_dtype=pl.String
+                partial(promise, limits, self.confidence, subgroups=self.subgroups),
+                return_dtype=pl.String,
             )
         has_threshold = pl.col("threshold").is_not_null()
         return [*columns, pl.when(has_threshold).then(sentence).alias(PROMISE)]

@@ -100,7 +100,7 @@ def with_promises(
     schema = surface.drop(EFFECTS).collect_schema()
 
     def mark(points: pl.DataFrame) -> pl.DataFrame:
-        return _marked(points, groups, constraints, 1 - confidence).drop(EFFECTS)
+        return marked(points, groups, constraints, 1 - confidence).drop(EFFECTS)
 
     # One curve is needed as a whole.
     return surface.map_batches(
@@ -109,9 +109,10 @@ def with_promises(
     )  # fmt: skip
 
 
-def _marked(
+def marked(
     points: pl.DataFrame, groups: Sequence[str], constraints: Constraints, delta: float
 ) -> pl.DataFrame:
+    """Points with whether each is promised at an error rate δ, and why none of a curve is."""
     is_promised = np.zeros(points.height, dtype=bool)
     lack = np.full(points.height, None, dtype=object)
     curves = (

@@ -1,6 +1,6 @@
 """P-values and limits of the differences of all pairs of models, adjusted for their number."""
 
-from math import ceil, floor
+from math import ceil, floor, sqrt
 from typing import NamedTuple
 
 from polaroc.base.lazy import np
@@ -10,7 +10,8 @@ from polaroc.uncertainty.evidence import Contrasts, Evidence, pair_places
 
 DRAWS = 40_000
 CHUNK = 4_000
-# With more degrees of freedom the dependence of the p-values does not change any more.
+# With more degrees of freedom the dependence of the p-values does not change any more: the
+# covariance is taken as known.
 MAX_FREEDOM = 200
 
 
@@ -93,7 +94,7 @@ def least_p_values(covariance: "Array", df: float, draws: int = DRAWS, seed: int
     (Wishart), so that pairs have errors of their own. Whole degrees of freedom are drawn: on the
     scale of p-values their number hardly matters.
     """
-    from scipy.special import stdtr
+    from scipy.special import erfc, stdtr
 
     first, second = pair_places(len(covariance))
     values, vectors = np.linalg.eigh(covariance)
@@ -106,9 +107,12 @@ def least_p_values(covariance: "Array", df: float, draws: int = DRAWS, seed: int
         return np.ones(draws)
     unit = leads[varying] / lengths[varying, None]
     dimensions = unit.shape[1]
-    squares = (unit[:, :, None] * unit[:, None, :]).reshape(len(unit), -1).T
-    whole = min(max(1, floor(df + 1e-9)), MAX_FREEDOM)
     rng = np.random.default_rng(seed)
+    if df > MAX_FREEDOM:
+        leads = rng.standard_normal((draws, dimensions)) @ unit.T
+        return np.sort(erfc(np.abs(leads).max(axis=1) / sqrt(2)))
+    squares = (unit[:, :, None] * unit[:, None, :]).reshape(len(unit), -1).T
+    whole = max(1, floor(df + 1e-9))
     largest = []
     for start in range(0, draws, CHUNK):
         count = min(CHUNK, draws - start)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import polars as pl
 
@@ -13,23 +13,22 @@ from polaroc.base.checks import check_share
 from polaroc.base.columns import as_lazy, curve_keys
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, DRAW, PLACE, TRUTH, WEIGHT
+from polaroc.base.statistics import ROUNDING, normal
 from polaroc.curves.curve import curve, curve_tables, in_order
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
-from polaroc.measures.spec import Measure, values_by_row
+from polaroc.measures.spec import Measure, measures_by_row, values_by_row
 from polaroc.measures.table import per_key
 from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, check_clusters
-from polaroc.predictions.table import read
+from polaroc.predictions.table import each_case, read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Priors
-from polaroc.uncertainty.beside import COLUMNS, beside
-from polaroc.uncertainty.bootstrap_limits import Limits, accelerations, limits_of_draws, widest
 from polaroc.uncertainty.cells import segments_of_curve
 from polaroc.uncertainty.draws import (
     check_draws,
@@ -40,10 +39,12 @@ from polaroc.uncertainty.draws import (
 )
 from polaroc.uncertainty.influence import on_segments
 from polaroc.uncertainty.intervals import check_interpolation
-from polaroc.uncertainty.limits import NOT_COUNTS
+from polaroc.uncertainty.limits import COLUMNS, NOT_COUNTS, beside
 from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, with_pseudo_cases
 
-METHODS = ("percentile", "bca", "logit")
+METHODS = ("percentile", "logit")
+# Lower and upper limit, standard error, note.
+Limits: TypeAlias = tuple[float | None, float | None, float | None, str | None]
 NOT_RESAMPLED = "not resampled: no interval"
 
 
@@ -57,7 +58,7 @@ class BootstrapSpec:
     level: float
     draws: int = 2000
     seed: int = 0
-    counted: bool = True  # whether weights are counts of equal cases
+    counted: bool = True  # whether weights have to be counts of equal cases
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
@@ -105,9 +106,8 @@ def bootstrap(
     priors, over, interpolation, measures
         As in `evaluate`; interpolation ``"hull"`` has no interval.
     method
-        ``"percentile"``: quantiles of the draws; ``"bca"``: the same, corrected
-        for bias and skewness (Efron 1987, acceleration from influence);
-        ``"logit"``: estimate ± z standard deviations of the draws' log-odds.
+        ``"percentile"``: quantiles of the draws; ``"logit"``: estimate ± z standard deviations
+        of the draws' log-odds.
     level
         Nominal coverage, in (0, 1).
     draws
@@ -151,23 +151,23 @@ def bootstrap(
         ).measures
         for backend in (POLARS, ARRAYS)
     )
-    counted = described is None or described.weight is None
-    spec = BootstrapSpec(selected, in_arrays, method, level, draws, seed, counted=counted)
+    of_curve = described is None
+    spec = BootstrapSpec(selected, in_arrays, method, level, draws, seed, counted=of_curve)
     if not isinstance(cases, Cases):
         # Cache: measures and draws must come from the same rows.
         table = whole_curves(cases)
         keys = curve_keys(table)
         curves = source = in_order(table, keys).cache()
-    elif cases.cluster is None and cases.weight is None:
+    elif not cases.in_clusters:
         curves = source = as_lazy(curve(cases))
         keys = curve_keys(curves)
     else:
-        rows = read(cases, clustered=cases.cluster is not None)
+        rows = read(cases, clustered=True)
         keys, source = rows.keys, rows.valid_rows
-        if cases.cluster is None:
-            source = source.with_row_index(CLUSTER)
+        if rows.weighted:
+            source = source.filter(pl.col(WEIGHT) > 0) if rows.sampled else each_case(source)
         # Curves of the same rows that are resampled.
-        curves = curve_tables(replace(rows, rows=rows.rows.drop(CLUSTER, strict=False)))
+        curves = curve_tables(replace(rows, rows=rows.rows.drop(CLUSTER)))
     limits = resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
     if described is not None and described.cluster is None:
         limits = with_note(limits, dependence(described), pl.col("lower").is_not_null())
@@ -213,20 +213,15 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
     roc = curve(keyed(part, truth=TRUTH, score=SCORE, weight=weight)) if clustered else part
     cases = _cases_of_classes(part, roc)
     note, has_none = _no_interval_note(roc, cases, counted=spec.counted)
-    count = sum(1 for _ in values_by_row(spec.measures, np.zeros(len(spec.measures))))
+    is_area = [measure.is_area for measure, _ in measures_by_row(spec.measures)]
     if has_none:
-        return [(None, None, None, note)] * count
+        return [(None, None, None, note)] * len(is_area)
     areas, in_arrays = (
         [measure for measure in measures if measure.is_area]
         for measures in (spec.measures, spec.in_arrays)
     )
-    of_area = values_by_row(spec.measures, np.array([float(m.is_area) for m in spec.measures]))
-    rows_of_areas = [bool(is_area) for is_area in of_area]
     if not areas:
-        return [(None, None, None, NOT_RESAMPLED)] * count
-    row_accelerations = [0.0] * sum(rows_of_areas)
-    if spec.method == "bca":
-        row_accelerations = accelerations(roc, in_arrays, part if clustered else None)
+        return [(None, None, None, NOT_RESAMPLED)] * len(is_area)
     rng = generator(spec.seed, key)
     # Where weights differ, what is not seen may be as heavy as the heaviest.
     pseudo = [PSEUDO * mass for mass in (whole_cluster(part) if clustered else (1.0, 1.0))]
@@ -244,22 +239,15 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
         # A draw without positives has no segments, hence no row.
         without_class = np.full((spec.draws - drawn.shape[0], len(areas)), np.nan)
         drawn = np.concatenate([drawn, without_class])
-        rows = zip(
-            values_by_row(areas, estimates),
-            values_by_row(areas, drawn),
-            row_accelerations,
-            strict=True,
-        )
+        rows = zip(values_by_row(areas, estimates), values_by_row(areas, drawn), strict=True)
         per_place.append(
             [
-                limits_of_draws(float(own), draws, spec.method, spec.level, acceleration, smallest)
-                for own, draws, acceleration in rows
+                limits_of_draws(float(own), draws, spec.method, spec.level, smallest)
+                for own, draws in rows
             ]
         )
     limits = iter([widest(of) for of in zip(*per_place, strict=True)])
-    return [
-        next(limits) if is_area else (None, None, None, NOT_RESAMPLED) for is_area in rows_of_areas
-    ]
+    return [next(limits) if own else (None, None, None, NOT_RESAMPLED) for own in is_area]
 
 
 def _estimates(segments: pl.LazyFrame, keys: Sequence[str], measures: Sequence[Measure]) -> "Array":
@@ -291,3 +279,55 @@ def _no_interval_note(
     whole = [(pl.col(name) == pl.col(name).floor()).fill_null(False) for name in ("pos", "neg")]
     counts = not counted or roc.select(pl.all_horizontal(whole).all()).item()
     return (None, False) if counts else (NOT_COUNTS, True)
+
+
+def limits_of_draws(
+    estimate: float, drawn: "Array", method: str, level: float, smallest: float
+) -> Limits:
+    """The limits of one measure from its values in the draws, NaN where it is undefined.
+
+    `smallest` replaces a distance of zero from 0 or 1, whose log-odds would be infinite.
+    """
+    known = drawn[np.isfinite(drawn)]
+    # Sums over fractions of cases may exceed the range of a measure by rounding.
+    for end in (0, 1):
+        known[np.abs(known - end) < ROUNDING] = end
+    note = None if known.size == drawn.size else f"{drawn.size - known.size} draws lack a class"
+    if known.size < 2 or not np.isfinite(estimate):
+        return None, None, None, note
+    error = float(known.std(ddof=1))
+    if np.ptp(known) < ROUNDING:
+        return None, None, 0.0, "all draws agree: no interval"
+    if method == "logit":
+        lowest, highest = _on_log_odds(estimate, known, level, smallest)
+        return lowest, highest, error, note
+    lower, upper = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return float(lower), float(upper), error, note
+
+
+def widest(limits: Sequence[Limits]) -> Limits:
+    """The first of several limits, widened to include all; without limits if any has none.
+
+    Examples
+    --------
+    >>> widest([(0.4, 0.6, 0.1, None), (0.3, 0.5, 0.1, None), (0.5, 0.7, 0.1, None)])
+    (0.3, 0.7, 0.1, None)
+    """
+    lower = [one[0] for one in limits if one[0] is not None]
+    upper = [one[1] for one in limits if one[1] is not None]
+    _, _, error, note = limits[0]
+    if len(lower) < len(limits):
+        return None, None, error, next((one[3] for one in limits if one[0] is None), note)
+    return min(lower), max(upper), error, note
+
+
+def _on_log_odds(
+    estimate: float, known: "Array", level: float, smallest: float
+) -> tuple[float, float] | tuple[None, None]:
+    from scipy.special import expit, logit
+
+    if not 0 < estimate < 1:
+        return None, None
+    odds = logit(np.clip(known, smallest, 1 - smallest))
+    centre, width = logit(estimate), normal(level) * odds.std(ddof=1)
+    return float(expit(centre - width)), float(expit(centre + width))

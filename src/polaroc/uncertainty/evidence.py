@@ -206,21 +206,6 @@ def _doubts_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
             )
 
 
-def of_unrelated(
-    values: "Array", errors: "Array", models: "Sequence[object] | pl.Series" = ()
-) -> Evidence:
-    """Evidence from standard errors of fitted models, as if their errors were unrelated.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> of_unrelated(np.array([[0.9, 0.8]]), np.array([0.5, 0.25])).covariance[0].tolist()
-    [[0.25, 0.0], [0.0, 0.0625]]
-    """
-    covariance = np.diag(errors**2)[None]
-    return Evidence(models, values, covariance, inf, FITTED, (UNRELATED,), is_bound=True)
-
-
 def of_halves(
     means: "Array",
     halves: "Array",

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from polaroc.base.arrays import value_of, values_of
 from polaroc.base.lazy import np
+from polaroc.base.statistics import equal_units
 from polaroc.measures.array_sums import block_sums
 from polaroc.measures.gradients import Gradient, Segments
 from polaroc.measures.spec import CaseLoss, Measure
@@ -32,15 +33,6 @@ class CaseInfluence(NamedTuple):
     estimates: "Array"
     positives: "Array"
     negatives: "Array"
-
-    @property
-    def covariance(self) -> "Array":
-        """The covariance of the estimates, NaN where a class has fewer than two cases."""
-        total = np.zeros((len(self.estimates),) * 2)
-        for own in (self.positives, self.negatives):
-            size = own.shape[1]
-            total += own @ own.T / (size * (size - 1)) if size > 1 else np.nan
-        return total
 
 
 class SegmentInfluence(NamedTuple):
@@ -72,26 +64,20 @@ class SegmentInfluence(NamedTuple):
         of_pos = segments.total(segments.pos * self.pos**2)
         return of_pos / segments.positives, of_neg / segments.negatives
 
-    def powers(self, segments: Segments) -> "list[float]":
-        """The sums of squares and of cubes of what each case of the only key moves the measure."""
-        return [
-            float(
-                np.sum(segments.pos * (self.pos / segments.positives) ** power)
-                + np.sum(segments.neg * (self.neg / segments.negatives) ** power)
-                + np.sum(segments.level * (self.level / segments.negatives) ** power)
-                + np.sum(segments.rest * (self.rest / segments.negatives) ** power)
-            )
-            for power in (2, 3)
-        ]
 
-
-def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> CaseInfluence:
+def of_cases(
+    score: "Array",
+    truth: "Array",
+    measures: Sequence[Measure],
+    weight: "Array | None" = None,
+) -> CaseInfluence:
     """The influence of the cases of one test set on each measure.
 
     Parameters
     ----------
-    score, truth
-        Of each case; there is a case of each class.
+    score, truth, weight
+        Of each case; estimates and influences are NaN where a class has none. Weights are above
+        0; without any, all are 1.
     measures
         Measures that have limits, written for `ARRAYS`.
 
@@ -107,17 +93,20 @@ def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> Cas
     truth = truth.astype(bool)
     positives = int(np.count_nonzero(truth))
     negatives = truth.size - positives
-    estimates = np.empty(len(measures))
-    moved = np.empty((len(measures), positives)), np.empty((len(measures), negatives))
+    estimates = np.full(len(measures), np.nan)
+    moved = tuple(np.full((len(measures), size), np.nan) for size in (positives, negatives))
+    if not (positives and negatives):
+        return CaseInfluence(estimates, *moved)
     areas = [i for i, measure in enumerate(measures) if measure.is_area]
     if areas:
         order = np.argsort(score)[::-1]
         ranked = truth[order]
-        segments, tied = _segments(score[order], ranked)
+        segments, tied, counts = _segments(
+            score[order], ranked, None if weight is None else weight[order]
+        )
         # The places of cases within their class.
         within = np.where(truth, np.cumsum(truth), np.cumsum(~truth)) - 1
         of_pos, of_neg = (within[order[np.flatnonzero(own)]] for own in (ranked, ~ranked))
-        counts = _interleaved(segments.level, segments.neg, segments.rest).astype(np.int64)
         on_areas = on_segments(segments, [measures[i] for i in areas])
         for i, own in zip(areas, on_areas, strict=True):
             estimates[i] = own.estimates[0]
@@ -125,7 +114,7 @@ def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> Cas
             moved[1][i, of_neg] = np.repeat(_interleaved(own.level, own.neg, own.rest), counts)
     losses = [i for i, measure in enumerate(measures) if not measure.is_area]
     if losses:
-        cells = _single_cases(score, truth)
+        cells = _single_cases(score, truth, weight)
         sums = block_sums(cells, np.zeros(1, np.int64), [measures[i] for i in losses])
         sums |= {name: cells[name][:1] for name in ("positives", "negatives")}
         for i in losses:
@@ -135,7 +124,9 @@ def of_cases(score: "Array", truth: "Array", measures: Sequence[Measure]) -> Cas
                     for of_class, among, loss_of_class in zip(
                         moved, (truth, ~truth), losses_of(loss, cells), strict=True
                     ):
-                        mean = loss_of_class[among].mean()
+                        mean = np.average(
+                            loss_of_class[among], weights=None if weight is None else weight[among]
+                        )
                         # Of an infinite mean no case moves it by a number.
                         of_class[i] = loss_of_class[among] - (mean if np.isfinite(mean) else np.nan)
     return CaseInfluence(estimates, *moved)
@@ -212,39 +203,64 @@ def _centred(
     return on_pos, on_neg, on_level, -mean_neg
 
 
-def _segments(score: "Array", truth: "Array") -> "tuple[Segments, Array | None]":
-    """The segments of sorted cases, and the positives of each, None where each has one."""
+def _segments(
+    score: "Array", truth: "Array", weight: "Array | None"
+) -> "tuple[Segments, Array | None, Array]":
+    """The segments of sorted cases, and how many cases they have.
+
+    Those are the positives of each, None where each has one, and, as `_interleaved`, the negatives.
+    """
     size, place = truth.size, np.flatnonzero(truth)
     new = np.append(True, score[1:] != score[:-1])
     if new.all():
-        start, end, tp = place, place + 1, np.arange(1.0, place.size + 1)
-        tied = None
+        start, end, tied = place, place + 1, None
+        tp = np.arange(1, place.size + 1)
     else:
         starts = np.flatnonzero(new)
         cell = np.cumsum(new)[place] - 1
         last = np.flatnonzero(np.append(cell[1:] != cell[:-1], True))
-        tp = last + 1.0
+        tp = last + 1
         start, end = (edges[cell[last]] for edges in (starts, np.append(starts[1:], size)))
         tied = np.diff(last, prepend=-1)
     pos = np.diff(tp, prepend=0)
+    neg, fp = (end - start) - pos, end - tp
+    level, rest = np.diff(fp, prepend=0) - neg, size - place.size - fp[-1]
+    counts = _interleaved(level, neg, rest)
+    units = None
+    if weight is None:
+        totals = place.size, size - place.size
+        columns = {"pos": pos, "neg": neg, "tp": tp, "fp": fp}
+    else:
+        # Each class is summed on its own, so that counts of neither are below zero.
+        of_pos, of_neg = (
+            np.append(0.0, np.cumsum(np.where(own, weight, 0.0))) for own in (truth, ~truth)
+        )
+        totals = of_pos[-1], of_neg[-1]
+        units = (
+            np.array([equal_units(weight[truth])]), np.array([equal_units(weight[~truth])])
+        )  # fmt: skip
+        columns = {"pos": of_pos[end] - of_pos[start], "neg": of_neg[end] - of_neg[start],
+                   "tp": of_pos[end], "fp": of_neg[end]}  # fmt: skip
     segments = Segments(
-        pos=pos, neg=(end - start) - pos, tp=tp, fp=end - tp, positives=np.array([place.size]),
-        negatives=np.array([size - place.size]), starts=np.zeros(1, np.int64),
+        **{name: own.astype(float) for name, own in columns.items()},
+        positives=np.array([totals[0]]), negatives=np.array([totals[1]]),
+        starts=np.zeros(1, np.int64), units=units,
     )  # fmt: skip
-    return segments, tied
+    return segments, tied, counts
 
 
-def _interleaved(level: "Array", neg: "Array", rest: "Array") -> "Array":
+def _interleaved(level: "Array", neg: "Array", rest: "Array | int") -> "Array":
     """The values of negatives of one key, best score first."""
     values: Array = np.append(np.stack([level, neg], axis=1).ravel(), rest)
     return values
 
 
-def _single_cases(score: "Array", truth: "Array") -> "dict[str, Array]":
+def _single_cases(score: "Array", truth: "Array", weight: "Array | None") -> "dict[str, Array]":
     """Cells of one case each, in the columns that losses are written with."""
-    pos = truth.astype(float)
-    totals = {"positives": pos.sum(), "negatives": truth.size - pos.sum()}
-    return {SCORE: score.astype(float), "pos": pos, "neg": 1 - pos} | {
+    counted = np.ones(truth.size) if weight is None else weight
+    pos, neg = (np.where(own, counted, 0.0) for own in (truth, ~truth))
+    totals = {"positives": pos.sum(), "negatives": neg.sum()}
+    return {SCORE: score.astype(float), "pos": pos, "neg": neg} | {
         name: np.full(truth.size, total) for name, total in totals.items()
     }
 

@@ -11,32 +11,35 @@ from polaroc.base.backend import POLARS
 from polaroc.base.checks import check_share
 from polaroc.base.columns import curve_keys
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, FRACTIONAL, PLACE, ROW, WEIGHT
+from polaroc.base.private_columns import CLUSTER, FRACTIONAL, PLACE, ROW
 from polaroc.curves.curve import in_order
 from polaroc.curves.ranking import CellArrays, RankedCells, ScoredCells
 from polaroc.curves.segments import CELLS
 from polaroc.curves.whole import takes_curve
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice
+from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
-from polaroc.measures.spec import Measure, ingredients
-from polaroc.predictions.table import Predictions
+from polaroc.measures.spec import Measure, ingredients, measures_by_row
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Prior, Priors
-from polaroc.uncertainty.beside import beside
-from polaroc.uncertainty.case_losses import spread_of_losses
-from polaroc.uncertainty.cells import cells_of_curves, with_positives
-from polaroc.uncertainty.cluster_sums import clusters_of
-from polaroc.uncertainty.clusters import clustered_cases, ranked_cases, ranked_clusters
+from polaroc.uncertainty.cells import (
+    cells_of_curves,
+    clustered_cases,
+    ranked_cases,
+    ranked_clusters,
+    with_positives,
+)
 from polaroc.uncertainty.limits import (
     Limits,
     Sureness,
+    area_limits,
+    beside,
     columns_of_limits,
-    in_order_of_rows,
-    limits_of_areas,
-    limits_of_losses,
+    limits_by_row,
+    loss_limits,
 )
-from polaroc.uncertainty.spread import cases_as_units, clusters_as_units, spread_of_areas
+from polaroc.uncertainty.spread import spread_of_areas, spread_of_losses
+from polaroc.uncertainty.units import cases_as_units, clusters_as_units
 
 METHODS = ("logit", "wald")
 TOTALS = ("positives", "negatives")
@@ -152,14 +155,20 @@ def with_limits(
     measures: Sequence[Measure],
     method: str,
     level: float,
+    *,
+    sampled: bool = False,
 ) -> pl.LazyFrame:
     """Tidy measures with limits.
 
-    `source` are their curves, with `FRACTIONAL`, or their cases, with a column `CLUSTER`; the
-    measures are written for `ARRAYS`.
+    `source` are their curves, with `FRACTIONAL` where they may not be of counts, or their cases,
+    with a column `CLUSTER`, which may be `sampled` with weights; the measures are written for
+    `ARRAYS`.
     """
-    made = partial(_limits, keys=keys, measures=measures, method=method, level=level)
-    return beside(measured, source, keys, made, level)
+    made = partial(
+        _limits, keys=keys, measures=measures, method=method, level=level, sampled=sampled
+    )
+    may_be_weights = FRACTIONAL in source.collect_schema()
+    return beside(measured, source, keys, made, level, counted=may_be_weights)
 
 
 def _limits(
@@ -168,6 +177,8 @@ def _limits(
     measures: Sequence[Measure],
     method: str,
     level: float,
+    *,
+    sampled: bool,
 ) -> pl.DataFrame:
     """The limits of each row of each key, from sorted curves or cases."""
     clustered = CLUSTER in source.columns
@@ -179,16 +190,18 @@ def _limits(
     firsts = np.flatnonzero(number.is_first_distinct().to_numpy())
     if clustered:
         cases = clustered_cases(source, np.append(firsts, source.height))
-        areas, cells, weight = cases.areas, cases.scored, cases.weight
-        whole = np.ones(source.height, bool) if weight is None else weight == np.floor(weight)
-        totals, units = cases.totals, clusters_as_units(clusters_of(cases))
+        areas, cells, totals = cases.areas, cases.scored, cases.totals
+        units = clusters_as_units(cases, weighted=sampled)
     else:
         cells = cells_of_curves(source, firsts)
         areas = with_positives(cells)
         of_keys = source.select(pl.col(TOTALS).cast(pl.Float64).fill_null(0))[firsts]
         totals = {name: of_keys[name].to_numpy() for name in TOTALS}
-        units, whole = cases_as_units(**totals), ~source[FRACTIONAL].fill_null(False).to_numpy()
-    counted = np.logical_and.reduceat(whole, firsts) if firsts.size else whole
+        units = cases_as_units(**totals)
+    counted = np.ones(len(firsts), bool)
+    if FRACTIONAL in source.columns and firsts.size:
+        whole = ~source[FRACTIONAL].fill_null(False).to_numpy()
+        counted = np.logical_and.reduceat(whole, firsts)
     sureness = Sureness(method, level, counted, units)
     rows = limits_of_cells(areas, cells, totals, measures, sureness)
     placed = columns_of_limits(rows, np.arange(len(firsts))).with_columns(
@@ -212,7 +225,7 @@ def limits_of_ranked(
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in TOTALS}
     counted = np.ones(wide.height, bool)
     cases = ranked_clusters(ranked, totals)
-    units = cases_as_units(**totals) if cases is None else clusters_as_units(clusters_of(cases))
+    units = cases_as_units(**totals) if cases is None else clusters_as_units(cases)
     sureness = Sureness(method, level, counted, units)
     _, *of_curves = ingredients([measure for measure in measures if measure.is_area])
     sums = totals | {name: wide[name].to_numpy() for own in of_curves for name in own}
@@ -237,32 +250,14 @@ def limits_of_cells(
     """
     of_areas = [measure for measure in measures if measure.is_area]
     of_losses = [measure for measure in measures if not measure.is_area]
-    found: list[Iterator[Limits]] = [iter(()), iter(())]
+    rows: dict[bool, Iterator[Limits]] = {}
     if of_areas:
         spread = spread_of_areas(areas, of_areas, sureness.units, sums)
-        found[0] = limits_of_areas(of_areas, spread, sureness)
+        rows[True] = limits_by_row(of_areas, spread, sureness, area_limits)
     if of_losses:
         spread = spread_of_losses(scored, of_losses, totals, sureness.units)
-        found[1] = limits_of_losses(of_losses, spread, sureness)
-    return in_order_of_rows(measures, *found)
-
-
-def check_counts(
-    predictions: Predictions,
-    hint: str = "leave intervals out, or weight out; for sampling weights take bootstrap with "
-    "weight, given predictions.",
-) -> None:
-    """Raise on weights that are not counts of cases."""
-    if not predictions.weighted:
-        return
-    fractions = predictions.valid_rows.filter(pl.col(WEIGHT) != pl.col(WEIGHT).floor())
-    weight, count = fractions.select(pl.first(WEIGHT), pl.len()).collect().row(0)
-    if count:
-        raise InvalidPredictions(
-            f"{count} weights are not whole numbers, such as {weight}; intervals need weights that "
-            "count cases.",
-            hint=hint,
-        )
+        rows[False] = limits_by_row(of_losses, spread, sureness, loss_limits)
+    return [next(rows[one.is_area]) for one, _ in measures_by_row(measures)]
 
 
 def check_interpolation(interpolation: str) -> None:

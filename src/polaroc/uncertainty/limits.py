@@ -1,24 +1,28 @@
-"""Confidence limits of measures from their estimates and variances, by key."""
+"""Confidence limits of measures from their estimates and variances, by key, and beside these."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import polars as pl
 
-from polaroc.base.columns import INTERVAL
+from polaroc.base.columns import INTERVAL, OVER, WITH_INTERVAL, with_level, within
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import LIMITS_NOTE
+from polaroc.base.private_columns import LIMITS_NOTE, PLACE
 from polaroc.base.statistics import ROUNDING, normal, student
 from polaroc.measures.spec import Measure, measures_by_row, values_by_row
+from polaroc.predictions.dependence import with_note
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
-from polaroc.uncertainty.spread import NO_VARIANCE, Spread, Units
+from polaroc.uncertainty.spread import Spread
+from polaroc.uncertainty.units import NO_VARIANCE, Units
 
 PERFECT = "perfect score: lower limit from the numbers of cases"
 NOT_COUNTS = "weights are not counts of cases: no interval"
 NO_DERIVATIVE = "no derivative here: no interval"
+TAKEN_FOR_COUNTS = "weights taken for counts of cases"
+COLUMNS = {**dict.fromkeys(INTERVAL, pl.Float64()), LIMITS_NOTE: pl.String()}
 NO_SPREAD = "no spread among the cases: no interval"
 
 
@@ -59,7 +63,7 @@ class Sureness:
     @property
     def quantile(self) -> "Array":
         """Student's, at one degree of freedom less than units of the rarer class, or normal."""
-        if self.method == "wald" and self.units.clusters is None:
+        if self.method == "wald" and self.units.blocks is None:
             return np.full(len(self.counted), normal(self.level))
         freedom = np.minimum(self.units.positives, self.units.negatives) - 1
         known = pl.DataFrame({"n": freedom}).select(student(pl.col("n").fill_nan(None), self.level))
@@ -72,7 +76,8 @@ class Sureness:
 
     def note(self, error: "Array", missing: "Array") -> "Array":
         """Why there are no limits where they are `missing`."""
-        units, unit = self.units, "one cluster has {}s" if self.units.clusters else "one {}"
+        units = self.units
+        unit = "one {}" if units.blocks is None else "one cluster has {}s"
         reasons = [
             (~self.counted, NOT_COUNTS),
             (units.positives <= 1, f"{unit.format('positive')}: no standard error"),
@@ -86,25 +91,13 @@ class Sureness:
         return note
 
 
-def limits_of_areas(
-    measures: Sequence[Measure], spread: Spread, sureness: Sureness
-) -> Iterator[Limits]:
-    """The limits of each row of a key: the widest of those without and with pseudo-cases."""
-    return _by_row(measures, spread, partial(_area_limits, sureness=sureness))
-
-
-def limits_of_losses(
-    measures: Sequence[Measure], spread: Spread, sureness: Sureness
-) -> Iterator[Limits]:
-    """The same of means of losses, on the logarithmic scale of the loss."""
-    return _by_row(measures, spread, partial(_loss_limits, sureness=sureness))
-
-
-def _by_row(
+def limits_by_row(
     measures: Sequence[Measure],
     spread: Spread,
-    limits: "Callable[[Measure, float | None, Array, Array], Limits]",
+    sureness: Sureness,
+    limits: "Callable[[Measure, float | None, Array, Array, Sureness], Limits]",
 ) -> Iterator[Limits]:
+    """The limits of each row of a key: the widest of those without and with pseudo-cases."""
     by_key = (values.swapaxes(1, 2) for values in spread)
     rows = zip(
         measures_by_row(measures), *(values_by_row(measures, own) for own in by_key), strict=True
@@ -113,16 +106,17 @@ def _by_row(
         if measure.many is not None:
             estimates = np.clip(estimates, *measure.bounds)
         with np.errstate(all="ignore"):
-            yield limits(measure, prior, estimates, variances)
+            yield limits(measure, prior, estimates, variances, sureness)
 
 
-def _area_limits(
+def area_limits(
     measure: Measure,
     prior: float | None,
     estimates: "Array",
     variances: "Array",
     sureness: Sureness,
 ) -> Limits:
+    """Of an area or a point of a curve."""
     units = sureness.units
     estimates = np.where(sureness.both, estimates, np.nan)
     error = sureness.error(variances)
@@ -154,14 +148,14 @@ def _area_limits(
     )
 
 
-def _loss_limits(
+def loss_limits(
     measure: Measure,
     prior: float | None,
     estimates: "Array",
     variances: "Array",
     sureness: Sureness,
 ) -> Limits:
-    """Of a loss, or of what a skill is short of 1."""
+    """Of a loss, or of what a skill is short of 1, on the logarithmic scale of the loss."""
     defined = ~np.isnan(estimates[0]) & sureness.both
     if measure.case_loss is None:
         nothing = np.full(len(defined), np.nan)
@@ -190,13 +184,6 @@ def _loss_limits(
     )
 
 
-def in_order_of_rows(
-    measures: Sequence[Measure], areas: Iterator[Limits], losses: Iterator[Limits]
-) -> list[Limits]:
-    """The limits of all rows of a key."""
-    return [next(areas if one.is_area else losses) for one, _ in measures_by_row(measures)]
-
-
 def columns_of_limits(rows: Sequence[Limits], keys: "Array") -> pl.DataFrame:
     """The limits of these keys, in this order, a row per key and row of it."""
     columns = [
@@ -207,3 +194,43 @@ def columns_of_limits(rows: Sequence[Limits], keys: "Array") -> pl.DataFrame:
     return pl.DataFrame([one.fill_nan(None) for one in columns]).with_columns(
         pl.Series(LIMITS_NOTE, notes, pl.String)
     )
+
+
+def beside(
+    measured: pl.LazyFrame,
+    source: pl.LazyFrame,
+    keys: Sequence[str],
+    limits_of: Callable[[pl.DataFrame], pl.DataFrame],
+    level: float,
+    *,
+    counted: bool = True,
+) -> pl.LazyFrame:
+    """Tidy measures with the limits that a function makes of the rows of `source`, by key.
+
+    It gives the keys, the `PLACE` of a row in its key, limits, and a `LIMITS_NOTE`. Weights are
+    taken for counts of cases where they are `counted`.
+    """
+    input_schema = source.collect_schema()
+    schema = {key: input_schema[key] for key in keys} | {PLACE: pl.Int64(), **COLUMNS}
+    columns = [pl.col(name).cast(kind) for name, kind in schema.items()]
+    made = source.map_batches(lambda frame: limits_of(frame).select(columns), schema=schema)
+    place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
+    joined = join_on(measured.with_columns(place), made, [*keys, PLACE], "left", order="left")
+    return merged(joined, keys, level, counted=counted)
+
+
+def merged(
+    rows: pl.LazyFrame, keys: Sequence[str], level: float, *, counted: bool = True
+) -> pl.LazyFrame:
+    """Tidy measures from rows that have limits at a level and a `LIMITS_NOTE` too."""
+    # Limits are made of valid rows, also where a key has invalid ones.
+    limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
+    own = pl.when(pl.col("estimate").is_not_null()).then(LIMITS_NOTE)
+    notes = pl.concat_str("note", own, separator="; ", ignore_nulls=True)
+    schema = rows.collect_schema()
+    ranged = [OVER] if OVER in schema else []
+    noted = rows.with_columns(limits, notes.replace("", None).alias("note"))
+    chosen = with_level(noted.select(*keys, *WITH_INTERVAL, *ranged), level)
+    if not (counted and schema["positives"].is_float()):
+        return chosen
+    return with_note(chosen, TAKEN_FOR_COUNTS, pl.col("lower").is_not_null())

@@ -10,14 +10,17 @@ from polaroc.base.columns import check_keys, column_name, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
-from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH
+from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
+from polaroc.base.statistics import equal_units
+from polaroc.base.text import listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.row_checks import SCORE, check_clusters, without_nulls
-from polaroc.predictions.table import unaudited
+from polaroc.predictions.table import each_case, unaudited
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
+from polaroc.uncertainty.cells import numbered
 
 PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
@@ -25,6 +28,8 @@ PAIR = (
 FEW = 3
 # Rows of a model on end from which slices are faster than a look at every row.
 LONG_RUN = 1_000
+# Cases of a model up to which counts are written out as rows.
+MAX_CASES = 100_000_000
 TWO_SCORES = ["p_logreg", "p_forest"]
 WHOLE_CASES = "drop such cases of all models before, or correct them."
 
@@ -39,12 +44,29 @@ class ScoredCases:
     truths: list["Array"]
     clusters: list["Array"] | None  # numbers from 0 on, where there are clusters
     paired: bool  # whether all models have the same cases in the same order
+    weights: list["Array"] | None = None  # sampling weights, where there are any
 
     @property
     def size(self) -> int:
         """How many cases there are."""
         sizes = [score.size for score in self.scores]
         return sizes[0] if self.paired else sum(sizes)
+
+    @property
+    def by_model(self) -> "Iterator[tuple[Array, Array, Array | None]]":
+        """The scores, labels and weights of each model."""
+        weights: Sequence[Array | None] = self.weights or [None] * len(self.scores)
+        return zip(self.scores, self.truths, weights, strict=True)
+
+    @property
+    def of_class(self) -> tuple[int, int]:
+        """How many positives and negatives a model has, of weighted ones as many equal ones."""
+        truth = self.truths[0]
+        if self.weights is None:
+            positives = int(np.count_nonzero(truth))
+            return positives, truth.size - positives
+        weight = self.weights[0]
+        return equal_units(weight[truth]), equal_units(weight[~truth])
 
     def of(self, places: Sequence[int]) -> "ScoredCases":
         """The same of some of the models."""
@@ -58,6 +80,7 @@ class ScoredCases:
             scores=kept(self.scores),
             truths=kept(self.truths),
             clusters=None if self.clusters is None else kept(self.clusters),
+            weights=None if self.weights is None else kept(self.weights),
         )
 
     def rank_alike(self) -> bool:
@@ -92,12 +115,6 @@ def read_cases(
     tells them apart. Models that are `unpaired` have test sets of their own.
     """
     model, case = model_column(cases), cases.case
-    if cases.weight is not None:
-        raise InvalidArgument(
-            "weight is given, and models are compared case by case on one test set, where each "
-            "case counts once.",
-            hint="leave it out.",
-        )
     if case is None and not (unpaired or cases.scores or "case" in cases.absent):
         raise InvalidArgument(
             "nothing tells which rows are the same case, by which models are compared.",
@@ -121,6 +138,8 @@ def read_cases(
         unread = unaudited(cases, also=[*also, *clusters], collected=True)
         predictions = unread.predictions
         rows = unread.collected_with(predictions.valid_rows)
+    if predictions.weighted:
+        rows = rows.filter(pl.col(WEIGHT) > 0)
     blocks = [key for key in predictions.keys if key not in (model, *also, *clusters)]
     check_keys(blocks, also=[f"{model}_a", f"{model}_b", *PAIR])
     if rows[model].n_unique() < 2:
@@ -134,7 +153,10 @@ def read_cases(
         rows = rows.rename({clusters[0]: CLUSTER})
         check_clusters(rows[CLUSTER].null_count())
     kept = [*blocks, model]
-    sets = [_scored(parts, rows, blocks, model, of_case) for parts in _parts(rows, blocks, model)]
+    sets = [
+        _scored(parts, rows, blocks, model, of_case, sampled=predictions.sampled)
+        for parts in _parts(rows, blocks, model)
+    ]
     return ComparedCases(
         sets, pl.Schema({key: rows.schema[key] for key in kept}), blocks, model, of_case
     )
@@ -160,7 +182,13 @@ def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[p
 
 
 def _scored(
-    parts: list[pl.DataFrame], rows: pl.DataFrame, blocks: list[str], model: str, case: str | None
+    parts: list[pl.DataFrame],
+    rows: pl.DataFrame,
+    blocks: list[str],
+    model: str,
+    case: str | None,
+    *,
+    sampled: bool,
 ) -> ScoredCases:
     """The cases of a test set; raise where models did not score the same ones."""
     if case is not None:
@@ -168,10 +196,12 @@ def _scored(
         if aligned is None:
             _refuse_unpaired(rows, blocks, model, case)
         parts = aligned or parts
+    if WEIGHT in rows.columns and not sampled:
+        parts = [_written_out(part) for part in parts]
     clusters = None
     if CLUSTER in rows.columns:
         # Models that have the same cases have the same clusters.
-        own = [_numbered(part[CLUSTER]) for part in (parts if case is None else parts[:1])]
+        own = [numbered(part) for part in (parts if case is None else parts[:1])]
         clusters = own if case is None else own * len(parts)
     return ScoredCases(
         parts[0].select(blocks).row(0) if blocks else (),
@@ -180,17 +210,25 @@ def _scored(
         [part[TRUTH].to_numpy() for part in parts],
         clusters,
         case is not None,
+        [part[WEIGHT].to_numpy() for part in parts] if sampled else None,
     )
 
 
-def _numbered(clusters: pl.Series) -> "Array":
-    """The clusters as numbers from 0 on."""
-    return (clusters.rank("dense") - 1).to_numpy().astype(np.int64)
+def _written_out(counted: pl.DataFrame) -> pl.DataFrame:
+    """A row for each case, of rows that count several."""
+    total = int(counted[WEIGHT].sum())
+    if total > MAX_CASES:
+        raise InvalidPredictions(
+            f"the counts of a model sum to {total:,} cases, and models are compared "
+            f"case by case, of at most {MAX_CASES:,}.",
+            hint="evaluate(intervals=...) takes any counts; or compare a sample of the cases.",
+        )
+    return each_case(counted.lazy()).collect()
 
 
 def _aligned(parts: list[pl.DataFrame], case: str) -> list[pl.DataFrame] | None:
     """The rows of all models in one order of cases; None where they differ in more than that."""
-    shared = [name for name in (case, TRUTH, CLUSTER) if name in parts[0].columns]
+    shared = [name for name in (case, TRUTH, CLUSTER, WEIGHT) if name in parts[0].columns]
 
     def are_alike(parts: list[pl.DataFrame]) -> bool:
         first, *others = (part.select(shared) for part in parts)
@@ -259,8 +297,9 @@ def common_cases_of(
     columns = [*missing.values()] or [_is_missing(table, cast(IntoExpr, cases.score), "score")]
     unscored = pl.any_horizontal(columns)
     unlabelled = _is_missing(table, cast(IntoExpr, cases.truth), "truth")
-    if cases.weight is not None:
-        unlabelled |= _is_missing(table, cases.weight, "weight")
+    if cases.counted_by is not None:
+        role, weight = cases.counted_by
+        unlabelled |= _is_missing(table, weight, role)
     out = table.select(out=unscored | unlabelled)["out"]
     if not out.any():
         return replace(cases, nulls="raise"), None
@@ -278,7 +317,7 @@ def common_cases_of(
     names = ", ".join(f"{count:,} of {quoted([name])}" for name, count in by_model[:MAX_NAMED])
     if len(by_model) > MAX_NAMED:
         names += f" and some of {len(by_model) - MAX_NAMED} more"
-    why = f"scores are missing: {names}" if by_model else "their truth or weight is missing"
+    why = f"scores are missing: {names}" if by_model else "their truth, count or weight is missing"
     said = (
         f"{left:,} of {number:,} cases {'was' if left == 1 else 'were'} left out of all models, "
         f"which are compared on the same {number - left:,}: {why}."
@@ -303,7 +342,8 @@ def _refuse_unpaired(rows: pl.DataFrame, blocks: list[str], model: str, case: st
     refuse_twice(rows.select(*key, model), [*key, model])
     per_block = [pl.col(model).n_unique().alias("models")]
     wanted = rows.group_by(blocks).agg(per_block) if blocks else rows.select(per_block)
-    kinds = {name: pl.col(name).n_unique() for name in (TRUTH, CLUSTER) if name in rows.columns}
+    roles = {TRUTH: "truth", CLUSTER: "cluster", WEIGHT: "count or weight"}
+    kinds = {name: pl.col(name).n_unique() for name in roles if name in rows.columns}
     counts = rows.group_by(key).agg(pl.len().alias("found"), **kinds)
     counts = join_on(counts, wanted, blocks) if blocks else counts.join(wanted, how="cross")
     _refuse(counts.filter(pl.col("found") < pl.col("models")), key,
@@ -311,7 +351,7 @@ def _refuse_unpaired(rows: pl.DataFrame, blocks: list[str], model: str, case: st
             Hint("keep the cases that all models scored, or case=None for independent test sets.",
                  command_line="keep the cases that all models scored."),
             )  # fmt: skip
-    for name, role in ((TRUTH, "truth"), (CLUSTER, "cluster")):
+    for name, role in roles.items():
         if name in kinds:
             _refuse(counts.filter(pl.col(name) > 1), key,
                     f"cases have a {role} that differs by model",
@@ -337,7 +377,5 @@ def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
 def _refuse(cases: pl.DataFrame, key: Sequence[str], what: str, hint: str) -> None:
     if cases.is_empty():
         return
-    first = cases.select(key).sort(key).head(FEW).rows(named=True)
-    named = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in first)
-    more = f" and {cases.height - FEW} more" if cases.height > FEW else ""
-    raise InvalidPredictions(f"{cases.height} {what}: {named}{more}.", hint=hint)
+    named = listed_rows(cases.select(key).sort(key), FEW)
+    raise InvalidPredictions(f"{cases.height} {what}: {named}.", hint=hint)

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 import polars as pl
 
 from polaroc.base.lazy import np
+from polaroc.base.statistics import equal_units
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import FITTED, NOTHING, UNRELATED, Evidence, Moved
@@ -18,7 +20,6 @@ from polaroc.uncertainty.scored_cases import ScoredCases
 MANY = 20_000
 INDEPENDENT = "which must be independent"
 CLUSTERS = "whose clusters must be independent"
-WEIGHTED = "that of one test set is not known for weighted cases"
 TOO_FEW = "a class has fewer than two {}"
 UNKNOWN = "the measure is not known of every model"
 SAME_SCORE = "each model gives all cases the same score, which does not tell the classes apart"
@@ -39,18 +40,13 @@ def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
     a class has none. For the AUC it is that of DeLong, DeLong and Clarke-Pearson (1988), with
     clusters that of Obuchowski (1997).
     """
-
-    def moved(score: Array, truth: Array) -> CaseInfluence:
-        has_both = 0 < np.count_nonzero(truth) < truth.size
-        return of_cases(score, truth, measures) if has_both else _unknown(truth, measures)
-
-    if cases.size < MANY:
-        influences = [*map(moved, cases.scores, cases.truths)]
-    else:
-        with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-            influences = [*pool.map(moved, cases.scores, cases.truths)]
+    threads = 1 if cases.size < MANY else pl.thread_pool_size()
+    with ThreadPoolExecutor(threads) as pool:
+        influences = [
+            *pool.map(lambda own: of_cases(own[0], own[1], measures, own[2]), cases.by_model)
+        ]
     same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
-    return _of_influences(cases, influences, FITTED, same)
+    return of_influences(cases, influences, FITTED, same)
 
 
 def of_thresholds(
@@ -68,41 +64,40 @@ def of_thresholds(
         The cost of missing all positives, and that of an alarm at every negative.
     """
     influences = []
-    for score, truth, threshold in zip(cases.scores, cases.truths, thresholds, strict=True):
+    for (score, truth, weight), threshold in zip(cases.by_model, thresholds, strict=True):
         alarm = np.zeros(score.size, bool) if threshold is None else score >= threshold
         missed, false = cost_fn * ~alarm[truth], cost_fp * alarm[~truth]
-        means = [own.mean() if own.size else float("nan") for own in (missed, false)]
+        of_class = (None, None) if weight is None else (weight[truth], weight[~truth])
+        means = [
+            np.average(own, weights=weights) if own.size else float("nan")
+            for own, weights in zip((missed, false), of_class, strict=True)
+        ]
         influences.append(
             CaseInfluence(
                 np.array([sum(means)]), (missed - means[0])[None], (false - means[1])[None]
             )
         )
     about = FITTED.replace("models", "models with these thresholds,")
-    return _of_influences(cases, influences, about, ALL_ALIKE)
+    return of_influences(cases, influences, about, ALL_ALIKE)
 
 
-def _unknown(truth: "Array", measures: Sequence[Measure]) -> CaseInfluence:
-    """What there is to know where a class has no cases."""
-    sizes = int(truth.sum()), int((~truth).sum())
-    return CaseInfluence(
-        np.full(len(measures), np.nan), *(np.full((len(measures), n), np.nan) for n in sizes)
-    )
-
-
-def _of_influences(
+def of_influences(
     cases: ScoredCases, influences: Sequence[CaseInfluence], about: str, alike: str
 ) -> Evidence:
     """Evidence from the influences of the cases on each model; `alike` says why there is none."""
-    clusters: Sequence[Array | None] = cases.clusters or [None] * len(influences)
+    nothing: Sequence[Array | None] = [None] * len(influences)
+    clusters, weights = cases.clusters or nothing, cases.weights or nothing
     estimates = np.stack([one.estimates for one in influences], axis=1)
     if cases.paired:
         both = [np.stack(own, axis=1) for own in zip(*(one[1:] for one in influences), strict=True)]
-        groups = [moved_by_units(both, cases.truths[0], clusters[0])]
+        groups = [moved_by_units(both, cases.truths[0], clusters[0], weights[0])]
         covariance = groups[0].covariance()
     else:
         groups = [
-            moved_by_units([own[:, None] for own in one[1:]], truth, cluster)
-            for one, truth, cluster in zip(influences, cases.truths, clusters, strict=True)
+            moved_by_units([own[:, None] for own in one[1:]], truth, cluster, weight)
+            for one, truth, cluster, weight in zip(
+                influences, cases.truths, clusters, weights, strict=True
+            )
         ]
         covariance = np.zeros((len(estimates), len(influences), len(influences)))
         for place, group in enumerate(groups):
@@ -115,7 +110,7 @@ def _of_influences(
         cases.models,
         estimates,
         covariance,
-        inf if cases.clusters is None else fewest - 1.0,
+        inf if cases.clusters is None and cases.weights is None else fewest - 1.0,
         f"{about}, {INDEPENDENT if cases.clusters is None else CLUSTERS}",
         () if cases.paired else (UNRELATED,),
         groups[0] if cases.paired and fewest > 1 else None,
@@ -131,12 +126,23 @@ def _of_influences(
 
 
 def moved_by_units(
-    influences: Sequence["Array"], truth: "Array", clusters: "Array | None"
+    influences: Sequence["Array"],
+    truth: "Array",
+    clusters: "Array | None",
+    weights: "Array | None" = None,
 ) -> Moved:
-    """By how much each case or cluster moves the estimates, from influences per class."""
-    parts = tuple(own / own.shape[-1] for own in influences)
+    """By how much each case or cluster moves the estimates, from influences per class.
+
+    Weighted ones count as many as there are equal ones that say as much.
+    """
+    shares: list[Any] = [1 / max(own.shape[-1], 1) for own in influences]
+    if weights is not None:
+        shares = [own / own.sum() for own in (weights[truth], weights[~truth])]
+    parts = tuple(own * share for own, share in zip(influences, shares, strict=True))
     if clusters is None:
         counts = tuple(part.shape[-1] for part in parts)
+        if weights is not None:
+            counts = tuple(equal_units(own) for own in shares)
         return Moved(parts, tuple(_factor(n) for n in counts), counts)
     # Numbers of clusters may have gaps, which move nothing.
     number = int(clusters.max()) + 1
@@ -146,6 +152,8 @@ def moved_by_units(
         for own, part in zip(members, parts, strict=True)
     )
     counts = tuple(int(np.count_nonzero(np.bincount(own))) for own in members)
+    if weights is not None:
+        counts = tuple(equal_units(np.bincount(*own)) for own in zip(members, shares, strict=True))
     whole = int(np.count_nonzero(np.bincount(clusters)))
     return Moved(sums, tuple(_factor(n) for n in counts), counts, _factor(whole), "clusters")
 

@@ -47,7 +47,7 @@ TOLERANCE = 1e-9
 @described_as(TABLES, local_probabilities)
 @takes_cases(
     ["score", "model", "fold", "by"],
-    no_bearing=["truth", "positive", "nulls", "weight", *BESIDE],
+    no_bearing=["truth", "positive", "nulls", "count", "weight", *BESIDE],
     needed=["score"],
     describe=described,
 )

@@ -8,7 +8,6 @@ import polars as pl
 
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
-from polaroc.base.private_columns import FRACTIONAL, ROW_ERROR, WEIGHT
 from polaroc.curves.bins import Bins, resolve_edges
 from polaroc.curves.curve import in_order
 from polaroc.errors import Hint, InvalidArgument
@@ -24,8 +23,8 @@ from polaroc.measures.spec import Measure, ingredients
 from polaroc.measures.table import per_key as local_per_key
 from polaroc.measures.table import tidy as local_tidy
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.takes_cases import refuse_cluster, takes_cases
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, ROLES, Columns
+from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IbisTable, Interpolation, Intervals, Priors
 from polaroc.warehouse.bins import with_bins
@@ -35,7 +34,7 @@ from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.curves import TABLES, curve, fetch_hulls, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
-from polaroc.warehouse.predictions import EXACT, Predictions, described, read
+from polaroc.warehouse.predictions import Predictions, described, read
 from polaroc.warehouse.score_ranges import Ranges, with_ranges
 from polaroc.warehouse.whole import TOTALS
 
@@ -76,8 +75,7 @@ def evaluate(
     intervals, level
         As in `polaroc.evaluate`. This call then fetches the cells, one per key and
         distinct score (at most 20 million), and computes the intervals on this
-        machine; the result is a table in memory. Weights that are not whole numbers
-        are reported in `note`.
+        machine; the result is a table in memory. Clusters and sampling weights are refused.
     memory, scratch, progress
         Must be None: they are for computations on this machine; the engine has its
         own settings.
@@ -107,7 +105,8 @@ def evaluate(
     if bins is not None:
         measures = bounded_measures(measures, over, interpolation)
     if intervals is not None:
-        refuse_cluster(cases, "warehouse.evaluate(intervals=...)")
+        taken = [role for role in ROLES if role not in ("cluster", "weight")]
+        refuse_roles(cases, "warehouse.evaluate(intervals=...)", taken)
     request = Request(
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
         measures=measures, score_prior=cases.score_prior,
@@ -209,8 +208,8 @@ def local_intervals(
 ) -> pl.DataFrame:
     """The tidy measures of curves with intervals, computed locally from fetched cells."""
     keys, measures = predictions.keys, request.selected.measures
-    flags = _with_fractional(key_notes.lazy().drop(TOTALS), predictions)
-    curves = in_order(attach(_fetched_cells(curve).lazy(), flags, keys), keys)
+    notes = key_notes.lazy().drop(TOTALS)
+    curves = in_order(attach(_fetched_cells(curve).lazy(), notes, keys), keys)
     sums = table_sums(curves, keys, measures).drop(TOTALS)
     measured = local_tidy(attach(key_notes.lazy(), sums, keys, required=False), keys, measures)
     return with_intervals(curves, measured, keys, request).collect()
@@ -225,17 +224,3 @@ def _fetched_cells(curve: IbisTable) -> pl.DataFrame:
             hint="round the scores first, evaluate some of the keys, or leave intervals out.",
         )
     return cells
-
-
-def _with_fractional(key_notes: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
-    """Keys with `FRACTIONAL`: whether a weight of a valid row is not a whole number."""
-    if not predictions.weighted:
-        return key_notes.with_columns(pl.lit(False).alias(FRACTIONAL))
-    # ibis rounds to 64-bit integers; larger floats have no fractions.
-    weight = (deferred(WEIGHT) < literal(EXACT)).ifelse(deferred(WEIGHT), literal(0))
-    fractional = {FRACTIONAL: (weight != weight.floor()).ifelse(1, 0).max()}
-    valid = predictions.rows.filter(deferred(ROW_ERROR).isnull())
-    flags = valid.aggregate(by=predictions.keys, **fractional)
-    known = collected(flags).lazy().with_columns(pl.col(FRACTIONAL) == 1)
-    flagged = attach(key_notes, known, predictions.keys, required=False)
-    return flagged.with_columns(pl.col(FRACTIONAL).fill_null(False))

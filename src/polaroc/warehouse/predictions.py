@@ -31,15 +31,13 @@ from polaroc.predictions.cases import (
 )
 from polaroc.predictions.roles import COLUMN_ROLES, FOUND, NEEDED
 from polaroc.predictions.row_checks import (
-    BAD_WEIGHT,
     INEXACT,
-    MAX_WEIGHT,
     NAN_SCORE,
     NULL_SCORE,
     NULL_TRUTH,
-    NULL_WEIGHT,
     SCORE,
     UNKNOWN_LABEL,
+    WEIGHTS,
     WRONG,
     column_in_words,
     labels_of,
@@ -123,7 +121,7 @@ def _like(kind: Any) -> pl.DataType:
 
 def read(cases: Cases[Any]) -> Predictions:
     """A prediction table as `Predictions`; nothing is computed yet."""
-    table, weight, nulls = cases.table, cases.weight, cases.nulls
+    table, counted_by, nulls = cases.table, cases.counted_by, cases.nulls
     truth, positive = cast(str, cases.truth), cases.positive
     keys = column_names(cases.keys, "by")
     models = cast("dict[str, str]", cases.scores)
@@ -132,19 +130,19 @@ def read(cases: Cases[Any]) -> Predictions:
     _check_case(keys)
     label, truth_errors = _truth(table[truth], truth, positive)
     columns, errors = {key: table[key] for key in keys} | {TRUTH: label}, truth_errors
-    if weight is not None:
-        columns[WEIGHT], weight_errors = _weight(table[weight], cast(str, weight))
+    if counted_by is not None:
+        columns[WEIGHT], weight_errors = _weight(table, *cast(tuple[str, str], counted_by))
         errors = [*errors, *weight_errors]
     if not models:
         rows, possible = _rows(table, columns_of_scores[0], columns, errors)
-        return Predictions(rows, keys, weight is not None, nulls, possible)
+        return Predictions(rows, keys, counted_by is not None, nulls, possible)
     of_models = [
         _rows(table, column, {MODEL: ibis_library().literal(model)} | columns, errors)
         for model, column in models.items()
     ]
     rows = ibis_library().union(*(rows for rows, _ in of_models), distinct=False)
     possible = sorted({code for _, codes in of_models for code in codes})
-    return Predictions(rows, [MODEL, *keys], weight is not None, nulls, possible)
+    return Predictions(rows, [MODEL, *keys], counted_by is not None, nulls, possible)
 
 
 def _rows(
@@ -256,9 +254,12 @@ def _texts(label: Label) -> list[str]:
     return [str(label)]
 
 
-def _weight(raw: Any, name: str) -> tuple[Any, list[tuple[int, Any]]]:
-    """The weight as a float, and the row errors it may have with their conditions."""
-    value = _number(raw, "weight", name)
-    valid = ~value.isnan() & value.between(literal(0), literal(MAX_WEIGHT))
+def _weight(table: IbisTable, role: str, name: str) -> tuple[Any, list[tuple[int, Any]]]:
+    """The weight or count as a float, and the row errors it may have with their conditions."""
+    value = _number(table[name], role, name)
+    is_missing, is_wrong, most = WEIGHTS[role]
+    valid = ~value.isnan() & value.between(literal(0), literal(most))
+    if role == "count":
+        valid &= value == value.floor()
     missing = value.isnull() & ~value.isnan().coalesce(False)
-    return value, [(NULL_WEIGHT, missing), (BAD_WEIGHT, ~valid)]
+    return value, [(is_missing, missing), (is_wrong, ~valid)]

@@ -1,43 +1,30 @@
-"""Variances of measures from sums over clusters of cases (Obuchowski 1997)."""
+"""What is independent, cases or clusters of them, and the variances of measures from it.
 
-from collections.abc import Callable, Sequence
+With clusters, influences are summed over each before they are squared (Obuchowski 1997).
+"""
+
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, cast
 
 import polars as pl
 
 from polaroc.base.lazy import np
+from polaroc.base.statistics import equal_units
 from polaroc.curves.ranking import CellArrays, ScoredCells
 from polaroc.measures.gradients import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.cells import groups, segments_of
-from polaroc.uncertainty.clusters import SPARSE, ClusteredCases
-from polaroc.uncertainty.influence import SegmentInfluence, losses_of, on_segments
+from polaroc.uncertainty.cells import SPARSE, ClusteredCases, groups
+from polaroc.uncertainty.influence import SegmentInfluence, losses_of
 
+# Smaller variances are rounding error, since measures are of order 1.
+NO_VARIANCE = 1e-26
 # Odd, so that products with it differ as their factors do.
 SPREADING = 0x9E3779B97F4A7C15
 # The counts of a class in a cell, and in its key.
 CLASSES = (("pos", "positives"), ("neg", "negatives"))
-# Three numbers of each cluster from the sums over its positives and over its negatives.
-Moments: TypeAlias = "Callable[[Array, Array], tuple[Array, Array, Array]]"
-
-
-class Between(NamedTuple):
-    """Variances of measures from sums over clusters, without pseudo-cases, by measure and key.
-
-    Attributes
-    ----------
-    positives, negatives
-        Of the sums over positives, and over negatives.
-    both
-        Twice the covariance of the two.
-    """
-
-    positives: "Array"
-    negatives: "Array"
-    both: "Array"
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,22 +169,22 @@ class Placed(NamedTuple):
     shared: "tuple[Array, ...]"
     weights: "tuple[Array, ...] | None"
 
-    def moments(self, values: "Array", of_sums: Moments) -> "Array":
-        """Moments of the sums over clusters of the influence at each place; by key.
-
-        Where cases are alone in their cluster, these are squares and products.
-        """
+    def moments(self, values: "Array") -> "Array":
+        """The squares of the sums over clusters, by class, and their products; by key."""
         values = values * self.shares
         block = self.block
         moved = [values[place] for place in self.shared]
         if self.weights is not None:
             moved = [own * weight for own, weight in zip(moved, self.weights, strict=True)]
-        sums = [
+        of_pos, of_neg = (
             np.bincount(group, own, len(block.key_of_group))
             for group, own in zip(block.group, moved, strict=True)
-        ]
+        )
         found = np.stack(
-            [np.bincount(block.key_of_group, one, block.size) for one in of_sums(*sums)],
+            [
+                np.bincount(block.key_of_group, one, block.size)
+                for one in (of_pos**2, of_neg**2, of_pos * of_neg)
+            ],
             dtype=float,
         )
         if self.counts is not None:
@@ -208,34 +195,75 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
-    """Clusters of cases, in blocks of consecutive keys.
+class Units:
+    """What is independent: cases, or clusters of them.
 
     Attributes
     ----------
-    blocks
-        In the groups of keys by which areas are taken.
-    numbers
-        Of each key the clusters that have positives, that have negatives, and all.
+    positives, negatives
+        Of each key: cases of the class, or clusters that have such cases, of weighted ones as
+        many equal ones as say as much.
     of_prior
         The variance of the log-odds of the observed prior of each key.
+    either
+        Of each key: units of any class, where they are clusters.
+    blocks
+        Clusters in the groups of keys by which areas are taken; None of cases.
     """
 
-    blocks: list[Block]
-    numbers: "Array"
+    positives: "Array"
+    negatives: "Array"
     of_prior: "Array"
+    either: "Array | None" = None
+    blocks: list[Block] | None = None
 
-    def factored(self, moments: "Array") -> Between:
-        """Variances from squares and products by measure and key."""
+    @property
+    def enough(self) -> "Array":
+        """Whether a key has two units of each class."""
+        enough: Array = np.minimum(self.positives, self.negatives) > 1
+        return enough
+
+    def variances(
+        self,
+        positives: "Array",
+        negatives: "Array",
+        moments: "Array | None",
+        more: "Sequence[tuple[float, float]] | None" = None,
+    ) -> "Array":
+        """Variances from mean squares of the influence of cases, by place, measure and key.
+
+        `moments` are those of sums over clusters, without pseudo-cases: variances of clusters have
+        the ratio to these of independent cases that they have there. `more` are units that a place
+        adds to each class.
+        """
+        added = np.array([(0, 0)] * len(positives) if more is None else more)
         with np.errstate(all="ignore"):
-            of_pos, of_neg, of_both = self.numbers / (self.numbers - 1)
-            return Between(of_pos * moments[0], of_neg * moments[1], 2 * of_both * moments[2])
+            own = [
+                squares / (count + extra[:, None, None] - 1)
+                for squares, count, extra in zip(
+                    (positives, negatives), (self.positives, self.negatives), added.T, strict=True
+                )
+            ]
+            if moments is None:
+                independent: Array = own[0] + own[1]
+                return independent
+            numbers = np.stack([self.positives, self.negatives, cast("Array", self.either)])
+            between = (numbers / (numbers - 1))[:, None] * moments
+            for of_class, whole in zip(own, between[:2], strict=True):
+                of_class *= np.where(of_class[0] > NO_VARIANCE, whole / of_class[0], 1.0)
+            # What is rounding in one class has no covariance with the other.
+            known = (own[0][0] > NO_VARIANCE) & (own[1][0] > NO_VARIANCE)
+            ratio = (own[0] * own[1]) / (own[0][0] * own[1][0])
+            summed: Array = own[0] + own[1] + 2 * between[2] * np.sqrt(np.where(known, ratio, 0.0))
+            return np.maximum(summed, 0.0)
 
-    def between_losses(
+    def moments_of_losses(
         self, cells: CellArrays | ScoredCells, measures: Sequence[Measure]
-    ) -> Between:
-        """Variances of means of losses."""
-        found = np.full((3, len(measures), self.numbers.shape[1]), np.nan)
+    ) -> "Array | None":
+        """The moments of means of losses, None of cases."""
+        if self.blocks is None:
+            return None
+        found = np.full((3, len(measures), len(self.positives)), np.nan)
 
         def job(block: Block) -> None:
             placed, columns = block.on_cells(cells)
@@ -252,25 +280,21 @@ class Clusters:
                         share = columns[count] / columns[total]
                         mean = np.bincount(key, share * own, block.size)
                         centred.append(own - mean[key])
-                    found[:, i, block.keys] = placed.moments(np.concatenate(centred), products)
+                    found[:, i, block.keys] = placed.moments(np.concatenate(centred))
 
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
             list(pool.map(job, self.blocks))
-        return self.factored(found)
+        return found
 
 
-def products(positives: "Array", negatives: "Array") -> "tuple[Array, Array, Array]":
-    """The squares of both sums, and their product."""
-    return positives**2, negatives**2, positives * negatives
+def cases_as_units(positives: "Array", negatives: "Array") -> Units:
+    """Cases that are independent."""
+    with np.errstate(all="ignore"):
+        return Units(positives, negatives, 1 / positives + 1 / negatives)
 
 
-def _powers(positives: "Array", negatives: "Array") -> "tuple[Array, Array, Array]":
-    both = positives + negatives
-    return both, both**2, both**3
-
-
-def clusters_of(cases: ClusteredCases) -> Clusters:
-    """The clusters of cases."""
+def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units:
+    """Clusters that are independent; where they are `weighted`, as many equal ones."""
     size = len(cases.starts) - 1
     keys = [
         slice(int(own[0]), int(own[-1]) + 1) for own in groups(cases.areas.starts, np.arange(size))
@@ -282,17 +306,31 @@ def clusters_of(cases: ClusteredCases) -> Clusters:
         numbers[:, own] = block.numbers
         with np.errstate(all="ignore"):
             whole = np.concatenate([cases.totals[name][own] for _, name in CLASSES])
-            of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)), products)
+            of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)))
             of_prior[own] = of_pos + of_neg - 2 * both
         return block
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         blocks = list(pool.map(block_of, keys))
-    return Clusters(blocks, numbers, of_prior)
+    if weighted:
+        numbers[:2] = _equal_clusters(cases)
+    return Units(numbers[0], numbers[1], of_prior, numbers[2], blocks)
 
 
-def _block(cases: ClusteredCases, keys: slice, *, single: bool = True) -> Block:
-    """The cases of consecutive keys; none is taken as `single` unless asked for."""
+def _equal_clusters(cases: ClusteredCases) -> "Array":
+    """As many clusters of equal weight with positives, and with negatives; by key."""
+    size = len(cases.starts) - 1
+    part = 2 * np.repeat(np.arange(size), np.diff(cases.starts)) + ~cases.truth
+    # A number for each cluster of each key and class, and its weight.
+    code = part * (int(cases.cluster.max(initial=0)) + 1) + cases.cluster
+    _, first, member = np.unique(code, return_index=True, return_inverse=True)
+    ends = np.searchsorted(part[first], np.arange(1, 2 * size))
+    weights = np.split(np.bincount(member, cases.weight), ends)
+    return np.array([equal_units(own) for own in weights], float).reshape(size, 2).T
+
+
+def _block(cases: ClusteredCases, keys: slice) -> Block:
+    """The cases of consecutive keys."""
     starts = cases.starts[keys.start : keys.stop + 1]
     rows = slice(int(starts[0]), int(starts[-1]))
     key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -300,7 +338,7 @@ def _block(cases: ClusteredCases, keys: slice, *, single: bool = True) -> Block:
     many = int(cluster.max(initial=0)) + 1
     first = _first_alike(key * many + cluster, (len(starts) - 1) * many)
     size = np.bincount(first, minlength=len(first))
-    is_group = size > (1 if single else 0)
+    is_group = size > 1
     number, is_shared = np.cumsum(is_group) - 1, is_group[first]
     truth = cases.truth[rows]
     shared = np.flatnonzero(is_shared & truth), np.flatnonzero(is_shared & ~truth)
@@ -334,16 +372,3 @@ def _first_alike(codes: "Array", span: int) -> "Array":
         left = left[~same]
         multiplier = multiplier * SPREADING % 2**64
     return found
-
-
-def moments_of_areas(cases: ClusteredCases, measures: Sequence[Measure]) -> "Array":
-    """The sums of squares and of cubes of what each cluster of the only key moves areas by."""
-    own = np.zeros(1, np.int64)
-    block = _block(cases, slice(0, 1), single=False)
-    segments = segments_of(cases.areas, own)
-    placed = block.on_segments(segments, own)
-    moments = [
-        placed.moments(block.of_segments(moved, own), _powers)[1:, 0]
-        for moved in on_segments(segments, measures)
-    ]
-    return np.transpose(moments)

@@ -1,0 +1,286 @@
+"""What is measured in each subgroup, and the evidence on how far subgroups are apart."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.arrays import ARRAYS
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import CLUSTER, PLACE, TRUTH, WEIGHT
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.catalog import select_measures
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.row_checks import SCORE, check_clusters
+from polaroc.predictions.table import each_case, read
+from polaroc.priors.beliefs import Over
+from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.uncertainty.calibration_evidence import CALIBRATION, of_calibration
+from polaroc.uncertainty.evidence import Evidence, quantile
+from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
+
+# What a threshold does, by the column of `apply_thresholds` that has it.
+RATES = {
+    "recall": "tpr", "fpr": "fpr", "precision": "precision", "posfrac": "posfrac", "cost": "cost",
+}  # fmt: skip
+# Rates that a prior does not change.
+WITHOUT_PRIOR = ("recall", "fpr")
+MAX_SUBGROUPS = 50
+NUMBERS = ("estimate", "lower", "upper", "std_error")
+COLUMNS = ("measure", "prior", "threshold", *NUMBERS, "positives", "negatives", "note")
+NO_CALIBRATION = "no positives, or all scores equal, or separating the classes: not known"
+SCORES_MOVED = "scores are right at another prior: calibration is not judged"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is measured in each subgroup.
+
+    Attributes
+    ----------
+    measures
+        Those of `evaluate`.
+    calibration
+        Whether that of scores is judged.
+    priors, over
+        As in `subgroups`.
+    points
+        Thresholds as a table, None without any.
+    cost_fn, cost_fp
+        The costs of a miss and of a false alarm.
+    """
+
+    measures: tuple[str, ...]
+    calibration: bool
+    priors: tuple[float, ...]
+    over: Over | None
+    points: pl.DataFrame | None
+    cost_fn: float
+    cost_fp: float
+
+
+@dataclass(frozen=True, eq=False)
+class Divided:
+    """Cases divided by one column, and what is wanted of each part.
+
+    Attributes
+    ----------
+    cases
+        The cases, with the subgroup as last column of `by`.
+    column
+        The name of that column.
+    wanted
+        What is measured.
+    """
+
+    cases: Cases[pl.DataFrame]
+    column: str
+    wanted: Wanted
+
+    def measured(self, level: float) -> pl.DataFrame:
+        """Tidy rows of each key and subgroup, in one order, with a number in `PLACE`.
+
+        Those of calibration are null: they come of the evidence.
+        """
+        wanted = self.wanted
+        parts = []
+        if wanted.measures:
+            areas = evaluate(
+                self.cases, measures=wanted.measures, priors=wanted.priors or 0.5, over=wanted.over,
+                intervals="logit", level=level,
+            )  # fmt: skip
+            parts.append(areas.with_columns(threshold=pl.lit(None, pl.Float64)))
+        if wanted.points is not None:
+            parts.append(self._rates(level))
+        first = parts[0] if parts else self._totals()
+        keys = self.keys(first.columns)
+        parts = [one.select(*keys, *COLUMNS) for one in parts]
+        if wanted.calibration:
+            parts.append(self._of_calibration(first, keys))
+        number = pl.int_range(pl.len()).over(keys).alias(PLACE)
+        rows = pl.concat(parts, how="vertical_relaxed").with_columns(number)
+        return rows.sort(*keys, PLACE, nulls_last=True, maintain_order=True)
+
+    def keys(self, columns: Sequence[str]) -> list[str]:
+        """The keys of a table, the subgroup last."""
+        own = columns[: next(i for i, name in enumerate(columns) if name in ("rule", "measure"))]
+        return [*(name for name in own if name != self.column), self.column]
+
+    def _totals(self) -> pl.DataFrame:
+        return evaluate(self.cases, measures="auc").with_columns(threshold=pl.lit(None, pl.Float64))
+
+    def _rates(self, level: float) -> pl.DataFrame:
+        wanted = self.wanted
+        assert wanted.points is not None
+        applied = apply_thresholds(
+            self.cases, wanted.points, same_table=True, priors=wanted.priors or None,
+            intervals="exact", level=level, cost_fn=wanted.cost_fn, cost_fp=wanted.cost_fp,
+        )  # fmt: skip
+        keys = self.keys(applied.columns)
+        parts = []
+        for name, source in RATES.items():
+            prior = pl.lit(None, pl.Float64) if name in WITHOUT_PRIOR else pl.col("prior")
+            parts.append(
+                applied.select(
+                    *keys,
+                    pl.lit(name).alias("measure"),
+                    prior.alias("prior"),
+                    "threshold",
+                    pl.col(source).alias("estimate"),
+                    pl.col(f"{source}_lower").alias("lower"),
+                    pl.col(f"{source}_upper").alias("upper"),
+                    pl.lit(None, pl.Float64).alias("std_error"),
+                    "positives",
+                    "negatives",
+                    "note",
+                )
+            )
+        # A rate that no prior changes comes once.
+        once = [*keys, "measure", "prior", "threshold"]
+        return pl.concat(parts).unique(once, keep="first", maintain_order=True)
+
+    def _of_calibration(self, rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+        """A row without numbers for each part and measure of calibration."""
+        parts = rows.select(*keys, "positives", "negatives").unique(maintain_order=True)
+        moved = self.cases.score_prior != "observed"
+        nothing = [
+            pl.lit(None, pl.Float64).alias(name) for name in ("prior", "threshold", *NUMBERS)
+        ]
+        return pl.concat(
+            [
+                parts.select(
+                    *keys,
+                    *nothing,
+                    "positives",
+                    "negatives",
+                    measure=pl.lit(name),
+                    note=pl.lit(SCORES_MOVED if moved else None, pl.String),
+                ).select(*keys, *COLUMNS)
+                for name in CALIBRATION
+            ]
+        )
+
+    def scored(self, keys: Sequence[str]) -> "dict[tuple[Any, ...], ScoredCases]":
+        """The cases of each key and subgroup; clusters have one number in all of them."""
+        clustered = self.cases.cluster is not None
+        predictions = read(self.cases, clustered=clustered)
+        valid, weights = predictions.valid_rows, predictions.sampled
+        if predictions.weighted:
+            valid = valid.filter(pl.col(WEIGHT) > 0) if weights else each_case(valid)
+        rows = valid.collect()
+        if clustered:
+            check_clusters(rows[CLUSTER].null_count())
+            rows = rows.with_columns(pl.col(CLUSTER).rank("dense") - 1)
+        parts = rows.partition_by(keys, maintain_order=True, as_dict=True)
+        return {
+            key: ScoredCases(
+                key, [key[-1]], [own[SCORE].to_numpy()], [own[TRUTH].to_numpy()],
+                [own[CLUSTER].to_numpy().astype(np.int64)] if clustered else None, True,
+                [own[WEIGHT].to_numpy()] if weights else None,
+            )
+            for key, own in parts.items()
+        }  # fmt: skip
+
+    def evidence(self, rows: pl.DataFrame, cases: ScoredCases) -> Evidence:
+        """The evidence on the rows of one part, in their order, of its cases."""
+        found = []
+        wanted = self.wanted
+        if wanted.measures:
+            selected = select_measures(
+                wanted.measures, wanted.priors or 0.5, wanted.over, "exact", ARRAYS,
+                score_prior=self.cases.score_prior,
+            )  # fmt: skip
+            found.append(of_test_set(cases, selected.measures))
+        of_rates = rows.filter(pl.col("measure").is_in([*RATES]))
+        found += [
+            of_thresholds(cases, [threshold], *slopes)
+            for threshold, slopes in _slopes(of_rates, wanted)
+        ]
+        if wanted.calibration:
+            found.append(of_calibration(cases))
+        return _stacked(found)
+
+
+def _slopes(
+    rates: pl.DataFrame, wanted: Wanted
+) -> Iterator[tuple[float | None, tuple[float, float]]]:
+    """By how much each rate of a part moves with its misses and with its false alarms."""
+    recall, alarms = (
+        dict(rates.filter(measure=name).select("threshold", "estimate").iter_rows())
+        for name in WITHOUT_PRIOR
+    )
+    for name, prior, threshold in rates.select("measure", "prior", "threshold").iter_rows():
+        t, f, p = recall[threshold], alarms[threshold], prior
+        slopes = (float("nan"), float("nan"))
+        if name == "recall":
+            slopes = (-1.0, 0.0)
+        elif name == "fpr":
+            slopes = (0.0, 1.0)
+        elif p is None:
+            pass
+        elif name == "posfrac":
+            slopes = (-p, 1 - p)
+        elif name == "cost":
+            slopes = (wanted.cost_fn * p, wanted.cost_fp * (1 - p))
+        elif t is not None and f is not None and t + f > 0:
+            called = (p * t + (1 - p) * f) ** 2 / (p * (1 - p))
+            slopes = (-f / called, -t / called)
+        yield threshold, slopes
+
+
+def _stacked(found: Sequence[Evidence]) -> Evidence:
+    """Several evidences on one model of the same cases as one on all of their measures."""
+    first = found[0]
+    moved = None
+    known = [one.moved for one in found if one.moved is not None]
+    if len(known) == len(found):
+        parts = zip(*(one.parts for one in known), strict=True)
+        moved = known[0]._replace(parts=tuple(np.concatenate(own) for own in parts))
+    return replace(
+        first,
+        estimates=np.concatenate([one.estimates for one in found]),
+        covariance=np.concatenate([one.covariance for one in found]),
+        moved=moved,
+    )
+
+
+def check_subgroups(values: pl.Series, column: str) -> None:
+    """Refuse a column of numbers where subgroups are meant."""
+    count = values.n_unique()
+    if count > MAX_SUBGROUPS:
+        raise InvalidArgument(
+            f"the subgroup {column!r} has {count:,} values, allowed are up to {MAX_SUBGROUPS}.",
+            hint=Hint(
+                f"make bands of it, for example {{subgroup}}, with pl.col({column!r}).cut(...).",
+                subgroup=f"{column}_band",
+            ),
+        )
+
+
+def completed(rows: pl.DataFrame, evidence: Evidence, level: float) -> pl.DataFrame:
+    """The rows of one part with the numbers that its evidence has, and they lack."""
+    error = np.sqrt(evidence.covariance[:, 0, 0])
+    names = ("estimate", "lower", "upper")
+    fewest = 0 if evidence.moved is None else min(evidence.moved.counts)
+    reach = quantile(level, max(fewest - 1.0, 1.0)) * error
+    own = evidence.estimates[:, 0]
+    ends = np.stack([own, own - reach, own + reach])
+    is_ratio = (rows["measure"] == CALIBRATION[0]).to_numpy()
+    ends[:, is_ratio] = np.exp(ends[:, is_ratio])
+    error = np.where(is_ratio, ends[0] * error, error)
+    of_calibration = pl.col("measure").is_in(CALIBRATION) & pl.col("note").is_null()
+    of_evidence = pl.col("measure").is_in([*RATES, *CALIBRATION])
+    found = rows.with_columns(
+        pl.when(of_calibration).then(pl.Series(own, dtype=pl.Float64)).otherwise(name).alias(name)
+        for name, own in zip(names, ends, strict=True)
+    )
+    known = pl.when(of_evidence & pl.col("estimate").is_not_nan()).then(
+        pl.Series(error, dtype=pl.Float64)
+    )
+    found = found.with_columns(known.otherwise("std_error").alias("std_error"))
+    lacking = of_calibration & pl.col("estimate").is_nan()
+    note = pl.when(lacking).then(pl.lit(NO_CALIBRATION)).otherwise("note")
+    return found.with_columns(note.alias("note"), pl.col(*NUMBERS).fill_nan(None))

@@ -1,0 +1,187 @@
+"""How subgroups differ, and its summary as text and as HTML."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.base.names import listed
+from polaroc.base.rounding import limit, number
+from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
+from polaroc.comparison.result import block
+from polaroc.measures.catalog import label
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+WORDS = {
+    "recall": "recall", "fpr": "false alarms", "precision": "precision",
+    "posfrac": "share called positive", "cost": "cost per case",
+    "observed_over_expected": "observed / expected",
+    "calibration_intercept": "calibration intercept", "calibration_slope": "calibration slope",
+}  # fmt: skip
+# What a number of a subgroup is told by, beside its keys.
+PLACE_OF = ("measure", "prior", "threshold")
+MAX_ROWS = 60
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Subgroups:
+    """What a model does in each subgroup, and how far subgroups are apart; made by `subgroups`.
+
+    Attributes
+    ----------
+    answer
+        What differs by more than chance, and by how much, in sentences.
+    parts
+        One row per key, subgroup, measure, prior and threshold; of all cases first, with null as
+        `column` and `subgroup`. The keys (`by`, model and fold); `column`, the column of the
+        subgroups, and `subgroup`, String; `measure` String; `prior`, `threshold` Float64, null
+        where a measure has none; `estimate`, `lower`, `upper`, their `level`, `std_error`
+        Float64; `positives`, `negatives` Int64; `note` String: why a number is null or to be
+        doubted, and where subgroups are no further apart than chance puts them.
+    gaps
+        One row per pair of subgroups, of each measure the largest first: the keys, `column`,
+        `measure`, `prior`, `threshold`; `subgroup_a`, `subgroup_b` String; `difference`, first
+        minus second, `lower`, `upper`, limits that hold for all pairs of a measure at once with
+        the probability `level`, Float64; `apart` Boolean, whether they leave out 0.
+    warnings
+        What the numbers rest on, in sentences.
+    keys
+        The names of the keys.
+    level
+        Of all limits.
+    """
+
+    answer: str
+    parts: pl.DataFrame
+    gaps: pl.DataFrame
+    warnings: tuple[str, ...]
+    keys: tuple[str, ...]
+    level: float
+
+    @property
+    def largest(self) -> pl.DataFrame:
+        """The largest gap of each key, column and measure."""
+        return largest_gaps(self.gaps, self.keys)
+
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        return plain(subgroup_parts(self))
+
+    def __repr__(self) -> str:
+        return f"Subgroups({self.answer!r})"
+
+    def _repr_html_(self) -> str:
+        tables = "".join(html_table(*block[:3]) for block in _blocks(self))
+        return html_lines([self.answer]) + tables + html_lines(list(self.warnings))
+
+
+def largest_gaps(gaps: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
+    """The first gap of each key, column and measure, which is the largest."""
+    return gaps.unique([*keys, "column", *PLACE_OF], keep="first", maintain_order=True)
+
+
+def measure_in_words(measure: str, prior: float | None = None) -> str:
+    """The name of a measure in a sentence."""
+    at = "" if prior is None else f" at {100 * prior:.3g} % positives"
+    return WORDS.get(measure, label(measure)) + at
+
+
+def answer_of(gaps: pl.DataFrame, parts: pl.DataFrame, keys: tuple[str, ...]) -> str:
+    """What differs by more than chance, column by column."""
+    columns = parts["column"].drop_nulls().unique(maintain_order=True)
+    return " ".join(_answer_for(column, gaps, parts, keys) for column in columns)
+
+
+def _answer_for(column: str, gaps: pl.DataFrame, parts: pl.DataFrame, keys: tuple[str, ...]) -> str:
+    largest = largest_gaps(gaps.filter(column=column), keys)
+    if largest.is_empty():
+        return f"By {column}: no two subgroups have limits, so that no gap is known."
+    count = largest.height
+    apart = largest.filter("apart")
+    if apart.is_empty():
+        numbers = "the one number" if count == 1 else f"any of {count} numbers"
+        return (
+            f"By {column}: the data do not show that {numbers} differs between subgroups; that is "
+            "no proof that they are equal."
+        )
+    clearest = apart.with_columns(
+        clear=pl.col("difference").abs() / (pl.col("upper") - pl.col("lower"))
+    ).sort("clear", descending=True, maintain_order=True)
+    row = clearest.row(0, named=True)
+    own = parts.filter(
+        pl.col("column") == column,
+        *(
+            pl.col(name).eq_missing(pl.lit(row[name], parts.schema[name]))
+            for name in (*keys, *PLACE_OF)
+        ),
+    )
+    values = dict(own.select("subgroup", "estimate").iter_rows())
+    first, second = row["subgroup_a"], row["subgroup_b"]
+    if values[first] < values[second]:
+        first, second = second, first
+    ends = sorted((abs(row["lower"]), abs(row["upper"])))
+    of = listed([str(row[key]) for key in keys], "and")
+    measure = measure_in_words(row["measure"], row["prior"])
+    rest = f"; {apart.height} of {count} numbers do" if count > 1 else ""
+    return (
+        f"By {column}: the {measure}{f' of {of}' if of else ''} differs by more than chance, "
+        f"{number(values[first])} in {first} and {number(values[second])} in {second}, a gap of "
+        f"{number(abs(row['difference']))} ({number(ends[0])} to {number(ends[1])}){rest}."
+    )
+
+
+def subgroup_parts(found: Subgroups) -> "list[RenderableType]":
+    """The summary of subgroups as sentences and rich tables."""
+    warnings = ["Note: " + line for line in found.warnings]
+    return [found.answer, "", *block_tables(_blocks(found)), *warnings]
+
+
+def _blocks(found: Subgroups) -> Iterator[Block]:
+    keys = {name: (name, str) for name in found.keys}
+    level = f"{100 * found.level:g} %"
+    shown, rest = _first(found.parts)
+    cases = pl.format("{} + {}", pl.col("positives"), pl.col("negatives"))
+    yield block(
+        f"Each subgroup, with {level} limits{rest}",
+        _in_words(shown).with_columns(cases=cases),
+        keys | {
+            "column": ("by", _text), "subgroup": ("subgroup", _text), "cases": ("cases", str),
+            "measure": ("measure", str),
+            **({"threshold": ("threshold", _digits)} if shown["threshold"].count() else {}),
+            "estimate": ("estimate", number), "lower": ("from", limit), "upper": ("to", limit),
+        },
+        keys=len(keys) + 4,
+    )  # fmt: skip
+    shown, rest = _first(found.largest)
+    yield block(
+        f"The largest gaps, with limits that hold for all pairs of a measure at {level}{rest}",
+        _in_words(shown),
+        keys | {
+            "column": ("by", _text), "measure": ("measure", str),
+            "subgroup_a": ("first", str), "subgroup_b": ("second", str),
+            "difference": ("gap", number), "lower": ("from", limit), "upper": ("to", limit),
+            "apart": ("more than chance", lambda is_so: "yes" if is_so else "not shown"),
+        },
+        keys=len(keys) + 4,
+    )  # fmt: skip
+
+
+def _first(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    rest = f"; the first {MAX_ROWS} of {table.height:,} rows" if table.height > MAX_ROWS else ""
+    return table.head(MAX_ROWS), rest
+
+
+def _in_words(table: pl.DataFrame) -> pl.DataFrame:
+    names = [measure_in_words(*row) for row in table.select("measure", "prior").iter_rows()]
+    return table.with_columns(pl.Series("measure", names, pl.String))
+
+
+def _text(value: str | None) -> str:
+    return "all" if value is None else value
+
+
+def _digits(value: float | None) -> str | None:
+    return None if value is None else f"{value:.4g}"

@@ -1,0 +1,142 @@
+"""Where each model is worst, and which model is best there."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.columns import key_expressions
+from polaroc.base.joins import join_on
+from polaroc.base.lazy import np
+from polaroc.base.rounding import limit, number
+from polaroc.comparison.choice import Choice
+from polaroc.comparison.choice_measures import measures_of, of_one_test_set, one_prior
+from polaroc.comparison.compared import Compared
+from polaroc.comparison.subgroup_parts import check_subgroups
+from polaroc.measures.catalog import mean_name
+from polaroc.predictions.cases import Cases
+from polaroc.priors.beliefs import Over
+from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.uncertainty.evidence import contrasts
+
+# What a choice says of it, beside its other columns.
+WORST, WHERE = "worst", "worst_subgroup"
+
+
+def with_worst(
+    choice: Choice, given: Compared, over: Over | None, cost_fn: float, cost_fp: float
+) -> Choice:
+    """The choice with the subgroup where each model is worst, and what it is there.
+
+    A sentence says which model is the best where it is worst, and how sure that is on one test
+    set.
+    """
+    cases, model = given.cases, choice.models.columns[0]
+    found = [
+        _measured(choice, cases, name, over, (cost_fn, cost_fp)).with_columns(
+            pl.format("{}={}", pl.lit(name), pl.col("subgroup").cast(pl.String).fill_null("null"))
+            .alias(WHERE)
+        )
+        for name in _names(cases)
+    ]  # fmt: skip
+    rows = pl.concat([one.select(model, WORST, WHERE) for one in found]).drop_nulls(WORST)
+    worst = rows.sort(WORST, descending=not choice.higher_is_better, maintain_order=True).unique(
+        model, keep="first", maintain_order=True
+    )
+    models = join_on(choice.models, worst, [model], "left", order="left")
+    told = [] if worst.is_empty() else [_sentence(choice, models, given, over)]
+    return replace(choice, models=models, warnings=(*choice.warnings, *told))
+
+
+def _names(cases: Cases[pl.DataFrame]) -> list[str]:
+    return cases.table.select(key_expressions(cases.subgroup)).columns
+
+
+def _divided(cases: Cases[pl.DataFrame], name: str) -> Cases[pl.DataFrame]:
+    """The cases with one column of subgroups as a key, in a column of its own."""
+    expressions = dict(zip(_names(cases), key_expressions(cases.subgroup), strict=True))
+    table = cases.table.with_columns(expressions[name].alias("subgroup"))
+    check_subgroups(table["subgroup"], name)
+    return replace(cases, table=table, by=(*cases.by, "subgroup"), subgroup=())
+
+
+def _measured(
+    choice: Choice,
+    cases: Cases[pl.DataFrame],
+    name: str,
+    over: Over | None,
+    costs: tuple[float, float],
+) -> pl.DataFrame:
+    """The measure of each model in each subgroup, the mean over folds."""
+    model, divided = choice.models.columns[0], _divided(cases, name)
+    if choice.is_by_cost:
+        applied = apply_thresholds(
+            divided, _points(choice), same_table=True, intervals="exact", cost_fn=costs[0],
+            cost_fp=costs[1],
+        )  # fmt: skip
+        return applied.select(model, "subgroup", pl.col("cost").alias(WORST))
+    measured = measures_of(divided, over, choice.measure)
+    mean = mean_name(choice.measure)
+    wanted = choice.measure if one_prior(over) is not None or mean is None else mean
+    own = measured.filter(measure=wanted)
+    return own.group_by(model, "subgroup", maintain_order=True).agg(
+        pl.col("estimate").mean().alias(WORST)
+    )
+
+
+def _points(choice: Choice) -> pl.DataFrame:
+    """The thresholds of the models, at the mean prior."""
+    nothing = pl.lit(None, pl.Float64)
+    columns = {
+        "rule": pl.lit("threshold"), "prior": pl.lit(choice.over.mean), "share": pl.lit(1.0),
+        "tpr": nothing, "fpr": nothing, "precision": nothing, "positives": nothing,
+        "negatives": nothing, "note": pl.lit(None, pl.String),
+    }  # fmt: skip
+    known = choice.models.drop_nulls("threshold")
+    return known.select(choice.models.columns[0], "threshold", **columns)
+
+
+def _sentence(choice: Choice, models: pl.DataFrame, given: Compared, over: Over | None) -> str:
+    """Which model is the best where it is worst, beside the one that is the best on average."""
+    model, first = models.columns[0], models.row(0, named=True)
+    known = models.drop_nulls(WORST)
+    best = known.sort(WORST, descending=choice.higher_is_better, maintain_order=True).row(
+        0, named=True
+    )
+    if best[model] == first[model]:
+        return (
+            f"{best[model]} is also the best of them where each is worst: "
+            f"{number(best[WORST])} in {best[WHERE]}."
+        )
+    told = (
+        f"Where each model is worst, {best[model]} is the best: {number(best[WORST])} in "
+        f"{best[WHERE]}, and {first[model]} {number(first[WORST])} in {first[WHERE]}"
+    )
+    apart = _apart(choice, given, over, [best[model], first[model]], first[WHERE])
+    if apart is None:
+        return f"{told}. Nothing says how sure that is."
+    low, high = apart
+    is_chance = "may be chance" if low <= 0 <= high else "is more than chance"
+    return (
+        f"{told}. In {first[WHERE]} their difference ({limit(low)} to {limit(high)}) {is_chance}."
+    )
+
+
+def _apart(
+    choice: Choice, given: Compared, over: Over | None, two: Sequence[Any], where: str
+) -> tuple[float, float] | None:
+    """Limits of the difference of two models in a subgroup; None where there are none."""
+    if choice.is_by_cost or not given.on_cases:
+        return None
+    name, _, value = where.partition("=")
+    divided = _divided(given.cases, name)
+    own = pl.col("subgroup").cast(pl.String).fill_null("null") == value
+    cases = replace(divided, table=divided.table.filter(own), by=given.cases.by)
+    evidence = of_one_test_set(cases, choice.measure, over)
+    if not evidence.is_known:
+        return None
+    places = [[*evidence.models].index(one) for one in two]
+    pair = contrasts(evidence, np.array(places[:1]), np.array(places[1:]))
+    low, high = pair.limits(choice.level)
+    return float(low[0]), float(high[0])

@@ -1,0 +1,147 @@
+"""Thresholds whose true rates keep constraints in each subgroup, all at once.
+
+A threshold is promised where it is promised in every subgroup. How far the error rate δ has to be
+spread depends on which thresholds break the constraints. Where they are those above one of them in
+each subgroup, as of a recall, or those below one, as of false alarms, the thresholds that are bad
+in any subgroup are those that are bad in one: the test of that subgroup alone keeps δ, whatever the
+others do (an intersection-union test). Of a precision they may be other ones in each subgroup:
+each gets δ over their number.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.columns import single_column
+from polaroc.base.joins import attach, join_on
+from polaroc.base.private_columns import PLACE, private
+from polaroc.curves.curve import curve as curve_of
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import one_class_note
+from polaroc.thresholds.constraints import Constraints
+from polaroc.thresholds.design_effects import with_effects
+from polaroc.thresholds.promises import LACK, PROMISED, marked
+
+SUBGROUP, COLUMN, ORDER = private("subgroup"), private("column"), private("order")
+KEY = "subgroup"
+NONE_IN_ALL = "no threshold is promised in all subgroups at once"
+
+
+def is_nested(constraints: Constraints) -> bool:
+    """Whether the thresholds that break constraints are all above one, or all below one.
+
+    Limits of the share called positive have a part of the error rate of their own, and are broken
+    below a threshold.
+
+    Examples
+    --------
+    >>> is_nested(Constraints({"recall": 0.8})), is_nested(Constraints({"precision": 0.8}))
+    (True, False)
+    >>> is_nested(Constraints({"recall": 0.8, "fpr": 0.1}))
+    False
+    """
+    lines = constraints.lines(1.0)
+    if constraints.cap < 1:
+        return not lines
+    return all(slope == 0 for slope, _ in lines)
+
+
+def names_of_subgroups(cases: Cases[Any]) -> list[str]:
+    """The names of the columns of the subgroups."""
+    return [*cases.table.lazy().select(*cases.subgroup).collect_schema()]
+
+
+def with_subgroup_promises(
+    points: pl.LazyFrame,
+    cases: Cases[Any],
+    keys: list[str],
+    groups: list[str],
+    constraints: Constraints,
+    confidence: float,
+) -> pl.LazyFrame:
+    """Whether each point of a surface is promised in every subgroup, and why none is.
+
+    Parameters
+    ----------
+    points
+        The curves of all cases at their priors.
+    cases
+        The cases, with their subgroups.
+    keys, groups
+        The columns that tell curves apart, and those that tell curves and priors apart.
+    constraints, confidence
+        What is promised.
+    """
+    priors = points.select(groups).unique()
+    parts = [_surface(cases, one, priors, keys) for one in cases.subgroup]
+    all_parts = pl.concat(parts, how="diagonal_relaxed")
+    own = [*groups, COLUMN, SUBGROUP]
+    schema: Any = {**all_parts.collect_schema(), PROMISED: pl.Boolean, LACK: pl.String}
+
+    def check(rows: pl.DataFrame) -> pl.DataFrame:
+        return _checked(rows, keys, own, constraints, 1 - confidence)
+
+    verdicts = all_parts.map_batches(
+        check, schema=schema, predicate_pushdown=False, projection_pushdown=False
+    ).cache()
+    rows = points.select(*groups, SCORE, (pl.col("tp") + pl.col("fp")).alias(ORDER))
+    whose = verdicts.select(own).unique()
+    crossed = attach(rows, whose, groups)
+    # No case of a subgroup scores between two of its thresholds, so that the higher one holds.
+    at = [*own, SCORE]
+    known = join_on(crossed, verdicts.select(*at, PROMISED), at, "left").sort(*own, ORDER)
+    filled = known.with_columns(pl.col(PROMISED).forward_fill().over(own))
+    in_all = filled.group_by([*groups, SCORE]).agg(pl.col(PROMISED).fill_null(False).all())
+    lacking = verdicts.filter(pl.col(LACK).is_not_null())
+    reasons = lacking.group_by(groups).agg(
+        pl.concat_str(pl.lit("in "), COLUMN, pl.lit("="), SUBGROUP, pl.lit(": "), LACK)
+        .unique(maintain_order=True)
+        .sort()
+        .first()
+        .alias(LACK)
+    )
+    marked_points = join_on(points, in_all, [*groups, SCORE], "left")
+    with_reasons = join_on(marked_points, reasons, groups, "left")
+    return with_reasons.with_columns(
+        pl.col(PROMISED).fill_null(False), pl.col(LACK).fill_null(NONE_IN_ALL)
+    )
+
+
+def _surface(cases: Cases[Any], column: Any, priors: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """The curves of the subgroups of a column at the priors of their keys, with `EFFECTS`."""
+    lazy = cases.table.lazy()
+    value = single_column(column, "subgroup", lazy)
+    (name,) = lazy.select(value).collect_schema().names()
+    present = lazy.collect_schema().names()
+    own = next(one for one in (KEY, *(f"{KEY}_{i}" for i in range(len(present) + 1)))
+               if one not in present)  # fmt: skip
+    divided = replace(
+        cases, table=cases.table.with_columns(value.alias(own)), by=(*cases.by, own), subgroup=()
+    )
+    curves = curve_of(replace(divided, cluster=None)).lazy()
+    at_priors = attach(curves, priors, keys)
+    with_clusters = with_effects(at_priors, divided, [*keys, own])
+    return with_clusters.with_columns(
+        pl.lit(name).alias(COLUMN),
+        pl.col(own).cast(pl.String).fill_null("null").alias(SUBGROUP),
+    ).drop(own)
+
+
+def _checked(
+    rows: pl.DataFrame, keys: list[str], own: list[str], constraints: Constraints, delta: float
+) -> pl.DataFrame:
+    """The promise of each subgroup, with its part of the error rate."""
+    count = pl.struct(COLUMN, SUBGROUP).n_unique()
+    counted = rows.with_columns((count.over(keys) if keys else count).alias(PLACE))
+    parts = []
+    for (number,), part in counted.partition_by(PLACE, as_dict=True).items():
+        spread = 1 if is_nested(constraints) else number
+        parts.append(marked(part.drop(PLACE), own, constraints, delta / spread))
+    if not parts:
+        return rows.with_columns(
+            pl.lit(None, pl.Boolean).alias(PROMISED), pl.lit(None, pl.String).alias(LACK)
+        )
+    absent = one_class_note(pl.col("positives"), pl.col("negatives"))
+    return pl.concat(parts).with_columns(pl.coalesce(LACK, absent).alias(LACK))

@@ -1,0 +1,91 @@
+"""Evidence on disjoint parts of a test set, whose rows may share clusters."""
+
+from collections.abc import Sequence
+from math import inf
+
+from polaroc.base.lazy import np
+from polaroc.typing import Array
+from polaroc.uncertainty.evidence import Evidence, Moved, pair_places
+from polaroc.uncertainty.test_sets import UNKNOWN
+
+
+def of_parts(parts: Sequence[Evidence]) -> Evidence:
+    """The evidence on several parts of a test set, from that on each of them.
+
+    Parts that have clusters in common vary together: a patient with rows in two of them moves
+    both. Each part holds one model, and numbers its clusters as the others do. The covariance is
+    taken as known: limits of each part allow for its degrees of freedom, of which parts have their
+    own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polaroc.base.arrays import ARRAYS
+    >>> from polaroc.measures.areas import auc_measure
+    >>> from polaroc.uncertainty.scored_cases import ScoredCases
+    >>> from polaroc.uncertainty.test_sets import of_test_set
+    >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
+    >>> own = ScoredCases((), ["all"], [score], [truth], [np.arange(4)], True)
+    >>> evidence = of_test_set(own, [auc_measure(backend=ARRAYS)])
+    >>> of_parts([evidence, evidence]).covariance[0].tolist()
+    [[0.125, 0.125], [0.125, 0.125]]
+    """
+    count, measures = len(parts), parts[0].estimates.shape[0]
+    covariance = np.zeros((measures, count, count))
+    for place, part in enumerate(parts):
+        covariance[:, place, place] = part.covariance[:, 0, 0]
+    for first, second in zip(*pair_places(count), strict=True):
+        shared = _shared(parts[first].moved, parts[second].moved)
+        covariance[:, first, second] = covariance[:, second, first] = shared
+    return Evidence(
+        [part.models[0] for part in parts],
+        np.concatenate([part.estimates for part in parts], axis=1),
+        covariance,
+        inf,
+        parts[0].about,
+        () if np.isfinite(covariance).all() else (UNKNOWN,),
+    )
+
+
+def _shared(first: Moved | None, second: Moved | None) -> "Array | float":
+    """The covariance of two parts, which is that of the clusters that both have."""
+    # Without clusters no case is in two parts.
+    if first is None or second is None or not first.joint:
+        return 0.0
+    count = min(first.parts[0].shape[-1], second.parts[0].shape[-1])
+    own, other = ([part[:, 0, :count] for part in moved.parts] for moved in (first, second))
+    # Each part has factors of its own.
+    return (first.products(own, other) + second.products(own, other)) / 2
+
+
+def gap_limits(first: "Array", second: "Array", correlation: "Array") -> "tuple[Array, Array]":
+    """Limits of a difference, from the estimate and the limits of both parts (Zou and Donner 2008).
+
+    They are as wide to either side as those of the parts are there, so that they hold for shares
+    near 0 or 1 and for few cases, too.
+
+    Parameters
+    ----------
+    first, second
+        Estimate, lower and upper limit of either part, on the first axis.
+    correlation
+        That of the errors of the two estimates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = gap_limits(np.array([0.5, 0.4, 0.6]), np.array([0.3, 0.2, 0.4]), np.zeros(()))
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.059, 0.341)
+    """
+    (one, low, high), (other, least, most) = first, second
+
+    def reach(of_one: "Array", of_other: "Array") -> "Array":
+        square = of_one**2 + of_other**2 - 2 * correlation * of_one * of_other
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+
+    difference = one - other
+    return (
+        difference - reach(one - low, most - other),
+        difference + reach(high - one, other - least),
+    )

@@ -1,0 +1,52 @@
+import numpy as np
+import polars as pl
+import pytest
+from pages import Page
+from polars.testing import assert_frame_equal
+
+import polaroc as pr
+
+NAMES = {"truth": "y", "score": ["p", "q"], "case": "row", "over": (0.1, 0.3)}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(2)
+    truth = rng.random(400) < 0.3
+    site = rng.choice(["north", "south"], 400)
+    score = rng.normal(size=400) + truth * np.where(site == "south", 0.2, 2.5)
+    return pl.DataFrame({
+        "y": truth, "p": score, "q": score + rng.normal(size=400), "site": site,
+    }).with_row_index("row")  # fmt: skip
+
+
+def test_a_page_shows_the_first_model_in_each_subgroup(table, tmp_path):
+    page = Page(pr.report(table, **NAMES, subgroup="site", path=tmp_path / "page.html"))
+    gaps = page.table("The largest gap")
+    found = pr.subgroups(
+        table, truth="y", score={"p": "p"}, subgroup="site", measures="iauprec", over=(0.1, 0.3)
+    )
+    assert gaps["pair"].to_list()[0] == "north − south"
+    assert float(gaps["gap"][0]) == pytest.approx(found.gaps["difference"][0], abs=5e-4)
+    assert gaps["more than chance"][0] == "yes"
+    words = page.text()
+    assert "By site: " in words
+    assert "differs by more than chance" in words
+    assert "The threshold was set on these cases" in words
+
+
+def test_without_subgroups_and_with_folds_there_is_no_such_table(table, tmp_path):
+    plain = Page(pr.report(table, **NAMES, path=tmp_path / "plain.html"))
+    assert plain.table("The largest gap") is None
+    folded = table.with_columns(fold=pl.col("row") % 2)
+    page = Page(
+        pr.report(folded, **NAMES, fold="fold", subgroup="site", path=tmp_path / "page.html")
+    )
+    assert page.table("The largest gap") is None
+    assert "Subgroups are not shown of folds" in page.text()
+
+
+def test_all_else_on_the_page_stays_as_it_is(table, tmp_path):
+    plain = Page(pr.report(table, **NAMES, path=tmp_path / "plain.html"))
+    page = Page(pr.report(table, **NAMES, subgroup="site", path=tmp_path / "page.html"))
+    assert_frame_equal(page.table("The models"), plain.table("The models"))

@@ -176,6 +176,11 @@ prior-estimators *ARGS:
 in-use *ARGS:
     python tests/benchmarks/in_use.py {{ARGS}}
 
+# How often `monitor` cries wolf where days differ, and how soon it sees a prior that left its range,
+# by jitter and by the days of the reference.
+days *ARGS:
+    python tests/benchmarks/days.py {{ARGS}}
+
 # How far apart the bounds of counts in bins are, by number and kind of bins; `--time`: how long it takes.
 bins *ARGS:
     python tests/benchmarks/bins.py {{ARGS}}

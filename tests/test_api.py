@@ -19,9 +19,10 @@ PUBLIC = {
     "expected_cost", "experiments", "expr", "gate", "greatest_auprec", "h_measure", "hull",
     "iauprec", "intervals", "iso_lines", "label_budget", "macro", "mean_pr", "mean_roc",
     "merge_bins",
-    "monitor", "one_vs_rest", "operating_points", "points", "pr_band", "pr_from_roc", "prior",
+    "monitor", "one_vs_rest", "operating_points", "periods", "points", "pr_band", "pr_from_roc",
+    "prior",
     "prior_grid", "probabilities", "rates", "report", "roc_band", "roc_from_pr", "sens", "skew",
-    "subgroups", "surface", "uniform", "warehouse",
+    "subgroups", "surface", "uniform", "walk_forward", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
 # no more sentences, nouns that end in s are taken for verbs, and the documentation adds See Also.

@@ -31,6 +31,8 @@ from polaroc.curves.surface import surface as surface
 from polaroc.deployment.estimate_prior import estimate_prior as estimate_prior
 from polaroc.deployment.label_budget import label_budget as label_budget
 from polaroc.deployment.monitor import monitor as monitor
+from polaroc.deployment.periods import periods as periods
+from polaroc.deployment.walk_forward import walk_forward as walk_forward
 from polaroc.evaluation.evaluate import evaluate as evaluate
 from polaroc.measures.bounds import bounds as bounds
 from polaroc.measures.functions import auc as auc

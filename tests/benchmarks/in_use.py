@@ -6,7 +6,7 @@ A share has the standard error √(share (1 − share) / runs).
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from time import perf_counter
@@ -153,13 +153,12 @@ DIFFERENCES = {
 
 
 def reference_of_days(
-    rng: np.random.Generator, sizes: tuple[int, int], sd: float, told: bool, kind: str
-) -> Reference:
-    """A reference of thirty days, which differ."""
-    codes = [rng.integers(0, REFERENCE_DAYS, n) for n in sizes]
-    *shifts, wide = (np.broadcast_to(one, REFERENCE_DAYS) for one in DIFFERENCES[kind](
-        rng, sd, REFERENCE_DAYS
-    ))  # fmt: skip
+    rng: np.random.Generator, sizes: tuple[int, int], sd: float, told: bool, kind: str,
+    number: int = REFERENCE_DAYS,
+) -> Reference:  # fmt: skip
+    """A reference of a number of days, which differ."""
+    codes = [rng.integers(0, number, n) for n in sizes]
+    *shifts, wide = (np.broadcast_to(one, number) for one in DIFFERENCES[kind](rng, sd, number))
     positive, negative = (
         rng.normal(size=n) * wide[code] + d + shift[code]
         for n, d, code, shift in zip(sizes, (DISTANCE, 0), codes, shifts, strict=True)
@@ -188,10 +187,10 @@ def above_of_days(
 
 def year_of_days(
     rng: np.random.Generator, sizes: tuple[int, int], priors: np.ndarray, sd: float, told: bool,
-    kind: str = "all scores shift",
+    kind: str = "all scores shift", number: int = REFERENCE_DAYS,
 ) -> Assessment:  # fmt: skip
     """A year of days that differ, watched from a reference whose days are told apart or not."""
-    known = reference_of_days(rng, sizes, sd, told, kind)
+    known = reference_of_days(rng, sizes, sd, told, kind, number)
     return assessed(known, above_of_days(rng, known, priors, sd, kind), (0.05, 0.2))
 
 
@@ -694,18 +693,22 @@ PARTS = {
 }  # fmt: skip
 
 
+def shown(title: str, rows: Iterable[dict[str, object]]) -> None:
+    """Print rows as a table."""
+    first_row, *others = rows
+    drawn = Table(*first_row, title=title)
+    for row in (first_row, *others):
+        drawn.add_row(*(f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()))
+    Console(width=170).print(drawn)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART")
     parser.add_argument("--runs", type=int, default=200)
     asked = parser.parse_args()
-    console = Console(width=170)
     for name in asked.parts or PARTS:
-        rows = list(PARTS[name](asked.runs))
-        drawn = Table(*rows[0], title=f"{name}: {PARTS[name].__doc__}")
-        for row in rows:
-            drawn.add_row(*(f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()))
-        console.print(drawn)
+        shown(f"{name}: {PARTS[name].__doc__}", PARTS[name](asked.runs))
 
 
 if __name__ == "__main__":

@@ -175,3 +175,24 @@ def test_what_differs_at_a_cut_alone_counts_there():
     assert far > 2 * centre
     # By the delta method, a width that varies by half moves the quantile 1.5 by about as much.
     assert far == pytest.approx(0.5 * 1.3, rel=0.35)
+
+
+def test_a_cluster_of_the_reference_names_its_days():
+    expected = told_days(REFERENCE, USED)
+    batches = REFERENCE.rename({"day": "batch"})
+    assert_frame_equal(pr.monitor(batches, USED, **NAMES, cluster="batch").table, expected.table)
+    for roles in ({"cluster": "batch"}, {"cluster": "batch", "time": "batch"}):
+        reference = pr.cases(batches, **ROLES, **roles)
+        used = pr.cases(USED, score="score", time="day", cluster="day")
+        assert_frame_equal(pr.monitor(reference, used, **PLAN).table, expected.table)
+
+
+def test_clusters_beside_days_are_refused():
+    patients = REFERENCE.with_columns(patient=pl.int_range(pl.len()) // 3)
+    reference = pr.cases(patients, **ROLES, time="day", cluster="patient")
+    used = USED.with_columns(patient=pl.int_range(pl.len()) // 3)
+    with pytest.raises(InvalidArgument, match="reference: time is 'day' and cluster is 'patient'"):
+        pr.monitor(reference, pr.cases(USED, score="score", time="day"), **PLAN)
+    in_use = pr.cases(used, score="score", time="day", cluster="patient")
+    with pytest.raises(InvalidArgument, match="deployed: time is 'day' and cluster is 'patient'"):
+        pr.monitor(pr.cases(REFERENCE, **ROLES), in_use, **PLAN)

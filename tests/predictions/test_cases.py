@@ -12,6 +12,8 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.deployment.monitor_result import Monitor
+from polaroc.deployment.periods_result import Periods
+from polaroc.deployment.walk_forward_result import WalkForward
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.predictions.roles import ROLES, documented
 
@@ -80,6 +82,16 @@ FUNCTIONS = {
     "estimate_prior": (pr.estimate_prior, BASE, {"deployed": TABLE, "method": "confusion"}),
     "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5}),
     "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
+    "periods": (
+        pr.periods,
+        BASE | {"time": "one of ten"},
+        {"measures": ["auc", "brier"], "points": 0.5},
+    ),
+    "walk_forward": (
+        pr.walk_forward,
+        BASE | {"time": "one of ten"},
+        {"rule": "recall", "target": 0.5, "confidence": 0.5, "history": 3},
+    ),
     "subgroups": (
         pr.subgroups,
         BASE | {"subgroup": "place"},
@@ -127,14 +139,14 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    if isinstance(result, Monitor):
+    if isinstance(result, Monitor | Periods | WalkForward):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs
     if hasattr(result, "gaps"):
         return result.parts
     if hasattr(result, "models"):
-        return result.models
+        return result.models.with_columns(said=pl.lit(" ".join(result.warnings)))
     if hasattr(result, "verdict"):
         return pl.DataFrame([vars(result) | {"cases": None, "warnings": None}])
     return result
@@ -142,7 +154,7 @@ def table_of(result):
 
 def described(name, table):
     _, base, others = FUNCTIONS[name]
-    if "time" in base:
+    if "time" in base and "deployed" in others:
         # Said beside a plain table in use, it is the time of that table alone.
         used = {role: one for role, one in base.items() if role != "truth"}
         others = others | {"deployed": pr.cases(others["deployed"], **used)}

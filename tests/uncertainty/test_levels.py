@@ -27,6 +27,7 @@ ONE = TABLE.drop("fold")
 CURVES = pr.curve(TABLE, **NAMES)
 POINTS = pr.operating_points(pr.curve(ONE, **NAMES), priors=0.1)
 OVER = (0.1, 0.3)
+SIXTH = (pl.col("case") % 6).alias("sixth")
 
 
 def words_of_report(**asked) -> str:
@@ -64,6 +65,8 @@ CALLS = {
     "monitor": lambda **at: (
         pr.monitor(ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, **at).history
     ),
+    "periods": lambda **at: pr.periods(ONE, time=SIXTH, **NAMES, points=0.5, **at).table,
+    "walk_forward": lambda **at: pr.walk_forward(ONE, time=SIXTH, **NAMES, **at).table,
     "warehouse.evaluate": lambda **at: pr.warehouse.evaluate(
         ibis.memtable(TABLE), **NAMES, intervals="logit", measures="auc", **at
     ).to_polars(),
@@ -98,6 +101,10 @@ MORE = {
     ),
     "expected_cost, estimates": lambda **at: pr.expected_cost(
         pr.curve(ONE, **NAMES), over=estimated(**at)
+    ),
+    "periods, trends": lambda **at: pr.periods(ONE, time=SIXTH, **NAMES, **at).trends,
+    "walk_forward, expected": lambda **at: (
+        pr.walk_forward(ONE, time=SIXTH, **NAMES, **at).expected
     ),
     "monitor, these times": lambda **at: pr.monitor(
         ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, **at

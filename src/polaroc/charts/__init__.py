@@ -1,6 +1,7 @@
 """Altair charts of tidy tables; they compute no measures."""
 
 from polaroc.charts.accsens import accsens_plane
+from polaroc.charts.by_period import periods
 from polaroc.charts.by_prior import auprec_by_prior, interaction
 from polaroc.charts.by_subgroup import subgroups
 from polaroc.charts.calibration import reliability
@@ -20,9 +21,8 @@ from polaroc.charts.theme import palette
 
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "dominance", "explorer",
-    "export", "interaction", "monitor", "operating_drift", "pairs", "palette", "pr", "regret",
-    "reliability",
-    "roc", "save", "skew_effect", "subgroups", "surface", "winner_map",
+    "export", "interaction", "monitor", "operating_drift", "pairs", "palette", "periods", "pr",
+    "regret", "reliability", "roc", "save", "skew_effect", "subgroups", "surface", "winner_map",
 ]  # fmt: skip
 
 

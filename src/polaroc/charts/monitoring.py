@@ -70,7 +70,18 @@ def monitor(
             "the table has no column of times.", hint="pass the table of monitor(...)."
         )
     *keys, time = keys
-    rows = lazy.collect()
+    return over_time(lazy.collect(), [*keys, time], TITLES, title, colours)
+
+
+def over_time(
+    rows: pl.DataFrame,
+    keys: Sequence[str],
+    titles: Mapping[str, str],
+    title: str,
+    colours: Mapping[str, str] | None,
+) -> "alt.VConcatChart":
+    """Quantities over time, the last key, in panels with these titles."""
+    *keys, time = keys
     if rows.height > MAX_POINTS:
         raise InvalidArgument(
             f"there are {rows.height:,} points to draw, allowed are {MAX_POINTS:,}.",
@@ -93,7 +104,7 @@ def monitor(
     across = alt.X(f"x:{measured}", title=time, scale=alt.Undefined if measured == "O" else scale)
     panels = [
         _panel(drawn.filter(quantity=name), heading, (across, time), channels)
-        for name, heading in TITLES.items()
+        for name, heading in titles.items()
         if name in drawn["quantity"]
     ]
     # Few times may have labels: below the others, they are where these have them.

@@ -21,12 +21,14 @@ from polaroc.cli.experiment import experiment
 from polaroc.cli.gate import gate
 from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
+from polaroc.cli.periods import periods
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
 from polaroc.cli.subgroups import subgroups
 from polaroc.cli.threshold import threshold
+from polaroc.cli.walk_forward import walk_forward
 from polaroc.errors import PolarocError
 from polaroc.predictions.roles import ROLES
 
@@ -95,6 +97,8 @@ app.command(cls=Command)(threshold)
 app.command(cls=Command)(subgroups)
 app.command(cls=Command)(gate)
 app.command(cls=Command)(monitor)
+app.command(cls=Command)(periods)
+app.command(cls=Command)(walk_forward)
 app.command(cls=Command)(chart)
 app.command(cls=Command)(report)
 app.command(cls=Command)(check)

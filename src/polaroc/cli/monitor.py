@@ -25,6 +25,8 @@ from polaroc.reports.report import report as write_report
 from polaroc.thresholds.saved import SavedThresholds
 
 ALARM = 1
+# Roles that the scores in use have not.
+OF_REFERENCE = ("truth", "positive", "cluster")
 
 
 # The cases in use are FILES; thresholds come as a number or a file, the state as a file.
@@ -48,8 +50,8 @@ def monitor(
     reference_time: Annotated[
         str | None,
         typer.Option(
-            help="Column of the day in the reference, to learn from it how much days differ. "
-            "[default: days differ by chance alone]",
+            help="Column of the day in the reference, to learn from it how much days differ; so "
+            "does --cluster. [default: days differ by chance alone]",
             metavar="COLUMN",
         ),
     ] = None,
@@ -99,7 +101,7 @@ def monitor(
         before = None if kept is None else kept.state
         if kept is not None and before is None:
             print_notes([f"Note: there is no {str(state)!r} yet: this is its first time."])
-        in_use, saved_over = _points(threshold, points, call)
+        in_use, saved_over = points_in_use(threshold, points, call)
         if saved_over is not None:
             over = call.value("over")
             if saved_over != over:
@@ -125,7 +127,7 @@ def monitor(
 
 def _deployed(source: Source, cases: Cases[Any], roles: dict[str, Any], time: str | None) -> Any:
     """The scores in use, which need no truth, with the roles of the reference."""
-    own = {role: one for role, one in roles.items() if role not in ("truth", "positive")}
+    own = {role: one for role, one in roles.items() if role not in OF_REFERENCE}
     named = {"model": cases.model, "fold": cases.fold}
     said = own | {role: one for role, one in named.items() if one} | {"time": time}
     keys = column_names_of(cases.keys)
@@ -133,7 +135,7 @@ def _deployed(source: Source, cases: Cases[Any], roles: dict[str, Any], time: st
     return resolved(wanted, said, needed=["score"]).collect()
 
 
-def _points(
+def points_in_use(
     threshold: float | None, points: Path | None, call: Call
 ) -> tuple[pl.DataFrame | float, tuple[float, float] | None]:
     """The thresholds in use, in one of two ways, and the range that they were saved with."""

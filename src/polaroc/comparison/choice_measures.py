@@ -6,9 +6,11 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
+from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import prior_grid
+from polaroc.typing import Prior
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.test_sets import of_test_set
@@ -61,16 +63,23 @@ def of_one_test_set(cases: Cases[pl.DataFrame], measure: str, over: Over | None)
             f"of the {label(measure)} averaged over priors it is known at a single prior, or from "
             "several folds",
         )
-    name, place = (mean, over) if at is None else (measure, None)
-    (one,) = select_measures(
-        name, at or "observed", place, "exact", ARRAYS, score_prior=cases.score_prior
-    ).measures
+    one = measure_over(measure, over, cases.score_prior)
     if not (one.gradient_terms or one.case_loss):
         return without(
             "the cases of one test set do not tell by how much the "
             f"{label(measure)} varies, several folds do",
         )
     return of_test_set(read_cases(cases, unpaired=cases.case is None).only, [one])
+
+
+def measure_over(measure: str, over: Over | None, score_prior: Prior) -> Measure:
+    """The mean of a measure over a range or belief, or the measure at one prior, for `ARRAYS`."""
+    at, mean = one_prior(over), mean_name(measure)
+    name, place = (mean, over) if at is None else (measure, None)
+    (one,) = select_measures(
+        name, at or "observed", place, "exact", ARRAYS, score_prior=score_prior
+    ).measures
+    return one
 
 
 def measured_once(measures: pl.DataFrame) -> Evidence:

@@ -41,6 +41,7 @@ from polaroc.comparison.measure_rows import (
     refuse_one_class,
     rows_of,
 )
+from polaroc.comparison.over_time import OF_COSTS, over_time
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
 from polaroc.comparison.worst_subgroup import with_worst
@@ -71,11 +72,7 @@ COLUMNS = (
 
 
 @described_as(compare)
-@takes_cases(
-    [*COMPARED_BY, "subgroup"],
-    no_bearing=[role for role in NO_BEARING if role != "subgroup"],
-    or_measures=True,
-)
+@takes_cases([*COMPARED_BY, "subgroup", "time"], or_measures=True)
 def choose(
     cases: Cases[Any],
     measure: str = "auprec",
@@ -175,6 +172,9 @@ def choose(
     1997). True means are taken
     for normal around a common level with a spread that is estimated, with a prior; so
     neither the lead of the best model nor its probability is what chance made of them.
+    With a `time` models of one test set are also followed period by period, about a dozen of
+    them: `warnings` says whether the one that is chosen decays, or another has overtaken it, by
+    the trends of `periods`.
     In simulation, where the true differences have the size of their error or more,
     answers of a given probability were right about as often as that (see the page "How
     sure" in the documentation, which also says where they were not).
@@ -217,6 +217,8 @@ def choose(
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
         choice = choose_by_cost(cases, tuning, stakes, level=level)
+        unsaid = [] if cases.time is None else [OF_COSTS]
+        choice = replace(choice, warnings=(*choice.warnings, *unsaid))
         return (
             with_worst(choice, compared(cases), None, cost_fn, cost_fp)
             if cases.subgroup
@@ -244,8 +246,14 @@ def choose(
         return with_worst(choice, given, over, cost_fn, cost_fp) if cases.subgroup else choice
 
     if estimate is None:
-        return choice_over(over)
-    return _at_estimate(choice_over, belief_of_estimate(estimate))
+        choice = choice_over(over)
+    else:
+        over = belief_of_estimate(estimate)
+        choice = _at_estimate(choice_over, over)
+    if given.are_measures:
+        return choice
+    said = over_time(given.cases, given.model, choice.bayes, measure, over, level)
+    return replace(choice, warnings=(*choice.warnings, *said))
 
 
 def _checked_priors(

@@ -43,6 +43,7 @@ from polaroc.deployment.tables import (
     references_of,
     refuse_other_keys,
     rows_by_key,
+    with_days,
     with_roles_of,
 )
 from polaroc.errors import Hint, InvalidArgument
@@ -61,7 +62,7 @@ QUANTITIES = (
 
 
 @takes_cases(
-    [*WATCHED_BY, "time"], no_bearing=["case", "score_prior", "test_train_ratio"],
+    [*WATCHED_BY, "cluster", "time"], no_bearing=["case", "score_prior", "test_train_ratio"],
     of_another=["time"],
 )  # fmt: skip
 def monitor(
@@ -91,10 +92,11 @@ def monitor(
         alone: the result of `cases`, or any table that it takes. Models are compared where the
         other keys are equal: they score the same cases.
 
-        Days are taken to differ by chance alone, unless the reference is the result of `cases`
-        with a `time` of its own, a day or another batch. It should have twenty of them or more,
-        which show how much the scores of a class differ from day to day. Limits are then much
-        wider: "no alarm" says less, and the answer does not say how much less.
+        Days are taken to differ by chance alone, unless the reference names its own: a `cluster`,
+        the day or another batch, such as are judged at once in use; or it is the result of
+        `cases` with a `time` of its own. It should have twenty of them or more, which show how
+        much the scores of a class differ from day to day. Limits are then wider: "no alarm"
+        says less, and the answer does not say how much less.
     deployed
         Scores of the same models in use with their time, one row per case, of new
         times: all that are not in `state`. A table with the same roles but for the truth, or
@@ -137,6 +139,8 @@ def monitor(
     InvalidPredictions, InvalidArgument
         As in `curve`, for both tables; for keys that only one of them has, and values of keys
         that the reference has not, or has with one class only.
+        For a `cluster` of the reference that is not its `time`, where it has both, and for one of
+        the scores in use that is not theirs.
     InvalidTable
         Where `points` has no threshold for a key, or several; where `state` is of another
         reference, threshold or level, or has a time that is given again with
@@ -203,7 +207,8 @@ def monitor(
     if isinstance(deployed, Cases):
         with errors_named(DEPLOYED):
             refuse_beside(columns)
-    like = replace(reference, time=columns.get("time", reference.time))
+    like = replace(reference, time=columns.get("time", reference.time), cluster=None)
+    reference = with_days(reference)
     of_use = with_roles_of(like, deployed, DEPLOYED, monitor)
     known, used = read_with_time(reference, REFERENCE), read_with_time(of_use, DEPLOYED)
     labels = None

@@ -18,15 +18,16 @@ from polaroc.base.joins import as_key
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import Cases, alike, opened, require_roles
+from polaroc.predictions.cases import Cases, alike, columns_of, opened, require_roles
 from polaroc.predictions.roles import RoleName
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import refuse_roles
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
 from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
-from polaroc.typing import Array, Paths, Table
+from polaroc.typing import Array, IntoExpr, Paths, Table
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -67,9 +68,31 @@ def with_roles_of(
         found = replace(found, table=opened(found.table))
         names = found.table.lazy().collect_schema().names()
         refuse_roles(found, function.__name__, [*bearings])
+        if found.cluster is not None:
+            _time_alone(found, "in use, rows of a cluster have to be of one time")
+            found = replace(found, cluster=None)
         needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
         require_roles(found.said, [role for role, is_so in needed.items() if is_so], names)
     return replace(found, truth=None, positive=None) if table == DEPLOYED else found
+
+
+def with_days(reference: Cases[Any]) -> Cases[Any]:
+    """The reference with its clusters as its days, where it names any."""
+    with errors_named(REFERENCE):
+        days = _time_alone(reference, "give as cluster the days, or batches, that differ")
+    return replace(reference, time=days, cluster=None)
+
+
+def _time_alone(cases: Cases[Any], hint: str) -> IntoExpr | None:
+    """The time of cases, or their clusters; raise where these are two columns."""
+    own = [column_names_of(one) for one in (columns_of(cases.time), columns_of(cases.cluster))]
+    if all(own) and own[0] != own[1]:
+        raise InvalidArgument(
+            f"time is {quoted(own[0])} and cluster is {quoted(own[1])}: limits that know both "
+            "are not known.",
+            hint=f"{hint}, or leave one of them out.",
+        )
+    return cases.time if cases.cluster is None else cases.cluster
 
 
 def read_with_time(cases: Cases[Any], table: str) -> Predictions:

@@ -15,6 +15,7 @@ from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
 from polaroc.comparison.compare import of_fitted
+from polaroc.comparison.compared import Compared
 from polaroc.comparison.design import Plan
 from polaroc.comparison.fitted import Fitted, fitted
 from polaroc.comparison.measure_rows import (
@@ -25,6 +26,7 @@ from polaroc.comparison.measure_rows import (
     range_rows,
     refuse_one_class,
 )
+from polaroc.comparison.over_time import OF_COSTS, over_time
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
 from polaroc.curves.curve import curve
@@ -242,6 +244,19 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         beyond=() if question.by_cost else tuple(_beyond(measures, question, models[0])),
         at_goal=at_goal,
     )  # fmt: skip
+
+
+def with_changes(findings: Findings, given: Compared) -> Findings:
+    """The findings, and whether the first model decays or is overtaken, where cases have a time."""
+    question = findings.question
+    if question.by_cost:
+        said = [] if given.cases.time is None else [OF_COSTS]
+    else:
+        best = findings.ranking[question.model][0]
+        said = over_time(
+            given.cases, given.model, best, "auprec", question.over, question.level
+        )  # fmt: skip
+    return replace(findings, question=replace(question, remarks=(*question.remarks, *said)))
 
 
 def of_measures(question: Question) -> Findings:

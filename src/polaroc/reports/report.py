@@ -32,7 +32,7 @@ from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
-from polaroc.reports.findings import of_measures, of_predictions
+from polaroc.reports.findings import of_measures, of_predictions, with_changes
 from polaroc.reports.inputs import (
     Question,
     ranked_rows,
@@ -50,7 +50,7 @@ TITLE = "Which model, how sure, at which threshold"
 
 
 @described_as(compare)
-@takes_cases_or(Monitor, [*COMPARED_BY, "subgroup"], or_measures=True)
+@takes_cases_or(Monitor, [*COMPARED_BY, "subgroup", "time"], or_measures=True)
 def report(
     cases: Cases[Any] | Monitor,
     *,
@@ -205,7 +205,7 @@ def report(
         rows, remarks = ranked_rows(given)
         tuned = None if tuning is None else tuning_rows(tuning, cases, rows)
         question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
-        findings = of_predictions(question, priors, grid)
+        findings = with_changes(of_predictions(question, priors, grid), given)
     written = page(findings, title, of_subgroups(divided, findings))
     found = [question.found] if question.found else []
     answer = "\n".join(decide(findings).answer)

@@ -90,11 +90,11 @@ def of_influences(
     estimates = np.stack([one.estimates for one in influences], axis=1)
     if cases.paired:
         both = [np.stack(own, axis=1) for own in zip(*(one[1:] for one in influences), strict=True)]
-        groups = [_moved(both, cases.truths[0], clusters[0], weights[0])]
+        groups = [moved_by_units(both, cases.truths[0], clusters[0], weights[0])]
         covariance = groups[0].covariance()
     else:
         groups = [
-            _moved([own[:, None] for own in one[1:]], truth, cluster, weight)
+            moved_by_units([own[:, None] for own in one[1:]], truth, cluster, weight)
             for one, truth, cluster, weight in zip(
                 influences, cases.truths, clusters, weights, strict=True
             )
@@ -125,11 +125,11 @@ def of_influences(
     return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)
 
 
-def _moved(
+def moved_by_units(
     influences: Sequence["Array"],
     truth: "Array",
     clusters: "Array | None",
-    weights: "Array | None",
+    weights: "Array | None" = None,
 ) -> Moved:
     """By how much each case or cluster moves the estimates, from influences per class.
 

@@ -1,0 +1,67 @@
+"""`polaroc periods`: measures by period, and whether they have a trend."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from polaroc.base.text import escape_spreadsheet
+from polaroc.charts.by_period import periods as chart
+from polaroc.charts.saving import export
+from polaroc.cli.commands import Call, command
+from polaroc.cli.monitor import points_in_use
+from polaroc.cli.outputs import Force, Output, out_option
+from polaroc.cli.pipes import AsJson
+from polaroc.cli.screen import print_json, progress, show_results
+from polaroc.deployment.periods import periods as function
+from polaroc.deployment.periods_result import periods_parts
+
+TABLES = ("table", "trends")
+
+
+@command(function)
+def periods(
+    call: Call,
+    threshold: Annotated[
+        float | None, typer.Option(help="A threshold in use, to judge too.", metavar="SCORE")
+    ] = None,
+    points: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of thresholds in use, instead of --threshold: what `polaroc threshold` "
+            "wrote, or a table with columns threshold and the keys.",
+            metavar="PATH",
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None, out_option("Folder for the periods, the trends and a chart.")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure period by period, and test whether a model decays.
+
+    Example: polaroc periods predictions.parquet --truth label --score p --time day --every 1mo
+    --measure auc --threshold 0.31
+    """
+    output = None if folder is None else Output(folder, force, one_table=False)
+    if output is not None:
+        output.check()
+    cases = call.in_memory
+    given: dict[str, Any] = {}
+    if threshold is not None or points is not None:
+        given["points"], _ = points_in_use(threshold, points, call)
+    with progress() as say:
+        say("measuring")
+        result = call(cases, **given)
+        if output is not None:
+            with output.staging() as staging:
+                for name in TABLES:
+                    table = escape_spreadsheet(getattr(result, name))
+                    table.write_csv(staging / f"{name}.csv")
+                export(chart(result.table), staging, "periods")
+    if as_json:
+        shown = {name: getattr(result, name) for name in TABLES}
+        print_json({"answer": result.answer, **shown}, result.warnings)
+        return
+    show_results(periods_parts(result), folder)

@@ -1,0 +1,153 @@
+"""Measures by period with their trends, and the summary as text and as HTML."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polaroc.base.rounding import limit, p_value
+from polaroc.base.text_tables import html_lines, html_table, plain, table
+from polaroc.measures.catalog import label
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+PER = {"year": "a year", "unit": "per unit of time", "period": "a period"}
+SHOWN = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Periods:
+    """Measures by period, and whether they have a trend; made by `periods`.
+
+    Attributes
+    ----------
+    table
+        One row per key, period, measure and prior, sorted: the keys; `period`, in the type of the
+        time; `measure` String; `prior` Float64; `estimate`, `lower`, `upper`, `level`,
+        `std_error` Float64; `positives`, `negatives` Int64; `note` String.
+    trends
+        One row per key, measure and prior: `estimate`, the slope, `lower`, `upper`, `level`,
+        `std_error` Float64; `per` String, what the slope is per ("year" of dates, "unit" of
+        numbers, "period" of text and of numbers cut into periods); `p_value` Float64 of no slope;
+        `periods` Int64, how many the line goes through; `spread` Float64, the standard deviation
+        of the periods about the line beyond chance, null for two; `note` String, null, or why
+        there is no slope.
+    warnings
+        What the numbers rest on, in sentences.
+    level
+        Of the limits; trends are tested at 1 − `level`.
+    """
+
+    table: pl.DataFrame
+    trends: pl.DataFrame
+    warnings: tuple[str, ...] = ()
+    level: float = 0.95
+
+    @property
+    def answer(self) -> str:
+        """Which measures have a trend, one sentence each, or that none is shown."""
+        told = self.trends.filter(pl.col("p_value") < 1 - self.level)
+        lines = [_sentence(row, self._keys) for row in told.iter_rows(named=True)]
+        if lines:
+            return " ".join(lines)
+        periods = self.table["period"].n_unique()
+        return f"Nothing shows that a measure changes over the {periods} periods."
+
+    @property
+    def _keys(self) -> list[str]:
+        return self.trends.columns[: self.trends.columns.index("measure")]
+
+    def summary(self) -> str:
+        """The trends and the periods as text for a terminal of 80 columns."""
+        return plain(periods_parts(self))
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        headings, cells = _trend_cells(self)
+        rows = [[str(one) for one in row] for row in cells]
+        return (
+            html_lines([self.answer])
+            + html_table("Trends", headings, rows)
+            + html_lines(self.warnings)
+        )
+
+
+def periods_parts(result: Periods) -> "list[RenderableType]":
+    """Sentences and tables for a terminal."""
+    keys = result._keys
+    headings, cells = _trend_cells(result)
+    parts: list[RenderableType] = [result.answer]
+    if cells:
+        parts.append(table("Trends", headings, cells, len(keys) + 1))
+    last = result.table["period"].unique().sort().tail(SHOWN)
+    rows = result.table.filter(pl.col("period").is_in(last.implode()))
+    lines = [
+        [*(str(row[key]) for key in (*keys, "measure", "period")), *_with_limits(row)]
+        for row in rows.sort(*keys, "measure", "prior", "period", nulls_last=True).iter_rows(
+            named=True
+        )
+    ]
+    names = [*keys, "measure", "period", "prior", "estimate (limits)", "positives"]
+    which = f"The last {SHOWN} periods" if result.table["period"].n_unique() > SHOWN else "Periods"
+    if lines:
+        parts.append(table(which, names, lines, len(keys) + 2))
+    return [*parts, *(f"Note: {line}" for line in result.warnings)]
+
+
+def trend_in_words(row: dict[str, object], name: str) -> str:
+    """A trend as a sentence."""
+    slope, lower, upper = (float(str(row[one])) for one in ("estimate", "lower", "upper"))
+    way = "grows" if slope > 0 else "falls"
+    return f"{name} {way} by {slope_in_words(slope, lower, upper)} {PER[str(row['per'])]}."
+
+
+def slope_in_words(slope: float, lower: float, upper: float) -> str:
+    """A slope that is not 0, and its limits, without their sign.
+
+    Examples
+    --------
+    >>> slope_in_words(-0.0123, -0.02, -0.005)
+    '0.012 (0.005 to 0.02)'
+    """
+    least, most = sorted((abs(lower), abs(upper)))
+    return f"{abs(slope):.2g} ({least:.2g} to {most:.2g})"
+
+
+def _sentence(row: dict[str, object], keys: list[str]) -> str:
+    at = "" if row["prior"] is None else f" at {float(str(row['prior'])):.3g}"
+    of = ", ".join(str(row[key]) for key in keys)
+    name = f"{label(str(row['measure']))}{at}{f' of {of}' if of else ''}"
+    return trend_in_words(row, name)
+
+
+def _trend_cells(result: Periods) -> tuple[list[str], list[list[object]]]:
+    keys = result._keys
+    headings = [*keys, "measure", "prior", "slope (limits)", "per", "p", "spread"]
+    cells: list[list[object]] = [
+        [
+            *(str(row[key]) for key in (*keys, "measure")),
+            "–" if row["prior"] is None else f"{row['prior']:.3g}",
+            _limits_in_words(row),
+            row["per"],
+            p_value(row["p_value"]) or "–",
+            limit(row["spread"]) or "–",
+        ]
+        for row in result.trends.iter_rows(named=True)
+    ]
+    return headings, cells
+
+
+def _with_limits(row: dict[str, object]) -> list[str]:
+    prior = "–" if row["prior"] is None else f"{float(str(row['prior'])):.3g}"
+    return [prior, _limits_in_words(row), str(row["positives"])]
+
+
+def _limits_in_words(row: dict[str, object]) -> str:
+    ends = [row["estimate"], row["lower"], row["upper"]]
+    words = [None if one is None else limit(float(str(one))) for one in ends]
+    if words[0] is None:
+        return "–"
+    return words[0] if words[1] is None else f"{words[0]} ({words[1]} to {words[2]})"

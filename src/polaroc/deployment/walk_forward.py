@@ -1,0 +1,261 @@
+"""Thresholds set on the past and judged on the next period, step by step."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any, Unpack
+
+import polars as pl
+
+from polaroc.base.checks import check_factor, check_share, check_whole
+from polaroc.base.columns import COVERAGE, PROMISE, refuse_clash
+from polaroc.base.docstrings import described_as
+from polaroc.base.joins import join_on
+from polaroc.base.private_columns import private
+from polaroc.deployment.calendar import PERIOD, keys_but_period, with_periods
+from polaroc.deployment.period_rates import RATES, rate_with_slopes, tidy_rates
+from polaroc.deployment.walk_forward_result import WalkForward, main_rates
+from polaroc.errors import Hint, InvalidPredictions
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.takes_cases import takes_cases
+from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.rules import Rule
+from polaroc.typing import Prior
+from polaroc.uncertainty.evidence import quantile
+
+# Steps from which on they tell how much the next one may differ.
+FEWEST_STEPS = 3
+FEW_STEPS = f"fewer than {FEWEST_STEPS} steps do not tell how much the next one may differ"
+STEP = (
+    PERIOD, "measure", "prior", "threshold", "promised", "estimate", "lower", "upper", COVERAGE,
+    "std_error", "positives", "negatives", "note",
+)  # fmt: skip
+EXPECTED = {
+    "measure": pl.String(), "prior": pl.Float64(), "threshold": pl.Float64(),
+    "promised": pl.Float64(), "estimate": pl.Float64(), "lower": pl.Float64(),
+    "upper": pl.Float64(), COVERAGE: pl.Float64(), "std_error": pl.Float64(), "steps": pl.Int64(),
+    "shift": pl.Float64(), "spread": pl.Float64(), "note": pl.String(),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How thresholds are set and what they are judged by."""
+
+    options: Mapping[str, Any]
+    costs: Mapping[str, float]
+    level: float
+
+    def set_on(self, cases: Cases[pl.DataFrame]) -> pl.DataFrame:
+        """The points of cases of the past."""
+        points: pl.DataFrame = operating_points(cases, **self.options)
+        return points.drop(PROMISE, strict=False)
+
+    def judged(self, cases: Cases[pl.DataFrame], points: pl.DataFrame) -> pl.DataFrame:
+        """What points do on cases of the next period."""
+        # That rates agree by chance is no reason to refuse a period.
+        judged: pl.DataFrame = apply_thresholds(
+            cases, points, intervals="exact", level=self.level, same_table=True,
+            cost_fn=self.costs["cost_fn"], cost_fp=self.costs["cost_fp"],
+        )  # fmt: skip
+        return judged
+
+
+@described_as(operating_points)
+@takes_cases(
+    [*COUNTED_BY, "cluster", "subgroup", "time"],
+    no_bearing=[role for role in BESIDE if role not in ("cluster", "subgroup", "time")],
+)
+def walk_forward(
+    cases: Cases[Any],
+    every: str | None = None,
+    *,
+    rule: Rule | None = None,
+    prior: Prior = "observed",
+    over: tuple[float, float] | None = None,
+    target: float | None = None,
+    constraints: Mapping[str, float] | None = None,
+    confidence: float | None = None,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
+    history: int | None = None,
+    level: float = 0.95,
+    **columns: Unpack[Columns],
+) -> WalkForward:
+    """What thresholds set on the past do in the next period, step by step.
+
+    Parameters
+    ----------
+    cases
+        Labelled predictions with their `time`: the result of `cases`, or any table that it
+        takes. They were made by models that had not seen these cases; where the `time` is
+        the `fold`, too, by a model fitted anew in each period.
+    **columns
+    every
+        The length of a period, as in `periods`.
+    rule, target, constraints, confidence
+        How the threshold is set on the past, as in `operating_points`.
+    prior
+        The prior that it is set for, in (0, 1), or "observed", the share of positives in
+        the past. What it does is taken at the same prior.
+    over
+        A range (lo, hi) of priors instead.
+    cost_fn, cost_fp
+        Costs > 0 of a missed positive and of a false alarm.
+    history
+        How many of the last periods are the past; by default all before.
+    level
+        Coverage of limits, in (0, 1).
+
+    Returns
+    -------
+    WalkForward
+        `table`, a row per key, period and rate: what the threshold promised and what came of
+        it; `expected`, a row per key and rate: what to expect of the next period; an
+        `answer` in sentences.
+
+    Raises
+    ------
+    InvalidPredictions, InvalidArgument
+        As in `operating_points` and `apply_thresholds`; without a `time`; of one period.
+
+    Notes
+    -----
+    What is promised is what the threshold does on the very cases it was set on. By how much
+    later periods differ from it, `shift` says on average and `spread` as their standard deviation
+    over the steps. The next period is expected at what is promised now plus that shift, and
+    its measured rate lies between the limits: Student's, with the spread and the error of the
+    shift. Of fewer than three steps there are none. They hold for a period that differs from the
+    past as those before did, and has about as many cases; rates are at one prior throughout.
+    ``just days steps`` simulates how often they do.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({
+    ...     "month": [i // 50 for i in range(300)], "truth": [1, 1, 0, 0, 0] * 60,
+    ...     "score": [i * 37 % 101 + 60 * (i % 5 < 2) for i in range(300)],
+    ... })
+    >>> steps = pr.walk_forward(
+    ...     table, rule="recall", target=0.8, truth="truth", score="score", time="month"
+    ... )
+    >>> found = steps.table.filter(measure="tpr")
+    >>> found.select("period", "promised", "estimate").rows()
+    [(1, 0.8, 0.75), (2, 0.8, 0.8), (3, 0.8, 0.85), (4, 0.8, 0.8), (5, 0.8, 0.85)]
+    """
+    check_share("level", level)
+    costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
+    for name, cost in costs.items():
+        check_factor(name, cost)
+    if history is not None:
+        check_whole("history", history, 1)
+    held = with_periods(cases, every)
+    keys = keys_but_period(held)
+    refuse_clash(keys, [*EXPECTED, *STEP])
+    periods = held.table[PERIOD].unique().sort().to_list()
+    if len(periods) < 2:
+        raise InvalidPredictions(
+            f"there are {len(periods)} periods: needed is a past and a next one.",
+            hint=Hint("give more time, or shorter periods, such as {every}.", every="1w"),
+        )
+    at = {"priors": prior} if over is None else {"over": over}
+    # Costs of the rule "cost" are those by which it is judged; other rules set none.
+    of_rule = costs if rule in ("cost", "posterior", None) else {}
+    options = {
+        "rule": rule, "target": target, "constraints": constraints, "confidence": confidence,
+    } | at | of_rule  # fmt: skip
+    setting = Setting(options, costs, level)
+    steps = list(_steps(held, periods, keys, history, setting))
+    table = pl.concat(steps).sort(*keys, PERIOD, _order(), nulls_last=True).select(*keys, *STEP)
+    now = setting.set_on(_part(held, periods[-(history or len(periods)) :]))
+    expected = _expected(table, _promised(now, keys, costs), keys, level)
+    main = main_rates(now["rule"][0], constraints)
+    few = table[PERIOD].n_unique() < FEWEST_STEPS
+    warnings = (f"{FEW_STEPS[0].upper()}{FEW_STEPS[1:]}.",) if few else ()
+    return WalkForward(table, expected, main, warnings, level)
+
+
+def _part(held: Cases[pl.DataFrame], periods: Sequence[Any]) -> Cases[pl.DataFrame]:
+    """The cases of some periods, which are not told apart."""
+    kept = held.table.filter(pl.col(PERIOD).is_between(periods[0], periods[-1]))
+    by = tuple(one for one in held.by if not (isinstance(one, str) and one == PERIOD))
+    return replace(held, table=kept, by=by, score_prior="observed")
+
+
+def _steps(
+    held: Cases[pl.DataFrame],
+    periods: Sequence[Any],
+    keys: Sequence[str],
+    history: int | None,
+    setting: Setting,
+) -> Iterator[pl.DataFrame]:
+    """What came of each step, beside what was promised."""
+    for place in range(1, len(periods)):
+        past = periods[max(place - (history or place), 0) : place]
+        points = setting.set_on(_part(held, past))
+        judged = setting.judged(_part(held, periods[place : place + 1]), points)
+        rows = tidy_rates(judged, keys, setting.level)
+        promised = _promised(points, keys, setting.costs).drop("prior")
+        beside = join_on(rows, promised, [*keys, "measure"], "left", order="left")
+        yield beside.with_columns(pl.lit(periods[place], held.table.schema[PERIOD]).alias(PERIOD))
+
+
+def _promised(
+    points: pl.DataFrame, keys: Sequence[str], costs: Mapping[str, float]
+) -> pl.DataFrame:
+    """What points promise, a row for each key and rate."""
+    rows = []
+    for row in points.iter_rows(named=True):
+        known = None not in (row["tpr"], row["fpr"], row["prior"], row["share"])
+        for name in RATES:
+            value = None
+            if known:
+                value, _ = rate_with_slopes(name, row["tpr"], row["fpr"], row["prior"], costs)
+            rows.append([*(row[key] for key in keys), name, row["prior"], row["threshold"], value])
+    schema = {key: points.schema[key] for key in keys}
+    schema |= {name: EXPECTED[name] for name in ("measure", "prior", "threshold", "promised")}
+    return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+
+def _order() -> pl.Expr:
+    """The rates in their order."""
+    places = {name: place for place, name in enumerate(RATES)}
+    return pl.col("measure").replace_strict(places, return_dtype=pl.Int64).alias(private("place"))
+
+
+def _expected(
+    table: pl.DataFrame, now: pl.DataFrame, keys: Sequence[str], level: float
+) -> pl.DataFrame:
+    """What to expect of the next period: what is promised now, and how steps came out."""
+    apart = pl.col("estimate") - pl.col("promised")
+    by_step = table.group_by(*keys, "measure").agg(
+        apart.mean().alias("shift"),
+        apart.std().alias("spread"),
+        apart.count().cast(pl.Int64).alias("steps"),
+    )
+    known = join_on(now, by_step, [*keys, "measure"], "left", order="left")
+    reach = {
+        steps: float(quantile(level, steps - 1)) * sqrt(1 + 1 / steps)
+        for steps in known["steps"].drop_nulls().unique()
+        if steps >= FEWEST_STEPS
+    }
+    error = pl.col("spread") * (1 + 1 / pl.col("steps")).sqrt()
+    enough = pl.col("steps") >= FEWEST_STEPS
+    width = pl.col("spread") * pl.col("steps").replace_strict(
+        reach, default=None, return_dtype=pl.Float64
+    )
+    bounded = pl.col("measure") != "cost"
+    most = pl.when(bounded).then(1.0).otherwise(float("inf"))
+    estimate = (pl.col("promised") + pl.col("shift")).clip(0.0, most)
+    note = pl.when(pl.col("promised").is_null()).then(pl.lit("no threshold is promised now"))
+    return known.with_columns(
+        estimate.alias("estimate"),
+        (pl.col("promised") + pl.col("shift") - width).clip(0.0, most).alias("lower"),
+        (pl.col("promised") + pl.col("shift") + width).clip(0.0, most).alias("upper"),
+        pl.lit(level).alias(COVERAGE),
+        pl.when(enough).then(error).alias("std_error"),
+        note.when(~enough).then(pl.lit(FEW_STEPS)).alias("note"),
+    ).sort(*keys, _order(), nulls_last=True).select(*keys, *EXPECTED)  # fmt: skip

@@ -1,0 +1,118 @@
+import numpy as np
+import polars as pl
+import pytest
+from over_time import ROLES, TABLE, months
+from scipy import stats
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions
+
+RECALL = {"rule": "recall", "target": 0.8}
+
+
+def rates(table, threshold):
+    called = table["score"] >= threshold
+    truth = table["truth"]
+    return (called & truth).sum() / truth.sum(), (called & ~truth).sum() / (~truth).sum()
+
+
+@pytest.mark.parametrize("history", [None, 2])
+def test_a_step_is_set_on_the_past_and_judged_on_the_next_period(history):
+    found = pr.walk_forward(TABLE, **ROLES, **RECALL, history=history).table
+    assert found["period"].unique().sort().to_list() == list(range(1, 12))
+    for month in (1, 5, 11):
+        past = TABLE.filter(
+            pl.col("month").is_between(0 if history is None else max(month - history, 0), month - 1)
+        )
+        positives = past.filter("truth")["score"].sort(descending=True)
+        threshold = positives[int(np.ceil(0.8 * len(positives))) - 1]
+        promised, came = rates(past, threshold), rates(TABLE.filter(month=month), threshold)
+        for place, name in enumerate(("tpr", "fpr")):
+            (row,) = found.filter(period=month, measure=name).iter_rows(named=True)
+            assert row["threshold"] == threshold
+            assert row["promised"] == pytest.approx(promised[place])
+            assert row["estimate"] == pytest.approx(came[place])
+            assert row["lower"] < row["estimate"] < row["upper"]
+
+
+def test_the_next_period_is_expected_as_steps_came_out():
+    steps = pr.walk_forward(TABLE, **ROLES, **RECALL)
+    for name in ("tpr", "precision"):
+        apart = steps.table.filter(measure=name)
+        apart = (apart["estimate"] - apart["promised"]).to_numpy()
+        (row,) = steps.expected.filter(measure=name).iter_rows(named=True)
+        assert row["steps"] == 11
+        assert row["shift"] == pytest.approx(apart.mean())
+        assert row["spread"] == pytest.approx(apart.std(ddof=1))
+        assert row["estimate"] == pytest.approx(row["promised"] + apart.mean())
+        width = stats.t.ppf(0.975, 10) * apart.std(ddof=1) * np.sqrt(1 + 1 / 11)
+        assert row["upper"] == pytest.approx(min(row["estimate"] + width, 1))
+    # The model decays, so that thresholds promise too much.
+    assert steps.expected.filter(measure="tpr")["shift"].item() < -0.05
+    assert steps.answer.startswith("A threshold set now (")
+    assert "promises a recall of 0.8" in steps.answer
+    assert "precision" not in steps.answer
+
+
+def test_limits_hold_the_next_period():
+    held, runs = 0, 25
+    for seed in range(runs):
+        table = months(seed, 7, 200, sd=0.2)
+        past, last = table.filter(pl.col("month") < 6), table.filter(month=6)
+        expected = pr.walk_forward(past, **ROLES, **RECALL).expected
+        (row,) = expected.filter(measure="tpr").iter_rows(named=True)
+        held += row["lower"] <= rates(last, row["threshold"])[0] <= row["upper"]
+    assert held >= stats.binom.ppf(0.001, runs, 0.95)
+
+
+def test_rates_are_at_one_prior_and_costs_are_those_given():
+    asked = {"rule": "cost", "cost_fn": 5, "prior": 0.1}
+    found = pr.walk_forward(TABLE, **ROLES, **asked)
+    assert set(found.table["prior"]) == {0.1}
+    wide = found.table.filter(period=4).select("measure", "estimate")
+    by_name = dict(wide.iter_rows())
+    t, f = by_name["tpr"], by_name["fpr"]
+    assert by_name["cost"] == pytest.approx(5 * 0.1 * (1 - t) + 0.9 * f)
+    assert by_name["posfrac"] == pytest.approx(0.1 * t + 0.9 * f)
+
+
+def test_few_steps_tell_no_limits_and_no_promise_nothing():
+    few = pr.walk_forward(TABLE.filter(pl.col("month") < 3), **ROLES, **RECALL)
+    assert few.expected["lower"].null_count() == few.expected.height
+    assert few.warnings[0].startswith("Fewer than 3 steps")
+    none = pr.walk_forward(TABLE, **ROLES, constraints={"precision": 0.999}, confidence=0.99)
+    assert none.expected["promised"].null_count() == none.expected.height
+    assert "no threshold was promised" in none.answer
+    assert none.table["estimate"].null_count() == none.table.height
+
+
+def test_it_is_printed():
+    found = pr.walk_forward(TABLE, **ROLES, **RECALL)
+    for shown in (repr(found), found._repr_html_()):
+        assert "expected (limits)" in shown
+    assert max(map(len, found.summary().splitlines())) <= 80
+
+
+def test_models_have_steps_of_their_own():
+    table = pl.concat([TABLE.with_columns(clf=pl.lit("A")), TABLE.with_columns(
+        clf=pl.lit("B"), score=pl.col("score") * 2)])  # fmt: skip
+    found = pr.walk_forward(table, **ROLES, **RECALL)
+    one = pr.walk_forward(TABLE, **ROLES, **RECALL)
+    for name in "AB":
+        own = found.table.filter(clf=name)
+        assert own["estimate"].to_list() == one.table["estimate"].to_list()
+    assert "recall of A" in found.answer
+
+
+@pytest.mark.parametrize(
+    ("kind", "match", "options"),
+    [
+        (InvalidArgument, "time is not given", {"time": None}),
+        (InvalidArgument, "history is 0", {"history": 0}),
+        (InvalidArgument, "cost_fn is -1", {"cost_fn": -1}),
+        (InvalidPredictions, "there are 1 periods", {"every": "100i"}),
+    ],
+)
+def test_what_makes_no_sense_is_refused(kind, match, options):
+    with pytest.raises(kind, match=match):
+        pr.walk_forward(TABLE, **ROLES | RECALL | options)

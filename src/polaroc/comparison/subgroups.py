@@ -12,6 +12,7 @@ from polaroc.base.columns import PROMISE, single_column, with_level
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
+from polaroc.calibration.evidence import CALIBRATION
 from polaroc.comparison.compared import doubted
 from polaroc.comparison.subgroup_parts import (
     COLUMNS,
@@ -36,7 +37,6 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.adjusted import by_largest_t
-from polaroc.uncertainty.calibration_evidence import CALIBRATION
 from polaroc.uncertainty.evidence import Evidence, all_pairs, pair_places
 from polaroc.uncertainty.parts import gap_limits, of_parts
 

@@ -214,6 +214,16 @@ def _scored(
     )
 
 
+def scored_rows(rows: pl.DataFrame, key: tuple[object, ...] = ()) -> ScoredCases:
+    """The cases of one model, from rows in private columns whose clusters are numbered."""
+    clusters = [rows[CLUSTER].to_numpy()] if CLUSTER in rows.columns else None
+    return ScoredCases(
+        key, [*key[-1:]] or [None], [rows[SCORE].cast(pl.Float64).to_numpy()],
+        [rows[TRUTH].to_numpy()], clusters, True,
+        [rows[WEIGHT].to_numpy()] if WEIGHT in rows.columns else None,
+    )  # fmt: skip
+
+
 def _written_out(counted: pl.DataFrame) -> pl.DataFrame:
     """A row for each case, of rows that count several."""
     total = int(counted[WEIGHT].sum())

@@ -63,12 +63,13 @@ def test_a_threshold_of_other_cases_is_promised_in_each_subgroup(table, tmp_path
     assert Page(pr.report(test, **roles, tuning=pr.cases(tuning, **roles), **asked)).text() == words
     assert page.read_text() == written
     first = roles | {"score": {"p": "p"}}
-    points = pr.operating_points(
-        tuning, "recall", target=0.5, confidence=0.95, priors=0.1, **first
-    )
+    points = pr.operating_points(tuning, "recall", target=0.5, confidence=0.95, priors=0.1, **first)
     assert points["promise"].item() in words
-    assert points["threshold"].item() < pr.operating_points(
-        tuning, "recall", target=0.5, confidence=0.95, **first | {"subgroup": ()}
-    )["threshold"].item()
+    assert (
+        points["threshold"].item()
+        < pr.operating_points(
+            tuning, "recall", target=0.5, confidence=0.95, **first | {"subgroup": ()}
+        )["threshold"].item()
+    )
     judged = pr.subgroups(test, points=points, **first).answer
     assert judged.split(": ")[0] in words

@@ -53,6 +53,8 @@ class Periods:
         if lines:
             return " ".join(lines)
         periods = self.table["period"].n_unique()
+        if periods == 1:
+            return "There is one period, and no change to be seen: give a shorter one."
         return f"Nothing shows that a measure changes over the {periods} periods."
 
     @property

@@ -41,6 +41,12 @@ from polaroc.uncertainty.evidence import Evidence, all_pairs, pair_places
 from polaroc.uncertainty.parts import gap_limits, of_parts
 
 AREAS = (*default_measures(), *OF_CASES)
+RATES = ("recall", "tpr", "fpr", "precision", "posfrac", "cost")
+AT_A_THRESHOLD = Hint(
+    "that is of a threshold: give {points}, and the table has it.",
+    command_line="that is of a threshold: give --threshold 0.5, and the table has it.",
+    points=0.5,
+)
 # Of the largest difference, drawn on a scale on which few are enough.
 DRAWS = 10_000
 AS_BY_CHANCE = "subgroups are no further apart than chance puts them"
@@ -207,7 +213,9 @@ def _wanted(
     listed = listed_values(measures)
     names: list[Any] = [measures] if listed is None else listed
     for name in names:
-        check_choice("measures", name, (*AREAS, *CALIBRATION))
+        check_choice(
+            "measures", name, (*AREAS, *CALIBRATION), AT_A_THRESHOLD if name in RATES else None
+        )
         if name in CATALOG and CATALOG[name].at_priors and not priors:
             raise InvalidArgument(
                 f"measures has {name!r}, which depends on the share of positives, and priors is "

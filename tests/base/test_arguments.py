@@ -111,6 +111,11 @@ CALLS = {
         lambda **a: pr.operating_points(TABLE, "recall", target=0.5, confidence=0.9, **a),
         OF_CASES,
     ),
+    "subgroups": (
+        lambda **a: pr.subgroups(TABLE, measures="auc", **{"subgroup": "case"} | a),
+        {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
+        | {"fold": [], "subgroup": "fold"},
+    ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
         COLUMN | {"by": [], "model": "model", "fold": ["fold"]},

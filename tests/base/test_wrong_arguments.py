@@ -91,6 +91,9 @@ CALLS = {
         {"cases": MEASURES, **GATED, "test_train_ratio": 0.25, **OVER},
         {"cases": TEST, **GATED, **NAMES, "measure": "auc", "case": "case"},
     ],
+    "subgroups": [
+        {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},
+    ],
     "report": [
         {"frame": TEST, "path": "a.html", **NAMES, **OVER, "case": "case", "tuning": OTHERS},
         {"frame": MEASURES, "path": "b.html"},

@@ -155,6 +155,10 @@ def subgroups(
     if points is None:
         refuse_unused("for thresholds", "points is None",
                       cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp))  # fmt: skip
+    if not cases.subgroup:
+        raise InvalidArgument(
+            "subgroup has no columns.", hint=Hint("name one: {subgroup}.", subgroup="sex")
+        )
     own = cases.collect()
     given = replace(own, subgroup=())
     wanted = _wanted(given, measures, _checked_priors(priors), over)

@@ -73,3 +73,18 @@ def test_a_threshold_of_other_cases_is_promised_in_each_subgroup(table, tmp_path
     )
     judged = pr.subgroups(test, points=points, **first).answer
     assert judged.split(": ")[0] in words
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        ({}, "400 cases, {positives} of them positive"),
+        ({"count": "two"}, "800 cases, {twice} of them positive"),
+        ({"weight": "three"}, "400 cases, {share:.3g} % of their weight positive"),
+    ],
+)
+def test_the_heading_counts_cases_and_not_weights(table, tmp_path, role, expected):
+    table = table.with_columns(two=pl.lit(2), three=pl.lit(3.5))
+    positives = table["y"].sum()
+    words = Page(pr.report(table, **NAMES, **role, path=tmp_path / "page.html")).text()
+    assert expected.format(positives=positives, twice=2 * positives, share=positives / 4) in words

@@ -119,9 +119,9 @@ def report(
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates
-        meet what is needed (costs cannot be promised); what it does is judged on
-        `cases`. A plain table has the same roles. Folds, whose models are fitted anew,
-        promise nothing.
+        meet what is needed (costs cannot be promised), in each `subgroup` where it has one;
+        what it does is judged on `cases`. A plain table has the same roles. Folds, whose models
+        are fitted anew, promise nothing.
     title
         Heading of the page.
     tell

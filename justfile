@@ -162,6 +162,10 @@ promises *ARGS:
 subgroups *ARGS:
     python tests/benchmarks/subgroups.py {{ARGS}}
 
+# Coverage of the limits of means over classes, by simulation: 400 samples take about 3 minutes.
+macro *ARGS:
+    python tests/benchmarks/macro.py {{ARGS}}
+
 # Coverage of the intervals of estimate_prior, by simulation.
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}

@@ -188,7 +188,7 @@ def test_classes_of_a_table_of_any_kind(kind):
         pr.one_vs_rest, truth="kind", scores=["a", "b"], by="fold", weight="weight"
     )
     table = KINDS[kind](WIDE)
-    rows, expected_rows = (step.sort(pl.all()) for step in (one_vs_rest(table), one_vs_rest(WIDE)))
+    rows, expected_rows = (one_vs_rest(one).table.sort(pl.all()) for one in (table, WIDE))
     check_like(table, rows, expected_rows)
 
 
@@ -226,7 +226,7 @@ OF_MEASURES = {
     "compare": lambda table: pr.compare(table, test_train_ratio=0).pairs,
     "choose": lambda table: pr.choose(table, over=(0.1, 0.2)).models,
     "anova": lambda table: pr.anova(table, "auc", ["model", "fold"]),
-    "macro": partial(pr.macro, over="fold"),
+    "macro": partial(pr.macro, classes="fold"),
 }
 
 

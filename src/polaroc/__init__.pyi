@@ -34,6 +34,7 @@ from polaroc.deployment.monitor import monitor as monitor
 from polaroc.deployment.periods import periods as periods
 from polaroc.deployment.walk_forward import walk_forward as walk_forward
 from polaroc.evaluation.evaluate import evaluate as evaluate
+from polaroc.evaluation.macro import macro as macro
 from polaroc.measures.bounds import bounds as bounds
 from polaroc.measures.functions import auc as auc
 from polaroc.measures.functions import auprec as auprec
@@ -42,7 +43,6 @@ from polaroc.measures.sensitivity import accsens as accsens
 from polaroc.measures.sensitivity import sens as sens
 from polaroc.predictions.audit import check as check
 from polaroc.predictions.cases import cases as cases
-from polaroc.predictions.multiclass import macro as macro
 from polaroc.predictions.multiclass import one_vs_rest as one_vs_rest
 from polaroc.priors.beliefs import beta as beta
 from polaroc.priors.beliefs import points as points

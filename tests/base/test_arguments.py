@@ -137,10 +137,10 @@ CALLS = {
         NAMES | {"by": [], "model": "model", "fold": ["fold"]},
     ),
     "one_vs_rest": (
-        lambda **a: pr.one_vs_rest(WIDE, **a),
+        lambda **a: pr.one_vs_rest(WIDE, **a).table,
         {"truth": "kind", "scores": ["a", "b"], "by": [], "weight": "w"},
     ),
-    "macro": (lambda **a: pr.macro(measures(), **a), {"over": "fold"}),
+    "macro": (lambda **a: pr.macro(measures(), **a), {"classes": "fold"}),
     "compare": (
         lambda **a: pr.compare(measures(), test_train_ratio=0, **a),
         {"model": "model", "fold": ["fold"]},

@@ -56,7 +56,8 @@ def long(frame, by, **options):
         (1 - score).alias("y"),
         pl.when(truth).then(pl.lit("x")).when(~truth).then(pl.lit("y")).alias("kind"),
     )
-    return pr.one_vs_rest(both, truth="kind", scores=["x", "y"], by=by, weight="weight")
+    cases = pr.one_vs_rest(both, truth="kind", scores=["x", "y"], by=by, weight="weight", case=None)
+    return cases.table
 
 
 def averaged(frame, by, **options):

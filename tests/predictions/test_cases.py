@@ -15,6 +15,7 @@ from polaroc.deployment.monitor_result import Monitor
 from polaroc.deployment.periods_result import Periods
 from polaroc.deployment.walk_forward_result import WalkForward
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import ROLES, documented
 
 pytestmark = pytest.mark.usefixtures("words_only")
@@ -98,6 +99,11 @@ FUNCTIONS = {
         {"measures": ["auc", "brier"], "priors": 0.1, "points": 0.5},
     ),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
+    "macro": (
+        pr.macro,
+        BASE | {"by": "place", "case": "number"},
+        {"classes": "place", "measures": ["auc", "brier"], "priors": 0.1},
+    ),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
     "choose": (pr.choose, PAIRED, {"measure": "brier", "over": (0.1, 0.1)}),
@@ -125,6 +131,7 @@ OTHER_OF = {
     ("gate", "model"): None,
     ("operating_points", "cluster"): "place", ("subgroups", "subgroup"): "one of ten",
     ("subgroups", "by"): "f",
+    ("macro", "by"): ["place", "f"],
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
 
@@ -143,6 +150,8 @@ def table_of(result):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs
+    if isinstance(result, Cases):
+        return result.table
     if hasattr(result, "gaps"):
         return result.parts
     if hasattr(result, "models"):

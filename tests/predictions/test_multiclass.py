@@ -14,32 +14,13 @@ CLASSES = ["VF", "F", "M", "L"]
 NAMES = {"truth": "truth", "score": "score"}
 
 
-def measures(weight: str | None = None, **by) -> pl.DataFrame:
-    weights = {"weight": weight} if weight else {}
-    long = pr.one_vs_rest(CASES, truth="obs", scores=CLASSES, **by, **weights)
-    keys = [*by.get("by", []), "class"]
-    return pr.evaluate(
-        long, **NAMES, by=keys, fold=None, priors="observed", interpolation="step", **weights
-    )
-
-
-# yardstick's multiclass cases, computed there with scikit-learn (see reference/cases.jsonl).
-@pytest.mark.parametrize(
-    ("measure", "weighted", "weight", "expected"),
-    [
-        ("auc", True, None, 0.8683178673528015),
-        ("auprec", False, None, 0.6235660786074309),
-        ("auprec", True, None, 0.738895737174229),
-        ("auprec", True, "weight", 0.7315239700945376),
-    ],
-)
-def test_averages_are_those_of_yardstick(measure, weighted, weight, expected):
-    found = pr.macro(measures(weight), weighted=weighted).filter(measure=measure)
-    assert found["estimate"].item() == pytest.approx(expected, abs=1e-9)
+def one_vs_rest(*cases, **roles):
+    return pr.one_vs_rest(*cases, **roles).table
 
 
 def test_classes_are_those_of_scikit_learn():
-    found = measures(by=["Resample"])
+    cases = pr.cases(CASES, truth="obs", by="Resample").pipe(pr.one_vs_rest, scores=CLASSES)
+    found = pr.evaluate(cases, priors="observed", interpolation="step")
     assert found.height == 10 * 4 * 2
     fold = CASES.filter(Resample="Fold03")
     for name in CLASSES:
@@ -49,25 +30,10 @@ def test_classes_are_those_of_scikit_learn():
         assert own.to_list() == pytest.approx(expected, abs=1e-12)
 
 
-def test_macro_keeps_the_other_keys():
-    found = pr.macro(measures(by=["Resample"]))
-    assert found.columns == [
-        "Resample",
-        "measure",
-        "prior",
-        "estimate",
-        "positives",
-        "negatives",
-        "note",
-    ]
-    assert found.height == 20
-    assert found.filter(measure="auprec")["prior"].null_count() == 10
-
-
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(CLASSES)])
 def test_labels_of_every_type(kind):
     table = CASES.with_columns(pl.col("obs").cast(kind))
-    long = pr.one_vs_rest(table, truth="obs", scores=CLASSES)
+    long = one_vs_rest(table, truth="obs", scores=CLASSES)
     assert long.schema["class"] == kind
     assert long["truth"].sum() == CASES.height
 
@@ -75,24 +41,16 @@ def test_labels_of_every_type(kind):
 def test_numbers_as_classes():
     table = pl.DataFrame({"digit": [0, 1, 2], "p0": [9.0, 0.0, 0.0], "p1": [0.0, 9.0, 0.0]})
     table = table.with_columns(p2=9.0 - pl.col("p0") - pl.col("p1"))
-    long = pr.one_vs_rest(table.lazy(), truth="digit", scores={0: "p0", 1: "p1", 2: "p2"})
+    long = one_vs_rest(table.lazy(), truth="digit", scores={0: "p0", 1: "p1", 2: "p2"})
     assert long.collect_schema() == long.collect().schema
     assert long.collect().filter(pl.col("truth"))["class"].sort().to_list() == [0, 1, 2]
 
 
 def test_a_class_without_scores_is_not_taken_for_the_rest():
-    long = pr.one_vs_rest(CASES, truth="obs", scores=CLASSES[:3])
+    long = one_vs_rest(CASES, truth="obs", scores=CLASSES[:3])
     assert long["truth"].null_count() == 3 * (CASES["obs"] == "L").sum()
     with pytest.raises(InvalidPredictions, match="null truth"):
         pr.evaluate(long, **NAMES, by="class")
-
-
-def test_a_class_that_is_absent_is_said():
-    table = CASES.filter(pl.col("obs") != "L")
-    found = pr.macro(pr.evaluate(
-        pr.one_vs_rest(table, truth="obs", scores=CLASSES), **NAMES, by="class", measures="auc"
-    ))  # fmt: skip
-    assert found.select("estimate", "note").row(0) == (None, "null for 1 of 4 class")
 
 
 @pytest.mark.parametrize(
@@ -102,23 +60,17 @@ def test_a_class_that_is_absent_is_said():
 )  # fmt: skip
 def test_what_is_missing_is_refused(arguments):
     with pytest.raises(InvalidArgument, match="Hint:"):
-        pr.one_vs_rest(CASES, **arguments)
-
-
-def test_macro_needs_the_class():
-    long = pr.one_vs_rest(CASES, truth="obs", scores=CLASSES)
-    with pytest.raises(InvalidArgument, match="Hint:"):
-        pr.macro(pr.evaluate(long, **NAMES, measures="auc"))
+        one_vs_rest(CASES, **arguments)
 
 
 def test_names_of_columns_are_classes_of_any_type():
     table = pl.DataFrame({"t": [0, 1, 2, 1], "0": [0.9, 0.2, 0.1, 0.3], "1": [0.1, 0.8, 0.2, 0.4],
                           "2": [0.0, 0.1, 0.7, 0.3]})  # fmt: skip
-    named = pr.one_vs_rest(table, truth="t", scores=["0", "1", "2"])
-    assert_frame_equal(named, pr.one_vs_rest(table, truth="t", scores={0: "0", 1: "1", 2: "2"}))
+    named = one_vs_rest(table, truth="t", scores=["0", "1", "2"])
+    assert_frame_equal(named, one_vs_rest(table, truth="t", scores={0: "0", 1: "1", 2: "2"}))
     assert named.schema["class"] == pl.Int64
     with pytest.raises(InvalidArgument, match=r"the labels 0, 1, 2: which column(.|\n)*mapping"):
-        pr.one_vs_rest(table.rename({"2": "two"}), truth="t", scores=["0", "1", "two"])
+        one_vs_rest(table.rename({"2": "two"}), truth="t", scores=["0", "1", "two"])
 
 
 KINDS = ["healthy", "ill", "sick"]
@@ -146,11 +98,11 @@ def test_columns_are_matched_to_labels_without_what_their_names_share(ends, labe
     words = [f"{label:g}" if isinstance(label, float) else str(label) for label in labels]
     columns = {kind: ends.format(word) for kind, word in zip(KINDS, words, strict=True)}
     named = table.rename(columns)
-    found = pr.one_vs_rest(
+    found = one_vs_rest(
         named.lazy() if lazy else named, truth="dx", scores=[*columns.values()], weight="weight"
     )
     mapping = dict(zip(labels, columns.values(), strict=True))
-    expected = pr.one_vs_rest(named, truth="dx", scores=mapping, weight="weight")
+    expected = one_vs_rest(named, truth="dx", scores=mapping, weight="weight")
     assert_frame_equal(found.lazy().collect(), expected, check_row_order=False)
     assert expected["truth"].sum() == table["dx"].count()
     assert expected["class"].unique().sort().to_list() == labels
@@ -166,7 +118,7 @@ def test_columns_are_matched_to_labels_without_what_their_names_share(ends, labe
 def test_a_misspelt_class_is_told_the_labels(scores):
     table = SICK.rename({"healthy": "p_healthy", "ill": "p_ill", "sick": "p_sik"})
     with pytest.raises(InvalidArgument, match="the labels 'healthy', 'ill', 'sick'") as refused:
-        pr.one_vs_rest(table, truth="dx", scores=scores)
+        one_vs_rest(table, truth="dx", scores=scores)
     assert refused.value.hint.arguments["scores"].keys() == set(KINDS)
 
 
@@ -176,47 +128,93 @@ def test_labels_that_are_days_need_a_mapping(kind):
     days = pl.Series("day", [date(2024, 1, 1), date(2024, 1, 2)] * 2).cast(kind)
     table = pl.DataFrame({"day": days, **{name: [0.1, 0.9, 0.8, 0.2] for name in names}})
     with pytest.raises(InvalidArgument, match=r"(?s)cannot be told.*Hint: give a mapping"):
-        pr.one_vs_rest(table, truth="day", scores=names)
-    found = pr.one_vs_rest(table, truth="day", scores=dict(zip(days.head(2), names, strict=True)))
+        one_vs_rest(table, truth="day", scores=names)
+    found = one_vs_rest(table, truth="day", scores=dict(zip(days.head(2), names, strict=True)))
     assert found["truth"].sum() == 4
 
 
 def test_what_can_be_matched_in_two_ways_is_refused():
     table = pl.DataFrame({"t": ["a1", "a2", "1", "2"], "p_a1": [0.1] * 4, "p_a2": [0.2] * 4})
     with pytest.raises(InvalidArgument, match="cannot be told"):
-        pr.one_vs_rest(table, truth="t", scores=["p_a1", "p_a2"])
+        one_vs_rest(table, truth="t", scores=["p_a1", "p_a2"])
 
 
 def test_other_columns_stay():
     table = SICK.with_columns(score=7, fold=1, other=pl.Series([object()] * 5, dtype=pl.Object))
-    found = pr.one_vs_rest(table, truth="dx", scores=KINDS)
-    assert found.columns == ["fold", "class", "truth", "score", "patient", "weight", "other"]
+    found = one_vs_rest(table, truth="dx", scores=KINDS)
+    assert found.columns == [
+        "fold", "class", "truth", "score", "id", "patient", "weight", "other"
+    ]  # fmt: skip
     assert found.filter(pl.col("class") == "ill")["weight"].equals(SICK["weight"])
     assert found["score"].max() == 0.9
     clustered = pr.cases(table, truth="dx", cluster="patient")
-    assert pr.one_vs_rest(clustered, scores=KINDS).columns == found.columns
-    weighted = pr.one_vs_rest(table, truth="dx", scores=KINDS, weight=pl.col("patient") * 2)
+    assert one_vs_rest(clustered, scores=KINDS).columns == found.columns
+    weighted = one_vs_rest(table, truth="dx", scores=KINDS, weight=pl.col("patient") * 2)
     assert weighted["weight"].to_list() == [2, 4, 4, 6, 6] * 3
 
 
 def test_the_classes_may_be_an_expression():
     loud = SICK.with_columns(pl.col("dx").str.to_uppercase())
     truth = pl.col("dx").str.to_lowercase()
-    found, expected = (pr.one_vs_rest(one, truth=how, scores=KINDS)
+    found, expected = (one_vs_rest(one, truth=how, scores=KINDS)
                        for one, how in ((loud, truth), (SICK, "dx")))  # fmt: skip
     assert_frame_equal(found.drop("dx"), expected)
 
 
 def test_models_and_folds_come_first_and_are_found_again():
     table = SICK.with_columns(clf=pl.lit("tree"), fold=1)
-    long = pr.one_vs_rest(table, truth="dx", scores=KINDS)
+    long = one_vs_rest(table, truth="dx", scores=KINDS)
     assert long.columns[:3] == ["clf", "fold", "class"]
     measures = pr.evaluate(long, **NAMES, by="class", measures="auc", nulls="drop")
     assert measures.columns[:3] == ["class", "clf", "fold"]
+
+
+PLACES = SICK.drop_nulls().with_columns(
+    site=pl.Series(["n", "n", "s", "s"]), year=pl.Series([1, 2, 1, 2]), m=pl.lit("tree"),
+    f=pl.Series([1, 2, 1, 2]), part=pl.lit("all"),
+)  # fmt: skip
+ROLES = {"model": "m", "fold": "f", "by": "part", "cluster": "patient", "subgroup": "site",
+         "time": "year", "weight": "weight"}  # fmt: skip
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_cases_of_classes_have_all_roles(lazy):
+    given = pr.cases(PLACES.lazy() if lazy else PLACES, truth="dx", **ROLES)
+    found = given.pipe(pr.one_vs_rest, scores=KINDS)
+    roles = ROLES | NAMES | {"by": ("part", "class"), "fold": ("f",), "subgroup": ("site",)}
+    assert {role: getattr(found, role) for role in roles} == roles
+    assert type(found.table) is type(given.table)
+    table = one_vs_rest(PLACES, truth="dx", scores=KINDS, **ROLES)
+    assert_frame_equal(found.table.lazy().collect(), table, check_row_order=False)
+    again = pr.evaluate(table, **ROLES | NAMES | {"by": ["part", "class"]})
+    assert_frame_equal(found.pipe(pr.evaluate).lazy().collect(), again)
+
+
+def test_roles_that_are_expressions_are_columns_of_the_rows_given():
+    table = SICK.drop_nulls().rename({"weight": "times"})
+    given = pr.cases(
+        table, truth="dx", case=pl.int_range(pl.len()).alias("number"),
+        cluster=pl.col("patient") // 2, subgroup=pl.col("dx").alias("own"), positive=None,
+        count=pl.col("times").cast(int),
+    )  # fmt: skip
+    found = given.pipe(pr.one_vs_rest, scores=KINDS)
+    assert (found.case, found.subgroup, found.count) == ("number", ("own",), "count")
+    assert found.table.filter(pl.col("class") == "sick").rows(named=True)[1] == {
+        "class": "sick", "truth": False, "score": 0.1, "count": 2, "patient": 2, "number": 1,
+        "own": "ill", "times": 2.0,
+    }  # fmt: skip
+    assert str(found.cluster) == str(pl.col("patient") // 2)
+
+
+@pytest.mark.parametrize("roles", [{"model": "m"}, {"case": None}])
+def test_rows_are_no_cases_where_models_have_some_each_or_none_is_said(roles):
+    found = pr.cases(PLACES, truth="dx", **roles).pipe(pr.one_vs_rest, scores=KINDS)
+    assert found.case is None
+    assert "id" not in found.table.columns
 
 
 @pytest.mark.parametrize("role", ["case", "cluster", "time"])
 def test_a_role_whose_column_would_be_lost_is_refused(role):
     table = SICK.rename({"patient": "score"})
     with pytest.raises(InvalidArgument, match="the column 'score' is also a column of the result"):
-        pr.one_vs_rest(table, truth="dx", scores=KINDS, **{role: "score"})
+        one_vs_rest(table, truth="dx", scores=KINDS, **{role: "score"})

@@ -2,24 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, PLACE, WEIGHT
+from polaroc.base.private_columns import PLACE
 from polaroc.calibration.evidence import CALIBRATION, of_calibration
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import select_measures
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.table import each_case, read
 from polaroc.priors.beliefs import Over
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.uncertainty.cells import numbered
 from polaroc.uncertainty.evidence import Evidence, quantile
-from polaroc.uncertainty.scored_cases import ScoredCases, scored_rows
+from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
 
 # What a threshold does, by the column of `apply_thresholds` that has it.
@@ -162,19 +159,6 @@ class Divided:
                 for name in CALIBRATION
             ]
         )
-
-    def scored(self, keys: Sequence[str]) -> "dict[tuple[Any, ...], ScoredCases]":
-        """The cases of each key and subgroup; clusters have one number in all of them."""
-        clustered = self.cases.cluster is not None
-        predictions = read(self.cases, clustered=clustered)
-        valid = predictions.valid_rows
-        if predictions.weighted:
-            valid = valid.filter(pl.col(WEIGHT) > 0) if predictions.sampled else each_case(valid)
-        rows = valid.collect()
-        if clustered:
-            rows = rows.with_columns(pl.Series(CLUSTER, numbered(rows)))
-        parts = rows.partition_by(keys, maintain_order=True, as_dict=True)
-        return {key: scored_rows(own, key) for key, own in parts.items()}
 
     def evidence(self, rows: pl.DataFrame, cases: ScoredCases) -> Evidence:
         """The evidence on the rows of one part, in their order, of its cases."""

@@ -39,6 +39,7 @@ from polaroc.typing import Array, Table
 from polaroc.uncertainty.adjusted import by_largest_t
 from polaroc.uncertainty.evidence import Evidence, all_pairs, pair_places
 from polaroc.uncertainty.parts import gap_limits, of_parts
+from polaroc.uncertainty.scored_cases import scored_by_key
 
 AREAS = (*default_measures(), *OF_CASES)
 RATES = ("recall", "tpr", "fpr", "precision", "posfrac", "cost")
@@ -269,7 +270,7 @@ def _of_column(
     rows = divided.measured(level)
     keys = divided.keys(rows.columns)
     parts = rows.drop(PLACE).partition_by(keys, as_dict=True, maintain_order=True)
-    scored = divided.scored(keys)
+    scored = scored_by_key(divided.cases, keys)
     evidence = {place: divided.evidence(one, scored[place]) for place, one in parts.items()}
     parts = {place: completed(one, evidence[place], level) for place, one in parts.items()}
     answers = [_Answer(places, evidence) for places in _by_key([*parts])]
@@ -356,10 +357,7 @@ class _Answer:
         found = []
         for row, place in enumerate(of_row):
             values = self.values(parts, row)
-            error = np.sqrt(self.joint.covariance[row].diagonal())
-            with np.errstate(divide="ignore", invalid="ignore"):
-                correlation = self.joint.covariance[row] / np.outer(error, error)
-            correlation = np.nan_to_num(correlation)[first, second].clip(-1, 1)
+            correlation = self.joint.correlation[row, first, second]
             lower, upper = gap_limits(values[:, first], values[:, second], correlation)
             difference = values[0, first] - values[0, second]
             order = np.argsort(-np.abs(difference), kind="stable")

@@ -1,53 +1,46 @@
-"""More than two classes: one key per class, and averages over the classes."""
+"""More than two classes: one key per class."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_flag
 from polaroc.base.columns import (
-    MEASURE_COLUMNS,
-    OVER,
     check_keys,
-    column_name,
     column_names,
     key_expressions,
     key_names,
-    lazily,
     refuse_clash,
-    require,
     single_column,
-    within,
 )
-from polaroc.base.private_columns import HAVE, LABEL, PLACE, VALUE, WEIGHT, private
+from polaroc.base.private_columns import HAVE, LABEL, VALUE, WEIGHT, private
 from polaroc.errors import Hint, InvalidArgument, nearest, quoted
-from polaroc.predictions.cases import Cases, check_columns
+from polaroc.predictions.cases import Cases, check_columns, columns_of
 from polaroc.predictions.roles import Columns
-from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.typing import Label
+from polaroc.predictions.takes_cases import makes_cases
+from polaroc.predictions.wide import with_row_cases
+from polaroc.typing import IntoExpr, Label
 
 ADDED = ("class", "truth", "score")
+BESIDE_KEYS = ("case", "cluster", "subgroup", "time")
 WORDS = {"true": True, "false": False}
 # Labels of an example in a hint.
 MAX_LABELS = 5
 
 
-@frame_of_cases(
-    ["truth", "model", "fold", "count", "weight", "by"],
-    no_bearing=[
-        "nulls", "case", "cluster", "subgroup", "time", "score_prior", "test_train_ratio",
-    ],
+@makes_cases(
+    ["truth", "model", "fold", "case", "count", "weight", "by"],
+    no_bearing=["nulls", "cluster", "subgroup", "time", "score_prior", "test_train_ratio"],
     needed=["truth"],
-    whole=True,
-)  # fmt: skip
+)
 def one_vs_rest(
     cases: Cases[Any],
     *,
     scores: Sequence[str] | Mapping[Label, str],
     **columns: Unpack[Columns],
-) -> pl.LazyFrame:
+) -> Cases[pl.LazyFrame]:
     """One score column per class, as predictions with the class as a further key.
 
     Parameters
@@ -63,11 +56,13 @@ def one_vs_rest(
 
     Returns
     -------
-    Frame of the kind given
-        Predictions for `curve` and `evaluate`: the keys (`by`, model and fold); `class`, of the
-        type of the truth; `truth` Boolean, whether the case is of that class, null where
-        its class is null or has no score; `score`; `count` or `weight` if given; the other
-        columns, such as the case and the cluster, save those of these names.
+    Cases
+        With all roles of those given, so that functions take them as they are; `class` is the last
+        of `by`. Their `table`, a frame of the kind given, has the keys (`by`, model and fold);
+        `class`, of the type of the truth; `truth` Boolean, whether the case is of that class,
+        null where its class is null or has no score; `score`; `count` or `weight` if given; the
+        other columns, such as the cluster and the subgroup, save those of these names. Where
+        nothing tells cases or models apart, `id` numbers the rows given.
 
     Raises
     ------
@@ -81,14 +76,17 @@ def one_vs_rest(
     >>> import polars as pl
     >>> import polaroc as pr
     >>> table = pl.DataFrame({"kind": ["a", "b"], "a": [0.9, 0.2], "b": [0.1, 0.8]})
-    >>> pr.one_vs_rest(table, truth="kind", scores=["a", "b"]).filter(pl.col("class") == "a").rows()
-    [('a', True, 0.9), ('a', False, 0.2)]
+    >>> by_class = pr.one_vs_rest(table, truth="kind", scores=["a", "b"])
+    >>> by_class.pipe(pr.evaluate, measures="auc").select("class", "estimate").rows()
+    [('a', 1.0), ('b', 1.0)]
+    >>> by_class.table.filter(pl.col("class") == "a").rows()
+    [('a', True, 0.9, 0), ('a', False, 0.2, 1)]
     """
     column_by_class = scores.values() if isinstance(scores, Mapping) else scores
     named = column_names(column_by_class, "scores")
     by_class = dict(zip(scores if isinstance(scores, Mapping) else named, named, strict=True))
-    frame: pl.LazyFrame = cases.table.lazy()
-    truth = cases.truth
+    cases = _with_columns_of_roles(cases)
+    frame, truth = cases.table, cases.truth
     role, weight = cases.counted_by or ("weight", None)
     check_columns(frame, named)
     if len(by_class) < 2:
@@ -104,10 +102,11 @@ def one_vs_rest(
     if weight is not None:
         kept.append(single_column(weight, role, frame).alias(WEIGHT))
         made.append(role)
-    refuse_clash(cases.used_but("truth", role, "by", "model", "fold"), made)
+    beside = cases.used_but("truth", "score", role, "by", "model", "fold")
+    refuse_clash(beside, made)
     wanted = {private(str(i)): name for i, name in enumerate(by_class.values())}
-    used = {*names, *made, str(truth), str(weight), *named}
-    others = [name for name in frame.collect_schema() if name not in used]
+    dropped = {str(truth), str(weight), *named} - {*beside}
+    others = [name for name in frame.collect_schema() if name not in {*names, *made, *dropped}]
 
     def of_labels(labels: pl.DataFrame) -> pl.DataFrame:
         known = labels[LABEL].alias(str(truth))
@@ -133,7 +132,35 @@ def one_vs_rest(
     )
     is_own = pl.when(pl.col(HAVE)).then(label == pl.col("class")).alias("truth")
     weights = [] if weight is None else [pl.col(WEIGHT).alias(role)]
-    return long.select(*names, "class", is_own, "score", *weights, *others)
+    table = long.select(*names, "class", is_own, "score", *weights, *others)
+
+    def renamed(columns: Sequence[IntoExpr]) -> tuple[IntoExpr, ...]:
+        return tuple(key_names(key_expressions(columns), frame))
+
+    roles: dict[str, Any] = {} if weight is None else {role: role}
+    if cases.model is not None:
+        (roles["model"],) = renamed([cases.model])
+    return replace(
+        cases, table=table, truth="truth", score="score", positive=None,
+        fold=renamed(cases.fold), by=(*renamed(cases.by), "class"), **roles,
+    )  # fmt: skip
+
+
+def _with_columns_of_roles(cases: Cases[Any]) -> Cases[pl.LazyFrame]:
+    """The cases with columns where roles beside the keys are expressions, or a case has none."""
+    table, roles = cases.table.lazy(), {role: getattr(cases, role) for role in BESIDE_KEYS}
+    if cases.case is None and cases.model is None and "case" not in cases.absent:
+        table, roles["case"] = with_row_cases(table)
+    present = table.collect_schema().names()
+    for role, value in roles.items():
+        columns = [] if value is None else columns_of(value)
+        for place, one in enumerate(columns):
+            made = one if isinstance(one, str) else single_column(one, role).meta.output_name()
+            # Of the rows as they are: those of the result are more.
+            if made not in present:
+                table, columns[place] = table.with_columns(one), made
+        roles[role] = tuple(columns) if isinstance(value, tuple) else next(iter(columns), None)
+    return replace(cases, table=table, **roles)
 
 
 def _classes(columns: Mapping[Any, str], labels: pl.Series, *, may_strip: bool) -> pl.Series:
@@ -192,72 +219,3 @@ def _without_shared_ends(names: Sequence[str]) -> Iterator[list[str]]:
     for first in range(begin + 1):
         for last in range(min(end, shortest - first - 1) + 1):
             yield [name[first : len(name) - last] for name in names]
-
-
-@lazily
-def macro(measures: pl.LazyFrame, over: str = "class", *, weighted: bool = False) -> pl.LazyFrame:
-    """The mean of each measure over the classes, for every other key.
-
-    Parameters
-    ----------
-    measures
-        The result of `evaluate`, or of a single measure, with `over` among its
-        keys.
-    over
-        The key to average over.
-    weighted
-        Whether a class counts by its positives, or all count alike.
-
-    Returns
-    -------
-    Frame of the kind given
-        Tidy measures without the key `over`: `estimate` is null where it is null
-        for a class, and `note` says so; `prior` is null where the classes have
-        their own; `positives` and `negatives` are sums, null where they are null
-        for a class.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        Where `over` is not a key; where the columns of measures are missing.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import polaroc as pr
-    >>> table = pl.DataFrame({"kind": ["a", "b"], "a": [0.9, 0.2], "b": [0.1, 0.8]})
-    >>> cases = pr.one_vs_rest(table, truth="kind", scores=["a", "b"])
-    >>> measures = cases.pipe(pr.evaluate, truth="truth", score="score", by="class")
-    >>> pr.macro(measures).select("measure", "estimate").row(0)
-    ('auc', 1.0)
-    """
-    keys = require(measures, MEASURE_COLUMNS, source="evaluate(...)")
-    check_flag("weighted", weighted)
-    if column_name(over, "over") not in keys:
-        raise InvalidArgument(
-            f"over is {over!r}, allowed are the keys {quoted(keys) or '(none)'}.",
-            hint="evaluate by the class too.",
-        )
-    others = [key for key in keys if key != over]
-    estimate, size = pl.col("estimate"), pl.col("positives")
-    mean = (estimate * size).sum() / size.sum() if weighted else estimate.mean()
-    lacking = estimate.null_count()
-    ranged = [OVER] if OVER in measures.collect_schema() else []
-    return (
-        measures.with_columns(within(pl.int_range(pl.len()), keys).alias(PLACE))
-        .group_by(*others, PLACE, "measure")
-        .agg(
-            pl.when(pl.col("prior").n_unique() == 1).then(pl.col("prior").first()).alias("prior"),
-            pl.when(lacking == 0).then(mean).alias("estimate"),
-            *(
-                pl.when(pl.col(total).null_count() == 0).then(pl.col(total).sum()).alias(total)
-                for total in ("positives", "negatives")
-            ),
-            pl.when(lacking > 0)
-            .then(pl.format("null for {} of {} {}", lacking, pl.len(), pl.lit(over)))
-            .alias("note"),
-            pl.col(ranged).first(),
-        )
-        .sort(*others, PLACE, nulls_last=True)
-        .select(*others, *MEASURE_COLUMNS, *ranged)
-    )

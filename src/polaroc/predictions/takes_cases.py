@@ -176,6 +176,21 @@ def frame_of_cases(
     return decorate
 
 
+def makes_cases(
+    uses: Sequence[RoleName], *, no_bearing: Sequence[RoleName], needed: Sequence[str]
+) -> Callable[[Callable[Concatenate[Any, _P], Cases[Any]]], OfCases[_P, Cases[Any]]]:
+    """Like `takes_cases`, of a function that makes cases of another table, of the kind given.
+
+    Files are read as a whole.
+    """
+
+    def decorate(function: Callable[Concatenate[Any, _P], Cases[Any]]) -> OfCases[_P, Cases[Any]]:
+        wrapped = _wrapped(function, uses, no_bearing, needed, whole=True)
+        return cast(OfCases[_P, Cases[Any]], wrapped)
+
+    return decorate
+
+
 def _wrapped(
     function: Callable[..., Any],
     uses: Sequence[str],
@@ -239,6 +254,8 @@ def _wrapped(
             described = describe(frame, said, needed)
         refuse_roles(described, function.__name__, taken)
         result = function(described, *rest, **kwargs)
+        if isinstance(result, Cases):
+            return replace(result, table=collect_like(given, result.table))
         return collect_like(given, result) if collects else result
 
     shown: Any = wrapper

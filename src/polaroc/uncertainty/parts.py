@@ -58,6 +58,42 @@ def _shared(first: Moved | None, second: Moved | None) -> "Array | float":
     return (first.products(own, other) + second.products(own, other)) / 2
 
 
+def of_classes(classes: Sequence[Evidence]) -> Evidence:
+    """The evidence on several classes of the same cases, from that on each against the rest.
+
+    What a case, or a cluster, moves is summed: it is a positive of one class and a negative of the
+    others. Each has one model, and numbers its clusters as the others do.
+
+    Examples
+    --------
+    >>> from polaroc.base.arrays import ARRAYS
+    >>> from polaroc.measures.areas import auc_measure
+    >>> from polaroc.uncertainty.scored_cases import ScoredCases
+    >>> from polaroc.uncertainty.test_sets import of_test_set
+    >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
+    >>> own = ScoredCases((), ["a"], [score], [truth], [np.arange(4)], True)
+    >>> other = ScoredCases((), ["b"], [1 - score], [~truth], [np.arange(4)], True)
+    >>> both = of_classes([of_test_set(one, [auc_measure(backend=ARRAYS)]) for one in (own, other)])
+    >>> both.correlation.tolist()
+    [[[1.0, 1.0], [1.0, 1.0]]]
+    """
+    known = [one.moved for one in classes if one.moved is not None]
+    estimates = np.concatenate([one.estimates for one in classes], axis=1)
+    moved = None
+    covariance = np.full((*estimates.shape, len(classes)), np.nan)
+    if len(known) == len(classes):
+        units = max(one.parts[0].shape[-1] for one in known)
+        sums = np.zeros((*estimates.shape, units))
+        for place, one in enumerate(known):
+            both = one.parts[0] + one.parts[1]
+            sums[:, place, : both.shape[-1]] = both[:, 0]
+        moved = Moved((sums,), (known[0].joint,), (units,), units=known[0].units)
+        covariance = moved.covariance()
+    names = [one.models[0] for one in classes]
+    doubts = () if moved is not None else (UNKNOWN,)
+    return Evidence(names, estimates, covariance, inf, classes[0].about, doubts, moved)
+
+
 def gap_limits(first: "Array", second: "Array", correlation: "Array") -> "tuple[Array, Array]":
     """Limits of a difference, from the estimate and the limits of both parts (Zou and Donner 2008).
 
@@ -89,3 +125,35 @@ def gap_limits(first: "Array", second: "Array", correlation: "Array") -> "tuple[
         difference - reach(one - low, most - other),
         difference + reach(high - one, other - least),
     )
+
+
+def mean_limits(values: "Array", correlation: "Array", shares: "Array") -> "Array":
+    """Limits and standard errors of means of parts, from those of the parts (Zou and Donner 2008).
+
+    As in `gap_limits`, they are as wide to either side as those of the parts are there.
+
+    Parameters
+    ----------
+    values
+        Estimates, lower and upper limits and standard errors, on the first axis, of measures ×
+        parts.
+    correlation
+        That of the errors of the estimates: measures × parts × parts.
+    shares
+        The weight of each part; they sum to 1.
+
+    Examples
+    --------
+    >>> values = np.array([[[0.5, 0.7]], [[0.4, 0.6]], [[0.6, 0.8]], [[0.05, 0.05]]])
+    >>> mean_limits(values, np.eye(2)[None], np.array([0.5, 0.5])).ravel().round(3).tolist()
+    [0.529, 0.671, 0.035]
+    """
+    estimate, lower, upper, error = values
+
+    def reach(of_parts: "Array") -> "Array":
+        own = of_parts * shares
+        square = np.einsum("mp,mpq,mq->m", own, correlation, own)
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+
+    mean = estimate @ shares
+    return np.stack([mean - reach(estimate - lower), mean + reach(upper - estimate), reach(error)])

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, column_name, single_column
+from polaroc.base.columns import check_keys, column_name, single_column, within
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
@@ -16,7 +16,7 @@ from polaroc.base.text import listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.row_checks import SCORE, check_clusters, without_nulls
-from polaroc.predictions.table import each_case, unaudited
+from polaroc.predictions.table import each_case, read, unaudited
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
@@ -160,6 +160,36 @@ def read_cases(
     return ComparedCases(
         sets, pl.Schema({key: rows.schema[key] for key in kept}), blocks, model, of_case
     )
+
+
+def scored_by_key(
+    cases: Cases[Any], keys: Sequence[str], *, units: bool = False
+) -> dict[tuple[Any, ...], ScoredCases]:
+    """The cases of each key, as those of one model.
+
+    A cluster has one number in all keys that differ in the last column only. With `units` each case
+    is a cluster where none is named.
+    """
+    alone = units and cases.cluster is None
+    own = replace(cases, cluster=cases.case) if alone else cases
+    clustered = own.cluster is not None
+    predictions = read(own, clustered=clustered)
+    valid, weights = predictions.valid_rows, predictions.sampled
+    if predictions.weighted:
+        valid = valid.filter(pl.col(WEIGHT) > 0) if weights else each_case(valid)
+    rows = valid.collect()
+    if clustered:
+        check_clusters(rows[CLUSTER].null_count())
+        if alone and predictions.weighted and not weights:
+            # Of a row that counts several, each is a case of its own.
+            copy = pl.int_range(pl.len()).over(*keys, CLUSTER)
+            rows = rows.with_columns(pl.struct(CLUSTER, copy.alias(PLACE)).alias(CLUSTER))
+        number = within(pl.col(CLUSTER).rank("dense"), keys[:-1]) - 1
+        rows = rows.with_columns(number.cast(pl.Int64).alias(CLUSTER))
+    return {
+        key: scored_rows(one, key)
+        for key, one in rows.partition_by(keys, maintain_order=True, as_dict=True).items()
+    }  # fmt: skip
 
 
 def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[pl.DataFrame]]:

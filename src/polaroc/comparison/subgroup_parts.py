@@ -165,7 +165,7 @@ class Divided:
 
     def scored(self, keys: Sequence[str]) -> "dict[tuple[Any, ...], ScoredCases]":
         """The cases of each key and subgroup; clusters have one number in all of them."""
-        clustered = self.cases.cluster is not None
+        clustered = bool(self.cases.cluster)
         predictions = read(self.cases, clustered=clustered)
         valid, weights = predictions.valid_rows, predictions.sampled
         if predictions.weighted:
@@ -178,7 +178,7 @@ class Divided:
         return {
             key: ScoredCases(
                 key, [key[-1]], [own[SCORE].to_numpy()], [own[TRUTH].to_numpy()],
-                [own[CLUSTER].to_numpy().astype(np.int64)] if clustered else None, True,
+                [[own[CLUSTER].to_numpy().astype(np.int64)]] if clustered else None, True,
                 [own[WEIGHT].to_numpy()] if weights else None,
             )
             for key, own in parts.items()

@@ -25,7 +25,7 @@ def of_parts(parts: Sequence[Evidence]) -> Evidence:
     >>> from polaroc.uncertainty.scored_cases import ScoredCases
     >>> from polaroc.uncertainty.test_sets import of_test_set
     >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
-    >>> own = ScoredCases((), ["all"], [score], [truth], [np.arange(4)], True)
+    >>> own = ScoredCases((), ["all"], [score], [truth], [[np.arange(4)]], True)
     >>> evidence = of_test_set(own, [auc_measure(backend=ARRAYS)])
     >>> of_parts([evidence, evidence]).covariance[0].tolist()
     [[0.125, 0.125], [0.125, 0.125]]
@@ -55,7 +55,8 @@ def _shared(first: Moved | None, second: Moved | None) -> "Array | float":
     count = min(first.parts[0].shape[-1], second.parts[0].shape[-1])
     own, other = ([part[:, 0, :count] for part in moved.parts] for moved in (first, second))
     # Each part has factors of its own.
-    return (first.products(own, other) + second.products(own, other)) / 2
+    (by_first,), (by_second,) = (one.products(own, other) for one in (first, second))
+    return (by_first + by_second) / 2
 
 
 def gap_limits(first: "Array", second: "Array", correlation: "Array") -> "tuple[Array, Array]":

@@ -16,7 +16,7 @@ from polaroc.base.text import listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.row_checks import SCORE, check_clusters, without_nulls
-from polaroc.predictions.table import each_case, unaudited
+from polaroc.predictions.table import each_case, in_one_column, unaudited
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
@@ -42,7 +42,8 @@ class ScoredCases:
     models: list[object]  # sorted
     scores: list["Array"]
     truths: list["Array"]
-    clusters: list["Array"] | None  # numbers from 0 on, where there are clusters
+    # Numbers from 0 on, where there are clusters; three of crossed ones.
+    clusters: list[list["Array"]] | None
     paired: bool  # whether all models have the same cases in the same order
     weights: list["Array"] | None = None  # sampling weights, where there are any
 
@@ -150,7 +151,7 @@ def read_cases(
             else "is this the column that tells the models apart?",
         )
     if clusters:
-        rows = rows.rename({clusters[0]: CLUSTER})
+        rows = in_one_column(rows, clusters)
         check_clusters(rows[CLUSTER].null_count())
     kept = [*blocks, model]
     sets = [

@@ -17,7 +17,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import CLUSTER, COUNT, CROSSED, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.errors import Hint, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, check_columns, refuse_crossed
+from polaroc.predictions.cases import Cases, check_columns, refuse_crossed, with_clusters
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
     ROW_ERROR_HINTS,
@@ -185,9 +185,11 @@ def read(
     if clustered and cases.cluster:
         if not crossed:
             refuse_crossed(cases)
-        unread = unaudited(cases, also=cases.cluster, collected=collected)
-        keys = unread.predictions.keys[: -len(cases.cluster)]
-        rows = in_one_column(unread.predictions.rows, unread.predictions.keys[len(keys) :])
+        # The column of a cluster may have other roles.
+        cases, clusters = with_clusters(cases)
+        unread = unaudited(cases, also=clusters, collected=collected)
+        keys = unread.predictions.keys[: -len(clusters)]
+        rows = in_one_column(unread.predictions.rows, clusters)
         unread = replace(unread, predictions=replace(unread.predictions, rows=rows, keys=keys))
     else:
         unread = unaudited(cases, also=also, collected=collected)

@@ -8,18 +8,18 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, PLACE, TRUTH, WEIGHT
+from polaroc.base.private_columns import CLUSTER, PLACE, WEIGHT
+from polaroc.calibration.evidence import CALIBRATION, of_calibration
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import select_measures
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import each_case, read
 from polaroc.priors.beliefs import Over
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.uncertainty.calibration_evidence import CALIBRATION, of_calibration
+from polaroc.uncertainty.cells import numbered
 from polaroc.uncertainty.evidence import Evidence, quantile
-from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.scored_cases import ScoredCases, scored_rows
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
 
 # What a threshold does, by the column of `apply_thresholds` that has it.
@@ -167,22 +167,17 @@ class Divided:
         """The cases of each key and subgroup; clusters have one number in all of them."""
         clustered = bool(self.cases.cluster)
         predictions = read(self.cases, clustered=clustered)
-        valid, weights = predictions.valid_rows, predictions.sampled
+        valid = predictions.valid_rows
         if predictions.weighted:
-            valid = valid.filter(pl.col(WEIGHT) > 0) if weights else each_case(valid)
+            valid = valid.filter(pl.col(WEIGHT) > 0) if predictions.sampled else each_case(valid)
         rows = valid.collect()
         if clustered:
-            check_clusters(rows[CLUSTER].null_count())
-            rows = rows.with_columns(pl.col(CLUSTER).rank("dense") - 1)
+            rows = rows.with_columns(pl.Series(CLUSTER, numbered(rows)[0]))
         parts = rows.partition_by(keys, maintain_order=True, as_dict=True)
         return {
-            key: ScoredCases(
-                key, [key[-1]], [own[SCORE].to_numpy()], [own[TRUTH].to_numpy()],
-                [[own[CLUSTER].to_numpy().astype(np.int64)]] if clustered else None, True,
-                [own[WEIGHT].to_numpy()] if weights else None,
-            )
+            key: scored_rows(own, key, [own[CLUSTER].to_numpy()] if clustered else None)
             for key, own in parts.items()
-        }  # fmt: skip
+        }
 
     def evidence(self, rows: pl.DataFrame, cases: ScoredCases) -> Evidence:
         """The evidence on the rows of one part, in their order, of its cases."""

@@ -70,6 +70,22 @@ class Moved(NamedTuple):
         """By how much the units move the difference of two models."""
         return [part[measure, first] - part[measure, second] for part in self.parts]
 
+    def freedom(self, apart: Sequence["Array"]) -> float:
+        """The degrees of freedom of the variance of a sum of influences (Satterthwaite 1946).
+
+        Few units that move it far tell its variance no better than so few do, less one. Of crossed
+        clusterings it is the fewest.
+        """
+        wholes = [np.concatenate(apart)]
+        if self.joint:
+            wholes = [own + other for own, other in zip(apart[::2], apart[1::2], strict=True)]
+        found = [inf]
+        for squares in (whole**2 for whole in wholes):
+            fourth = float((squares**2).sum())
+            if fourth > 0:
+                found.append(max(float(squares.sum()) ** 2 / fourth - 1, 1.0))
+        return min(found)
+
     def covariance(self) -> "Array":
         """The covariance of all models: measures × models × models."""
         # A measure may be unknown of a model.

@@ -215,6 +215,17 @@ def _scored(
     )
 
 
+def scored_rows(
+    rows: pl.DataFrame, key: tuple[object, ...] = (), clusters: "list[Array] | None" = None
+) -> ScoredCases:
+    """The cases of one model, from rows in private columns, with the numbers of their clusters."""
+    return ScoredCases(
+        key, [*key[-1:]] or [None], [rows[SCORE].cast(pl.Float64).to_numpy()],
+        [rows[TRUTH].to_numpy()], None if clusters is None else [clusters], True,
+        [rows[WEIGHT].to_numpy()] if WEIGHT in rows.columns else None,
+    )  # fmt: skip
+
+
 def _written_out(counted: pl.DataFrame) -> pl.DataFrame:
     """A row for each case, of rows that count several."""
     total = int(counted[WEIGHT].sum())

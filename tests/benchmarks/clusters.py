@@ -16,6 +16,9 @@ held
 Each is counted with the patients as `cluster`, and, in every fourth sample, with rows taken as
 independent. With ``--write`` the counts go to ``tests/benchmarks/clusters.csv``, and the table to
 ``docs/concepts/tests.md``; else it is printed.
+
+With ``--crossed`` rows of either class share their customer and their day, and each is counted with
+both as `cluster`, and in every fourth sample with either.
 """
 
 import argparse
@@ -37,9 +40,9 @@ import polaroc as pr
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "support"))
 import binormal  # noqa: E402
+from crossed import rows_of_both  # noqa: E402
 
 COUNTS, PAGE = HERE / "clusters.csv", HERE.parents[1] / "docs" / "concepts" / "tests.md"
-MARKED = re.compile(r"<!-- clusters -->\n.*?<!-- end -->", re.DOTALL)
 OVER, AUC, WORSE, LEVEL = (0.05, 0.20), 0.90, 0.87, 0.95
 # Of the variance of a row that is shared by both models, beside what its patient shares.
 BOTH = 0.5
@@ -126,7 +129,10 @@ def counted(kind: Patients, correlation: float, samples: int, seed: int) -> list
 
 
 def outcomes(
-    equal: pl.DataFrame, worse: pl.DataFrame, roles: dict[str, str], true: dict[str, float]
+    equal: pl.DataFrame,
+    worse: pl.DataFrame,
+    roles: dict[str, str | list[str]],
+    true: dict[str, float],
 ) -> Iterator[tuple[str, bool]]:
     """Each thing that may be found, and whether it is, where there is an answer."""
     p = pr.delong(equal, **roles)["p_value"].item()
@@ -149,6 +155,63 @@ def outcomes(
     low, high = picked["expected_lower"], picked["expected_upper"]
     if low is not None:
         yield "choose", low <= true["iauprec"] <= high
+
+
+class Crossed(NamedTuple):
+    """Rows of customers and days, which share parts of the variance of scores."""
+
+    rows: int
+    customers: int
+    days: int
+    of_customer: float
+    of_day: float
+
+
+CROSSINGS = (
+    Crossed(600, 30, 30, 0, 0), Crossed(600, 30, 30, 0.2, 0), Crossed(600, 30, 30, 0.2, 0.2),
+    Crossed(600, 15, 60, 0.2, 0.2), Crossed(600, 10, 10, 0.2, 0.2),
+    Crossed(1200, 60, 60, 0.2, 0.2),
+)  # fmt: skip
+WAYS = {
+    "both": ["customer", "day"], "customer": ["customer"], "day": ["day"],
+}  # fmt: skip
+
+
+def counted_crossed(kind: Crossed, samples: int, seed: int) -> str:
+    """What was found in so many samples of a kind, as lines of the table."""
+    rng = np.random.default_rng([seed, CROSSINGS.index(kind)])
+    true = {"auc": AUC, "iauprec": binormal.iauprec(OVER, AUC)}
+    found, of = ({way: Counter[str]() for way in WAYS} for _ in range(2))
+    for sample in range(samples):
+        equal, worse = (
+            rows_of_both(rng, *kind, apart=[binormal.shift(auc) for auc in aucs])
+            .rename({"A": "champion", "B": "challenger"})
+            .unpivot(["champion", "challenger"], index=["row", "truth", *WAYS["both"]],
+                     variable_name="model", value_name="score")
+            for aucs in ((AUC, AUC), (AUC, WORSE))
+        )  # fmt: skip
+        for way, cluster in WAYS.items():
+            if way != "both" and sample % APART:
+                continue
+            for name, is_found in outcomes(equal, worse, NAMES | {"cluster": cluster}, true):
+                of[way][name] += 1
+                found[way][name] += is_found
+    lines = []
+    for way in WAYS:
+        rates = [
+            f"{found[way][name] / of[way][name]:.3f}" if of[way][name] else "–" for name in WORDS
+        ]
+        sizes = f"{kind.rows:,} rows, {kind.customers} and {kind.days}"
+        shares = f"{kind.of_customer:g} and {kind.of_day:g}"
+        lines.append(f"| {sizes} | {shares} | {way} | {' | '.join(rates)} |\n")
+    return "".join(lines)
+
+
+def write_table(name: str, table: str) -> None:
+    """Put a table in its place on the page."""
+    marked = re.compile(rf"<!-- {name} -->\n.*?<!-- end -->", re.DOTALL)
+    text = f"<!-- {name} -->\n{table}<!-- end -->"
+    PAGE.write_text(marked.sub(text, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def page_table(counts: pl.DataFrame) -> str:
@@ -188,7 +251,22 @@ def main() -> None:
     parser.add_argument("--correlations", type=float, nargs="+", default=list(CORRELATIONS))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="write the counts and the page")
+    parser.add_argument("--crossed", action="store_true", help="customers and days")
     options = parser.parse_args()
+    if options.crossed:
+        heads = ["customers and days", "shares", "`cluster`", *WORDS.values()]
+        table = f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|\n"
+        with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+            jobs = [
+                pool.submit(counted_crossed, kind, options.samples, options.seed)
+                for kind in CROSSINGS
+            ]
+            for job in jobs:
+                table += job.result()
+                print(job.result(), end="", flush=True)
+        if options.write:
+            write_table("crossed", table)
+        return
     rows: list[dict[str, object]] = []
     cells = list(product((KINDS[place] for place in options.kinds), options.correlations))
     # Threads of Polars do not survive a fork.
@@ -203,8 +281,7 @@ def main() -> None:
     if not options.write:
         return
     found.write_csv(COUNTS)
-    table = f"<!-- clusters -->\n{page_table(found)}<!-- end -->"
-    PAGE.write_text(MARKED.sub(table, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    write_table("clusters", page_table(found))
 
 
 if __name__ == "__main__":

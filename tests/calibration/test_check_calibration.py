@@ -4,6 +4,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from crossed import rows_of_both
+from polars import selectors as cs
+from polars.testing import assert_frame_equal
 from scipy import stats
 from simulations import binormal, expit
 from sizes import replicates
@@ -134,3 +137,20 @@ def test_rows_of_a_cluster_are_not_independent():
         assert alone[ends[1]] - alone[ends[0]] < 0.6 * (clustered[ends[1]] - clustered[ends[0]])
     assert clustered["p_value"] is None
     assert "no test" in clustered["note"]
+
+
+def test_rows_of_two_crossed_clusterings_have_limits_of_both():
+    table = rows_of_both(np.random.default_rng(5)).with_columns(
+        pl.struct("customer", "row").alias("inner"),
+        pl.col("A").map_batches(lambda score: 1 / (1 + (1 - score).exp())),
+    )
+
+    def limits(cluster):
+        found = pr.check_calibration(table, truth="truth", score="A", cluster=cluster)
+        return found.select(cs.ends_with("_lower", "_upper"))
+
+    customers = limits("customer")
+    assert_frame_equal(limits(["customer", "inner"]), customers, rel_tol=1e-9)
+    both = limits(["customer", "day"])
+    assert not both.equals(customers)
+    assert not both.equals(limits("day"))

@@ -63,6 +63,12 @@ TABLES = {
         TABLE.filter(fold=1).drop("fold").with_columns(patient=pl.col("case") // 3),
         SCORES | {"cluster": "patient"},
     ),
+    "crossed": (
+        TABLE.filter(fold=1).drop("fold").with_columns(
+            patient=pl.col("case") // 3, day=pl.col("case") % 7
+        ),
+        SCORES | {"cluster": ["patient", "day"]},
+    ),
 }  # fmt: skip
 
 
@@ -326,7 +332,7 @@ def test_monitor(tmp_path, name):
     assert_as_in_python(result, lambda: pr.monitor(reference, used, **asked), names)
 
 
-@pytest.mark.parametrize("name", ["found by name", "wide", "labels", "clusters"])
+@pytest.mark.parametrize("name", ["found by name", "wide", "labels", "clusters", "crossed"])
 def test_periods(tmp_path, name):
     table, roles = TABLES[name]
     table = table.with_columns(month=pl.col("case") % 4)

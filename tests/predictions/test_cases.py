@@ -401,7 +401,7 @@ def test_an_index_of_pandas_that_may_be_a_role_is_not_left_out_without_a_word():
     assert_frame_equal(found, pr.evaluate(NAMED, **BASE, measures="auc"))
 
 
-@pytest.mark.parametrize("role", ["model", "case", "time", "cluster", "count", "weight"])
+@pytest.mark.parametrize("role", ["model", "case", "time", "count", "weight"])
 def test_a_list_is_no_column(role):
     with pytest.raises(InvalidArgument, match=rf"(?s)^{role} is of type list.*{role}='m'"):
         pr.cases(TABLE, **BASE, **{role: ["m", "f"]})

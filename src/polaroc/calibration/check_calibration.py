@@ -111,7 +111,7 @@ def check_calibration(
     (0.47, 0.94, 0.96)
     """
     check_share("level", level)
-    table = read(cases, clustered=cases.cluster is not None)
+    table = read(cases, clustered=bool(cases.cluster), crossed=True)
     check_keys(table.keys, also=[*RESULT, "level"])
     rows = table.valid_rows
     if table.weighted:
@@ -149,13 +149,14 @@ def _tests(
     schema: dict[str, Any],
 ) -> pl.DataFrame:
     """The numbers of each key, and why one is null."""
-    if CLUSTER in rows.columns:
-        rows = rows.with_columns(pl.Series(CLUSTER, numbered(rows)))
+    clustered = CLUSTER in rows.columns
     parts = rows.partition_by(keys, maintain_order=True) if keys else [rows]
     found = [
         dict.fromkeys(schema)
         | (part.select(keys).row(0, named=True) if keys else {})
-        | _test(scored_rows(part), score_prior, level)
+        | _test(
+            scored_rows(part, clusters=numbered(part) if clustered else None), score_prior, level
+        )
         for part in parts
         if part.height
     ]

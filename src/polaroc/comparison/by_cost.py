@@ -140,7 +140,7 @@ def choose_by_cost(
         )
     given = compared(cases)
     # Thresholds that cost least need neither clusters nor subgroups, those with a promise do.
-    like = cases if stakes.confidence is not None else replace(cases, cluster=None, subgroup=())
+    like = cases if stakes.confidence is not None else replace(cases, cluster=(), subgroup=())
     tuned = alike(like, tuning, find=("fold",)).collect()
     if tuned.subgroup:
         stakes = stakes._replace(subgroups=tuple(names_of_subgroups(tuned)))
@@ -169,7 +169,7 @@ def choose_by_cost(
         )
     thresholds = (
         stakes.thresholds(tuned, models).rename(named)
-        if tuned.cluster is not None or tuned.subgroup
+        if tuned.cluster or tuned.subgroup
         else stakes.thresholds(curves, models)
     )
     judged = _judged(own, model, thresholds, stakes, level)

@@ -169,7 +169,7 @@ def choose(
     How sure the choice is comes from the covariance of the models' means: over folds it
     is corrected for shared training cases (Nadeau and Bengio 2003), on one test set it
     is that of the influence of its cases, which the models share, summed by `cluster` (Obuchowski
-    1997). True means are taken
+    1997), of two crossed clusterings as in `delong`. True means are taken
     for normal around a common level with a spread that is estimated, with a prior; so
     neither the lead of the best model nor its probability is what chance made of them.
     With a `time` models of one test set are also followed period by period, about a dozen of

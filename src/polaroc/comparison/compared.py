@@ -102,7 +102,7 @@ def compared(cases: Cases[Any]) -> Compared:
                 f"{without} rows have no fold.", hint="fill it in, or leave these rows out."
             )
         _refuse_repeated_cases(own, model, folds)
-        if own.cluster is not None:
+        if own.cluster:
             raise InvalidArgument(
                 "cluster is given, and models are compared over several folds: the folds tell how "
                 "sure that is, and not the cases.",

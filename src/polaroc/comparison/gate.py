@@ -137,7 +137,7 @@ def gate(
     none with a chance of (1 − `level`)/2.
 
     With `cluster`, clusters stand in the place of cases: the influences of the cases of a class are
-    summed within each (Obuchowski 1997).
+    summed within each (Obuchowski 1997). Two crossed clusterings are taken as in `delong`.
 
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
     for AUPREC and IAUPREC where negatives are too few for the priors beside the positives;

@@ -207,7 +207,7 @@ def monitor(
     if isinstance(deployed, Cases):
         with errors_named(DEPLOYED):
             refuse_beside(columns)
-    like = replace(reference, time=columns.get("time", reference.time), cluster=None)
+    like = replace(reference, time=columns.get("time", reference.time), cluster=())
     reference = with_days(reference)
     of_use = with_roles_of(like, deployed, DEPLOYED, monitor)
     known, used = read_with_time(reference, REFERENCE), read_with_time(of_use, DEPLOYED)

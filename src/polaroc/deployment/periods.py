@@ -20,7 +20,7 @@ from polaroc.errors import InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, select_measures
 from polaroc.measures.spec import Measure
-from polaroc.predictions.cases import Cases, with_clusters
+from polaroc.predictions.cases import Cases, refuse_crossed, with_clusters
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns, RoleName
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
@@ -195,6 +195,7 @@ def rows_of_periods(
     cases: Cases[pl.DataFrame], keys: Sequence[str], also: Sequence[str] = ()
 ) -> pl.DataFrame:
     """The valid rows with keys, period, cluster, and the columns kept `also`."""
+    refuse_crossed(cases)
     named, clusters = with_clusters(cases)
     rows = read(named, also=[*clusters, *also], collected=True).valid_rows.collect()
     if clusters:

@@ -18,7 +18,14 @@ from polaroc.base.joins import as_key
 from polaroc.base.private_columns import TRUTH
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import Cases, alike, columns_of, opened, require_roles
+from polaroc.predictions.cases import (
+    Cases,
+    alike,
+    columns_of,
+    opened,
+    refuse_crossed,
+    require_roles,
+)
 from polaroc.predictions.roles import RoleName
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
@@ -68,9 +75,9 @@ def with_roles_of(
         found = replace(found, table=opened(found.table))
         names = found.table.lazy().collect_schema().names()
         refuse_roles(found, function.__name__, [*bearings])
-        if found.cluster is not None:
+        if found.cluster:
             _time_alone(found, "in use, rows of a cluster have to be of one time")
-            found = replace(found, cluster=None)
+            found = replace(found, cluster=())
         needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
         require_roles(found.said, [role for role, is_so in needed.items() if is_so], names)
     return replace(found, truth=None, positive=None) if table == DEPLOYED else found
@@ -80,19 +87,20 @@ def with_days(reference: Cases[Any]) -> Cases[Any]:
     """The reference with its clusters as its days, where it names any."""
     with errors_named(REFERENCE):
         days = _time_alone(reference, "give as cluster the days, or batches, that differ")
-    return replace(reference, time=days, cluster=None)
+    return replace(reference, time=days, cluster=())
 
 
 def _time_alone(cases: Cases[Any], hint: str) -> IntoExpr | None:
     """The time of cases, or their clusters; raise where these are two columns."""
-    own = [column_names_of(one) for one in (columns_of(cases.time), columns_of(cases.cluster))]
+    refuse_crossed(cases)
+    own = [column_names_of(one) for one in (columns_of(cases.time), cases.cluster)]
     if all(own) and own[0] != own[1]:
         raise InvalidArgument(
             f"time is {quoted(own[0])} and cluster is {quoted(own[1])}: limits that know both "
             "are not known.",
             hint=f"{hint}, or leave one of them out.",
         )
-    return cases.time if cases.cluster is None else cases.cluster
+    return cases.cluster[0] if cases.cluster else cases.time
 
 
 def read_with_time(cases: Cases[Any], table: str) -> Predictions:

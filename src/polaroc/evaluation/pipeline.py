@@ -38,7 +38,7 @@ def run(cases: Cases[Any], request: Request) -> Result:
     if request.intervals is None:
         return _result(curve_totals(cases, request), request)
     held = cases.collect()
-    predictions = read(held, clustered=held.in_clusters)
+    predictions = read(held, clustered=held.in_clusters, crossed=request.bootstrap is None)
     needs = Needs(request, predictions.weighted)
     totals, ranked = ranked_totals(Held.of(predictions), needs)
     result = _result(totals, request)

@@ -75,7 +75,9 @@ CHECK_NAMES = Hint(
     command_line="check the spelling of the columns.",
 )
 # Roles that may have several columns.
-SEVERAL = ("fold", "subgroup", "by")
+SEVERAL = ("fold", "cluster", "subgroup", "by")
+# Clusterings that may cross.
+MAX_CROSSED = 2
 # Roles whose columns may also tell models, folds or cases apart.
 SHARED = ("cluster", "subgroup", "time")
 # Roles that are counted in what is printed of a table in memory.
@@ -117,7 +119,7 @@ score_prior, test_train_ratio
     model: IntoExpr | None = None
     fold: tuple[IntoExpr, ...] = ()
     case: IntoExpr | None = None
-    cluster: IntoExpr | None = None
+    cluster: tuple[IntoExpr, ...] = ()
     subgroup: tuple[IntoExpr, ...] = ()
     time: IntoExpr | None = None
     count: IntoExpr | None = None
@@ -136,7 +138,7 @@ score_prior, test_train_ratio
     @property
     def in_clusters(self) -> bool:
         """Whether errors come from sums by cluster: a row with a sampling weight is one."""
-        return self.cluster is not None or self.weight is not None
+        return bool(self.cluster) or self.weight is not None
 
     @property
     def counted_by(self) -> tuple[str, IntoExpr] | None:
@@ -364,6 +366,12 @@ def resolved(
         # Several columns may be one selector.
         for column in columns:
             single_column(column, role, table.lazy())
+    if len(described.cluster) > MAX_CROSSED:
+        raise InvalidArgument(
+            f"cluster has {len(described.cluster)} columns, allowed are up to {MAX_CROSSED} that "
+            "cross each other.",
+            hint="name those by which rows are most alike.",
+        )
     for role in COUNTED:
         _refuse_objects(described.columns.get(role, ()), table.lazy())
     if find:
@@ -389,15 +397,30 @@ def resolved(
 
 
 def with_clusters(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:
-    """The cases with their clusters in a column that has no other role, and its name, if any."""
-    if cases.cluster is None:
+    """The cases with their clusters in columns that have no other role, and the names of these."""
+    if not cases.cluster:
         return cases, []
     table = cases.table
     present = table.lazy().collect_schema().names()
-    names = ("cluster", *(f"cluster_{i}" for i in range(1, len(present) + 1)))
-    name = next(name for name in names if name not in present)
-    column = single_column(cases.cluster, "cluster", table.lazy()).alias(name)
-    return replace(cases, table=table.with_columns(column), cluster=name), [name]
+    names = ["cluster", *(f"cluster_{i}" for i in range(1, len(present) + MAX_CROSSED))]
+    free = [name for name in names if name not in present][: len(cases.cluster)]
+    columns = [
+        single_column(one, "cluster", table.lazy()).alias(name)
+        for one, name in zip(cases.cluster, free, strict=True)
+    ]
+    return replace(cases, table=table.with_columns(columns), cluster=tuple(free)), free
+
+
+def refuse_crossed(cases: Cases[Any]) -> None:
+    """Refuse two clusterings where sums by cluster do not tell how sure a number is."""
+    names = [str(one) for one in cases.cluster]
+    if len(names) > 1:
+        raise InvalidArgument(
+            f"cluster is {quoted(names)}. Limits and tests of measures know two clusterings; "
+            "promises, limits of rates and costs, subgroups, bootstrap and periods need one, whose "
+            "clusters are independent.",
+            hint=Hint("name the one by which rows are more alike, {cluster}.", cluster=names[0]),
+        )
 
 
 def words_of(described: Cases[Any]) -> list[str]:

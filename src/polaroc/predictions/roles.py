@@ -143,10 +143,12 @@ class Columns(TypedDict, total=False):
         ),
     ]
     cluster: Annotated[
-        IntoExpr | None,
+        By,
         Role(
-            "Rows with the same value are not independent: patient, customer, day.",
+            "Rows with the same value are not independent: patient, customer, day. Two columns, "
+            "such as customer and day, are crossed clusterings, of which rows share either.",
             "patient",
+            several=True,
             others=("clusters", "groups"),
         ),
     ]
@@ -257,7 +259,8 @@ PLACE = "**columns\n"
 def parameters(roles: Collection[str], needed: Collection[str] = NEEDED) -> list[Parameter]:
     """The roles as parameters; ``...`` is the default of those that are found by name."""
     defaults: dict[str, Any] = dict.fromkeys(FOUND, ...)
-    defaults |= {"nulls": "raise", "by": (), "subgroup": (), "score_prior": "observed"}
+    defaults |= {"nulls": "raise", "score_prior": "observed"}
+    defaults |= dict.fromkeys(("by", "cluster", "subgroup"), ())
     defaults |= dict.fromkeys(needed, Parameter.empty)
     return [
         Parameter(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -15,9 +15,9 @@ from polaroc.base.columns import (
     key_names,
     single_column,
 )
-from polaroc.base.private_columns import CLUSTER, COUNT, LABEL, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import CLUSTER, COUNT, CROSSED, LABEL, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.errors import Hint, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, check_columns, columns_of
+from polaroc.predictions.cases import Cases, check_columns, refuse_crossed, with_clusters
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
     ROW_ERROR_HINTS,
@@ -35,6 +35,8 @@ from polaroc.predictions.wide import (
     rows_by_model,
 )
 from polaroc.typing import IntoExpr, Label, Nulls
+
+_F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
 
 # Distinct labels up to which they may be those of classes.
 MAX_CLASSES = 50
@@ -169,6 +171,7 @@ def read(
     audited: bool = False,
     collected: bool = False,
     clustered: bool = False,
+    crossed: bool = False,
 ) -> Predictions:
     """Read cases into private columns.
 
@@ -177,12 +180,16 @@ def read(
     where they are needed more than once, since another reading may give other rows.
     Several scores are those of as many models, which the first key tells apart. The columns
     `also` are kept as the last keys. Where rows are `clustered` they have a `CLUSTER`, each its own
-    where none is named.
+    where none is named; two clusterings are refused unless they may be `crossed`.
     """
-    if clustered and cases.cluster is not None:
-        unread = unaudited(cases, also=columns_of(cases.cluster), collected=collected)
-        *keys, cluster = unread.predictions.keys
-        rows = unread.predictions.rows.rename({cluster: CLUSTER})
+    if clustered and cases.cluster:
+        if not crossed:
+            refuse_crossed(cases)
+        # The column of a cluster may have other roles.
+        cases, clusters = with_clusters(cases)
+        unread = unaudited(cases, also=clusters, collected=collected)
+        keys = unread.predictions.keys[: -len(clusters)]
+        rows = in_one_column(unread.predictions.rows, clusters)
         unread = replace(unread, predictions=replace(unread.predictions, rows=rows, keys=keys))
     else:
         unread = unaudited(cases, also=also, collected=collected)
@@ -267,6 +274,15 @@ def unaudited(
         engine_for(table),
     )
     return Unaudited(predictions, named, truth, positive)
+
+
+def in_one_column(rows: _F, clusters: Sequence[str]) -> _F:
+    """The rows with their clusters as `CLUSTER`: those of two clusterings as a pair, or null."""
+    if len(clusters) == 1:
+        return rows.rename({clusters[0]: CLUSTER})
+    pair = pl.struct(pl.col(one).alias(name) for one, name in zip(clusters, CROSSED, strict=True))
+    known = pl.all_horizontal(pl.col(clusters).is_not_null())
+    return rows.with_columns(pl.when(known).then(pair).alias(CLUSTER)).drop(clusters)
 
 
 def each_case(counted: pl.LazyFrame) -> pl.LazyFrame:

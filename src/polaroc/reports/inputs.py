@@ -12,7 +12,7 @@ from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.comparison.compared import Compared, doubted
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.predictions.cases import Cases, alike, keyed, with_clusters
+from polaroc.predictions.cases import Cases, alike, keyed, refuse_crossed, with_clusters
 from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.predictions.table import read
 from polaroc.predictions.wide import MODEL
@@ -113,6 +113,7 @@ def tuning_rows(
             "are fitted anew: their thresholds promise nothing.",
             hint="leave it out, or give predictions of fitted models on one test set.",
         )
+    refuse_crossed(other)
     rows, _ = _rows(replace(other, fold=()), judged)
     of_case = judged.cases.case
     if isinstance(of_case, str) and rows.case is not None:

@@ -205,7 +205,7 @@ def operating_points(
         taken = [role for role in ROLES if role != "weight"]
         refuse_roles(cases, "operating_points(confidence=...)", taken)
     curves = (
-        curve_of(replace(curve, cluster=None, subgroup=())).lazy()
+        curve_of(replace(curve, cluster=(), subgroup=())).lazy()
         if isinstance(curve, Cases)
         else whole_curves(curve)
     )

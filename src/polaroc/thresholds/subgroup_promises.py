@@ -120,7 +120,7 @@ def _surface(cases: Cases[Any], column: Any, priors: pl.LazyFrame, keys: list[st
     divided = replace(
         cases, table=cases.table.with_columns(value.alias(own)), by=(*cases.by, own), subgroup=()
     )
-    curves = curve_of(replace(divided, cluster=None)).lazy()
+    curves = curve_of(replace(divided, cluster=())).lazy()
     at_priors = attach(curves, priors, keys)
     with_clusters = with_effects(at_priors, divided, [*keys, own])
     return with_clusters.with_columns(

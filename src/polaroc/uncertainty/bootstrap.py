@@ -169,7 +169,7 @@ def bootstrap(
         # Curves of the same rows that are resampled.
         curves = curve_tables(replace(rows, rows=rows.rows.drop(CLUSTER)))
     limits = resampled(measures_of_curves(curves, spec.measures), source, keys, spec)
-    if described is not None and described.cluster is None:
+    if described is not None and not described.cluster:
         limits = with_note(limits, dependence(described), pl.col("lower").is_not_null())
     return limits
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
+from polaroc.base.private_columns import CLUSTER, CROSSED, TRUTH, WEIGHT
 from polaroc.curves.ranking import CellArrays, RankedCells, ScoredCells
 from polaroc.curves.segments import COUNTS
 from polaroc.measures.gradients import Segments
@@ -87,8 +87,9 @@ class ClusteredCases:
     ----------
     truth, weight
         Of each case; without weights each counts once.
-    cluster
-        A number from 0 on; in different keys clusters are different.
+    clusters
+        A number from 0 on; in different keys clusters are different. Of two crossed clusterings
+        three numbers, as from `numbered`.
     starts
         The first case of each key, then the number of cases.
     totals
@@ -103,7 +104,7 @@ class ClusteredCases:
 
     truth: "Array"
     weight: "Array | None"
-    cluster: "Array"
+    clusters: "Sequence[Array]"
     starts: "Array"
     totals: "dict[str, Array]"
     areas: CellArrays
@@ -113,9 +114,23 @@ class ClusteredCases:
     firsts: "Array | None"
 
 
-def numbered(rows: pl.DataFrame) -> "Array":
-    """The clusters of rows as numbers from 0 on, of which some may be left out."""
+def numbered(rows: pl.DataFrame) -> "list[Array]":
+    """The clusters of rows as numbers from 0 on, of which some may be left out.
+
+    Of two crossed clusterings those by the first, by the second and by both at once.
+    """
     check_clusters(rows[CLUSTER].null_count())
+    kind = rows.schema[CLUSTER]
+    if not (isinstance(kind, pl.Struct) and [one.name for one in kind.fields] == CROSSED):
+        return [_numbers(rows)]
+    first, second = (_numbers(rows.select(pl.col(CLUSTER).struct[name].alias(CLUSTER)))
+                     for name in CROSSED)  # fmt: skip
+    code = first * (int(second.max(initial=0)) + 1) + second
+    return [first, second, np.unique(code, return_inverse=True)[1]]
+
+
+def _numbers(rows: pl.DataFrame) -> "Array":
+    """The clusters of one clustering as numbers."""
     number = pl.col(CLUSTER).rank("dense").cast(pl.Int64) - 1
     if rows.height and rows.schema[CLUSTER].is_integer():
         least, most = rows.select(pl.min(CLUSTER).alias("least"), pl.max(CLUSTER)).row(0)

@@ -1,6 +1,6 @@
 """Evidence: estimates of several models, how far they may be off together, and their contrasts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import erfc, inf, isinf, sqrt
@@ -34,22 +34,37 @@ class Moved(NamedTuple):
     """By how much each unit (a case, a cluster, a fold) moves the estimates, centred.
 
     A covariance is the sum of squares and products of these over the units of a part, times its
-    factor; of clusters that have cases of both classes also over both parts, times `joint`.
+    factor; of clusters that have cases of both classes also over both parts, times `joint`. Of
+    crossed clusterings the parts of each follow one another, those of both at once last.
     """
 
     parts: tuple["Array", ...]  # positives and negatives, or folds: measures × models × units
     factors: tuple[float, ...]
-    counts: tuple[int, ...]  # of units that a part has
-    joint: float = 0.0  # where parts have the same units in the same order
+    counts: tuple[int, ...]  # of units that a part has, of crossed clusterings of the one with less
+    joint: tuple[float, ...] = ()  # of each clustering, whose parts have the same units in order
     units: str = CASES
 
-    def products(self, own: Sequence["Array"], other: Sequence["Array"]) -> "Array":
-        """The covariance of two sums of influences, one for each row of `own` and `other`."""
-        pairs = zip(self.factors, own, other, strict=True)
-        total = sum(factor * _dot(a, b) for factor, a, b in pairs)
-        if self.joint:
-            total = total + self.joint * (_dot(own[0], other[1]) + _dot(own[1], other[0]))
-        return np.asarray(total)
+    def products(self, own: Sequence["Array"], other: Sequence["Array"]) -> "list[Array]":
+        """The covariance of two sums of influences by each clustering, for each row of them."""
+        return [*self._products(own, other, _dot)]
+
+    def variance(self, own: Sequence["Array"]) -> "Array":
+        """The variance of sums of influences, one for each row."""
+        return crossed(self.products(own, own))
+
+    def _products(
+        self, own: Sequence["Array"], other: Sequence["Array"], dot: "Callable[..., Array]"
+    ) -> "Iterator[Array]":
+        size = len(self.counts)
+        for number, start in enumerate(range(0, len(own), size)):
+            these = slice(start, start + size)
+            ours, theirs = own[these], other[these]
+            pairs = zip(self.factors[these], ours, theirs, strict=True)
+            total = sum(factor * dot(a, b) for factor, a, b in pairs)
+            if self.joint:
+                both = dot(ours[0], theirs[1]) + dot(ours[1], theirs[0])
+                total = total + self.joint[number] * both
+            yield np.asarray(total)
 
     def apart(self, first: int, second: int, measure: int = 0) -> list["Array"]:
         """By how much the units move the difference of two models."""
@@ -58,23 +73,59 @@ class Moved(NamedTuple):
     def freedom(self, apart: Sequence["Array"]) -> float:
         """The degrees of freedom of the variance of a sum of influences (Satterthwaite 1946).
 
-        Few units that move it far tell its variance no better than so few do, less one.
+        Few units that move it far tell its variance no better than so few do, less one. Of crossed
+        clusterings it is the fewest.
         """
-        whole = apart[0] + apart[1] if self.joint else np.concatenate(apart)
-        squares = whole**2
-        fourth = float((squares**2).sum())
-        return max(float(squares.sum()) ** 2 / fourth - 1, 1.0) if fourth > 0 else inf
+        wholes = [np.concatenate(apart)]
+        if self.joint:
+            wholes = [own + other for own, other in zip(apart[::2], apart[1::2], strict=True)]
+        found = [inf]
+        for squares in (whole**2 for whole in wholes):
+            fourth = float((squares**2).sum())
+            if fourth > 0:
+                found.append(max(float(squares.sum()) ** 2 / fourth - 1, 1.0))
+        return min(found)
 
     def covariance(self) -> "Array":
         """The covariance of all models: measures × models × models."""
-        pairs = zip(self.factors, self.parts, strict=True)
         # A measure may be unknown of a model.
         with np.errstate(invalid="ignore"):
-            total = sum(factor * part @ part.swapaxes(-1, -2) for factor, part in pairs)
-            if self.joint:
-                both = self.parts[0] @ self.parts[1].swapaxes(-1, -2)
-                total = total + self.joint * (both + both.swapaxes(-1, -2))
-        return np.asarray(total)
+            found = [*self._products(self.parts, self.parts, _table)]
+        if len(found) == 1:
+            return found[0]
+        total: Array = found[0] + found[1] - found[2]
+        for place, one in enumerate(total):
+            # No contrast may have a negative variance.
+            if np.isfinite(one).all() and np.linalg.eigvalsh(one)[0] < 0:
+                vectors = np.linalg.eigh(one)[1]
+                along = crossed([_dot(vectors.T @ way[place], vectors.T) for way in found])
+                total[place] = (vectors * along) @ vectors.T
+        return total
+
+
+def crossed(variances: "Sequence[Array]") -> "Array":
+    """The variances by one clustering, or by two that cross each other, from those by each.
+
+    By two it is the sum of both less the variance by both at once (Cameron, Gelbach and Miller
+    2011), and where that is negative the larger of the two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> crossed([np.array([3.0, 3.0]), np.array([2.0, 1.0]), np.array([1.0, 5.0])]).tolist()
+    [4.0, 3.0]
+    """
+    if len(variances) == 1:
+        return variances[0]
+    first, second, both = variances
+    total = first + second - both
+    return np.where(total < 0, np.maximum(first, second), total)
+
+
+def _table(own: "Array", other: "Array") -> "Array":
+    """The sums of products of each two rows."""
+    total: Array = own @ other.swapaxes(-1, -2)
+    return total
 
 
 def _dot(own: "Array", other: "Array") -> "Array":
@@ -308,7 +359,7 @@ def common_variance(evidence: Evidence, measure: int = 0) -> float:
     else:
         # From what moves one model more than the others: the rest would drown it in rounding.
         own = [part[measure] - part[measure].mean(axis=0) for part in evidence.moved.parts]
-        total = evidence.moved.products(own, own).sum()
+        total = evidence.moved.variance(own).sum()
     variance = float(total) / (models - 1)
     size = max(1.0, float(np.abs(evidence.estimates[measure]).max(initial=0.0)))
     return variance if variance > (NO_ERROR * size) ** 2 else 0.0
@@ -333,7 +384,7 @@ def contrasts(evidence: Evidence, first: "Array", second: "Array", measure: int 
         # at a time, since there may be millions of cases.
         for place in np.flatnonzero(variance < SIMILAR * (own + other)):
             apart = evidence.moved.apart(int(first[place]), int(second[place]), measure)
-            variance[place] = evidence.moved.products(apart, apart)
+            variance[place] = evidence.moved.variance(apart)
     std_error = np.sqrt(np.maximum(variance, 0.0))
     return Contrasts(
         first, second,

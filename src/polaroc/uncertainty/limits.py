@@ -63,7 +63,7 @@ class Sureness:
     @property
     def quantile(self) -> "Array":
         """Student's, at one degree of freedom less than units of the rarer class, or normal."""
-        if self.method == "wald" and self.units.blocks is None:
+        if self.method == "wald" and not self.units.clusterings:
             return np.full(len(self.counted), normal(self.level))
         freedom = np.minimum(self.units.positives, self.units.negatives) - 1
         known = pl.DataFrame({"n": freedom}).select(student(pl.col("n").fill_nan(None), self.level))
@@ -77,7 +77,7 @@ class Sureness:
     def note(self, error: "Array", missing: "Array") -> "Array":
         """Why there are no limits where they are `missing`."""
         units = self.units
-        unit = "one {}" if units.blocks is None else "one cluster has {}s"
+        unit = "one cluster has {}s" if units.clusterings else "one {}"
         reasons = [
             (~self.counted, NOT_COUNTS),
             (units.positives <= 1, f"{unit.format('positive')}: no standard error"),

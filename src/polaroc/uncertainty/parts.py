@@ -25,7 +25,7 @@ def of_parts(parts: Sequence[Evidence]) -> Evidence:
     >>> from polaroc.uncertainty.scored_cases import ScoredCases
     >>> from polaroc.uncertainty.test_sets import of_test_set
     >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
-    >>> own = ScoredCases((), ["all"], [score], [truth], [np.arange(4)], True)
+    >>> own = ScoredCases((), ["all"], [score], [truth], [[np.arange(4)]], True)
     >>> evidence = of_test_set(own, [auc_measure(backend=ARRAYS)])
     >>> of_parts([evidence, evidence]).covariance[0].tolist()
     [[0.125, 0.125], [0.125, 0.125]]
@@ -55,7 +55,8 @@ def _shared(first: Moved | None, second: Moved | None) -> "Array | float":
     count = min(first.parts[0].shape[-1], second.parts[0].shape[-1])
     own, other = ([part[:, 0, :count] for part in moved.parts] for moved in (first, second))
     # Each part has factors of its own.
-    return (first.products(own, other) + second.products(own, other)) / 2
+    (by_first,), (by_second,) = (one.products(own, other) for one in (first, second))
+    return (by_first + by_second) / 2
 
 
 def of_classes(classes: Sequence[Evidence]) -> Evidence:
@@ -82,16 +83,25 @@ def of_classes(classes: Sequence[Evidence]) -> Evidence:
     moved = None
     covariance = np.full((*estimates.shape, len(classes)), np.nan)
     if len(known) == len(classes):
-        units = max(one.parts[0].shape[-1] for one in known)
-        sums = np.zeros((*estimates.shape, units))
-        for place, one in enumerate(known):
-            both = one.parts[0] + one.parts[1]
-            sums[:, place, : both.shape[-1]] = both[:, 0]
-        moved = Moved((sums,), (known[0].joint,), (units,), units=known[0].units)
+        parts = tuple(_summed(own) for own in zip(*map(_by_clustering, known), strict=True))
+        fewest = min(part.shape[-1] for part in parts)
+        moved = Moved(parts, known[0].joint, (fewest,), units=known[0].units)
         covariance = moved.covariance()
     names = [one.models[0] for one in classes]
     doubts = () if moved is not None else (UNKNOWN,)
     return Evidence(names, estimates, covariance, inf, classes[0].about, doubts, moved)
+
+
+def _by_clustering(moved: Moved) -> "list[Array]":
+    """What each cluster moves the only model, as positives and as negatives together."""
+    pairs = zip(moved.parts[::2], moved.parts[1::2], strict=True)
+    return [(of_pos + of_neg)[:, 0] for of_pos, of_neg in pairs]
+
+
+def _summed(classes: "Sequence[Array]") -> "Array":
+    """What each cluster moves each class, from that of every class: measures × classes × units."""
+    units = max(own.shape[-1] for own in classes)
+    return np.stack([np.pad(own, ((0, 0), (0, units - own.shape[-1]))) for own in classes], axis=1)
 
 
 def gap_limits(first: "Array", second: "Array", correlation: "Array") -> "tuple[Array, Array]":

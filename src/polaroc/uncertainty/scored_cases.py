@@ -6,17 +6,17 @@ from typing import Any, cast
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, column_name, single_column, within
+from polaroc.base.columns import check_keys, column_name, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
-from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT
+from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT, private
 from polaroc.base.statistics import equal_units
 from polaroc.base.text import listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.row_checks import SCORE, check_clusters, without_nulls
-from polaroc.predictions.table import each_case, read, unaudited
+from polaroc.predictions.table import each_case, in_one_column, read, unaudited
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
 from polaroc.typing import Array, IntoExpr
@@ -42,7 +42,8 @@ class ScoredCases:
     models: list[object]  # sorted
     scores: list["Array"]
     truths: list["Array"]
-    clusters: list["Array"] | None  # numbers from 0 on, where there are clusters
+    # Numbers from 0 on, where there are clusters; three of crossed ones.
+    clusters: list[list["Array"]] | None
     paired: bool  # whether all models have the same cases in the same order
     weights: list["Array"] | None = None  # sampling weights, where there are any
 
@@ -150,7 +151,7 @@ def read_cases(
             else "is this the column that tells the models apart?",
         )
     if clusters:
-        rows = rows.rename({clusters[0]: CLUSTER})
+        rows = in_one_column(rows, clusters)
         check_clusters(rows[CLUSTER].null_count())
     kept = [*blocks, model]
     sets = [
@@ -167,27 +168,28 @@ def scored_by_key(
 ) -> dict[tuple[Any, ...], ScoredCases]:
     """The cases of each key, as those of one model.
 
-    A cluster has one number in all keys that differ in the last column only. With `units` each case
+    A cluster has one number in all keys. With `units` each case
     is a cluster where none is named.
     """
-    alone = units and cases.cluster is None
-    own = replace(cases, cluster=cases.case) if alone else cases
-    clustered = own.cluster is not None
-    predictions = read(own, clustered=clustered)
+    own, alone = cases, False
+    if units and not cases.cluster and cases.case is not None:
+        own, alone = replace(cases, cluster=(cases.case,)), True
+    predictions = read(own, clustered=bool(own.cluster))
     valid, weights = predictions.valid_rows, predictions.sampled
     if predictions.weighted:
         valid = valid.filter(pl.col(WEIGHT) > 0) if weights else each_case(valid)
     rows = valid.collect()
-    if clustered:
-        check_clusters(rows[CLUSTER].null_count())
+    numbers: list[str] = []
+    if own.cluster:
         if alone and predictions.weighted and not weights:
             # Of a row that counts several, each is a case of its own.
             copy = pl.int_range(pl.len()).over(*keys, CLUSTER)
             rows = rows.with_columns(pl.struct(CLUSTER, copy.alias(PLACE)).alias(CLUSTER))
-        number = within(pl.col(CLUSTER).rank("dense"), keys[:-1]) - 1
-        rows = rows.with_columns(number.cast(pl.Int64).alias(CLUSTER))
+        found = numbered(rows)
+        numbers = [private(f"cluster_{place}") for place in range(len(found))]
+        rows = rows.with_columns(map(pl.Series, numbers, found))
     return {
-        key: scored_rows(one, key)
+        key: scored_rows(one, key, [one[name].to_numpy() for name in numbers] or None)
         for key, one in rows.partition_by(keys, maintain_order=True, as_dict=True).items()
     }  # fmt: skip
 
@@ -244,12 +246,13 @@ def _scored(
     )
 
 
-def scored_rows(rows: pl.DataFrame, key: tuple[object, ...] = ()) -> ScoredCases:
-    """The cases of one model, from rows in private columns whose clusters are numbered."""
-    clusters = [rows[CLUSTER].to_numpy()] if CLUSTER in rows.columns else None
+def scored_rows(
+    rows: pl.DataFrame, key: tuple[object, ...] = (), clusters: "list[Array] | None" = None
+) -> ScoredCases:
+    """The cases of one model, from rows in private columns, with the numbers of their clusters."""
     return ScoredCases(
         key, [*key[-1:]] or [None], [rows[SCORE].cast(pl.Float64).to_numpy()],
-        [rows[TRUTH].to_numpy()], clusters, True,
+        [rows[TRUTH].to_numpy()], None if clusters is None else [clusters], True,
         [rows[WEIGHT].to_numpy()] if WEIGHT in rows.columns else None,
     )  # fmt: skip
 

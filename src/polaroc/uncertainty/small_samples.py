@@ -9,7 +9,7 @@ from polaroc.base.arrays import value_of
 from polaroc.base.lazy import np
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
-from polaroc.uncertainty.evidence import Evidence, Moved, quantile
+from polaroc.uncertainty.evidence import Evidence, Moved, crossed, quantile
 
 # How many cases with the largest influence seen are added to each class, by measure.
 PSEUDO = {"auc": 1}
@@ -87,9 +87,11 @@ def _std_error(moved: Moved, pair: tuple[int, int], measure: str) -> float:
     least = MIN_INFLUENCE if measure in AREAS else 0.0
     pseudo = PSEUDO.get(measure, MAX_PSEUDO)
     apart = moved.apart(*pair)
-    total = float(moved.products(apart, apart))
-    for own, count in zip(apart, moved.counts, strict=True):
-        total += pseudo * max(float(abs(own).max()), least / count) ** 2
+    total = float(moved.variance(apart))
+    for place, count in enumerate(moved.counts):
+        # Of crossed clusterings the one whose units move more.
+        largest = max(float(abs(own).max()) for own in apart[place :: len(moved.counts)])
+        total += pseudo * max(largest, least / count) ** 2
     return sqrt(total)
 
 
@@ -103,15 +105,15 @@ def _least_on_log_odds(evidence: Evidence, pair: tuple[int, int], reach: float) 
     reached, slope = _log_odds(estimate)
     # From the differences, since rounding would hide models that are all but equal.
     apart, other = moved.apart(*pair), [part[0, pair[1]] for part in moved.parts]
-    spread = float(moved.products(apart, apart))
-    joint = float(moved.products(apart, other))
-    alone = float(moved.products(other, other))
+    spread, joint, alone = (
+        np.array(moved.products(*pair)) for pair in ((apart, apart), (apart, other), (other, other))
+    )
 
     def beyond(left: float) -> float:
         at, other_slope = _log_odds(left)
         more = slope - other_slope
-        variance = slope**2 * spread + 2 * slope * more * joint + more**2 * alone
-        return reached - at - reach * sqrt(max(variance, 0.0))
+        variance = crossed([*(slope**2 * spread + 2 * slope * more * joint + more**2 * alone)])
+        return reached - at - reach * sqrt(max(float(variance), 0.0))
 
     if beyond(estimate) >= 0:
         return estimate - rival

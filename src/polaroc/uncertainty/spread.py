@@ -54,7 +54,7 @@ def spread_of_areas(
     size = len(cells.starts) - 1
     shape = len(PLACES), len(measures), size
     estimates, of_pos, of_neg = (np.full(shape, np.nan) for _ in range(3))
-    blocks, moments = units.blocks, np.full((3, *shape[1:]), np.nan)
+    moments = np.full((len(units.clusterings), 3, *shape[1:]), np.nan)
 
     def job(task: "tuple[int, tuple[int, Array]]") -> None:
         place, (number, keys) = task
@@ -62,8 +62,8 @@ def spread_of_areas(
         if not own.size:
             return
         segments = segments_of(cells, own, (units.positives, units.negatives))
-        block = blocks[number] if blocks is not None and place == NONE else None
-        placed = None if block is None else block.on_segments(segments, own)
+        blocks = [one.blocks[number] for one in units.clusterings] if place == NONE else []
+        placed = [block.on_segments(segments, own) for block in blocks]
         with np.errstate(all="ignore"):
             more = (
                 PSEUDO * segments.positives / units.positives[own],
@@ -76,15 +76,15 @@ def spread_of_areas(
         for i, moved in enumerate(on_segments(segments, measures, known)):
             estimates[place, i, own] = moved.estimates
             of_pos[place, i, own], of_neg[place, i, own] = moved.mean_squares(segments)
-            if block is not None and placed is not None:
+            for way, one in enumerate(placed):
                 with np.errstate(all="ignore"):
-                    found = placed.moments(block.of_segments(moved, own))
-                moments[:, i, own] = found[:, own - keys[0]]
+                    found = one.moments(one.block.of_segments(moved, own))
+                moments[way][:, i, own] = found[:, own - keys[0]]
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         tasks = product(PLACES, enumerate(groups(cells.starts, np.arange(size))))
         list(pool.map(job, tasks))
-    return Spread(estimates, units.variances(of_pos, of_neg, None if blocks is None else moments))
+    return Spread(estimates, units.variances(of_pos, of_neg, [*moments]))
 
 
 def spread_of_losses(

@@ -106,7 +106,7 @@ def of_influences(
     cases: ScoredCases, influences: Sequence[CaseInfluence], about: str, alike: str
 ) -> Evidence:
     """Evidence from the influences of the cases on each model; `alike` says why there is none."""
-    nothing: Sequence[Array | None] = [None] * len(influences)
+    nothing: Sequence[Any] = [None] * len(influences)
     clusters, weights = cases.clusters or nothing, cases.weights or nothing
     estimates = np.stack([one.estimates for one in influences], axis=1)
     if cases.paired:
@@ -149,12 +149,13 @@ def of_influences(
 def moved_by_units(
     influences: Sequence["Array"],
     truth: "Array",
-    clusters: "Array | None",
+    clusters: "Sequence[Array] | None",
     weights: "Array | None" = None,
 ) -> Moved:
     """By how much each case or cluster moves the estimates, from influences per class.
 
-    Weighted ones count as many as there are equal ones that say as much.
+    Weighted ones count as many as there are equal ones that say as much. Clusters are those of one
+    clustering, or of two that cross each other, and of both at once.
     """
     shares: list[Any] = [1 / max(own.shape[-1], 1) for own in influences]
     if weights is not None:
@@ -165,6 +166,21 @@ def moved_by_units(
         if weights is not None:
             counts = tuple(equal_units(own) for own in shares)
         return Moved(parts, tuple(_factor(n) for n in counts), counts)
+    found = [_by_clusters(parts, truth, own, shares if weights is not None else None)
+             for own in clusters]  # fmt: skip
+    return Moved(
+        tuple(part for one in found for part in one.parts),
+        tuple(factor for one in found for factor in one.factors),
+        tuple(min(own) for own in zip(*(one.counts for one in found), strict=True)),
+        tuple(joint for one in found for joint in one.joint),
+        "clusters",
+    )
+
+
+def _by_clusters(
+    parts: Sequence["Array"], truth: "Array", clusters: "Array", shares: Sequence["Array"] | None
+) -> Moved:
+    """The same by one clustering, from what each case moves; `shares` of weighted ones."""
     # Numbers of clusters may have gaps, which move nothing.
     number = int(clusters.max()) + 1
     members = clusters[truth], clusters[~truth]
@@ -173,10 +189,10 @@ def moved_by_units(
         for own, part in zip(members, parts, strict=True)
     )
     counts = tuple(int(np.count_nonzero(np.bincount(own))) for own in members)
-    if weights is not None:
+    if shares is not None:
         counts = tuple(equal_units(np.bincount(*own)) for own in zip(members, shares, strict=True))
     whole = int(np.count_nonzero(np.bincount(clusters)))
-    return Moved(sums, tuple(_factor(n) for n in counts), counts, _factor(whole), "clusters")
+    return Moved(sums, tuple(_factor(n) for n in counts), counts, (_factor(whole),))
 
 
 def _factor(units: int) -> float:

@@ -80,9 +80,12 @@ def of_periods(
     """
     of_cases: Sequence[Array | None] = clusters or [None] * len(truths)
     groups = [
-        moved_by_units([one.positives[:1, None], one.negatives[:1, None]], truth, cluster)
+        moved_by_units(
+            [one.positives[:1, None], one.negatives[:1, None]], truth,
+            None if cluster is None else [cluster],
+        )
         for one, truth, cluster in zip(influences, truths, of_cases, strict=True)
-    ]
+    ]  # fmt: skip
     variances = np.array(
         [
             [
@@ -131,7 +134,7 @@ def _crossing(groups: Sequence[Moved], shares: "Array") -> Moved:
             part[0, place, : own.size] = own / (1 - share[place, : own.size])
         parts.append(part)
     counts = tuple(int((share > 0).any(axis=0).sum()) for share in shares)
-    return Moved(tuple(parts), (1.0, 1.0), counts, 1.0, "clusters")
+    return Moved(tuple(parts), (1.0, 1.0), counts, (1.0,), "clusters")
 
 
 def trend(periods: PeriodEvidence, place: "Array", level: float) -> Trend:

@@ -1,12 +1,13 @@
 """What is independent, cases or clusters of them, and the variances of measures from it.
 
-With clusters, influences are summed over each before they are squared (Obuchowski 1997).
+With clusters, influences are summed over each before they are squared (Obuchowski 1997). Of two
+crossed clusterings that is done for each, and for both at once (Cameron, Gelbach and Miller 2011).
 """
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import polars as pl
 
@@ -17,6 +18,7 @@ from polaroc.measures.gradients import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import SPARSE, ClusteredCases, groups
+from polaroc.uncertainty.evidence import crossed
 from polaroc.uncertainty.influence import SegmentInfluence, losses_of
 
 # Smaller variances are rounding error, since measures are of order 1.
@@ -194,6 +196,25 @@ class Placed(NamedTuple):
         return found
 
 
+class Clustering(NamedTuple):
+    """Clusters in the groups of keys by which areas are taken.
+
+    Attributes
+    ----------
+    blocks
+        The cases of each group.
+    numbers
+        Of each key: clusters that have positives, that have negatives, of weighted ones as many
+        equal ones as say as much, and all clusters.
+    of_prior
+        The variance of the log-odds of the observed prior of each key.
+    """
+
+    blocks: list[Block]
+    numbers: "Array"
+    of_prior: "Array"
+
+
 @dataclass(frozen=True, eq=False)
 class Units:
     """What is independent: cases, or clusters of them.
@@ -201,21 +222,18 @@ class Units:
     Attributes
     ----------
     positives, negatives
-        Of each key: cases of the class, or clusters that have such cases, of weighted ones as
-        many equal ones as say as much.
+        Of each key: cases of the class, or clusters that have such cases; of crossed clusterings
+        those of the one with fewer.
     of_prior
         The variance of the log-odds of the observed prior of each key.
-    either
-        Of each key: units of any class, where they are clusters.
-    blocks
-        Clusters in the groups of keys by which areas are taken; None of cases.
+    clusterings
+        None of cases; of two that cross each other also that by both at once.
     """
 
     positives: "Array"
     negatives: "Array"
     of_prior: "Array"
-    either: "Array | None" = None
-    blocks: list[Block] | None = None
+    clusterings: Sequence[Clustering] = ()
 
     @property
     def enough(self) -> "Array":
@@ -227,14 +245,14 @@ class Units:
         self,
         positives: "Array",
         negatives: "Array",
-        moments: "Array | None",
+        moments: "Sequence[Array]",
         more: "Sequence[tuple[float, float]] | None" = None,
     ) -> "Array":
         """Variances from mean squares of the influence of cases, by place, measure and key.
 
-        `moments` are those of sums over clusters, without pseudo-cases: variances of clusters have
-        the ratio to these of independent cases that they have there. `more` are units that a place
-        adds to each class.
+        `moments` are those of sums over the clusters of each clustering, without pseudo-cases:
+        variances of clusters have the ratio to these of independent cases that they have there.
+        `more` are units that a place adds to each class.
         """
         added = np.array([(0, 0)] * len(positives) if more is None else more)
         with np.errstate(all="ignore"):
@@ -244,28 +262,20 @@ class Units:
                     (positives, negatives), (self.positives, self.negatives), added.T, strict=True
                 )
             ]
-            if moments is None:
+            if not self.clusterings:
                 independent: Array = own[0] + own[1]
                 return independent
-            numbers = np.stack([self.positives, self.negatives, cast("Array", self.either)])
-            between = (numbers / (numbers - 1))[:, None] * moments
-            for of_class, whole in zip(own, between[:2], strict=True):
-                of_class *= np.where(of_class[0] > NO_VARIANCE, whole / of_class[0], 1.0)
-            # What is rounding in one class has no covariance with the other.
-            known = (own[0][0] > NO_VARIANCE) & (own[1][0] > NO_VARIANCE)
-            ratio = (own[0] * own[1]) / (own[0][0] * own[1][0])
-            summed: Array = own[0] + own[1] + 2 * between[2] * np.sqrt(np.where(known, ratio, 0.0))
-            return np.maximum(summed, 0.0)
+            pairs = zip(self.clusterings, moments, strict=True)
+            return crossed([_between(own, one.numbers, found) for one, found in pairs])
 
     def moments_of_losses(
         self, cells: CellArrays | ScoredCells, measures: Sequence[Measure]
-    ) -> "Array | None":
-        """The moments of means of losses, None of cases."""
-        if self.blocks is None:
-            return None
-        found = np.full((3, len(measures), len(self.positives)), np.nan)
+    ) -> "list[Array]":
+        """The moments of means of losses, by clustering."""
+        moments = np.full((len(self.clusterings), 3, len(measures), len(self.positives)), np.nan)
 
-        def job(block: Block) -> None:
+        def job(task: "tuple[Array, Block]") -> None:
+            found, block = task
             placed, columns = block.on_cells(cells)
             key = placed.key[: placed.positives]
             with np.errstate(all="ignore"):
@@ -283,8 +293,28 @@ class Units:
                     found[:, i, block.keys] = placed.moments(np.concatenate(centred))
 
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-            list(pool.map(job, self.blocks))
-        return found
+            tasks = [
+                (found, block)
+                for found, one in zip(moments, self.clusterings, strict=True)
+                for block in one.blocks
+            ]
+            list(pool.map(job, tasks))
+        return [*moments]
+
+
+def _between(own: "Sequence[Array]", numbers: "Array", moments: "Array") -> "Array":
+    """The variances between clusters, from those of independent cases of either class."""
+    between = (numbers / (numbers - 1))[:, None] * moments
+    of_classes = [
+        of_class * np.where(of_class[0] > NO_VARIANCE, whole / of_class[0], 1.0)
+        for of_class, whole in zip(own, between[:2], strict=True)
+    ]
+    of_pos, of_neg = of_classes
+    # What is rounding in one class has no covariance with the other.
+    known = (of_pos[0] > NO_VARIANCE) & (of_neg[0] > NO_VARIANCE)
+    ratio = (of_pos * of_neg) / (of_pos[0] * of_neg[0])
+    summed: Array = of_pos + of_neg + 2 * between[2] * np.sqrt(np.where(known, ratio, 0.0))
+    return np.maximum(summed, 0.0)
 
 
 def cases_as_units(positives: "Array", negatives: "Array") -> Units:
@@ -295,6 +325,13 @@ def cases_as_units(positives: "Array", negatives: "Array") -> Units:
 
 def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units:
     """Clusters that are independent; where they are `weighted`, as many equal ones."""
+    found = [_clustering(cases, own, weighted=weighted) for own in cases.clusters]
+    fewest = np.min([one.numbers for one in found], axis=0)
+    return Units(fewest[0], fewest[1], crossed([one.of_prior for one in found]), found)
+
+
+def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> Clustering:
+    """The cases by one clustering."""
     size = len(cases.starts) - 1
     keys = [
         slice(int(own[0]), int(own[-1]) + 1) for own in groups(cases.areas.starts, np.arange(size))
@@ -302,7 +339,7 @@ def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units
     numbers, of_prior = np.zeros((3, size)), np.zeros(size)
 
     def block_of(own: slice) -> Block:
-        block = _block(cases, own)
+        block = _block(cases, cluster, own)
         numbers[:, own] = block.numbers
         with np.errstate(all="ignore"):
             whole = np.concatenate([cases.totals[name][own] for _, name in CLASSES])
@@ -313,28 +350,28 @@ def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
         blocks = list(pool.map(block_of, keys))
     if weighted:
-        numbers[:2] = _equal_clusters(cases)
-    return Units(numbers[0], numbers[1], of_prior, numbers[2], blocks)
+        numbers[:2] = _equal_clusters(cases, cluster)
+    return Clustering(blocks, numbers, of_prior)
 
 
-def _equal_clusters(cases: ClusteredCases) -> "Array":
+def _equal_clusters(cases: ClusteredCases, cluster: "Array") -> "Array":
     """As many clusters of equal weight with positives, and with negatives; by key."""
     size = len(cases.starts) - 1
     part = 2 * np.repeat(np.arange(size), np.diff(cases.starts)) + ~cases.truth
     # A number for each cluster of each key and class, and its weight.
-    code = part * (int(cases.cluster.max(initial=0)) + 1) + cases.cluster
+    code = part * (int(cluster.max(initial=0)) + 1) + cluster
     _, first, member = np.unique(code, return_index=True, return_inverse=True)
     ends = np.searchsorted(part[first], np.arange(1, 2 * size))
     weights = np.split(np.bincount(member, cases.weight), ends)
     return np.array([equal_units(own) for own in weights], float).reshape(size, 2).T
 
 
-def _block(cases: ClusteredCases, keys: slice) -> Block:
+def _block(cases: ClusteredCases, clusters: "Array", keys: slice) -> Block:
     """The cases of consecutive keys."""
     starts = cases.starts[keys.start : keys.stop + 1]
     rows = slice(int(starts[0]), int(starts[-1]))
     key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    cluster = cases.cluster[rows]
+    cluster = clusters[rows]
     many = int(cluster.max(initial=0)) + 1
     first = _first_alike(key * many + cluster, (len(starts) - 1) * many)
     size = np.bincount(first, minlength=len(first))

@@ -72,13 +72,13 @@ def of_classes(classes: Sequence[Evidence]) -> Evidence:
     >>> from polaroc.uncertainty.scored_cases import ScoredCases
     >>> from polaroc.uncertainty.test_sets import of_test_set
     >>> score, truth = np.array([0.9, 0.8, 0.3, 0.1]), np.array([True, False, True, False])
-    >>> own = ScoredCases((), ["a"], [score], [truth], [np.arange(4)], True)
-    >>> other = ScoredCases((), ["b"], [1 - score], [~truth], [np.arange(4)], True)
+    >>> own = ScoredCases((), ["a"], [score], [truth], [[np.arange(4)]], True)
+    >>> other = ScoredCases((), ["b"], [1 - score], [~truth], [[np.arange(4)]], True)
     >>> both = of_classes([of_test_set(one, [auc_measure(backend=ARRAYS)]) for one in (own, other)])
     >>> both.correlation.tolist()
     [[[1.0, 1.0], [1.0, 1.0]]]
     """
-    known = [one.moved for one in classes if one.moved is not None]
+    known = [one.moved for one in classes if one.moved is not None and one.moved.joint]
     estimates = np.concatenate([one.estimates for one in classes], axis=1)
     moved = None
     covariance = np.full((*estimates.shape, len(classes)), np.nan)

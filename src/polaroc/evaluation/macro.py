@@ -200,7 +200,7 @@ def _with_limits(
     means = _averaged(measured.lazy(), keys, key, weighted=weighted).collect()
     if key in column_names_of(cases.fold):
         limits, why = np.full((3, means.height), np.nan), OF_FOLDS
-    elif cases.case is None and cases.cluster is None:
+    elif cases.case is None and not cases.cluster:
         limits, why = np.full((3, means.height), np.nan), NO_CASES
     else:
         rows = Request(**options, score_prior=cases.score_prior).select(ARRAYS).measures

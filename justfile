@@ -88,7 +88,8 @@ coverage *ARGS:
 dependent-cases *ARGS:
     python tests/benchmarks/dependent_cases.py {{ARGS}}
 
-# How often tests and intervals err where rows come in clusters: `--write` takes about 15 minutes.
+# How often tests and intervals err where rows come in clusters, or with `--crossed` share customers
+# and days: `--write` takes about 15 minutes.
 clusters *ARGS:
     python tests/benchmarks/clusters.py {{ARGS}}
 

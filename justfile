@@ -97,7 +97,7 @@ weights *ARGS:
     python tests/benchmarks/weights.py {{ARGS}}
 
 # Probabilities: coverage of the intervals of scoring rules, size of the test of calibration, and log
-# loss at priors in use (parts: intervals, size, use).
+# loss at priors in use (parts: intervals, size, line, use).
 calibration *ARGS:
     python tests/benchmarks/calibration.py {{ARGS}}
 

@@ -108,16 +108,29 @@ CALLS = {
         OF_CASES,
     ),
     "operating_points": (
-        lambda **a: pr.operating_points(TABLE, "recall", target=0.5, confidence=0.9, **a),
+        lambda **a: pr.operating_points(TABLE, "recall", target=0.5, **a),
         OF_CASES,
+    ),
+    "subgroups": (
+        lambda **a: pr.subgroups(TABLE, measures="auc", **{"subgroup": "case"} | a),
+        {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
+        | {"fold": [], "subgroup": "fold"},
     ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
-        COLUMN | {"by": [], "model": "model", "fold": ["fold"]},
+        NAMES | {"by": [], "model": "model", "fold": ["fold"]},
     ),
     "monitor": (
         lambda **a: pr.monitor(TABLE, TABLE, points=0.5, **{"time": "case"} | a),
         NAMES | {"by": [], "model": "model", "fold": ["fold"], "time": "case"},
+    ),
+    "periods": (
+        lambda **a: pr.periods(TABLE, measures="auc", **{"time": "case", "every": "2i"} | a),
+        NAMES | {"by": [], "model": "model", "fold": [], "time": "case"},
+    ),
+    "walk_forward": (
+        lambda **a: pr.walk_forward(TABLE, prior=0.1, **{"time": "case", "every": "2i"} | a),
+        NAMES | {"by": [], "model": "model", "fold": [], "time": "case"},
     ),
     "label_budget": (
         lambda **a: pr.label_budget(TABLE, TABLE, points=0.5, **a),

@@ -91,6 +91,17 @@ CALLS = {
         {"cases": MEASURES, **GATED, "test_train_ratio": 0.25, **OVER},
         {"cases": TEST, **GATED, **NAMES, "measure": "auc", "case": "case"},
     ],
+    "subgroups": [
+        {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},
+    ],
+    "periods": [
+        {"cases": FOLDS, **NAMES, "fold": None, "time": "case", "every": "200i", "measures": "auc",
+         "priors": 0.1, "points": 0.5},
+    ],
+    "walk_forward": [
+        {"cases": FOLDS, **NAMES, "fold": None, "time": "case", "every": "200i", "prior": 0.1,
+         "constraints": {"recall": 0.5}},
+    ],
     "report": [
         {"frame": TEST, "path": "a.html", **NAMES, **OVER, "case": "case", "tuning": OTHERS},
         {"frame": MEASURES, "path": "b.html"},

@@ -1,12 +1,14 @@
 """Probabilities and scoring rules by simulation: intervals, bias, the test, and what to use.
 
-``python tests/benchmarks/calibration.py [intervals] [size] [use] [--json FILE]``:
+``python tests/benchmarks/calibration.py [intervals] [size] [line] [use] [--json FILE]``:
 scores are log-odds of binormal data, right (slope 1) or twice too extreme (slope 2), from seeds.
 
 * intervals: how often those of the Brier score and the log loss hold what is true, at a
   nominal 0.95 (an interval that is not given counts neither way), and the mean of each
   estimate: the calibration loss of calibrated scores, at slope 1, is truly 0;
 * size: how often `check_calibration` rejects calibrated scores at level 0.05;
+* line: how often its limits hold the true ratio, intercept and slope, of independent cases and of
+  clusters of ten cases of one class that share half the variance of their scores;
 * use: log loss of held-out cases at other priors, of scores as they are, re-weighted, and
   calibrated by the hull of tuning cases, on simulated and on embedded data.
 """
@@ -160,6 +162,49 @@ def size(samples_each: int = 2000) -> pl.DataFrame:
                 }
             )  # fmt: skip
     return pl.DataFrame(rows)
+
+
+LINES = [
+    *((count, prior, slope, 1) for count, prior in product((15, 50, 500), (0.01, 0.1, 0.3))
+      for slope in SLOPES),
+    *((count, 0.3, 1.0, 10) for count in (100, 200, 400, 1000)),
+]  # fmt: skip
+
+
+def line(count: int = 400, cells: slice = slice(None)) -> pl.DataFrame:
+    """How often limits of calibration hold what is true, of samples of so many positives."""
+    rows = []
+    separation = SEPARATIONS[0.9]
+    for seed, (positives, prior, slope, members) in list(enumerate(LINES))[cells]:
+        rng = np.random.default_rng(seed)
+        clusters = round(positives / prior / members)
+        size = clusters * members
+        # The same in all cases of a cluster, which are of one class.
+        of_cluster = rng.random((count, clusters)) < prior, rng.normal(size=(count, clusters))
+        truth, shared = (np.repeat(one, members, axis=1) for one in of_cluster)
+        own = rng.normal(size=truth.shape)
+        noise = own if members == 1 else (shared + own) / 2**0.5
+        table = pl.DataFrame(
+            {
+                "sample": np.repeat(np.arange(count), size), "truth": truth.ravel(),
+                "cluster": np.tile(np.repeat(np.arange(clusters), members), count),
+                "score": scores(noise + separation * truth, separation, prior, slope).ravel(),
+            }
+        )  # fmt: skip
+        roles = {"truth": "truth", "score": "score", "by": "sample"}
+        roles |= {"cluster": "cluster"} if members > 1 else {}
+        found = pr.check_calibration(table, **roles)
+        # The share of positives that extreme scores expect is another one.
+        true = {"observed_over_expected": 1.0} if slope == 1 else {}
+        held = {}
+        for name, value in (true | {"intercept": 0.0, "slope": 1 / slope}).items():
+            given = found.drop_nulls(f"{name}_lower")
+            within = pl.lit(value).is_between(f"{name}_lower", f"{name}_upper")
+            held |= {name: given.select(within.mean()).item(), f"{name}_of": given.height}
+        rows.append(
+            {"positives": positives, "prior": prior, "extreme": slope, "members": members} | held
+        )
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 USED_AT, TUNED = (0.01, 0.05, 0.1, 0.2, 0.5), (50, 200, 1000)

@@ -1,3 +1,6 @@
+import runpy
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,6 +15,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures.scoring import NOT_PROBABILITIES
 
 NAMES = {"truth": "truth", "score": "score"}
+SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "calibration.py"))
 
 
 def predictions(seed: int, rows: int, slope: float = 1.0, sets: int = 1) -> pl.DataFrame:
@@ -103,3 +107,30 @@ def test_wrong_arguments_are_refused():
         pr.check_calibration(predictions(1, 50), **NAMES, score_prior=2)
     with pytest.raises(InvalidPredictions, match="null score"):
         pr.check_calibration(predictions(1, 50).with_columns(score=None), **NAMES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cells", [slice(2, 6), slice(18, 20)], ids=["cases", "clusters"])
+def test_limits_of_calibration_hold_as_often_as_stated(cells):
+    for row in SCRIPT["line"](replicates(100, 40), cells).iter_rows(named=True):
+        for name in ("observed_over_expected", "intercept", "slope"):
+            if row[name] is not None:
+                count, of = round(row[name] * row[f"{name}_of"]), row[f"{name}_of"]
+                assert count >= stats.binom.ppf(1e-3, of, 0.93)
+
+
+def test_rows_of_a_cluster_are_not_independent():
+    table = predictions(5, 300).with_columns(patient=pl.int_range(pl.len()))
+    copies = pl.concat([table] * 4)
+    alone, clustered, single = (
+        pr.check_calibration(one, **NAMES, **roles).row(0, named=True)
+        for one, roles in (
+            (copies, {}), (copies, {"cluster": "patient"}), (table, {"cluster": "patient"}),
+        )
+    )  # fmt: skip
+    for name in ("observed_over_expected", "intercept", "slope"):
+        ends = [f"{name}_lower", f"{name}_upper"]
+        assert [clustered[end] for end in ends] == pytest.approx([single[end] for end in ends])
+        assert alone[ends[1]] - alone[ends[0]] < 0.6 * (clustered[ends[1]] - clustered[ends[0]])
+    assert clustered["p_value"] is None
+    assert "no test" in clustered["note"]

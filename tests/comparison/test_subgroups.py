@@ -189,6 +189,10 @@ def test_a_subgroup_without_a_class_stays_and_says_why():
 
 
 def test_what_cannot_be_is_refused():
+    with pytest.raises(InvalidArgument, match=r"(?s)measures is 'recall'.*give points=0.5"):
+        pr.subgroups(TABLE, **NAMES, subgroup="g", measures="recall")
+    with pytest.raises(InvalidArgument, match=r"(?s)prior is 'observed'.*as a number"):
+        pr.subgroups(TABLE, **NAMES, subgroup="g", priors="observed")
     with pytest.raises(InvalidArgument, match="subgroup is not given"):
         pr.subgroups(TABLE, **NAMES)
     with pytest.raises(InvalidArgument, match=r"(?s)'row' has 360 values.*bands"):

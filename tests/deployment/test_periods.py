@@ -149,6 +149,7 @@ def test_periods_without_cases_of_a_class_have_no_part_in_the_trend():
 
 def test_it_is_printed():
     found = pr.periods(TABLE, **ROLES, measures="auc", points=1.0)
+    assert "Recall falls by" in found.answer
     for shown in (repr(found), found._repr_html_()):
         assert "AUC falls by" in shown
         assert "slope (limits)" in shown
@@ -163,7 +164,7 @@ def test_it_is_printed():
         ("every is 3, allowed are durations", {"every": 3}),
         ("cost_fn is for points, and points is None", {"cost_fn": 2}),
         ("level is 95", {"level": 95}),
-        ("periods does not honour 'weight'", {"weight": "patient"}),
+        (r"(?s)periods does not honour 'weight'.*Hint: Leave it out", {"weight": "patient"}),
     ],
 )
 def test_what_makes_no_sense_is_refused(match, roles):
@@ -181,6 +182,9 @@ def test_a_time_that_is_missing_or_a_word_is_refused():
     dates = TABLE.with_columns(month=pl.lit(date(2026, 1, 1)))
     with pytest.raises(InvalidArgument, match="every is 'month', allowed are durations"):
         pr.periods(dates, "month", **ROLES)
+    with pytest.raises(InvalidArgument, match="every is '3i', a length of numbers, and 'month' is"):
+        pr.periods(dates, "3i", **ROLES)
+    assert pr.periods(dates, "1y", **ROLES, measures="auc").answer.startswith("There is one period")
     twice = pl.concat([pr.operating_points(TABLE, rule, priors=0.2, truth="truth", score="score")
                        for rule in ("balanced", "cost")])  # fmt: skip
     with pytest.raises(InvalidTable, match="several thresholds of a key and prior"):

@@ -50,3 +50,41 @@ def test_all_else_on_the_page_stays_as_it_is(table, tmp_path):
     plain = Page(pr.report(table, **NAMES, path=tmp_path / "plain.html"))
     page = Page(pr.report(table, **NAMES, subgroup="site", path=tmp_path / "page.html"))
     assert_frame_equal(page.table("The models"), plain.table("The models"))
+
+
+@pytest.mark.parametrize("site", ["site", pl.col("site").str.slice(0, 1).alias("part")])
+def test_a_threshold_of_other_cases_is_promised_in_each_subgroup(table, tmp_path, site):
+    tuning, test = table.filter(pl.col("row") < 200), table.filter(pl.col("row") >= 200)
+    roles = {"truth": "y", "score": ["p", "q"], "case": "row", "subgroup": site, "time": "row"}
+    asked = {"over": (0.1, 0.3), "recall": 0.5, "path": tmp_path / "page.html"}
+    page = pr.report(test, **roles, tuning=tuning, **asked)
+    words = Page(page).text()
+    written = page.read_text()
+    assert Page(pr.report(test, **roles, tuning=pr.cases(tuning, **roles), **asked)).text() == words
+    assert page.read_text() == written
+    first = roles | {"score": {"p": "p"}}
+    points = pr.operating_points(tuning, "recall", target=0.5, confidence=0.95, priors=0.1, **first)
+    assert points["promise"].item() in words
+    assert (
+        points["threshold"].item()
+        < pr.operating_points(
+            tuning, "recall", target=0.5, confidence=0.95, **first | {"subgroup": ()}
+        )["threshold"].item()
+    )
+    judged = pr.subgroups(test, points=points, **first).answer
+    assert judged.split(": ")[0] in words
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        ({}, "400 cases, {positives} of them positive"),
+        ({"count": "two"}, "800 cases, {twice} of them positive"),
+        ({"weight": "three"}, "400 cases, {share:.3g} % of their weight positive"),
+    ],
+)
+def test_the_heading_counts_cases_and_not_weights(table, tmp_path, role, expected):
+    table = table.with_columns(two=pl.lit(2), three=pl.lit(3.5))
+    positives = table["y"].sum()
+    words = Page(pr.report(table, **NAMES, **role, path=tmp_path / "page.html")).text()
+    assert expected.format(positives=positives, twice=2 * positives, share=positives / 4) in words

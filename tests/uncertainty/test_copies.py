@@ -103,6 +103,9 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     "subgroups": lambda table, **roles: pr.subgroups(
         table, **NAMES, **roles, subgroup=pl.col("row") % 2, points=0.5, priors=0.2
     ).parts.drop(COUNTS),
+    "check_calibration": lambda table, **roles: pr.check_calibration(table, **NAMES, **roles).drop(
+        *COUNTS, "statistic", "freedom", "p_value"
+    ),
     "delong": lambda table, **roles: pr.delong(table, **NAMES, **roles).drop("note"),
     "compare, auc": compared("auc"),
     "compare, auprec": compared("auprec", **AT),
@@ -119,7 +122,6 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
 }
 # Where cases are counted.
 OF_COUNTS: dict[str, Callable[..., pl.DataFrame]] = {
-    "check_calibration": lambda table, **roles: pr.check_calibration(table, **NAMES, **roles),
     "operating_points": lambda table, **roles: pr.operating_points(
         pr.cases(table, **NAMES, **roles), constraints={"recall": 0.5}, confidence=0.9
     ),
@@ -177,7 +179,7 @@ def test_without_clusters_copies_say_more(name):
 
 
 @pytest.mark.parametrize("cluster", [None, THREES], ids=["alone", "threes"])
-@pytest.mark.parametrize("name", [*FUNCTIONS, "check_calibration", "operating_points"])
+@pytest.mark.parametrize("name", [*FUNCTIONS, "operating_points"])
 def test_a_count_stands_for_so_many_rows(name, cluster):
     function = (FUNCTIONS | OF_COUNTS)[name]
     if cluster is not None and name in OF_COUNTS:
@@ -217,7 +219,7 @@ def test_equal_weights_are_no_surer_than_none(name):
             assert weighted[column].to_list() == pytest.approx(rows[column].to_list(), rel=1e-9)
     if "probability_best" not in rows.columns:
         assert (widths(weighted) >= widths(rows) - 1e-9).all()
-        assert (widths(weighted) <= 1.1 * widths(rows)).all()
+        assert (widths(weighted) <= 1.3 * widths(rows)).all()
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"bootstrap"}))

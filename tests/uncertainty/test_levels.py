@@ -53,6 +53,9 @@ CALLS = {
     "apply_thresholds": lambda **at: pr.apply_thresholds(
         ONE, POINTS, **NAMES, same_table=True, intervals="exact", **at
     ),
+    "subgroups": lambda **at: (
+        pr.subgroups(ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at).parts
+    ),
     "roc_band": lambda **at: pr.roc_band(CURVES, 5, **at),
     "pr_band": lambda **at: pr.pr_band(pr.surface(CURVES, 0.2), 5, **at),
     "mean_roc": lambda **at: pr.mean_roc(CURVES, n=5, interval="t", **at),
@@ -70,6 +73,9 @@ CALLS = {
 }
 # The same function, asked for limits of another kind.
 MORE = {
+    "subgroups, gaps": lambda **at: pr.subgroups(
+        ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at
+    ).gaps,
     "compare, one test set": lambda **at: pr.compare(ONE, "auc", **NAMES, **at).pairs,
     "choose, tests": lambda **at: pr.choose(
         TABLE, **NAMES, case=None, test_train_ratio=0.5, over=OVER, **at

@@ -1,41 +1,58 @@
 """Whether scores are probabilities: a test of calibration that holds at every prior."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import CURVE
-from polaroc.calibration.score_test import fitted_line, recalibration
-from polaroc.curves.curve import curve, in_order
+from polaroc.base.checks import check_share
+from polaroc.base.columns import check_keys, with_level
+from polaroc.base.joins import attach
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import CLUSTER, WEIGHT, private
+from polaroc.calibration.evidence import of_calibration
+from polaroc.calibration.score_test import recalibration
+from polaroc.curves.keys import totals
 from polaroc.measures.scoring import NOT_PROBABILITIES
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, OF_COUNTS, Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
+from polaroc.predictions.table import each_case, one_class_note, read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import OBSERVED, reweighted, skew
 from polaroc.typing import Prior
+from polaroc.uncertainty.cells import numbered
+from polaroc.uncertainty.evidence import Evidence
+from polaroc.uncertainty.scored_cases import ScoredCases, scored_rows
 
-RESULT = {
-    "prior": pl.Float64(), "mean_score": pl.Float64(), "intercept": pl.Float64(),
-    "slope": pl.Float64(), "statistic": pl.Float64(), "freedom": pl.Int64(),
-    "p_value": pl.Float64(),
-}  # fmt: skip
+OF_LINE = ("observed_over_expected", "intercept", "slope")
+RESULT = dict.fromkeys(
+    [
+        "prior", "mean_score",
+        *(f"{name}{end}" for name in OF_LINE for end in ("", "_lower", "_upper")),
+        "statistic",
+    ],
+    pl.Float64(),
+) | {"freedom": pl.Int64(), "p_value": pl.Float64()}  # fmt: skip
+REASON = private("reason")
+NO_TEST = "clusters or weights: no test, see the limits"
 # Cases of the rarer class below which the prior of the cases is known too badly.
 FEW = 30
 TOO_FEW = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
 NO_SLOPE = "all scores are equal, or separate the classes: no slope"
 
 
-# The test takes cases as independent, so clusters are refused.
 @frame_of_cases(
-    [*OF_COUNTS, "score_prior"],
+    [*COUNTED_BY, "cluster", "score_prior"],
     no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
 )
-def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
-    """Test, per key, whether scores are the probabilities they claim to be.
+def check_calibration(
+    cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
+) -> pl.LazyFrame:
+    """Whether scores are the probabilities they claim to be, per key: a test, and how far off.
 
     The score test of intercept 0 and slope 1 in a logistic regression of the truth on the
     log-odds of the score (Cox 1958; Miller, Hui and Tierney 1991). Scores that are right at one
@@ -47,22 +64,33 @@ def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyF
     cases
         Predictions, one row per case: the result of `cases`, or any table that it takes.
     **columns
+    level
+        Coverage of the limits, in (0, 1).
 
     Returns
     -------
     Frame of the kind given
         One row per key, sorted: the keys; `prior` Float64, the share of positives here;
-        `mean_score` Float64, re-weighted to it; `intercept` and `slope` Float64 of the
+        `mean_score` Float64, re-weighted to it; `observed_over_expected`, the positives over the
+        sum of the scores (above 1: too low); `intercept` and `slope` of the
         regression (a slope below 1: scores too extreme; above: not extreme enough; an
-        intercept below 0: too high); `statistic` Float64, χ² with `freedom` Int64 degrees
+        intercept below 0: too high); all three Float64, with `…_lower` and `…_upper` at `level`;
+        `statistic` Float64, χ² with `freedom` Int64 degrees
         of freedom (two; one where scores are all equal, or one is wrong at 0 or 1);
         `p_value` Float64; `positives`, `negatives`; `note` String, null, or why a number
-        is null or what a score of 0 or 1 is wrong about.
+        is null or what a score of 0 or 1 is wrong about; `level`.
 
     Notes
     -----
     Where `score_prior` is given, scores are re-weighted from it to the share of positives here
-    before they are tested, and the test allows for it that this share is estimated.
+    before they are tested, and the test allows for it that this share is estimated. Then only the
+    slope has limits.
+
+    Limits are those of other samples of cases, in which the share of positives varies, too:
+    Student's t with the variance of the influences of cases, with clusters of their sums, and one
+    degree of freedom less than the rarer class has cases or clusters; those of the ratio on its
+    logarithm. With clusters or sampling weights there is no test: of twenty clusters the one from
+    sums of scores rejected calibrated scores in 17 to 19 % of samples.
 
     A score of 0 for a positive, or of 1 for a negative, refutes calibration without a
     test: `p_value` is 0. A large p-value is no proof of calibration; with few cases it
@@ -82,28 +110,100 @@ def check_calibration(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyF
     >>> found.select(pl.col("mean_score", "slope", "p_value").round(2)).row(0)
     (0.47, 0.94, 0.96)
     """
-    score_prior = cases.score_prior
-    curves = curve(cases).lazy()
-    schema = curves.collect_schema()
-    keys = [name for name in schema if name not in CURVE]
-    totals = {name: schema[name] for name in ("positives", "negatives")}
-    result = {key: schema[key] for key in keys} | RESULT | totals | {"note": pl.String()}
-    tested = in_order(curves, keys).map_batches(
-        lambda table: _tests(table, keys, score_prior, result), schema=result
+    check_share("level", level)
+    table = read(cases, clustered=cases.cluster is not None)
+    check_keys(table.keys, also=[*RESULT, "level"])
+    rows = table.valid_rows
+    if table.weighted:
+        rows = rows.filter(pl.col(WEIGHT) > 0) if table.sampled else each_case(rows)
+    kinds = rows.collect_schema()
+    schema = {key: kinds[key] for key in table.keys} | RESULT | {REASON: pl.String()}
+    found = rows.map_batches(
+        lambda valid: _tests(valid, table.keys, cases.score_prior, level, schema), schema=schema
     )
-    doubt = dependence(cases, of_measures=False)
-    return with_note(tested, doubt, pl.col("p_value").is_not_null())
+    counts = totals(table).select(*table.keys, "positives", "negatives", "note")
+    is_known = pl.col("positives").is_not_null()
+    why = (
+        pl.when(~is_known)
+        .then(pl.lit(UNRANKED))
+        .otherwise(pl.coalesce(one_class_note(pl.col("positives"), pl.col("negatives")), REASON))
+    )
+    tested = attach(counts, found, table.keys, required=False).select(
+        *table.keys,
+        *(pl.when(is_known).then(name).alias(name) for name in RESULT),
+        "positives",
+        "negatives",
+        note=pl.coalesce(why, "note"),
+    )
+    if table.keys:
+        tested = tested.sort(table.keys, nulls_last=True)
+    doubt = dependence(cases)
+    return with_level(with_note(tested, doubt, pl.col("p_value").is_not_null()), level)
 
 
 def _tests(
-    curves: pl.DataFrame, keys: Sequence[str], score_prior: Prior, schema: dict[str, Any]
+    rows: pl.DataFrame,
+    keys: Sequence[str],
+    score_prior: Prior,
+    level: float,
+    schema: dict[str, Any],
 ) -> pl.DataFrame:
-    starts = curves.filter(pl.col(SCORE).is_null()).select(*keys, "positives", "negatives")
-    rows = [_test(cells, score_prior) for cells in parts_of(curves)]
-    numbers = pl.DataFrame(
-        rows, schema={name: schema[name] for name in (*RESULT, "note")}, orient="row"
-    )
-    return pl.concat([starts, numbers], how="horizontal").select(list(schema))
+    """The numbers of each key, and why one is null."""
+    if CLUSTER in rows.columns:
+        rows = rows.with_columns(pl.Series(CLUSTER, numbered(rows)))
+    parts = rows.partition_by(keys, maintain_order=True) if keys else [rows]
+    found = [
+        dict.fromkeys(schema)
+        | (part.select(keys).row(0, named=True) if keys else {})
+        | _test(scored_rows(part), score_prior, level)
+        for part in parts
+        if part.height
+    ]
+    return pl.DataFrame(found, schema=schema, orient="row")
+
+
+def _test(cases: ScoredCases, score_prior: Prior, level: float) -> dict[str, Any]:
+    ((score, truth, given),) = cases.by_model
+    weight = np.ones(len(score)) if given is None else given
+    positives, negatives = float(weight @ truth), float(weight @ ~truth)
+    if not (positives and negatives):
+        return {}
+    if score.min() < 0 or score.max() > 1:
+        return {REASON: NOT_PROBABILITIES}
+    moved = score_prior != OBSERVED
+    if moved:
+        score = reweighted(score, skew(float(score_prior)), negatives / positives)
+    found: dict[str, Any] = {
+        "prior": positives / (positives + negatives),
+        "mean_score": float(weight @ score / weight.sum()),
+    }
+    evidence = of_calibration(replace(cases, scores=[score]))
+    found |= _limits(evidence, level, of_slope=moved)
+    notes = [] if found["slope"] is not None else [NO_SLOPE]
+    if cases.clusters is not None or given is not None:
+        return found | {REASON: "; ".join([*notes, NO_TEST])}
+    test = recalibration(score, truth.astype(float), (~truth).astype(float), fitted_prior=moved)
+    if moved and min(positives, negatives) < FEW:
+        notes.append(TOO_FEW)
+    if test.impossible:
+        notes = [f"scores of 0 or 1 are wrong for {test.impossible:g} cases"]
+    return found | {
+        "statistic": test.statistic, "freedom": test.freedom, "p_value": test.p_value,
+        REASON: "; ".join(notes) or None,
+    }  # fmt: skip
+
+
+def _limits(evidence: Evidence, level: float, *, of_slope: bool) -> dict[str, float | None]:
+    """The estimates and limits of calibration, or limits `of_slope` alone."""
+    ends = np.stack([evidence.estimates, *evidence.limits(level)])[:, :, 0]
+    ends[:, 0] = np.exp(ends[:, 0])
+    if of_slope:
+        ends[1:, :-1] = np.nan
+    names = [f"{name}{end}" for end in ("", "_lower", "_upper") for name in OF_LINE]
+    return {
+        name: None if np.isnan(value) else float(value)
+        for name, value in zip(names, ends.ravel(), strict=True)
+    }
 
 
 def parts_of(curves: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -111,33 +211,6 @@ def parts_of(curves: pl.DataFrame) -> Iterator[pl.DataFrame]:
     starts = curves.with_row_index("at").filter(pl.col(SCORE).is_null())["at"].to_list()
     for start, end in pairwise([*starts, curves.height]):
         yield curves[start:end]
-
-
-def _test(curve: pl.DataFrame, score_prior: Prior) -> dict[str, Any]:
-    missing = unusable(curve)
-    if missing is not None:
-        return {"note": missing}
-    positives, negatives = curve.row(0, named=True)["positives"], curve["negatives"][0]
-    score, pos, neg = (curve[name][1:].to_numpy() for name in (SCORE, "pos", "neg"))
-    if score_prior != OBSERVED:
-        score = reweighted(score, skew(float(score_prior)), negatives / positives)
-    size = pos + neg
-    row = {
-        "prior": positives / (positives + negatives),
-        "mean_score": float(size @ score) / float(size.sum()),
-    }
-    test = recalibration(score, pos, neg, fitted_prior=score_prior != OBSERVED)
-    line = fitted_line(score, pos, neg)
-    note = None if line is not None else NO_SLOPE
-    if score_prior != OBSERVED and min(positives, negatives) < FEW:
-        note = "; ".join(filter(None, (note, TOO_FEW)))
-    if test.impossible:
-        note = f"scores of 0 or 1 are wrong for {test.impossible:g} cases"
-    intercept, slope = (None, None) if line is None else line
-    return row | {
-        "intercept": intercept, "slope": slope, "statistic": test.statistic,
-        "freedom": test.freedom, "p_value": test.p_value, "note": note,
-    }  # fmt: skip
 
 
 def unusable(curve: pl.DataFrame) -> str | None:

@@ -8,13 +8,13 @@ import polars as pl
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
+from polaroc.calibration.evidence import CALIBRATION, of_calibration
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import select_measures
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.uncertainty.calibration_evidence import CALIBRATION, of_calibration
 from polaroc.uncertainty.evidence import Evidence, quantile
 from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds

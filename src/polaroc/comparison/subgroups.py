@@ -12,6 +12,7 @@ from polaroc.base.columns import PROMISE, single_column, with_level
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
+from polaroc.calibration.evidence import CALIBRATION
 from polaroc.comparison.compared import doubted
 from polaroc.comparison.subgroup_parts import (
     COLUMNS,
@@ -36,12 +37,17 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.adjusted import by_largest_t
-from polaroc.uncertainty.calibration_evidence import CALIBRATION
 from polaroc.uncertainty.evidence import Evidence, all_pairs, pair_places
 from polaroc.uncertainty.parts import gap_limits, of_parts
 from polaroc.uncertainty.scored_cases import scored_by_key
 
 AREAS = (*default_measures(), *OF_CASES)
+RATES = ("recall", "tpr", "fpr", "precision", "posfrac", "cost")
+AT_A_THRESHOLD = Hint(
+    "that is of a threshold: give {points}, and the table has it.",
+    command_line="that is of a threshold: give --threshold 0.5, and the table has it.",
+    points=0.5,
+)
 # Of the largest difference, drawn on a scale on which few are enough.
 DRAWS = 10_000
 AS_BY_CHANCE = "subgroups are no further apart than chance puts them"
@@ -150,6 +156,10 @@ def subgroups(
     if points is None:
         refuse_unused("for thresholds", "points is None",
                       cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp))  # fmt: skip
+    if not cases.subgroup:
+        raise InvalidArgument(
+            "subgroup has no columns.", hint=Hint("name one: {subgroup}.", subgroup="sex")
+        )
     own = cases.collect()
     given = replace(own, subgroup=())
     wanted = _wanted(given, measures, _checked_priors(priors), over)
@@ -204,7 +214,9 @@ def _wanted(
     listed = listed_values(measures)
     names: list[Any] = [measures] if listed is None else listed
     for name in names:
-        check_choice("measures", name, (*AREAS, *CALIBRATION))
+        check_choice(
+            "measures", name, (*AREAS, *CALIBRATION), AT_A_THRESHOLD if name in RATES else None
+        )
         if name in CATALOG and CATALOG[name].at_priors and not priors:
             raise InvalidArgument(
                 f"measures has {name!r}, which depends on the share of positives, and priors is "

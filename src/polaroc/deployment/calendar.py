@@ -81,6 +81,11 @@ def _periods(times: pl.Series, every: str | None) -> pl.Series:
             hint="leave it out, for each value by itself, or make dates of them: "
             "pl.col(...).str.to_date().",
         )
+    if WHOLE.fullmatch(every):
+        raise InvalidArgument(
+            f"every is {every!r}, a length of numbers, and {times.name!r} is {times.dtype}.",
+            hint=EVERY,
+        )
     try:
         return times.dt.truncate(every).alias(PERIOD)
     except pl.exceptions.PolarsError as error:

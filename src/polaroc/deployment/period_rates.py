@@ -13,7 +13,11 @@ from polaroc.priors.grids import skew
 from polaroc.typing import Array
 from polaroc.uncertainty.influence import CaseInfluence
 
-RATES = ("tpr", "fpr", "precision", "posfrac", "cost")
+WORDS = {
+    "tpr": "recall", "fpr": "false positive rate", "precision": "precision",
+    "posfrac": "share called positive", "cost": "cost per case",
+}  # fmt: skip
+RATES = tuple(WORDS)
 
 
 def tidy_rates(judged: pl.DataFrame, keys: Sequence[str], level: float) -> pl.DataFrame:

@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.rounding import limit, p_value
 from polaroc.base.text_tables import html_lines, html_table, plain, table
+from polaroc.deployment.period_rates import WORDS
 from polaroc.measures.catalog import label
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Periods:
         if lines:
             return " ".join(lines)
         periods = self.table["period"].n_unique()
+        if periods == 1:
+            return "There is one period, and no change to be seen: give a shorter one."
         return f"Nothing shows that a measure changes over the {periods} periods."
 
     @property
@@ -117,10 +120,12 @@ def slope_in_words(slope: float, lower: float, upper: float) -> str:
 
 
 def _sentence(row: dict[str, object], keys: list[str]) -> str:
-    at = "" if row["prior"] is None else f" at {float(str(row['prior'])):.3g}"
+    measure = str(row["measure"])
+    free = row["prior"] is None or measure in ("tpr", "fpr")
+    at = "" if free else f" at {100 * float(str(row['prior'])):.3g} % positives"
     of = ", ".join(str(row[key]) for key in keys)
-    name = f"{label(str(row['measure']))}{at}{f' of {of}' if of else ''}"
-    return trend_in_words(row, name)
+    name = f"{WORDS.get(measure, label(measure))}{at}{f' of {of}' if of else ''}"
+    return trend_in_words(row, f"{name[0].upper()}{name[1:]}")
 
 
 def _trend_cells(result: Periods) -> tuple[list[str], list[list[object]]]:

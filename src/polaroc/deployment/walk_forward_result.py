@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.rounding import limit
 from polaroc.base.text_tables import html_lines, html_table, plain, table
-from polaroc.deployment.period_rates import RATES
+from polaroc.deployment.period_rates import RATES, WORDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 ABOUT = {
     "recall": "tpr", "fnr": "tpr", "fpr": "fpr", "specificity": "fpr", "precision": "precision",
     "posfrac": "posfrac", "capacity": "posfrac", "cost": "cost", "max_recall": "tpr",
-}  # fmt: skip
-WORDS = {
-    "tpr": "recall", "fpr": "false positive rate", "precision": "precision",
-    "posfrac": "share called positive", "cost": "cost per case",
 }  # fmt: skip
 
 

@@ -596,6 +596,12 @@ def require_roles(said: Mapping[str, Any], needed: Collection[str], names: Colle
         if said.get(role) is not None:
             continue
         found: dict[str, str] = dict(zip(NEEDED, usual_columns(names) or (), strict=False))
+        if {"threshold", "tp", "fp"} <= set(names):
+            raise InvalidArgument(
+                f"{role} is not given, and the table is a curve, to whose rows roles do not "
+                f"apply: {quoted(sorted(said))}.",
+                hint="give the predictions, with truth and score, or the curve alone.",
+            )
         raise InvalidArgument(
             f"{role} is not given, allowed are column names and Polars expressions; the table has "
             f"{quoted([*names]) or 'no columns'}.",

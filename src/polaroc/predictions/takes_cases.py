@@ -318,8 +318,13 @@ def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -
     """Refuse roles that would change the result of a function, and which it cannot honour."""
     refused = [role for role in described.said if role not in taken and role not in described.found]
     if refused:
+        else_to_do = [
+            words
+            for role, words in ELSEWHERE.items()
+            if role in refused and (role != "weight" or "count" in taken)
+        ]
+        leave = f"Leave {'it' if len(refused) == 1 else 'them'} out; it takes {', '.join(taken)}."
         raise InvalidArgument(
             f"{function} does not honour {quoted(refused)} yet, which would change its result.",
-            hint=" ".join(ELSEWHERE[role] for role in ELSEWHERE if role in refused)
-            + f" Leave {'it' if len(refused) == 1 else 'them'} out; it takes {', '.join(taken)}.",
+            hint=" ".join([*else_to_do, leave]),
         )

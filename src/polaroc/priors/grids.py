@@ -203,6 +203,8 @@ def prior_hint(value: object) -> str:
     >>> prior_hint("obs"), prior_hint(20)
     ("did you mean 'observed'?", 'a prior is a share: 20 % positives is 0.2.')
     """
+    if isinstance(value, str) and value == OBSERVED:
+        return "give the share of positives as a number, for example 0.05."
     if isinstance(value, str) and value and OBSERVED.startswith(value.lower()):
         return f"did you mean {OBSERVED!r}?"
     if is_number(value) and value == 0:

@@ -56,10 +56,17 @@ def counts(findings: Findings) -> str:
     audit = findings.audit
     if audit is None:
         return " · ".join(parts)
-    totals = ("rows", "positives")
+    totals = ("rows", "positives", "negatives")
     if findings.folds == 1 and all(audit[name].n_unique() == 1 for name in totals):
-        rows, positives = (int(audit[name][0]) for name in totals)
-        parts.append(f"{counted(rows, 'case')}, {positives:,} of them positive")
+        rows, positives, negatives = (float(audit[name][0]) for name in totals)
+        roles = findings.question.compared.cases
+        if roles.weight is None:
+            number = rows if roles.count is None else positives + negatives
+            positive = f"{positives:,.0f} of them positive"
+        else:
+            number = rows
+            positive = f"{percent(positives / (positives + negatives))} of their weight positive"
+        parts.append(f"{counted(int(number), 'case')}, {positive}")
     else:
         parts.append(counted(int(audit["rows"].sum()), "prediction"))
     return " · ".join(parts)

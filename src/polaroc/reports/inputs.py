@@ -125,7 +125,8 @@ def _rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:
     """The valid rows in private columns, named as in `like`, and how many others there are."""
     case = None if cases.case is None else column_name(cases.case, "case")
     cases, clusters = with_clusters(cases)
-    also = [*([] if case is None else [case]), *clusters]
+    subgroups = [*cases.table.lazy().select(*cases.subgroup).collect_schema()]
+    also = [*([] if case is None else [case]), *clusters, *cases.subgroup]
     predictions = read(cases, also=also, collected=True)
     names = {predictions.keys[0]: like.model}
     if case is not None and like.cases.case is not None:
@@ -133,7 +134,7 @@ def _rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:
     rows = keyed(
         predictions.valid_rows.collect().rename(names),
         truth=TRUTH, score=SCORE, model=like.model, fold=like.folds, case=case,
-        cluster=cases.cluster,
+        cluster=cases.cluster, subgroup=subgroups,
         count=None if cases.count is None else WEIGHT,
         weight=None if cases.weight is None else WEIGHT, score_prior=cases.score_prior,
         test_train_ratio=cases.test_train_ratio,

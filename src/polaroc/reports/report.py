@@ -119,9 +119,9 @@ def report(
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates
-        meet what is needed (costs cannot be promised); what it does is judged on
-        `cases`. A plain table has the same roles. Folds, whose models are fitted anew,
-        promise nothing.
+        meet what is needed (costs cannot be promised), in each `subgroup` where it has one;
+        what it does is judged on `cases`. A plain table has the same roles. Folds, whose models
+        are fitted anew, promise nothing.
     title
         Heading of the page.
     tell
@@ -192,7 +192,7 @@ def report(
     check_score_prior(cases.score_prior)
     _check_inputs(cases, over, tuning)
     if isinstance(tuning, Cases):
-        refuse_roles(tuning, "report(tuning=...)", COMPARED_BY)
+        refuse_roles(tuning, "report(tuning=...)", [*COMPARED_BY, "subgroup", "time"])
     divided, cases = cases, replace(cases, subgroup=())
     given = compared(with_model(cases))
     question = Question(
@@ -203,7 +203,7 @@ def report(
         findings = of_measures(question)
     else:
         rows, remarks = ranked_rows(given)
-        tuned = None if tuning is None else tuning_rows(tuning, cases, rows)
+        tuned = None if tuning is None else tuning_rows(tuning, divided, rows)
         question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
         findings = with_changes(of_predictions(question, priors, grid), given)
     written = page(findings, title, of_subgroups(divided, findings))

@@ -163,8 +163,8 @@ def _tuned(
         is_cost = need.kind == "cost"
         at = len(set(need.priors)) == 1 or need.kind == "recall"
         chosen = operating_points(
-            # A promise needs the clusters.
-            curves if tuning.cluster is None else tuning,
+            # A promise needs the clusters, and the subgroups in each of which it holds.
+            tuning if tuning.cluster is not None or tuning.subgroup else curves,
             need.kind, target=None if is_cost else need.value,
             priors=need.priors[:1] if at else None,
             over=None if at else (need.priors[0], need.priors[-1]),

@@ -55,6 +55,16 @@ class Moved(NamedTuple):
         """By how much the units move the difference of two models."""
         return [part[measure, first] - part[measure, second] for part in self.parts]
 
+    def freedom(self, apart: Sequence["Array"]) -> float:
+        """The degrees of freedom of the variance of a sum of influences (Satterthwaite 1946).
+
+        Few units that move it far tell its variance no better than so few do, less one.
+        """
+        whole = apart[0] + apart[1] if self.joint else np.concatenate(apart)
+        squares = whole**2
+        fourth = float((squares**2).sum())
+        return max(float(squares.sum()) ** 2 / fourth - 1, 1.0) if fourth > 0 else inf
+
     def covariance(self) -> "Array":
         """The covariance of all models: measures × models × models."""
         pairs = zip(self.factors, self.parts, strict=True)

@@ -174,25 +174,20 @@ def scored_by_key(
     own = replace(cases, cluster=cases.case) if alone else cases
     clustered = own.cluster is not None
     predictions = read(own, clustered=clustered)
-    valid, weights = predictions.valid_rows, predictions.sampled
+    valid = predictions.valid_rows
     if predictions.weighted:
-        valid = valid.filter(pl.col(WEIGHT) > 0) if weights else each_case(valid)
+        valid = valid.filter(pl.col(WEIGHT) > 0) if predictions.sampled else each_case(valid)
     rows = valid.collect()
     if clustered:
         check_clusters(rows[CLUSTER].null_count())
-        if alone and predictions.weighted and not weights:
+        if alone and predictions.weighted and not predictions.sampled:
             # Of a row that counts several, each is a case of its own.
             copy = pl.int_range(pl.len()).over(*keys, CLUSTER)
             rows = rows.with_columns(pl.struct(CLUSTER, copy.alias(PLACE)).alias(CLUSTER))
-        rows = rows.with_columns(within(pl.col(CLUSTER).rank("dense"), keys[:-1]) - 1)
-    return {
-        key: ScoredCases(
-            key, [key[-1]], [one[SCORE].to_numpy()], [one[TRUTH].to_numpy()],
-            [one[CLUSTER].to_numpy().astype(np.int64)] if clustered else None, True,
-            [one[WEIGHT].to_numpy()] if weights else None,
-        )
-        for key, one in rows.partition_by(keys, maintain_order=True, as_dict=True).items()
-    }  # fmt: skip
+        number = within(pl.col(CLUSTER).rank("dense"), keys[:-1]).cast(pl.Int64) - 1
+        rows = rows.with_columns(number.alias(CLUSTER))
+    parts = rows.partition_by(keys, maintain_order=True, as_dict=True)
+    return {key: scored_rows(one, key) for key, one in parts.items()}
 
 
 def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[pl.DataFrame]]:
@@ -245,6 +240,16 @@ def _scored(
         case is not None,
         [part[WEIGHT].to_numpy() for part in parts] if sampled else None,
     )
+
+
+def scored_rows(rows: pl.DataFrame, key: tuple[object, ...] = ()) -> ScoredCases:
+    """The cases of one model, from rows in private columns whose clusters are numbered."""
+    clusters = [rows[CLUSTER].to_numpy()] if CLUSTER in rows.columns else None
+    return ScoredCases(
+        key, [*key[-1:]] or [None], [rows[SCORE].cast(pl.Float64).to_numpy()],
+        [rows[TRUTH].to_numpy()], clusters, True,
+        [rows[WEIGHT].to_numpy()] if WEIGHT in rows.columns else None,
+    )  # fmt: skip
 
 
 def _written_out(counted: pl.DataFrame) -> pl.DataFrame:

@@ -39,7 +39,7 @@ def difference_limits(
     """
     assert evidence.moved is not None
     own, other = (float(evidence.estimates[0, place]) for place in pair)
-    reach = float(quantile(level, min(evidence.moved.counts) - 1))
+    reach = float(quantile(level, min(min(evidence.moved.counts) - 1, evidence.freedom)))
     width = reach * _std_error(evidence.moved, pair, measure)
     lower, upper = own - other - width, own - other + width
     if measure in AREAS:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from math import inf
+from itertools import combinations
+from math import inf, isinf
 from typing import Any
 
 import polars as pl
@@ -46,7 +47,27 @@ def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
             *pool.map(lambda own: of_cases(own[0], own[1], measures, own[2]), cases.by_model)
         ]
     same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
-    return of_influences(cases, influences, FITTED, same)
+    evidence = of_influences(cases, influences, FITTED, same)
+    # The AUC moves by no more than its share with any unit, unless weights differ.
+    uneven = [
+        place
+        for place, measure in enumerate(measures)
+        if cases.weights is not None or measure.bias_skew is not None
+    ]
+    return replace(evidence, freedom=_freedom(evidence, uneven))
+
+
+def _freedom(evidence: Evidence, measures: Sequence[int]) -> float:
+    """The fewest degrees of freedom of the differences of two models on some measures."""
+    moved = evidence.moved
+    if moved is None or isinf(evidence.freedom):
+        return evidence.freedom
+    apart = (
+        moved.freedom(moved.apart(first, second, measure))
+        for measure in measures
+        for first, second in combinations(range(len(evidence.models)), 2)
+    )
+    return min(evidence.freedom, *apart, inf)
 
 
 def of_thresholds(

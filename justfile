@@ -163,7 +163,7 @@ promises *ARGS:
 subgroups *ARGS:
     python tests/benchmarks/subgroups.py {{ARGS}}
 
-# Coverage of the limits of means over classes, by simulation: 400 samples take about 3 minutes.
+# Coverage of the limits of means over classes, by simulation: `--samples 400` takes about 5 minutes.
 macro *ARGS:
     python tests/benchmarks/macro.py {{ARGS}}
 

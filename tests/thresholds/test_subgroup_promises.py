@@ -129,6 +129,65 @@ def test_without_confidence_subgroups_have_no_bearing():
     assert_frame_equal(pr.operating_points(TABLE, **NAMES, subgroup="g", **asked), plain)
 
 
+LEADS = {"a": {"b": 2.4, "c": 1.6}, "b": {"a": 2.4, "c": 2.4}, "c": {"a": 2.0, "b": 2.4}}
+REST = {"alarms": ASKED["alarms"], "precision": {"constraints": {"precision": 0.3}, "priors": 0.2}}
+
+
+def classes(rng, size=400):
+    """Cases of three classes, whose kinds of negatives are at distances of their own."""
+    kind = np.repeat(["a", "b", "c"], [size // 2, size // 4, size // 4])
+    scores = {
+        own: rng.normal(size=size) - pl.Series(kind).replace_strict(leads | {own: 0.0}).to_numpy()
+        for own, leads in LEADS.items()
+    }
+    given = pr.cases({"kind": kind, **scores}, truth="kind", subgroup=pl.col("kind").alias("rest"))
+    return given.pipe(pr.one_vs_rest, scores=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("flipped", [False, True])
+@pytest.mark.parametrize("asked", [*REST, "recall"])
+def test_each_kind_of_the_rest_is_set_against_all_positives(asked, flipped, lazy):
+    asked, cases = (ASKED | REST)[asked], classes(np.random.default_rng(6))
+    table = cases.table
+    if flipped:
+        table = table.with_columns(~pl.col("truth"), -pl.col("score"))
+    # The same with a row for each pair of a case of the class and a kind of the others.
+    kinds = pl.DataFrame({"other": ["a", "b", "c"]})
+    written = table.join(kinds, how="cross").filter(
+        pl.col("other") != pl.col("class"),
+        (pl.col("rest") == pl.col("class")) | (pl.col("rest") == pl.col("other")),
+    )
+    roles = {"truth": "truth", "score": "score", "by": "class", "confidence": 0.9}
+    found = pr.operating_points(table.lazy() if lazy else table, subgroup="rest", **roles, **asked)
+    expected = pr.operating_points(written, subgroup="other", **roles, **asked)
+    assert expected["threshold"].null_count() == 0
+    rows = found.lazy().collect()
+    assert_frame_equal(rows.select("class", "threshold"), expected.select("class", "threshold"))
+    assert rows["promise"].str.contains("each subgroup by rest").all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", REST)
+def test_promises_hold_while_the_mix_of_the_rest_shifts(asked):
+    rng, samples = np.random.default_rng(7), 120
+    broken = {"in each": dict.fromkeys(LEADS, 0), "of all": dict.fromkeys(LEADS, 0)}
+    for _ in range(samples):
+        cases = classes(rng)
+        for way, given in (("in each", cases), ("of all", pr.cases(cases, subgroup=()))):
+            found = pr.operating_points(given, confidence=0.95, **REST[asked])
+            for own, threshold in found.select("class", "threshold").drop_nulls().iter_rows():
+                # Where the rest is of one kind alone, the mix is at an end.
+                recall = norm.sf(threshold)
+                alarms = max(norm.sf(threshold + lead) for lead in LEADS[own].values())
+                most = 0.2 if asked == "alarms" else 0.25 * recall * 0.7 / 0.3
+                broken[way][own] += alarms > most
+    allowed = 0.05 + 2 * (0.05 * 0.95 / samples) ** 0.5
+    assert max(broken["in each"].values()) / samples <= allowed
+    # What is promised of the mix at hand is broken by another.
+    assert max(broken["of all"].values()) / samples > 0.5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", ["recall", "precision"])
 def test_promises_of_subgroups_are_kept(asked):

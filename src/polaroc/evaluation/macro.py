@@ -94,8 +94,8 @@ def macro(
     `evaluate`, the numbers of cases of each class are taken as fixed, and so are the weights of
     `weighted`.
 
-    In simulations of three classes with 60 to 300 cases, limits at level 0.95 held in at least
-    0.93 of samples (``just macro``).
+    In simulations of three classes with 60 to 300 cases, also in patients and with weights, limits
+    at level 0.95 held in 0.95 to 1 of samples (400 each; ``just macro``).
 
     Examples
     --------

@@ -179,9 +179,11 @@ def operating_points(
     subgroup and whose negatives from another may have less precision than both). Of a recall
     alone, of false alarms alone and of a share called positive each subgroup has the whole
     error rate; else it is divided by their number (``just subgroups``). Informedness is promised in
-    each subgroup, not for a mix. Without `confidence` subgroups have no bearing. A promise holds
-    for all promised thresholds of a curve at once, so that any rule may choose among them. It is
-    one per curve: of several curves, such as models, each keeps its own with that probability. A
+    each subgroup, not for a mix. A subgroup that is all of a class counts in each of the others: so
+    of one class against the rest the promise holds for any mix of the rest. Without `confidence`
+    subgroups have no bearing. A promise holds for all promised thresholds of a curve at once, so
+    that any rule may choose among them. It is one per curve: of several curves, such as models,
+    each keeps its own with that probability. A
     plan with `confidence` holds a Python function.
 
     Examples

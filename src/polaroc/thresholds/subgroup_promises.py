@@ -13,18 +13,19 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import single_column
+from polaroc.base.columns import collect_like, key_expressions, single_column, within
 from polaroc.base.joins import attach, join_on
-from polaroc.base.private_columns import PLACE, private
+from polaroc.base.private_columns import PLACE, TRUTH, private
 from polaroc.curves.curve import curve as curve_of
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import SCORE, truth_column
 from polaroc.predictions.table import one_class_note
 from polaroc.thresholds.constraints import Constraints
 from polaroc.thresholds.design_effects import with_effects
 from polaroc.thresholds.promises import LACK, PROMISED, marked
 
 SUBGROUP, COLUMN, ORDER = private("subgroup"), private("column"), private("order")
+POS, NEG, SHARED = map(private, ("has_pos", "has_neg", "shared"))
 KEY = "subgroup"
 NONE_IN_ALL = "no threshold is promised in all subgroups at once"
 
@@ -117,9 +118,9 @@ def _surface(cases: Cases[Any], column: Any, priors: pl.LazyFrame, keys: list[st
     present = lazy.collect_schema().names()
     own = next(one for one in (KEY, *(f"{KEY}_{i}" for i in range(len(present) + 1)))
                if one not in present)  # fmt: skip
-    divided = replace(
-        cases, table=cases.table.with_columns(value.alias(own)), by=(*cases.by, own), subgroup=()
-    )
+    rows = lazy.with_columns(value.alias(own))
+    table: Any = collect_like(cases.table, _with_whole_classes(rows, cases, own))
+    divided = replace(cases, table=table, by=(*cases.by, own), subgroup=())
     curves = curve_of(replace(divided, cluster=())).lazy()
     at_priors = attach(curves, priors, keys)
     with_clusters = with_effects(at_priors, divided, [*keys, own])
@@ -127,6 +128,40 @@ def _surface(cases: Cases[Any], column: Any, priors: pl.LazyFrame, keys: list[st
         pl.lit(name).alias(COLUMN),
         pl.col(own).cast(pl.String).fill_null("null").alias(SUBGROUP),
     ).drop(own)
+
+
+def _with_whole_classes(rows: pl.LazyFrame, cases: Cases[Any], own: str) -> pl.LazyFrame:
+    """The rows, of which those of a subgroup that is all of a class count in every other one.
+
+    So it is where the subgroups are the kinds that make up the negatives: each is set against the
+    same positives.
+    """
+    expressions = key_expressions(cases.keys)
+    keys = [private(f"key_{i}") for i in range(len(expressions))]
+    truth: Any = cases.truth
+    named = rows.with_columns(
+        *(one.alias(key) for one, key in zip(expressions, keys, strict=True)),
+        single_column(truth, "truth", rows).alias(TRUTH),
+    )
+    label, _ = truth_column(named.collect_schema()[TRUTH], truth, cases.positive)
+    labelled = named.with_columns(label).cache()
+    parts = labelled.group_by(*keys, own).agg(
+        pl.col(TRUTH).any().alias(POS), pl.col(TRUTH).not_().any().alias(NEG)
+    )
+    pos, neg = pl.col(POS), pl.col(NEG)
+    all_pos, all_neg = (
+        class_of & ~other & (within(class_of.sum(), keys) == 1) & (within(pl.len(), keys) > 1)
+        for class_of, other in ((pos, neg), (neg, pos))
+    )
+    # Of two subgroups that are a class each, one stays.
+    is_shared = all_pos | (all_neg & ~within(all_pos.any(), keys))
+    known = parts.with_columns(is_shared.alias(SHARED)).cache()
+    others = known.filter(~pl.col(SHARED)).select(*keys, own, pl.col(own).alias(PLACE))
+    shared = known.filter(SHARED).select(*keys, own)
+    beside = attach(shared, others.select(*keys, PLACE), keys)
+    homes = pl.concat([others, beside.select(others.collect_schema().names())])
+    placed = join_on(labelled, homes, [*keys, own])
+    return placed.with_columns(pl.col(PLACE).alias(own)).drop(*keys, TRUTH, PLACE)
 
 
 def _checked(

@@ -175,23 +175,24 @@ def scored_by_key(
     if units and not cases.cluster and cases.case is not None:
         own, alone = replace(cases, cluster=(cases.case,)), True
     predictions = read(own, clustered=bool(own.cluster))
-    valid, weights = predictions.valid_rows, predictions.sampled
+    valid = predictions.valid_rows
     if predictions.weighted:
-        valid = valid.filter(pl.col(WEIGHT) > 0) if weights else each_case(valid)
+        valid = valid.filter(pl.col(WEIGHT) > 0) if predictions.sampled else each_case(valid)
     rows = valid.collect()
     numbers: list[str] = []
     if own.cluster:
-        if alone and predictions.weighted and not weights:
+        if alone and predictions.weighted and not predictions.sampled:
             # Of a row that counts several, each is a case of its own.
             copy = pl.int_range(pl.len()).over(*keys, CLUSTER)
             rows = rows.with_columns(pl.struct(CLUSTER, copy.alias(PLACE)).alias(CLUSTER))
         found = numbered(rows)
         numbers = [private(f"cluster_{place}") for place in range(len(found))]
         rows = rows.with_columns(map(pl.Series, numbers, found))
+    parts = rows.partition_by(keys, maintain_order=True, as_dict=True)
     return {
         key: scored_rows(one, key, [one[name].to_numpy() for name in numbers] or None)
-        for key, one in rows.partition_by(keys, maintain_order=True, as_dict=True).items()
-    }  # fmt: skip
+        for key, one in parts.items()
+    }
 
 
 def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[pl.DataFrame]]:

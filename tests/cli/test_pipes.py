@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from programs import program
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -157,7 +158,7 @@ def test_a_chart_goes_to_the_standard_output(predictions):
     assert "vega-lite" in json.loads(result.stdout)["$schema"]
 
 
-COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+COMMANDS = [*get_command(app).commands]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -311,7 +311,7 @@ def test_a_source_is_read_once_and_the_result_is_of_that_reading(make, step, eng
 def test_a_report_is_of_one_reading(tmp_path, monkeypatch):
     evidence = []
     page = import_module("polaroc.reports.report")
-    monkeypatch.setattr(page, "page", lambda found, title: evidence.append(found) or "")
+    monkeypatch.setattr(page, "page", lambda found, *_, **__: evidence.append(found) or "")
     source, asked = Source(predictions), {**NAMES, "over": OVER, "test_train_ratio": 0.25}
     pr.report(source.frame, **asked, path=tmp_path / "one.html")
     pr.report(source.only_reading, **asked, path=tmp_path / "two.html")

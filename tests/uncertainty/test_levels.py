@@ -56,6 +56,10 @@ CALLS = {
     "subgroups": lambda **at: (
         pr.subgroups(ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at).parts
     ),
+    "check_calibration": lambda **at: pr.check_calibration(ONE, **NAMES, **at),
+    "macro": lambda **at: pr.macro(
+        pr.cases(ONE, **NAMES, by="day", case="case"), "day", measures="auc", **at
+    ),
     "roc_band": lambda **at: pr.roc_band(CURVES, 5, **at),
     "pr_band": lambda **at: pr.pr_band(pr.surface(CURVES, 0.2), 5, **at),
     "mean_roc": lambda **at: pr.mean_roc(CURVES, n=5, interval="t", **at),

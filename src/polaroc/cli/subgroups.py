@@ -30,7 +30,7 @@ def subgroups(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what models do in each subgroup, and which gaps are more than chance.
+    """Show what models do in each subgroup, and which gaps are real.
 
     Example: polaroc subgroups test.parquet --truth label --score p --subgroup site
     --cluster patient --threshold 0.31 --prior 0.05

@@ -161,7 +161,9 @@ def _with_whole_classes(rows: pl.LazyFrame, cases: Cases[Any], own: str) -> pl.L
     beside = attach(shared, others.select(*keys, PLACE), keys)
     homes = pl.concat([others, beside.select(others.collect_schema().names())])
     placed = join_on(labelled, homes, [*keys, own])
-    return placed.with_columns(pl.col(PLACE).alias(own)).drop(*keys, TRUTH, PLACE)
+    # The labels may be a column of the rows.
+    made = [name for name in (*keys, TRUTH, PLACE) if name not in rows.collect_schema()]
+    return placed.with_columns(pl.col(PLACE).alias(own)).drop(made)
 
 
 def _checked(

@@ -20,6 +20,15 @@ def test_a_period_has_the_measures_of_its_rows():
     assert_frame_equal(found, expected.select(found.columns))
 
 
+def test_a_count_stands_for_so_many_rows():
+    counted = TABLE.with_columns(n=pl.int_range(pl.len()) % 3)
+    rows = counted.select(pl.exclude("n").repeat_by("n")).explode(pl.all(), empty_as_null=False)
+    asked = ROLES | {"points": 1.0, "cluster": "patient"}
+    found, expected = pr.periods(counted, **asked, count="n"), pr.periods(rows, **asked)
+    assert_frame_equal(found.table, expected.table, check_dtypes=False)
+    assert_frame_equal(found.trends, expected.trends)
+
+
 def test_measures_are_taken_at_one_prior_and_rates_at_the_same():
     found = pr.periods(TABLE, **ROLES, points=1.0, measures=["auprec", "brier"],
                        score_prior=0.5).table  # fmt: skip
@@ -164,7 +173,7 @@ def test_it_is_printed():
         ("every is 3, allowed are durations", {"every": 3}),
         ("cost_fn is for points, and points is None", {"cost_fn": 2}),
         ("level is 95", {"level": 95}),
-        (r"(?s)periods does not honour 'weight'.*Hint: Leave it out", {"weight": "patient"}),
+        (r"(?s)periods does not honour 'weight'.*name them as count", {"weight": "patient"}),
     ],
 )
 def test_what_makes_no_sense_is_refused(match, roles):

@@ -21,9 +21,9 @@ from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, select_measures
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases, refuse_crossed, with_clusters
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns, RoleName
+from polaroc.predictions.roles import BESIDE, OF_COUNTS, Columns, RoleName
 from polaroc.predictions.row_checks import SCORE, check_clusters
-from polaroc.predictions.table import read
+from polaroc.predictions.table import each_case, read
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import OBSERVED, resolve_priors
 from polaroc.thresholds.apply_thresholds import apply_thresholds
@@ -32,13 +32,8 @@ from polaroc.typing import Array, Prior, Priors, Table
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.trends import ENDS, Trend, of_periods, trend
 
-# Each row is one case in the line through periods.
-BY_PERIOD: tuple[RoleName, ...] = (
-    *(role for role in COUNTED_BY if role not in ("count", "weight")),
-    "cluster",
-    "time",
-    "score_prior",
-)
+# The line through periods is one of cases.
+BY_PERIOD: tuple[RoleName, ...] = (*OF_COUNTS, "cluster", "time", "score_prior")
 NO_BEARING: tuple[RoleName, ...] = tuple(role for role in BESIDE if role not in BY_PERIOD)
 DEFAULT = ("auc", "auprec")
 FEW = "two periods do not tell how much periods differ beyond chance"
@@ -197,7 +192,9 @@ def rows_of_periods(
     """The valid rows with keys, period, cluster, and the columns kept `also`."""
     refuse_crossed(cases)
     named, clusters = with_clusters(cases)
-    rows = read(named, also=[*clusters, *also], collected=True).valid_rows.collect()
+    predictions = read(named, also=[*clusters, *also], collected=True)
+    valid = predictions.valid_rows
+    rows = (each_case(valid) if predictions.weighted else valid).collect()
     if clusters:
         check_clusters(rows[clusters[0]].null_count())
         rows = rows.with_columns((pl.col(clusters[0]).rank("dense") - 1).alias(CLUSTER))

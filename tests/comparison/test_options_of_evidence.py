@@ -164,7 +164,9 @@ NO_BEARING = {
     # What is asked for beside is not over a range.
     "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap", "gate, halves"},
     # Numbers without limits.
-    "cluster": {"evaluate", "apply_thresholds, no intervals"},
+    # Folds say how sure it is.
+    "cluster": {"evaluate", "apply_thresholds, no intervals", "compare, folds", "compare, halves",
+                "choose, folds", "choose, halves", "gate, folds", "gate, halves"},
 }
 
 

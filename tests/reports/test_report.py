@@ -456,7 +456,6 @@ def test_copies_of_cases_in_clusters_tell_a_report_no_more_than_the_cases(place)
     [
         ({"case": None}, "no column was named that says which rows are of the same case"),
         ({"fold": "fold", "case": None}, "needs the ratio of test to training cases"),
-        ({"weight": "w", "case": "case"}, "takes no weights"),
         ({"fold": "fold", "case": None, "positive": True}, "needs the ratio"),
     ],
 )

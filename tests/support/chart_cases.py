@@ -43,6 +43,13 @@ def divided(table: pl.DataFrame):
     return pr.subgroups(table, **names, subgroup="fold", points=points, priors=0.1)
 
 
+def by_period(table: pl.DataFrame) -> pl.DataFrame:
+    """Measures in three periods."""
+    names = {"truth": "truth", "score": "score", "model": "model", "fold": None}
+    third = table.with_columns(third=pl.int_range(pl.len()) % 3)
+    return pr.periods(third, **names, time="third", measures="auc").table
+
+
 def watched(table: pl.DataFrame) -> pl.DataFrame:
     """Three days in use, on the last of which all scores are high."""
     days = table.select("model", "score", day=pl.int_range(pl.len()) % 3 + 1)
@@ -113,5 +120,6 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),
     "pairs": lambda table: pr.charts.pairs(comparison(table)),
     "subgroups": lambda table: pr.charts.subgroups(divided(table)),
+    "periods": lambda table: pr.charts.periods(by_period(table)),
     "interaction": lambda table: pr.charts.interaction(measures(table)),
 }

@@ -126,12 +126,6 @@ OF_COUNTS: dict[str, Callable[..., pl.DataFrame]] = {
         pr.cases(table, **NAMES, **roles), constraints={"recall": 0.5}, confidence=0.9
     ),
 }
-# Where cases are taken for independent.
-REFUSED: dict[str, Callable[..., object]] = {
-    "compare, folds": lambda **roles: pr.compare(
-        TABLE.with_columns(fold=pl.col("row") % 2), "auc", **NAMES, **roles, fold="fold"
-    ),
-}  # fmt: skip
 
 
 def widths(table: pl.DataFrame) -> "np.ndarray":
@@ -234,12 +228,6 @@ def test_parts_of_a_weighted_case_in_a_cluster_say_what_it_says(name):
 def test_sampling_weights_are_refused_where_cases_are_counted(name):
     with pytest.raises(PolarocError, match=r"(?s)does not honour 'weight'.*name them as count"):
         OF_COUNTS[name](TABLE, case="row", weight=pl.lit(2.5))
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_clusters_are_refused_where_cases_must_be_independent(name):
-    with pytest.raises(PolarocError, match="cluster"):
-        REFUSED[name](case="row", cluster="row")
 
 
 @pytest.mark.usefixtures("words_only")

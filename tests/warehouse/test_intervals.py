@@ -22,20 +22,18 @@ def assert_alike(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(found.sort(order), expected.sort(order), rel_tol=0, abs_tol=1e-9)
 
 
-# One table for every method and for counted and fractional weights: keys tell them apart. Here
-# fractional ones are refused, there their estimates have a note.
+# One table for every method, with single and counted cases: keys tell them apart.
 def test_intervals_are_those_of_polars(engine: Engine):
     table = pl.concat(
         [
-            predictions(31).with_columns(weight=pl.lit(1.0)),
-            predictions(32, weights=True).with_columns(
-                model=pl.lit("fractional"), weight=pl.col("weight").replace(0.1, None)
+            predictions(31).with_columns(n=pl.lit(1)),
+            predictions(33, 60).with_columns(
+                model=pl.lit("counted"), n=pl.when(pl.int_range(pl.len()) > 0).then(2)
             ),
-            predictions(33, 60).with_columns(model=pl.lit("counted"), weight=pl.lit(2.0)),
         ]
     )
     uploaded = engine.table(table)
-    asked = COLUMNS | {"weight": "weight", "nulls": "drop", "priors": ["observed", 0.1]}
+    asked = COLUMNS | {"count": "n", "nulls": "drop", "priors": ["observed", 0.1]}
     # All of them are finished here, from the same cells.
     every = ALL_CASES and engine.name == "duckdb"
     methods = ("percentile", "wald", "logit") if every else ("logit",)
@@ -43,33 +41,24 @@ def test_intervals_are_those_of_polars(engine: Engine):
         how = {"intervals": method, "level": 0.9}
         if method == "percentile":
             how["measures"] = ["auc"]
-        found = there(uploaded, **asked, **how)
-        counts = pl.col("model") != "fractional"
-        expected = pr.evaluate(table.filter(counts), **asked, **how)
-        assert_alike(found.filter(counts), expected)
-        without = found.filter(~counts)
-        estimates = pr.evaluate(table.filter(~counts), **asked, measures=how.get("measures"))
-        assert_alike(without.select(estimates.columns).drop("note"), estimates.drop("note"))
-        assert without.select("lower", "upper", "std_error").null_count().row(0) == (
-            (without.height,) * 3
-        )
-        assert without["note"].str.contains("not counts").all()
-    assert expected["lower"].is_not_null().any()
+        expected = pr.evaluate(table, **asked, **how)
+        assert_alike(there(uploaded, **asked, **how), expected)
+        assert expected["lower"].is_not_null().any()
 
 
-@pytest.mark.parametrize(("ranges", "weight"), [(None, None), ([-0.5, 0.5], "weight")], ids=str)
-def test_intervals_of_one_curve_are_those_of_polars(engine: Engine, ranges, weight):
+@pytest.mark.parametrize(("ranges", "count"), [(None, None), ([-0.5, 0.5], "weight")], ids=str)
+def test_intervals_of_one_curve_are_those_of_polars(engine: Engine, ranges, count):
     table = predictions(34).with_columns(weight=pl.lit(3.0))
-    asked = {"truth": "truth", "score": "score", "weight": weight, "intervals": "logit"}
+    asked = {"truth": "truth", "score": "score", "count": count, "intervals": "logit"}
     found = there(engine.table(table), **asked, ranges=ranges)
     expected = pr.evaluate(table, **asked)
     assert_same(found.drop("std_error"), expected.drop("std_error"))
 
 
 @pytest.mark.elsewhere
-def test_weights_may_exceed_whole_numbers_of_64_bits(engine: Engine):
-    table = predictions(37).with_columns(weight=pl.lit(2.0**100))
-    asked = {"truth": "truth", "score": "score", "weight": "weight", "intervals": "logit"}
+def test_counts_may_be_large(engine: Engine):
+    table = predictions(37).with_columns(weight=pl.lit(2.0**40))
+    asked = {"truth": "truth", "score": "score", "count": "weight", "intervals": "logit"}
     found, expected = there(engine.table(table), **asked), pr.evaluate(table, **asked)
     assert_same(found.drop("std_error"), expected.drop("std_error"))
 

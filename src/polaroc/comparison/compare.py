@@ -142,7 +142,8 @@ def compare(
     the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
 
     On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
-    Student's t. Over folds clusters are refused: the folds tell how sure that is.
+    Student's t. Over folds the folds tell how sure that is; a cluster of which a fold tests some
+    cases and has trained on others is named in `warnings`.
 
     With `halves` the means have the covariance V/2, V half the mean square of the difference
     between the two halves of a split, which is unbiased at half the cases for any learner;

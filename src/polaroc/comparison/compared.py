@@ -1,17 +1,19 @@
 """What is compared: predictions of several models, or measures of them."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import column_name
-from polaroc.base.private_columns import HAVE, SIZE
+from polaroc.base.columns import column_name, single_column
+from polaroc.base.joins import join_on
+from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
 from polaroc.base.text import capitalised
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, alike, of_measures, opened
 from polaroc.predictions.dependence import dependence
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import with_row_cases
 from polaroc.typing import Table
 from polaroc.uncertainty.scored_cases import common_cases_of, model_column, refuse_twice
@@ -28,7 +30,7 @@ class Compared:
     cases: Cases[pl.DataFrame]
     model: str
     folds: tuple[str, ...]
-    left_out: tuple[str, ...] = ()  # what is to be said of cases that not all models scored
+    left_out: tuple[str, ...] = ()  # what is to be said of cases left out, and of leaks
 
     @property
     def are_measures(self) -> bool:
@@ -75,6 +77,13 @@ class Compared:
         return per_fold / (number - per_fold) if per_fold < number else None
 
 
+# Where every case that a fold does not test is trained on, as by any way to split them.
+LEAK = (
+    "Of {} values of {} a fold tests some cases and has trained on others, which makes its scores "
+    "too good. Keep each in one fold, as scikit-learn's StratifiedGroupKFold does."
+)
+
+
 def compared(cases: Cases[Any]) -> Compared:
     """The table in memory, with the columns of its models and folds; raise where there is no model.
 
@@ -102,19 +111,33 @@ def compared(cases: Cases[Any]) -> Compared:
                 f"{without} rows have no fold.", hint="fill it in, or leave these rows out."
             )
         _refuse_repeated_cases(own, model, folds)
-        if own.cluster:
-            raise InvalidArgument(
-                "cluster is given, and models are compared over several folds: the folds tell how "
-                "sure that is, and not the cases.",
-                hint="leave it out, and let no cluster be in training and test cases of one fold.",
-            )
     if own.scores and own.case is None and not folds:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
+    leaks = tuple(_leaks(own, folds)) if folds else ()
     if own.nulls != "drop":
-        return Compared(own, model, folds)
+        return Compared(own, model, folds, leaks)
     own, said = common_cases_of(own, model)
-    return Compared(own, model, folds, () if said is None else (said,))
+    return Compared(own, model, folds, leaks if said is None else (*leaks, said))
+
+
+def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> Iterator[str]:
+    """Sentences on clusters of which a fold tests some cases, and has trained on the others."""
+    if cases.case is None:
+        return
+    named = single_column(cases.case, "case", cases.table.lazy()).alias(CASE)
+    for one in cases.cluster:
+        value = single_column(one, "cluster", cases.table.lazy()).alias(CLUSTER)
+        rows = cases.table.select(*folds, named, value)
+        whole, tested = (
+            rows.group_by(CLUSTER, *also).agg(pl.col(CASE).n_unique().alias(name))
+            for also, name in (((), SIZE), (folds, HAVE))
+        )
+        parts = join_on(tested, whole, [CLUSTER]).filter(pl.col(HAVE) < pl.col(SIZE))
+        if torn := parts[CLUSTER].n_unique():
+            yield LEAK.format(
+                f"{torn:,} of {whole.height:,}", quoted(column_names_of([one])) or "the cluster"
+            )
 
 
 def doubted(cases: Cases[pl.DataFrame]) -> list[str]:

@@ -9,10 +9,11 @@ RNG = np.random.default_rng(4)
 ROWS = pl.DataFrame({"row": np.arange(240), "patient": np.arange(240) // 4}).with_columns(
     truth=pl.Series(RNG.random(240) < 0.4)
 )
+NOISE = {name: pl.Series(RNG.normal(size=240)) for name in "AB"}
 TABLE = pl.concat(
-    ROWS.with_columns(model=pl.lit(name), score=pl.Series(RNG.normal(size=240)) + 2 * pl.col("truth"))
-    for name in "AB"
-)  # fmt: skip
+    ROWS.with_columns(model=pl.lit(name), score=noise + 2 * pl.col("truth"))
+    for name, noise in NOISE.items()
+)
 # Each patient in one of five folds; rows in five folds; hold-outs of patients, and of rows.
 WHOLE, TORN = pl.col("patient") % 5, pl.col("row") % 5
 

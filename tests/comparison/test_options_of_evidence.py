@@ -165,8 +165,16 @@ NO_BEARING = {
     "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap", "gate, halves"},
     # Numbers without limits.
     # Folds say how sure it is.
-    "cluster": {"evaluate", "apply_thresholds, no intervals", "compare, folds", "compare, halves",
-                "choose, folds", "choose, halves", "gate, folds", "gate, halves"},
+    "cluster": {
+        "evaluate",
+        "apply_thresholds, no intervals",
+        "compare, folds",
+        "compare, halves",
+        "choose, folds",
+        "choose, halves",
+        "gate, folds",
+        "gate, halves",
+    },
 }
 
 

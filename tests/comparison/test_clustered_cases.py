@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidPredictions
+from polaroc.errors import InvalidPredictions
 
 RNG = np.random.default_rng(7)
 ROWS = 240
@@ -121,12 +121,6 @@ def test_rates_of_independent_cases_are_not_quoted_of_clusters():
     said = pr.gate(in_clusters(), **roles, **asked).warnings
     assert any("for independent cases only" in line for line in said)
     assert not any("in simulation" in line for line in said)
-
-
-def test_models_fitted_anew_take_no_clusters():
-    table = TABLE.with_columns(fold=pl.col("patient") % 3)
-    with pytest.raises(InvalidArgument, match=r"(?s)cluster is given.*several folds"):
-        pr.compare(table, "auc", **WIDE, cluster="patient", case="patient")
 
 
 def test_promises_of_a_choice_know_the_clusters_of_the_tuning_cases():

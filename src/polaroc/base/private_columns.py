@@ -32,7 +32,7 @@ SAME, SHARES, SOUGHT = _columns("same shares sought")
 DRAW, LIMITS_NOTE = _columns("draw limits_note")
 
 # Measures by model, fold and prior.
-MODEL, BLOCK, BLOCKS, FOLD, LACKING = _columns("model block blocks fold lacking")
+MODEL, BLOCK, FOLD, LACKING = _columns("model block fold lacking")
 VALUE, AT, HAVE, SPREAD, RESPONSE, LEVEL = _columns("value at have spread response level")
 
 # Charts.

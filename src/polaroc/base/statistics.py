@@ -82,20 +82,6 @@ def legendre(n: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return tuple(nodes.tolist()), tuple(weights.tolist())
 
 
-def logit_ends(estimate: pl.Expr, width: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Limits around an estimate, `width` to either side of it on the scale of log-odds.
-
-    Examples
-    --------
-    >>> low, high = logit_ends(pl.lit(0.5), pl.lit(1.0))
-    >>> pl.select((low + high).round(12)).item()
-    1.0
-    """
-    odds = estimate / (1 - estimate)
-    factor = width.exp()
-    return 1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))
-
-
 def student(freedom: pl.Expr, level: float) -> pl.Expr:
     """The quantile of Student's t that holds `level` between itself and its negative.
 

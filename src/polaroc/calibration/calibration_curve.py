@@ -1,18 +1,18 @@
 """How often scores are right, with bands for how far calibrated scores would be off."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
 from polaroc.base.columns import curve_keys, with_level
 from polaroc.base.lazy import np
-from polaroc.calibration.check_calibration import parts_of, unusable
 from polaroc.curves.curve import in_order
 from polaroc.curves.hull import hull_vertices
 from polaroc.curves.whole import takes_curve
-from polaroc.measures.scoring import check_score_prior
-from polaroc.predictions.row_checks import SCORE
+from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
+from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.priors.grids import OBSERVED, reweighted, skew, some_priors
 from polaroc.typing import Array, Prior, Priors
 
@@ -85,7 +85,7 @@ def calibration_curve(
     def of_curves(table: pl.DataFrame) -> pl.DataFrame:
         parts = [
             _of_curve(part, keys, resolved, score_prior, (level, draws, seed))
-            for part in parts_of(table)
+            for part in _parts(table)
         ]
         empty = pl.DataFrame(schema=schema)
         return pl.concat(
@@ -96,6 +96,25 @@ def calibration_curve(
     return with_level(found, level)
 
 
+def _parts(curves: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Each curve of a sorted table, with its anchor."""
+    starts = curves.with_row_index("at").filter(pl.col(SCORE).is_null())["at"].to_list()
+    for start, end in pairwise([*starts, curves.height]):
+        yield curves[start:end]
+
+
+def _unusable(curve: pl.DataFrame) -> str | None:
+    """Why the scores of a curve cannot be taken as probabilities, None where they can."""
+    positives, negatives = curve["positives"][0], curve["negatives"][0]
+    if positives is None:
+        return UNRANKED
+    if not positives or not negatives:
+        absent = [name for name in ("positives", "negatives") if not curve[name][0]]
+        return " and ".join(f"no {name}" for name in absent)
+    inside: bool = curve[1:].select(pl.col(SCORE).is_between(0, 1).all()).item()
+    return None if inside else NOT_PROBABILITIES
+
+
 def _of_curve(
     curve: pl.DataFrame,
     keys: Sequence[str],
@@ -104,7 +123,7 @@ def _of_curve(
     band: tuple[float, int, int],
 ) -> pl.DataFrame:
     """The rows of one curve."""
-    key, missing = curve[:1].select(keys), unusable(curve)
+    key, missing = curve[:1].select(keys), _unusable(curve)
     if missing is not None:
         blank = {name: pl.lit(None, pl.Float64) for name in NUMBERS}
         count = pl.lit(None, curve.schema["pos"]).alias("cases")

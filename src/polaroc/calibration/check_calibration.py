@@ -1,8 +1,7 @@
 """Whether scores are probabilities: a test of calibration that holds at every prior."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Unpack
 
 import polars as pl
@@ -11,7 +10,7 @@ from polaroc.base.checks import check_share
 from polaroc.base.columns import check_keys, with_level
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, WEIGHT, private
+from polaroc.base.private_columns import CLUSTER, private
 from polaroc.calibration.evidence import of_calibration
 from polaroc.calibration.score_test import recalibration
 from polaroc.curves.keys import totals
@@ -19,8 +18,8 @@ from polaroc.measures.scoring import NOT_PROBABILITIES
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.row_checks import SCORE, UNRANKED
-from polaroc.predictions.table import each_case, one_class_note, read
+from polaroc.predictions.row_checks import UNRANKED
+from polaroc.predictions.table import one_class_note, read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import OBSERVED, reweighted, skew
 from polaroc.typing import Prior
@@ -89,8 +88,8 @@ def check_calibration(
     Limits are those of other samples of cases, in which the share of positives varies, too:
     Student's t with the variance of the influences of cases, with clusters of their sums, and one
     degree of freedom less than the rarer class has cases or clusters; those of the ratio on its
-    logarithm. With clusters or sampling weights there is no test: of twenty clusters the one from
-    sums of scores rejected calibrated scores in 17 to 19 % of samples.
+    logarithm. With clusters or sampling weights there is no test: the one from sums of scores
+    rejects calibrated scores too often where clusters are few.
 
     A score of 0 for a positive, or of 1 for a negative, refutes calibration without a
     test: `p_value` is 0. A large p-value is no proof of calibration; with few cases it
@@ -113,9 +112,7 @@ def check_calibration(
     check_share("level", level)
     table = read(cases, clustered=bool(cases.cluster), crossed=True)
     check_keys(table.keys, also=[*RESULT, "level"])
-    rows = table.valid_rows
-    if table.weighted:
-        rows = rows.filter(pl.col(WEIGHT) > 0) if table.sampled else each_case(rows)
+    rows = table.cases
     kinds = rows.collect_schema()
     schema = {key: kinds[key] for key in table.keys} | RESULT | {REASON: pl.String()}
     found = rows.map_batches(
@@ -205,22 +202,3 @@ def _limits(evidence: Evidence, level: float, *, of_slope: bool) -> dict[str, fl
         name: None if np.isnan(value) else float(value)
         for name, value in zip(names, ends.ravel(), strict=True)
     }
-
-
-def parts_of(curves: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Each curve of a sorted table, with its anchor."""
-    starts = curves.with_row_index("at").filter(pl.col(SCORE).is_null())["at"].to_list()
-    for start, end in pairwise([*starts, curves.height]):
-        yield curves[start:end]
-
-
-def unusable(curve: pl.DataFrame) -> str | None:
-    """Why the scores of a curve cannot be taken as probabilities, None where they can."""
-    positives, negatives = curve["positives"][0], curve["negatives"][0]
-    if positives is None:
-        return UNRANKED
-    if not positives or not negatives:
-        absent = [name for name in ("positives", "negatives") if not curve[name][0]]
-        return " and ".join(f"no {name}" for name in absent)
-    inside: bool = curve[1:].select(pl.col(SCORE).is_between(0, 1).all()).item()
-    return None if inside else NOT_PROBABILITIES

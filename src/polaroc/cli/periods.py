@@ -1,5 +1,6 @@
 """`polaroc periods`: measures by period, and whether they have a trend."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +16,6 @@ from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import print_json, progress, show_results
 from polaroc.deployment.periods import periods as function
 from polaroc.deployment.periods_result import periods_parts
-
-TABLES = ("table", "trends")
 
 
 @command(function)
@@ -44,24 +43,42 @@ def periods(
     Example: polaroc periods predictions.parquet --truth label --score p --time day --every 1mo
     --measure auc --threshold 0.31
     """
+    given: dict[str, Any] = {}
+    if threshold is not None or points is not None:
+        given["points"], _ = points_in_use(threshold, points, call)
+    run(
+        call, given, folder, force=force, as_json=as_json, tables=("table", "trends"),
+        shown=periods_parts, drawn="periods",
+    )  # fmt: skip
+
+
+def run(
+    call: Call,
+    given: dict[str, Any],
+    folder: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
+    tables: Sequence[str],
+    shown: Callable[[Any], Any],
+    drawn: str,
+) -> None:
+    """Show the result by period, and write its tables and a chart to a folder."""
     output = None if folder is None else Output(folder, force, one_table=False)
     if output is not None:
         output.check()
     cases = call.in_memory
-    given: dict[str, Any] = {}
-    if threshold is not None or points is not None:
-        given["points"], _ = points_in_use(threshold, points, call)
     with progress() as say:
         say("measuring")
         result = call(cases, **given)
         if output is not None:
             with output.staging() as staging:
-                for name in TABLES:
+                for name in tables:
                     table = escape_spreadsheet(getattr(result, name))
                     table.write_csv(staging / f"{name}.csv")
-                export(chart(result.table), staging, "periods")
+                export(chart(result.table), staging, drawn)
     if as_json:
-        shown = {name: getattr(result, name) for name in TABLES}
-        print_json({"answer": result.answer, **shown}, result.warnings)
+        found = {name: getattr(result, name) for name in tables}
+        print_json({"answer": result.answer, **found}, result.warnings)
         return
-    show_results(periods_parts(result), folder)
+    show_results(shown(result), folder)

@@ -30,7 +30,7 @@ def subgroups(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what models do in each subgroup, and which gaps are real.
+    """Show each subgroup, and which gaps are more than chance.
 
     Example: polaroc subgroups test.parquet --truth label --score p --subgroup site
     --cluster patient --threshold 0.31 --prior 0.05

@@ -23,7 +23,7 @@ from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases, refuse_crossed, with_clusters
 from polaroc.predictions.roles import BESIDE, OF_COUNTS, Columns, RoleName
 from polaroc.predictions.row_checks import SCORE, check_clusters
-from polaroc.predictions.table import each_case, read
+from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import OBSERVED, resolve_priors
 from polaroc.thresholds.apply_thresholds import apply_thresholds
@@ -192,9 +192,7 @@ def rows_of_periods(
     """The valid rows with keys, period, cluster, and the columns kept `also`."""
     refuse_crossed(cases)
     named, clusters = with_clusters(cases)
-    predictions = read(named, also=[*clusters, *also], collected=True)
-    valid = predictions.valid_rows
-    rows = (each_case(valid) if predictions.weighted else valid).collect()
+    rows = read(named, also=[*clusters, *also], collected=True).cases.collect()
     if clusters:
         check_clusters(rows[clusters[0]].null_count())
         rows = rows.with_columns((pl.col(clusters[0]).rank("dense") - 1).alias(CLUSTER))

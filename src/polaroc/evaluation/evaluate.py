@@ -62,8 +62,8 @@ def evaluate(
         Confidence intervals for the sampling error of the test set: ``"logit"`` or ``"wald"``,
         as in `intervals`; ``"percentile"``, as in `bootstrap`, which is slower.
         ``None``: none. With a `cluster`, cases of one cluster are not taken for independent.
-        Weights must then be counts of cases; interpolation ``"hull"`` and `memory`
-        are not allowed.
+        With a `weight` each row is one observation, however much it weighs. Interpolation
+        ``"hull"`` and `memory` are not allowed.
     level
         Nominal coverage of the intervals, in (0, 1).
     measures

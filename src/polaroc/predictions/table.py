@@ -76,6 +76,14 @@ class Predictions:
         return rows.drop(ROW_ERROR)
 
     @property
+    def cases(self) -> pl.LazyFrame:
+        """Valid rows, one for each case that they count; of sampled ones those that weigh any."""
+        if not self.weighted:
+            return self.valid_rows
+        weighing = self.valid_rows.filter(pl.col(WEIGHT) > 0)
+        return weighing if self.sampled else each_case(weighing)
+
+    @property
     def validated(self) -> "Predictions":
         """The same predictions once an audit has excluded fatal errors."""
         possible = [kind for kind in self.possible_errors if kind not in self.fatal]

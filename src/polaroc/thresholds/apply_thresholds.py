@@ -113,10 +113,9 @@ def apply_thresholds(
 
     Notes
     -----
-    Precision moves with the prior as in P-ROC Eq. 3. Intervals are for independent cases, of
-    which weights that are whole numbers count several; with other weights there are none. Cases
-    of a `cluster` count as so many independent ones as tell rates as well, by their design
-    effect (Kish 1965; Korn and Graubard 1998). Those
+    Precision moves with the prior as in P-ROC Eq. 3. Intervals are for independent cases. Cases
+    of a `cluster`, or with a `weight`, count as so many independent ones as tell rates as well, by
+    their design effect (Kish 1965; Korn and Graubard 1998). Those
     of `tpr` and `fpr` are those of Clopper and Pearson (1934). Those of `precision`, `posfrac`
     and `cost` meld the distributions behind them (Fay, Proschan and Brittain, 2015): with 20
     cases of a class or more, 0.95 intervals held the truth in 0.95 to 0.99 of samples at every

@@ -164,27 +164,25 @@ def operating_points(
     ------
     InvalidArgument, InvalidTable, InvalidPredictions
         For an unknown rule, or a target, constraint, cost or prior outside what is
-        allowed; where the columns or rows of a curve are missing; with `confidence`, where
-        weights are not whole numbers.
+        allowed; where the columns or rows of a curve are missing; with `confidence`, for
+        a `weight`, or for a curve of weights that are not whole numbers.
 
     Notes
     -----
-    A promise holds for independent cases from any distributions of scores, ties
-    included, and, over a range, where only the prior shifts; weights count equal
-    independent cases. Cases of a `cluster` count as so many independent ones as tell rates as well
-    (by their design effect, Kish 1965), which kept promises in simulation
+    A promise holds for independent cases from any distributions of scores, ties included, and, over
+    a range, where only the prior shifts. Cases of a `cluster` count as so many independent ones as
+    tell rates as well (by their design effect, Kish 1965), which kept promises in simulation
     (``just promises --clusters``). With a `subgroup` it holds in each subgroup, all at once, and so
     for any mix of them, also another one than here, as long as the share of positives *of each
     subgroup* is as said: of the whole that is not enough (a mix whose positives come from one
-    subgroup and whose negatives from another may have less precision than both). Of a recall
-    alone, of false alarms alone and of a share called positive each subgroup has the whole
-    error rate; else it is divided by their number (``just subgroups``). Informedness is promised in
-    each subgroup, not for a mix. A subgroup that is all of a class counts in each of the others: so
-    of one class against the rest the promise holds for any mix of the rest. Without `confidence`
+    subgroup and whose negatives from another may have less precision than both). Of a recall alone,
+    of false alarms alone and of a share called positive each subgroup has the whole error rate;
+    else it is divided by their number (``just subgroups``). Informedness is promised in each
+    subgroup, not for a mix. A subgroup that is all of a class counts in each of the others: so of
+    one class against the rest the promise holds for any mix of the rest. Without `confidence`
     subgroups have no bearing. A promise holds for all promised thresholds of a curve at once, so
     that any rule may choose among them. It is one per curve: of several curves, such as models,
-    each keeps its own with that probability. A
-    plan with `confidence` holds a Python function.
+    each keeps its own with that probability. A plan with `confidence` holds a Python function.
 
     Examples
     --------

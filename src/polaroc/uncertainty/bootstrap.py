@@ -25,7 +25,7 @@ from polaroc.predictions.cases import Cases, keyed
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, check_clusters
-from polaroc.predictions.table import each_case, read
+from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Priors
@@ -163,9 +163,7 @@ def bootstrap(
         keys = curve_keys(curves)
     else:
         rows = read(cases, clustered=True)
-        keys, source = rows.keys, rows.valid_rows
-        if rows.weighted:
-            source = source.filter(pl.col(WEIGHT) > 0) if rows.sampled else each_case(source)
+        keys, source = rows.keys, rows.cases
         # Curves of the same rows that are resampled.
         curves = curve_tables(replace(rows, rows=rows.rows.drop(CLUSTER)))
     limits = resampled(measures_of_curves(curves, spec.measures), source, keys, spec)

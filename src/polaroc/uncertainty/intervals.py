@@ -62,7 +62,7 @@ def intervals(
     cases are taken as independent, weights as counts of equal cases, class totals
     and priors as fixed (``"observed"`` too, at its value). Dependent cases, such as
     those of one patient, need `evaluate` or `bootstrap` with `cluster`, and sampling
-    weights need `bootstrap` with `weight`; those that are whole numbers cannot be
+    weights need them with `weight`; those that are whole numbers cannot be
     distinguished from counts here.
 
     Parameters

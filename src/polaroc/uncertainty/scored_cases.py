@@ -175,10 +175,7 @@ def scored_by_key(
     if units and not cases.cluster and cases.case is not None:
         own, alone = replace(cases, cluster=(cases.case,)), True
     predictions = read(own, clustered=bool(own.cluster))
-    valid = predictions.valid_rows
-    if predictions.weighted:
-        valid = valid.filter(pl.col(WEIGHT) > 0) if predictions.sampled else each_case(valid)
-    rows = valid.collect()
+    rows = predictions.cases.collect()
     numbers: list[str] = []
     if own.cluster:
         if alone and predictions.weighted and not predictions.sampled:

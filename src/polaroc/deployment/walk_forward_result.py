@@ -1,8 +1,8 @@
 """What thresholds set on the past did, and the summary as text and as HTML."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -97,18 +97,8 @@ def steps_parts(result: WalkForward) -> "list[RenderableType]":
     parts: list[RenderableType] = [result.answer]
     parts.append(table("The next period", headings, cells, len(result.keys) + 1))
     names = [*result.keys, "period", "rate", "threshold", "promised", "came out (limits)"]
-    rows = [
-        [
-            *(str(row[key]) for key in (*result.keys, "period")),
-            WORDS[row["measure"]],
-            _number(row["threshold"]),
-            limit(row["promised"]) or "–",
-            _with_limits(row),
-        ]
-        for row in result.table.filter(pl.col("measure").is_in(list(result.main))).iter_rows(
-            named=True
-        )
-    ]
+    main = result.table.filter(pl.col("measure").is_in(list(result.main)))
+    rows = [_cells(row, [*result.keys, "period"]) for row in main.iter_rows(named=True)]
     parts.append(table("Steps", names, rows, len(result.keys) + 2))
     return [*parts, *(f"Note: {line}" for line in result.warnings)]
 
@@ -116,17 +106,21 @@ def steps_parts(result: WalkForward) -> "list[RenderableType]":
 def _expected_cells(result: WalkForward) -> tuple[list[str], list[list[str]]]:
     headings = [*result.keys, "rate", "threshold", "promised", "expected (limits)", "spread"]
     cells = [
-        [
-            *(str(row[key]) for key in result.keys),
-            WORDS[row["measure"]],
-            _number(row["threshold"]),
-            limit(row["promised"]) or "–",
-            _with_limits(row),
-            limit(row["spread"]) or "–",
-        ]
+        [*_cells(row, result.keys), limit(row["spread"]) or "–"]
         for row in result.expected.iter_rows(named=True)
     ]
     return headings, cells
+
+
+def _cells(row: dict[str, Any], keys: Sequence[str]) -> list[str]:
+    """The cells of a rate, with the keys that tell its row."""
+    return [
+        *(str(row[key]) for key in keys),
+        WORDS[row["measure"]],
+        _number(row["threshold"]),
+        limit(row["promised"]) or "–",
+        _with_limits(row),
+    ]
 
 
 def _sentence(row: Mapping[str, object], keys: list[str]) -> str:

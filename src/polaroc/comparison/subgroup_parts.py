@@ -9,6 +9,7 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.calibration.evidence import CALIBRATION, of_calibration
+from polaroc.deployment.period_rates import rate_with_slopes
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import select_measures
@@ -188,22 +189,14 @@ def _slopes(
         dict(rates.filter(measure=name).select("threshold", "estimate").iter_rows())
         for name in WITHOUT_PRIOR
     )
+    costs = {"cost_fn": wanted.cost_fn, "cost_fp": wanted.cost_fp}
     for name, prior, threshold in rates.select("measure", "prior", "threshold").iter_rows():
-        t, f, p = recall[threshold], alarms[threshold], prior
+        t, f = recall[threshold], alarms[threshold]
+        p = 0.5 if name in WITHOUT_PRIOR else prior
         slopes = (float("nan"), float("nan"))
-        if name == "recall":
-            slopes = (-1.0, 0.0)
-        elif name == "fpr":
-            slopes = (0.0, 1.0)
-        elif p is None:
-            pass
-        elif name == "posfrac":
-            slopes = (-p, 1 - p)
-        elif name == "cost":
-            slopes = (wanted.cost_fn * p, wanted.cost_fp * (1 - p))
-        elif t is not None and f is not None and t + f > 0:
-            called = (p * t + (1 - p) * f) ** 2 / (p * (1 - p))
-            slopes = (-f / called, -t / called)
+        if None not in (t, f, p):
+            _, (of_t, of_f) = rate_with_slopes(RATES[name], t, f, p, costs)
+            slopes = (-of_t, of_f)
         yield threshold, slopes
 
 

@@ -10,15 +10,14 @@ from polaroc.base.names import listed
 from polaroc.base.rounding import limit, number
 from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
 from polaroc.comparison.result import block
+from polaroc.deployment.period_rates import WORDS as OF_RATES
 from polaroc.measures.catalog import label
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-WORDS = {
-    "recall": "recall", "fpr": "false alarms", "precision": "precision",
-    "posfrac": "share called positive", "cost": "cost per case",
-    "observed_over_expected": "observed / expected",
+WORDS = OF_RATES | {
+    "recall": OF_RATES["tpr"], "observed_over_expected": "observed / expected",
     "calibration_intercept": "calibration intercept", "calibration_slope": "calibration slope",
 }  # fmt: skip
 # What a number of a subgroup is told by, beside its keys.

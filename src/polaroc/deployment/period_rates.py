@@ -14,7 +14,7 @@ from polaroc.typing import Array
 from polaroc.uncertainty.influence import CaseInfluence
 
 WORDS = {
-    "tpr": "recall", "fpr": "false positive rate", "precision": "precision",
+    "tpr": "recall", "fpr": "rate of false alarms", "precision": "precision",
     "posfrac": "share called positive", "cost": "cost per case",
 }  # fmt: skip
 RATES = tuple(WORDS)

@@ -60,11 +60,20 @@ def test_long_tables_and_losses_and_clusters_are_followed_too():
     assert "a class has 10 clusters" in few
 
 
+def test_a_count_stands_for_so_many_rows():
+    counted = claims(decay=1.2, size=4_000).with_columns(n=pl.col("id") % 3)
+    rows = counted.select(pl.exclude("n").repeat_by("n")).explode(pl.all(), empty_as_null=False)
+    rows = rows.with_row_index("row")
+    expected = said(rows, case="row")
+    assert said(counted, count="n", case="id") == expected
+    assert expected[0].startswith("old decays")
+
+
 @pytest.mark.parametrize(
     ("match", "asked"),
     [
         ("is not looked at where models are compared over folds", {"fold": "half"}),
-        ("is not known: it takes rows that are one case each", {"weight": "half"}),
+        ("is not known: it takes cases without sampling weights", {"weight": "half"}),
     ],
 )
 def test_where_it_is_not_known_that_is_said(match, asked):

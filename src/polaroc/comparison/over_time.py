@@ -48,11 +48,10 @@ def over_time(
         return []
     if cases.fold:
         return [OF_FOLDS]
-    counted = cases.weight is not None or cases.count is not None
-    if counted or (one_prior(over) is None and mean_name(measure) is None):
+    if cases.weight is not None or (one_prior(over) is None and mean_name(measure) is None):
         return [
             NOT_KNOWN.format(
-                "it takes rows that are one case each, and a measure with a mean over priors"
+                "it takes cases without sampling weights, and a measure with a mean over priors"
             )
         ]
     every = usual_every(cases)

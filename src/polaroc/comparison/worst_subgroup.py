@@ -18,6 +18,7 @@ from polaroc.measures.catalog import mean_name
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.thresholds.subgroup_promises import names_of_subgroups
 from polaroc.uncertainty.evidence import contrasts
 
 # What a choice says of it, beside its other columns.
@@ -38,7 +39,7 @@ def with_worst(
             pl.format("{}={}", pl.lit(name), pl.col("subgroup").cast(pl.String).fill_null("null"))
             .alias(WHERE)
         )
-        for name in _names(cases)
+        for name in names_of_subgroups(cases)
     ]  # fmt: skip
     rows = pl.concat([one.select(model, WORST, WHERE) for one in found]).drop_nulls(WORST)
     worst = rows.sort(WORST, descending=not choice.higher_is_better, maintain_order=True).unique(
@@ -49,13 +50,9 @@ def with_worst(
     return replace(choice, models=models, warnings=(*choice.warnings, *told))
 
 
-def _names(cases: Cases[pl.DataFrame]) -> list[str]:
-    return cases.table.select(key_expressions(cases.subgroup)).columns
-
-
 def _divided(cases: Cases[pl.DataFrame], name: str) -> Cases[pl.DataFrame]:
     """The cases with one column of subgroups as a key, in a column of its own."""
-    expressions = dict(zip(_names(cases), key_expressions(cases.subgroup), strict=True))
+    expressions = dict(zip(names_of_subgroups(cases), key_expressions(cases.subgroup), strict=True))
     table = cases.table.with_columns(expressions[name].alias("subgroup"))
     check_subgroups(table["subgroup"], name)
     return replace(cases, table=table, by=(*cases.by, "subgroup"), subgroup=())

@@ -13,6 +13,7 @@ from polaroc.base.columns import COVERAGE, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
+from polaroc.base.text import capitalised
 from polaroc.deployment.calendar import PERIOD, keys_but_period, places, with_periods
 from polaroc.deployment.period_rates import RATES, of_rate, tidy_rates
 from polaroc.deployment.periods_result import Periods
@@ -178,11 +179,11 @@ def periods(
     place = pl.col("measure").replace_strict(order, return_dtype=pl.Int64)
     table = table.sort(*keys, PERIOD, place, "prior", nulls_last=True)
     trends = _trends(rows, judged, keys, chosen, costs, every, level)
-    warnings = [f"{FEW}."] if trends["periods"].eq(ENDS).any() else []
+    warnings = (f"{capitalised(FEW)}.",) if trends["periods"].eq(ENDS).any() else ()
     return Periods(
         table.select([*keys, PERIOD, *(name for name in table.columns if name not in
                       (*keys, PERIOD))]),
-        trends, tuple(one[0].upper() + one[1:] for one in warnings), level,
+        trends, warnings, level,
     )  # fmt: skip
 
 

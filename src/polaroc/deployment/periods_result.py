@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.rounding import limit, p_value
+from polaroc.base.text import capitalised
 from polaroc.base.text_tables import html_lines, html_table, plain, table
 from polaroc.deployment.period_rates import WORDS
 from polaroc.measures.catalog import label
@@ -125,7 +126,7 @@ def _sentence(row: dict[str, object], keys: list[str]) -> str:
     at = "" if free else f" at {100 * float(str(row['prior'])):.3g} % positives"
     of = ", ".join(str(row[key]) for key in keys)
     name = f"{WORDS.get(measure, label(measure))}{at}{f' of {of}' if of else ''}"
-    return trend_in_words(row, f"{name[0].upper()}{name[1:]}")
+    return trend_in_words(row, capitalised(name))
 
 
 def _trend_cells(result: Periods) -> tuple[list[str], list[list[object]]]:

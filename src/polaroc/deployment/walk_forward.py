@@ -12,6 +12,7 @@ from polaroc.base.columns import COVERAGE, PROMISE, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
+from polaroc.base.text import capitalised
 from polaroc.deployment.calendar import PERIOD, keys_but_period, with_periods
 from polaroc.deployment.period_rates import RATES, rate_with_slopes, tidy_rates
 from polaroc.deployment.walk_forward_result import WalkForward, main_rates
@@ -174,7 +175,7 @@ def walk_forward(
     expected = _expected(table, _promised(now, keys, costs), keys, level)
     main = main_rates(now["rule"][0], constraints)
     few = table[PERIOD].n_unique() < FEWEST_STEPS
-    warnings = (f"{FEW_STEPS[0].upper()}{FEW_STEPS[1:]}.",) if few else ()
+    warnings = (f"{capitalised(FEW_STEPS)}.",) if few else ()
     return WalkForward(table, expected, main, warnings, level)
 
 

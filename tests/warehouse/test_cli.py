@@ -1,3 +1,4 @@
+import gc
 from pathlib import Path
 
 import duckdb
@@ -118,6 +119,20 @@ def test_a_table_that_is_not_there_is_refused_without_the_password(engine: Engin
     assert "'nowhere'" in result.output
     if "@" in address:
         assert address.split("@")[0].split(":")[2] not in result.output
+
+
+@pytest.mark.parametrize("engine", ["sail", "spark"], indirect=True)
+def test_a_session_that_ended_is_not_collected_while_others_run(engine, tmp_path, monkeypatch):
+    """Collected, it would end the threads of the others, and could wait for them for ever."""
+    from pyspark.sql.connect.session import SparkSession
+
+    collected = []
+    monkeypatch.setattr(SparkSession, "__del__", collected.append)
+    address, name = place(engine, TABLE, tmp_path)
+    asked = ["evaluate", address, "--table", name, *BASE]
+    assert polaroc(*asked).exit_code == 0
+    gc.collect()
+    assert not collected
 
 
 def test_the_tables_that_are_there_are_named(tmp_path):

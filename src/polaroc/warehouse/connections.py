@@ -21,8 +21,8 @@ def _by_address(address: str) -> Any:
     return ibis_library().connect(address)
 
 
-def _spark_connect(address: str) -> Any:
-    """Connect in a new session, so that other sessions of this process are not affected."""
+def spark_session(address: str) -> Any:
+    """A new session of Spark, so that other sessions of this process are not affected."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -31,7 +31,17 @@ def _spark_connect(address: str) -> Any:
             hint="pip install 'polaroc[spark]'",
         ) from None
     session = SparkSession.builder.remote(address).create()
-    return ibis_library().pyspark.connect(session)
+    _SESSIONS.append(session)
+    return session
+
+
+def _spark_connect(address: str) -> Any:
+    return ibis_library().pyspark.connect(spark_session(address))
+
+
+# Python never collects a session of Spark: this ends the threads that all sessions share and waits for
+# them, and where it happens within a call of another session they wait for that call, for ever.
+_SESSIONS: list[Any] = []
 
 
 # The connecting function by the scheme of an address.

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.deployment.tables import DEPLOYED, REFERENCE, Key
+from polaroc.deployment.tables import DEPLOYED, REFERENCE, Key, counts_of
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.table import Predictions
@@ -47,7 +47,7 @@ def reference_days(rows: pl.DataFrame, time: str) -> list[str]:
 
 def moments(rows: Mapping[Key, pl.DataFrame], time: str) -> list[str]:
     """A warning of times that are moments, where days are needed."""
-    cases = sum(frame.height for frame in rows.values())
+    cases = sum(int(counts_of(frame).sum()) for frame in rows.values())
     times = sum(frame[time].n_unique() for frame in rows.values())
     if cases < MIN_CASES or 2 * times <= cases:
         return []

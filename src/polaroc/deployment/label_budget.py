@@ -16,6 +16,7 @@ from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
     WATCHED_BY,
+    counts_of,
     errors_named,
     references_of,
     refuse_other_keys,
@@ -129,7 +130,7 @@ def label_budget(
     references = references_of(known, points, level)
     half = max(width / normal(level), MIN_HALF)
     frames = [
-        _budget(references[key], frame[SCORE].to_numpy(), quantity, half).select(
+        _budget(references[key], frame, quantity, half).select(
             *(pl.lit(value).alias(name) for name, value in zip(known.keys, key, strict=True)),
             pl.all(),
         )
@@ -143,10 +144,11 @@ def label_budget(
     return pl.concat([pl.DataFrame(schema=schema), *noted])
 
 
-def _budget(reference: Reference, score: "Array", quantity: str, half: float) -> pl.DataFrame:
+def _budget(reference: Reference, rows: pl.DataFrame, quantity: str, half: float) -> pl.DataFrame:
     """The labels of each bin, the highest scores first."""
-    cases = score.size
-    above = reference.counts(score, np.zeros(cases, dtype=int), 1)[0]
+    count, code = counts_of(rows), np.zeros(rows.height, dtype=int)
+    cases = int(count.sum())
+    above = reference.counts(rows[SCORE].to_numpy(), code, 1, count)[0]
     window = np.zeros((1, len(WINDOWS), above.size), dtype=int)
     window[0, 0] = above
     looks = Looks(reference, [1], window, np.array([[cases] + [0] * (len(WINDOWS) - 1)]))

@@ -160,13 +160,15 @@ class Reference:
             less += weight * np.where(is_lower, -negative.upper, negative.lower)
         return more, less
 
-    def counts(self, score: "Array", code: "Array", times: int) -> "Array":
-        """Cases in use at or above each cut, by the code of their time."""
+    def counts(
+        self, score: "Array", code: "Array", times: int, count: "Array | None" = None
+    ) -> "Array":
+        """Cases in use at or above each cut, by the code of their time; a row may count several."""
         order = np.argsort(self.cuts)
         passed = np.searchsorted(self.cuts[order], score, side="right")
         width = self.cuts.size + 1
-        bins = np.bincount(code * width + passed, minlength=times * width).reshape(times, width)
-        above = bins[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+        bins = np.bincount(code * width + passed, count, times * width).reshape(times, width)
+        above = bins.astype(int)[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
         counted: Array = np.empty_like(above)
         counted[:, order] = above
         return counted

@@ -15,7 +15,8 @@ from polaroc.base.columns import (
     require,
 )
 from polaroc.base.joins import as_key
-from polaroc.base.private_columns import TRUTH
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import (
@@ -26,7 +27,7 @@ from polaroc.predictions.cases import (
     refuse_crossed,
     require_roles,
 )
-from polaroc.predictions.roles import RoleName
+from polaroc.predictions.roles import OF_COUNTS
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import refuse_roles
@@ -45,9 +46,7 @@ DAY_FIRST = r"^\s*\d{1,2}[./ -]\d{1,2}[./ -]\d{2,4}\b"
 # The column of labelled cases with the chance that each was drawn.
 INCLUSION = "inclusion"
 # Weights stand for no cases in use.
-WATCHED_BY: tuple[RoleName, ...] = (
-    "truth", "score", "positive", "nulls", "model", "fold", "by",
-)  # fmt: skip
+WATCHED_BY = OF_COUNTS
 
 
 @contextmanager
@@ -150,7 +149,7 @@ def references_of(
     """
     keys = known.keys if day is None else known.keys[:-1]
     thresholds = _thresholds(points, keys)
-    frames = by_key(known.valid_rows.collect(), keys)
+    frames = by_key(known.cases.collect(), keys)
     references = {}
     for key, frame in frames.items():
         scores = {
@@ -292,7 +291,8 @@ def rows_by_key(
     references: Mapping[Key, Reference],
 ) -> dict[Key, pl.DataFrame]:
     """The rows of the scores in use of each key, all of which have a reference."""
-    frames = by_key(used.valid_rows.collect(), keys)
+    rows = used.valid_rows
+    frames = by_key((rows.filter(pl.col(WEIGHT) > 0) if used.weighted else rows).collect(), keys)
     unknown = [key for key in frames if key not in references]
     if unknown:
         raise InvalidPredictions(
@@ -301,6 +301,13 @@ def rows_by_key(
             hint="give labelled cases of each key, or leave its scores out.",
         )
     return frames
+
+
+def counts_of(frame: pl.DataFrame) -> "Array":
+    """How many cases each row stands for."""
+    if WEIGHT not in frame:
+        return np.ones(frame.height, dtype=int)
+    return frame[WEIGHT].cast(pl.Int64).to_numpy()
 
 
 def named(keys: Sequence[str], key: Key) -> str:

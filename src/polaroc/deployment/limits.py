@@ -136,6 +136,15 @@ class Reference:
         """The true and false positive rates at the cuts."""
         return self.tp / self.positives, self.fp / self.negatives
 
+    def sureness(self, share: "Array", size: "Array | int") -> "Array":
+        """The weights of shares in use at the cuts: one over how much they vary, and rates do."""
+        of_rates = [
+            smoothed_variance(rate, total)
+            for rate, total in zip(self.rates(), (self.positives, self.negatives), strict=True)
+        ]
+        sureness: Array = 1 / (smoothed_variance(share, size) + sum(of_rates) / 4)
+        return sureness
+
     def bands(self) -> tuple[Band, Band]:
         """Simultaneous limits of the true and the false positive rates at all cuts."""
         error = self.errors(self.error * FOR_REFERENCE * FOR_RATE)
@@ -245,12 +254,7 @@ class Looks:
         t, f = self.reference.rates()
         size = np.maximum(self.cases[:, :1], 1)
         share = self.called[:, 0] / size
-        reference = self.reference
-        of_rates = smoothed_variance(t, reference.positives) + smoothed_variance(
-            f, reference.negatives
-        )
-        variance = smoothed_variance(share, size) + of_rates / 4
-        return nearest_prior(t, f, share, 1 / variance)[:, 0]
+        return nearest_prior(t, f, share, self.reference.sureness(share, size))[:, 0]
 
 
 def _solved(level: "Array", slope: "Array") -> Band:

@@ -16,7 +16,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import TRUTH, WEIGHT
+from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import (
@@ -74,7 +74,8 @@ def with_roles_of(
         found = replace(found, table=opened(found.table))
         names = found.table.lazy().collect_schema().names()
         refuse_roles(found, function.__name__, [*bearings])
-        if found.cluster:
+        # Where times are told apart, those of a cluster are all of one.
+        if found.cluster and bearings.get("time") == "used":
             _time_alone(found, "in use, rows of a cluster have to be of one time")
             found = replace(found, cluster=())
         needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
@@ -145,9 +146,9 @@ def references_of(
 ) -> dict[Key, Reference]:
     """The reference of each key, with limits that fail together at most at 1 − level.
 
-    `day` is the last key of a reference whose days are told apart.
+    `day` has the days, or other clusters, of a reference where these are told apart.
     """
-    keys = known.keys if day is None else known.keys[:-1]
+    keys = [key for key in known.keys if key != day]
     thresholds = _thresholds(points, keys)
     frames = by_key(known.cases.collect(), keys)
     references = {}
@@ -177,6 +178,12 @@ def references_of(
 def _codes(frame: pl.DataFrame, day: str, of_key: str) -> tuple["Array", "Array"]:
     """The codes of the days of positives and of negatives."""
     code = frame[day].rank("dense").to_numpy().astype(int) - 1
+    if code.max() == 0 and day == CLUSTER:
+        raise InvalidPredictions(
+            f"reference: all rows are of one cluster{of_key}: it does not tell how much clusters "
+            "differ.",
+            hint="give a reference of 20 clusters or more, or name none.",
+        )
     if code.max() == 0:
         raise InvalidPredictions(
             f"reference: all rows are of {frame[day][0]}{of_key}: one day does not tell how much "

@@ -128,7 +128,7 @@ OTHER = {
     "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
-    "test_train_ratio": 0.1,
+    "test_train_ratio": 0.1, "rates": "npv",
     "cluster": "patient", "weight": "w", "count": "w", "by": "part", "subgroup": "part",
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip

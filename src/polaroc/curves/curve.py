@@ -1,6 +1,7 @@
 """Curve tables of tie-collapsed cells, the input of all curves and measures."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
@@ -18,6 +19,7 @@ from polaroc.base.private_columns import (
 from polaroc.curves.held import curve_of_rows
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import rate, snap_to_total
+from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
@@ -74,6 +76,15 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
     if isinstance(cases.table, pl.DataFrame):
         return curve_of_rows(predictions).lazy()
     return curve_tables(predictions)
+
+
+def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+    """The curves of cases, or those that a table has."""
+    if not isinstance(given, Cases):
+        return whole_curves(given)
+    own: Cases[Any] = replace(given, cluster=(), subgroup=())
+    curves: pl.LazyFrame | pl.DataFrame = curve(own)
+    return curves.lazy()
 
 
 def curve_tables(predictions: Predictions) -> pl.LazyFrame:

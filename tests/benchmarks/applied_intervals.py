@@ -1,9 +1,10 @@
 """How often intervals of applied thresholds, and bands, hold the truth.
 
-``python tests/benchmarks/applied_intervals.py [--runs N] [PART ...]``, parts are "known",
-"belief", "estimated", "measures" and "bands". With a known prior or a belief every possible table
-is counted with its probability, so that these figures have no error of simulation; the others are
-over simulated binormal scores.
+``python tests/benchmarks/applied_intervals.py [--runs N] [--write] [PART ...]``, parts are "known",
+"belief", "rates", "estimated", "measures", "bands" and "decisions". With a known prior or a belief,
+and of rates with few cases, every possible table is counted with its probability, so that these
+figures have no error of simulation; the others are over simulated binormal scores. With ``--write``
+the tables of "rates" and "decisions" go to ``docs/concepts/tests.md``.
 """
 
 import argparse
@@ -17,7 +18,13 @@ from scipy.stats import binom, norm
 
 import polaroc as pr
 from polaroc.priors.in_use import BelievedPrior, KnownPrior
-from polaroc.thresholds.rate_intervals import Calls, Costs, Meld, limits
+from polaroc.thresholds.rate_intervals import (
+    Calls,
+    Costs,
+    Meld,
+    further_limits,
+    limits,
+)
 
 QUANTITIES = ("precision", "posfrac", "cost")
 COSTS = Costs(10, 1)
@@ -25,6 +32,10 @@ RECALLS = (0.02, 0.1, 0.3, 0.5, 0.6, 0.75, 0.85, 0.93, 0.97, 0.995)
 ALARMS = (0.002, 0.01, 0.03, 0.07, 0.13, 0.2, 0.35, 0.5, 0.8)
 SIZES = ((20, 20), (20, 80), (50, 20), (30, 60))
 ROUNDING = 1e-7
+WITHOUT_PRIOR = ("likelihood_ratio_positive", "likelihood_ratio_negative", "informedness")
+# Of these rates of a threshold all tables are counted, up to so many.
+SIZES_OF_RATES = ((15, 15), (15, 135), (30, 60), (100, 400), (500, 2_000))
+MOST_TABLES = 5_000
 
 
 def value(quantity, t, f, prior):
@@ -64,6 +75,48 @@ def known():
         found = enumerated(*sizes, KnownPrior(np.full(rows, prior)), np.array([prior]))
         for quantity, figures in found.items():
             yield {"sizes": str(sizes), "prior": str(prior), "of": quantity} | figures
+
+
+def tables_of(rng, sizes, pairs, runs):
+    """Pairs of rates with tables and their probabilities: all of small sizes, else of samples."""
+    if (sizes[0] + 1) * (sizes[1] + 1) <= MOST_TABLES:
+        positives, negatives = every_table(*sizes)
+        x, y = positives.least, negatives.least
+        weights = [binom.pmf(x, sizes[0], t) * binom.pmf(y, sizes[1], f) for t, f in pairs]
+        return x, y, weights
+    drawn = [np.stack([rng.binomial(n, rate, runs) for n, rate in zip(sizes, pair, strict=True)])
+             for pair in pairs]  # fmt: skip
+    found, place = np.unique(np.concatenate(drawn, axis=1), axis=1, return_inverse=True)
+    parts = np.split(place.ravel(), len(pairs))
+    weights = [np.bincount(part, minlength=found.shape[1]) / runs for part in parts]
+    return *found.astype(float), weights
+
+
+def rates(runs):
+    """Least and mean coverage of further rates, over pairs of rates.
+
+    Specificity and misses are one less a rate of Clopper and Pearson, accuracy is one less error.
+    """
+    rng = np.random.default_rng(0)
+    pairs = [*product((0.3, 0.6, 0.85, 0.97), (0.01, 0.07, 0.2, 0.5))]
+    for sizes in SIZES_OF_RATES:
+        x, y, weights = tables_of(rng, sizes, pairs, runs)
+        calls = [
+            Calls(own, own, np.full_like(own, n)) for own, n in zip((x, y), sizes, strict=True)
+        ]
+        row = {"cases": f"{sizes[0]} + {sizes[1]:,}"}
+        of_priors = [*product(("npv", "f_measure", "error"), (0.01, 0.1, 0.3))]
+        for rate, prior in [*((one, None) for one in WITHOUT_PRIOR), *of_priors]:
+            at = 0.5 if prior is None else prior
+            low, high = further_limits(rate, *calls, KnownPrior(np.full(len(x), at)), 0.95)
+            held = []
+            for pair, weight in zip(pairs, weights, strict=True):
+                truth = getattr(pr.rates, rate)(*pair, (1 - at) / at)
+                inside = (low <= truth + ROUNDING) & (truth - ROUNDING <= high)
+                held.append(weight @ inside)
+            name = rate if prior is None else f"{rate} at {prior}"
+            row[name] = f"{min(held):.3f} · {np.mean(held):.3f}"
+        yield row
 
 
 def belief():
@@ -234,6 +287,7 @@ def main() -> None:
         rows = {
             "known": known,
             "belief": belief,
+            "rates": lambda: rates(asked.runs),
             "estimated": lambda: estimated(asked.runs),
             "measures": lambda: measures(asked.runs),
             "bands": lambda: bands(asked.runs),

@@ -1,6 +1,6 @@
 """How many rows of a cluster say as much of a rate as one independent case."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import inf
 from typing import Any
 
@@ -12,6 +12,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
+from polaroc.typing import Array
 
 # The effects of positives and of negatives, and how many cases have no cluster.
 EFFECTS = POS_EFFECT, NEG_EFFECT = private("pos_effect"), private("neg_effect")
@@ -125,3 +126,22 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
         pl.col(MISSING).sum(),
     ]
     return of_classes.group_by(keys).agg(of_keys) if keys else of_classes.select(of_keys)
+
+
+def why_no_limits(
+    counts: Sequence[Array], effects: Sequence[float], *, sampled: bool, of: str = "band"
+) -> str | None:
+    """Why cumulative counts by class have no limits at all thresholds, None where they have.
+
+    Counts of `sampled` cases need not be whole.
+    """
+    if inf in effects:
+        return f"{FEW_CLUSTERS}: no {of}"
+    if sampled or all((own == own.round()).all() for own in counts):
+        return None
+    return f"weights are not whole numbers: no {of}"
+
+
+def cases_in(given: object) -> Cases[Any] | None:
+    """The cases, where they are what is given; curves have lost their clusters."""
+    return given if isinstance(given, Cases) else None

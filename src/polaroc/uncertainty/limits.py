@@ -15,6 +15,7 @@ from polaroc.measures.spec import Measure, measures_by_row, values_by_row
 from polaroc.predictions.dependence import with_note
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
+from polaroc.uncertainty.evidence import FEWEST_CLUSTERS
 from polaroc.uncertainty.spread import Spread
 from polaroc.uncertainty.units import NO_VARIANCE, Units
 
@@ -23,6 +24,7 @@ NOT_COUNTS = "weights are not counts of cases: no interval"
 NO_DERIVATIVE = "no derivative here: no interval"
 TAKEN_FOR_COUNTS = "weights taken for counts of cases"
 COLUMNS = {**dict.fromkeys(INTERVAL, pl.Float64()), LIMITS_NOTE: pl.String()}
+FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters have {{}}: no interval"
 NO_SPREAD = "no spread among the cases: no interval"
 
 
@@ -70,18 +72,20 @@ class Sureness:
         return known.to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def error(self, variances: "Array") -> "Array":
-        """The standard error; NaN without two units of each class, zero for a rounding error."""
+        """The standard error; NaN where units are too few, zero for a rounding error."""
         large = np.where(variances > NO_VARIANCE, variances, 0 * variances)
         return np.where(self.units.enough & self.counted, np.sqrt(large), np.nan)
 
     def note(self, error: "Array", missing: "Array") -> "Array":
         """Why there are no limits where they are `missing`."""
         units = self.units
-        unit = "one cluster has {}s" if units.clusterings else "one {}"
+        in_clusters = units.least > 2
         reasons = [
             (~self.counted, NOT_COUNTS),
-            (units.positives <= 1, f"{unit.format('positive')}: no standard error"),
-            (units.negatives <= 1, f"{unit.format('negative')}: no standard error"),
+            (in_clusters & (units.positives < units.least), FEW_CLUSTERS.format("positives")),
+            (in_clusters & (units.negatives < units.least), FEW_CLUSTERS.format("negatives")),
+            (units.positives <= 1, "one positive: no standard error"),
+            (units.negatives <= 1, "one negative: no standard error"),
             (np.isnan(error), NO_DERIVATIVE),
             (np.ones(len(error), bool), NO_SPREAD),
         ]

@@ -176,10 +176,14 @@ prior-estimators *ARGS:
     python tests/benchmarks/prior_estimators.py {{ARGS}}
 
 # `monitor`, labels and carried estimates, by simulation: parts are carried, carried-to-a-choice,
-# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days, budgets and
-# draws.
+# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days and draws.
 in-use *ARGS:
     python tests/benchmarks/in_use.py {{ARGS}}
+
+# Whether labels that `label_budget` asks for give the width that was asked for (parts: widths,
+# clusters): about 15 minutes.
+budgets *ARGS:
+    python tests/benchmarks/budgets.py {{ARGS}}
 
 # How often `monitor` cries wolf where days differ, and how soon it sees a prior that left its range,
 # by jitter and by the days of the reference.

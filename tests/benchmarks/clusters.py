@@ -208,11 +208,11 @@ def counted_crossed(kind: Crossed, samples: int, seed: int) -> str:
     return "".join(lines)
 
 
-def write_table(name: str, table: str) -> None:
-    """Put a table in its place on the page."""
+def write_table(name: str, table: str, page: Path = PAGE) -> None:
+    """Put a table in its place on a page."""
     marked = re.compile(rf"<!-- {name} -->\n.*?<!-- end -->", re.DOTALL)
     text = f"<!-- {name} -->\n{table}<!-- end -->"
-    PAGE.write_text(marked.sub(text, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    page.write_text(marked.sub(text, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def page_table(counts: pl.DataFrame) -> str:

@@ -535,45 +535,6 @@ def _used(
     return (score - truth if drift == "positives 1 lower" else score), truth
 
 
-def budgets(runs: int) -> Iterator[dict[str, object]]:
-    """Half widths with the labels that `label_budget` asks for, against labels at random."""
-    for quantity, width, prior in product(("precision", "prior"), (0.05, 0.03), (0.1, 0.3)):
-        rng, half, held, asked, at_random = np.random.default_rng(7), [], 0, [], []
-        for _ in range(runs):
-            truth = np.repeat([True, False], REFERENCES[1])
-            tuned = pl.DataFrame({"truth": truth, "score": rng.normal(size=truth.size) + 2 * truth})
-            score, truth = _used(rng, 20_000, "none", prior)
-            used = pl.DataFrame({"score": score, "truth": truth, "day": 1})
-            names = {"truth": "truth", "score": "score", "points": THRESHOLD}
-            budget = pr.label_budget(
-                tuned, used.select("score"), **names, quantity=quantity, width=width
-            )
-            edges = budget["from_score"].fill_null(-np.inf).to_list()
-            drawn = []
-            for low, row in zip(edges, budget.iter_rows(named=True), strict=True):
-                top = np.inf if row["to_score"] is None else row["to_score"]
-                stratum = np.flatnonzero((score >= low) & (score < top))
-                chosen = rng.choice(stratum, row["labels"], replace=False)
-                drawn.append(used[chosen].with_columns(inclusion=pl.lit(row["inclusion"])))
-            found = pr.monitor(
-                tuned, used.drop("truth"), **names, time="day", labelled=pl.concat(drawn)
-            ).table.filter(quantity=f"{quantity}_labelled")
-            low, top = found.select("lower", "upper").row(0)
-            true = prior
-            if quantity == "precision":
-                t, f = norm.sf(THRESHOLD - DISTANCE), norm.sf(THRESHOLD)
-                true = prior * t / (prior * t + (1 - prior) * f)
-            half.append((top - low) / 2)
-            held += low <= true <= top
-            asked.append(budget["labels"].sum())
-            at_random.append(budget["at_random"][0])
-        yield {
-            "quantity": quantity, "prior": prior, "asked: ±": width, "runs": runs,
-            "labels": np.mean(asked), "at random": np.mean(at_random),
-            "got: ±": np.mean(half), "coverage": held / runs,
-        }  # fmt: skip
-
-
 def _tables(
     rng: np.random.Generator, runs: int, cases: int, prior: float | None, sizes: tuple[int, int]
 ) -> pl.DataFrame:
@@ -689,7 +650,7 @@ PARTS = {
     "carried": carried, "carried-to-a-choice": carried_to_a_choice, "false-alarms": false_alarms,
     "jitter": jitter, "named-days": named_days, "delays": delays, "speed": speed, "drifts": drifts,
     "test-size": sizes_of_the_test, "labels": labels, "labels-of-many-days": labels_of_many_days,
-    "budgets": budgets, "draws": draws,
+    "draws": draws,
 }  # fmt: skip
 
 

@@ -136,6 +136,15 @@ class Reference:
         """The true and false positive rates at the cuts."""
         return self.tp / self.positives, self.fp / self.negatives
 
+    def sureness(self, share: "Array", size: "Array | int") -> "Array":
+        """The weights of shares in use at the cuts: one over how much they vary, and rates do."""
+        of_rates = [
+            smoothed_variance(rate, total)
+            for rate, total in zip(self.rates(), (self.positives, self.negatives), strict=True)
+        ]
+        sureness: Array = 1 / (smoothed_variance(share, size) + sum(of_rates) / 4)
+        return sureness
+
     def bands(self) -> tuple[Band, Band]:
         """Simultaneous limits of the true and the false positive rates at all cuts."""
         error = self.errors(self.error * FOR_REFERENCE * FOR_RATE)
@@ -160,13 +169,15 @@ class Reference:
             less += weight * np.where(is_lower, -negative.upper, negative.lower)
         return more, less
 
-    def counts(self, score: "Array", code: "Array", times: int) -> "Array":
-        """Cases in use at or above each cut, by the code of their time."""
+    def counts(
+        self, score: "Array", code: "Array", times: int, count: "Array | None" = None
+    ) -> "Array":
+        """Cases in use at or above each cut, by the code of their time; a row may count several."""
         order = np.argsort(self.cuts)
         passed = np.searchsorted(self.cuts[order], score, side="right")
         width = self.cuts.size + 1
-        bins = np.bincount(code * width + passed, minlength=times * width).reshape(times, width)
-        above = bins[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+        bins = np.bincount(code * width + passed, count, times * width).reshape(times, width)
+        above = bins.astype(int)[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
         counted: Array = np.empty_like(above)
         counted[:, order] = above
         return counted
@@ -243,12 +254,7 @@ class Looks:
         t, f = self.reference.rates()
         size = np.maximum(self.cases[:, :1], 1)
         share = self.called[:, 0] / size
-        reference = self.reference
-        of_rates = smoothed_variance(t, reference.positives) + smoothed_variance(
-            f, reference.negatives
-        )
-        variance = smoothed_variance(share, size) + of_rates / 4
-        return nearest_prior(t, f, share, 1 / variance)[:, 0]
+        return nearest_prior(t, f, share, self.reference.sureness(share, size))[:, 0]
 
 
 def _solved(level: "Array", slope: "Array") -> Band:

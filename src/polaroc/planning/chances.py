@@ -29,41 +29,48 @@ class Outcome(NamedTuple):
     expected: Mapping[str, float | None]
 
 
-def of_shares(shares: Array, studies: int, expected: Mapping[str, float | None]) -> Outcome:
-    """The outcome from the share of studies by what may be true, of so many studies in all."""
-    chance = float(shares.mean())
+def of_shares(
+    shares: Sequence[float], studies: int, expected: Mapping[str, float | None]
+) -> Outcome:
+    """The outcome from the share of studies by what may be true, of so many studies in all.
+
+    Examples
+    --------
+    >>> of_shares([0.4, 0.8], 10**9, {}).chance
+    0.6
+    """
+    of_each = np.array(shares)
+    chance = round(float(of_each.mean()), 9)
     if len(shares) == 1:
         return Outcome(chance, None, None, expected)
     # Shares of few studies are further apart than the chances are.
-    by_luck = float((shares * (1 - shares)).mean()) * len(shares) / studies
-    total = float(shares.var())
-    kept = np.sqrt(max(total - by_luck, 0.0) / total) if total else 0.0
-    ends = np.quantile(chance + kept * (shares - chance), [(1 - RANGE) / 2, (1 + RANGE) / 2])
-    lower, upper = ends.clip(0, 1).tolist()
+    by_luck = float((of_each * (1 - of_each)).mean()) * len(shares) / studies
+    total = float(of_each.var())
+    kept = max(total - by_luck, 0.0) / total if total else 0.0
+    ends = np.quantile(of_each, [(1 - RANGE) / 2, (1 + RANGE) / 2])
+    lower, upper = (chance + kept**0.5 * (ends - chance)).tolist()
     return Outcome(chance, lower, upper, expected)
 
 
 def of_distances(distances: Sequence[Array], expected: Mapping[str, float | None]) -> Outcome:
     """The outcome from how far each study is from failing, by what may be true.
 
-    Distances are about normal, so that few studies tell the chance that one is above 0; −∞ is a
-    study that fails whatever it finds.
+    Above 0 a study succeeds; −∞ is one that fails whatever it finds. The chance is the share that
+    succeed; how much the mean distance depends on what may be true tells the range.
     """
     from scipy.special import ndtr, ndtri
 
     every = np.concatenate(distances)
-    finite = [own[np.isfinite(own)] for own in distances]
-    known = sum(map(len, finite)) / every.size
-    spread = np.sqrt(np.mean([own.var(ddof=1) for own in finite if own.size > 1] or [0.0]))
-    if known < 1 or spread == 0:
-        shares = np.array([(own > 0).mean() for own in distances])
+    shares = [float((own > 0).mean()) for own in distances]
+    within = [own.std(ddof=1) for own in distances] if np.isfinite(every).all() else [0.0]
+    spread = float(np.sqrt(np.mean(np.square(within))))
+    if len(shares) == 1 or spread == 0:
         return of_shares(shares, every.size, expected)
-    means = np.array([own.mean() for own in finite])
-    if len(means) == 1:
-        return Outcome(float(ndtr(means[0] / spread)), None, None, expected)
-    between = max(float(means.var(ddof=1)) - spread**2 * len(means) / every.size, 0.0)
-    middle, reach = means.mean(), float(ndtri((1 + RANGE) / 2)) * between**0.5
-    ends = ndtr((middle + np.array([-reach, reach])) / spread)
-    chance = float(ndtr(middle / (spread**2 + between) ** 0.5))
-    lower, upper = ends.tolist()
-    return Outcome(chance, lower, upper, expected)
+    chance = float((every > 0).mean())
+    means = np.array([own.mean() for own in distances])
+    between = max(float(means.var(ddof=1)) - spread**2 * len(means) / every.size, 0.0) ** 0.5
+    reach = float(ndtri((1 + RANGE) / 2)) * between / spread
+    # Of all studies, and so of those of the middle curve.
+    least = 0.5 / every.size
+    middle = float(ndtri(min(max(chance, least), 1 - least))) * (1 + (between / spread) ** 2) ** 0.5
+    return Outcome(chance, float(ndtr(middle - reach)), float(ndtr(middle + reach)), expected)

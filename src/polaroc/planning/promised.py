@@ -60,7 +60,7 @@ class PromiseWish:
         columns = _columns(size.negatives)
         draw = self._in_clusters if size.alike and size.rows > 1 else self._of_cases
         found = [draw(assumed, which, size, columns, generator) for which in range(_many(assumed))]
-        shares = np.array([kept.any(axis=1).mean() for kept, *_ in found])
+        shares = [float(kept.any(axis=1).mean()) for kept, *_ in found]
         recalls, costs = zip(*(self._chosen(*one, size, columns) for one in found), strict=True)
         expected = {"recall": _mean(recalls)} | ({"cost": _mean(costs)} if self.by_cost else {})
         studies = sum(len(kept) for kept, *_ in found)

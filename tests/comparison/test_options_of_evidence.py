@@ -120,6 +120,10 @@ MODES = {
     "pr_band": (
         pr.pr_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9, "priors": 0.2},
     ),
+    "h_measure": (
+        pr.h_measure, ONE,
+        {"truth": "y", "score": "p", "model": "m", "prior": 0.4, "intervals": "logit"},
+    ),
     "decision_curve": (
         pr.decision_curve, ONE,
         {"truth": "y", "score": "p", "model": "m", "thresholds": 9, "priors": 0.2,
@@ -137,7 +141,7 @@ OTHER = {
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
     "test_train_ratio": 0.1, "rates": "npv",
-    "thresholds": 7,
+    "thresholds": 7, "cost": 0.3,
     "cluster": "patient", "weight": "w", "count": "w", "by": "part", "subgroup": "part",
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
@@ -148,7 +152,7 @@ OTHER_OF = {
     ("mean_roc", "interval"): "t", ("choose, losses", "measure"): "log_loss",
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
     ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",
-    ("decision_curve", "intervals"): "simultaneous",
+    ("decision_curve", "intervals"): "simultaneous", ("h_measure", "intervals"): None,
     ("operating_points, subgroups", "cluster"): "day", ("apply_thresholds", "intervals"): None,
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",

@@ -254,9 +254,9 @@ def _wrapped(
         frame, *rest = args or (kwargs.pop(first.name),)
         if frame is None and first.default is None:
             refuse_unknown_names(kwargs, (), names)
-            if roles := [name for name in kwargs if name in ROLES]:
+            if without := [name for name in kwargs if name in ROLES]:
                 raise InvalidArgument(
-                    f"{quoted(roles)} say what columns mean, and {function.__name__} is given no "
+                    f"{quoted(without)} say what columns mean, and {function.__name__} is given no "
                     "table.",
                     hint=f"give {first.name} first.",
                 )

@@ -100,7 +100,7 @@ def h_measure(
     one that of what hulls of nine tenths of the cases save on the rest; both are symmetric in the
     logarithm of the cost, Student's, by `cluster` and with the `weight` of cases. There are none
     where λ/N is above 0.2, since few cases then carry the cost. In simulation they held in 0.94 to
-    1.00 of samples (``just hull-limits``).
+    1.00 of samples (``just applied-intervals hulls``).
 
     Examples
     --------

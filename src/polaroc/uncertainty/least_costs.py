@@ -14,7 +14,7 @@ from polaroc.uncertainty.test_sets import ALL_ALIKE, of_influences
 # The costs of a positive and of a negative in a block of the hull, from the slopes Δf/Δt of blocks.
 Losses: TypeAlias = Callable[[Array], tuple[Array, Array]]
 FOLDS = 10
-# Of more, the few cases that carry the cost at this prior are too few (`just hull-limits`).
+# Of more, the few cases that carry the cost at this prior are too few (`just applied-intervals hulls`).
 MAX_SKEW = 0.2
 TOO_FEW = "too few {} for this prior: no interval"
 
@@ -121,6 +121,7 @@ def _hull(score: "Array", truth: "Array", weight: "Array") -> tuple["Array", "Ar
     found = isotonic_regression(of_pos / total, weights=total)
     first = np.asarray(found.blocks[:-1])
     share = np.clip(found.x[first], 0, 1)
-    with np.errstate(divide="ignore"):
+    # Of a class with one unit, hulls of others have none: then there are no limits.
+    with np.errstate(divide="ignore", invalid="ignore"):
         slopes = (1 - share) / share * (of_pos.sum() / (total - of_pos).sum())
     return levels[first], slopes

@@ -101,7 +101,7 @@ def test_keys_lazy_frames_and_weights():
     assert_same_numbers(whole, repeated)
     halves = pr.curve(table.with_columns(w=pl.col("w") / 4), **NAMES, weight="w")
     assert (
-        pr.roc_band(halves, 5)["note"].unique().item() == "weights are not whole numbers: no band"
+        pr.roc_band(halves, 5)["note"].unique().item() == "weights are not counts of cases: no band"
     )
     assert pr.roc_band(halves, 5).select("lower", "upper").null_count().row(0) == (5, 5)
     lazy = pr.roc_band(halves.lazy(), 5)

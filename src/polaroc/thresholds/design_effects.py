@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.joins import join_on
+from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, COUNT, ROWS, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.predictions.cases import Cases
@@ -133,13 +134,13 @@ def why_no_limits(
 ) -> str | None:
     """Why cumulative counts by class have no limits at all thresholds, None where they have.
 
-    Counts of `sampled` cases need not be whole.
+    Counts of `sampled` cases are sums of weights; those of a curve of weights have lost them.
     """
     if inf in effects:
         return f"{FEW_CLUSTERS}: no {of}"
-    if sampled or all((own == own.round()).all() for own in counts):
+    if sampled or all(np.issubdtype(own.dtype, np.integer) for own in counts):
         return None
-    return f"weights are not whole numbers: no {of}"
+    return f"weights are not counts of cases: no {of}"
 
 
 def cases_in(given: object) -> Cases[Any] | None:

@@ -56,7 +56,7 @@ def roc_band(
     Frame of the kind given
         One row per key and rate, sorted: the keys; `fpr`; `tpr` of the curve; `lower` and
         `upper`, from 0 to 1, and `level`: Float64; `interval` in words; `note`, null, or that
-        weights of a curve are not whole numbers, or that clusters are too few: then there is no
+        a curve has weights, or that clusters are too few: then there is no
         band; or that rows seem to come in clusters. Keys without positives, without
         negatives or with rows that cannot be ranked have no rows. Between two rows the band is that
         of the one before for `lower`, of the one after for `upper`.

@@ -14,7 +14,7 @@ from polaroc.uncertainty.test_sets import ALL_ALIKE, of_influences
 # The costs of a positive and of a negative in a block of the hull, from the slopes Δf/Δt of blocks.
 Losses: TypeAlias = Callable[[Array], tuple[Array, Array]]
 FOLDS = 10
-# Of more, the few cases that carry the cost at this prior are too few (`just applied-intervals hulls`).
+# Of more, those that carry the cost are too few (`just applied-intervals hulls`).
 MAX_SKEW = 0.2
 TOO_FEW = "too few {} for this prior: no interval"
 

@@ -215,7 +215,7 @@ def _bands(curve: pl.LazyFrame, given: Given, keys: Sequence[str], asked: _Asked
             tp, fp = frame["tp"][i].to_numpy(), frame["fp"][i].to_numpy()
             skew = frame["skew"][i] if "skew" in keys else 0.0
             effects = [frame[name][i] for name in EFFECTS]
-            why = why_no_limits((tp, fp), effects, sampled=sampled)
+            why = why_no_limits(effects, counted=sampled or kinds["tp"].is_integer())
             ends: list[list[float | None]] = [[None] * n] * 2
             if why is None:
                 tpr, fpr = (

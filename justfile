@@ -181,6 +181,10 @@ prior-estimators *ARGS:
 in-use *ARGS:
     python tests/benchmarks/in_use.py {{ARGS}}
 
+# How long `monitor` takes to see a change, by its kind and size: about 8 minutes.
+detection *ARGS:
+    python tests/benchmarks/detection.py {{ARGS}}
+
 # Whether labels that `label_budget` asks for give the width that was asked for (parts: widths,
 # clusters): about 15 minutes.
 budgets *ARGS:

@@ -129,6 +129,18 @@ def clusters(runs: int, seed: int) -> Iterator[dict[str, object]]:
         }  # fmt: skip
 
 
+def as_page_table(rows: list[dict[str, object]]) -> str:
+    """Rows as a table of a page; what the row above has in its first columns is not said again."""
+    heads = [*rows[0]]
+    lines, above = [heads, ["---"] * len(heads)], [""] * len(heads)
+    for row in rows:
+        cells = [*map(str, row.values())]
+        same = next(at for at, cell in enumerate(cells) if cell != above[at])
+        lines.append([""] * same + cells[same:])
+        above = cells
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 PARTS: dict[str, Callable[[int, int], Iterator[dict[str, object]]]] = {
     "widths": widths, "clusters": clusters,
 }  # fmt: skip
@@ -145,6 +157,4 @@ if __name__ == "__main__":
         rows = [*PARTS[name](given.runs, given.seed)]
         shown(f"{name}: {PARTS[name].__doc__}", rows)
         if given.write:
-            lines = [[*rows[0]], ["---"] * len(rows[0]), *([*row.values()] for row in rows)]
-            table = "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
-            write_table(f"budgets {name}", table, PAGE)
+            write_table(f"budgets {name}", as_page_table(rows), PAGE)

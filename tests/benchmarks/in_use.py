@@ -170,10 +170,22 @@ def reference_of_days(
 
 
 def above_of_days(
-    rng: np.random.Generator, known: Reference, priors: np.ndarray, sd: float, kind: str
+    rng: np.random.Generator,
+    known: Reference,
+    priors: np.ndarray,
+    sd: float,
+    kind: str,
+    drift: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
 ) -> np.ndarray:
-    """Counts at or above each cut on days that differ as those of the reference do."""
+    """Counts at or above each cut on days that differ as those of the reference do.
+
+    A `drift` has by how much positives and negatives score more on each day, and by which factor
+    scores are wider.
+    """
     of_positives, of_negatives, wide = DIFFERENCES[kind](rng, sd, len(priors))
+    if drift is not None:
+        of_positives, of_negatives = of_positives + drift[0], of_negatives + drift[1]
+        wide = wide * drift[2]
     order = np.argsort(known.cuts)
     edges = known.cuts[order, None]
     share = priors * norm.sf((edges - DISTANCE - of_positives) / wide)
@@ -229,24 +241,6 @@ def jitter(runs: int) -> Iterator[dict[str, object]]:
                 "median days": np.median(found) if found else "",
                 "90 % within": np.quantile(found, 0.9, method="higher") if found else "",
             }  # fmt: skip
-
-
-def named_days(runs: int) -> Iterator[dict[str, object]]:
-    """What naming the days of the reference costs where days do not differ.
-
-    The prior is 10 % until day 100 and higher from then on, the range 5-20 %.
-    """
-    for prior, sizes, told in product((0.4, 0.3, 0.25), REFERENCES, (False, True)):
-        rng, found = np.random.default_rng(12), []
-        grown = np.where(np.arange(365) < 100, 0.1, prior)
-        for _ in range(runs):
-            day = first(year_of_days(rng, sizes, grown, 0.0, told).prior_alarms())
-            found.append(np.inf if day is None or day <= 100 else day - 100)
-        yield {
-            "prior": prior, "reference": sizes, "told apart": told, "runs": runs,
-            "found": np.isfinite(found).mean(), "median days": np.median(found),
-            "90 % within": np.quantile(found, 0.9, method="higher"),
-        }  # fmt: skip
 
 
 def draws(runs: int) -> Iterator[dict[str, object]]:
@@ -648,7 +642,7 @@ def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
 
 PARTS = {
     "carried": carried, "carried-to-a-choice": carried_to_a_choice, "false-alarms": false_alarms,
-    "jitter": jitter, "named-days": named_days, "delays": delays, "speed": speed, "drifts": drifts,
+    "jitter": jitter, "delays": delays, "speed": speed, "drifts": drifts,
     "test-size": sizes_of_the_test, "labels": labels, "labels-of-many-days": labels_of_many_days,
     "draws": draws,
 }  # fmt: skip

@@ -104,7 +104,7 @@ def label_budget(
     -----
     The limits are those of `monitor`. They are drawn 200 times for each number of labels: the
     classes of the reference anew, the prior that fits the deployed scores, and labels. The
-    fewest labels are taken with which 95 % of draws have limits as narrow as asked. Labels are
+    fewest labels are taken with which 98 % of draws have limits as narrow as asked. Labels are
     allotted to ranges of scores half in proportion to their cases, half in proportion to their
     cases times the standard deviation of their classes (Neyman 1934); where that saves none, all
     are of one range, and drawn at random. So there are never more labels than `at_random`, and

@@ -11,7 +11,7 @@ from polaroc.typing import Array
 
 DRAWS = 200
 # The share of draws in which the limits are to be as narrow as asked.
-REACHED = 0.95
+REACHED = 0.98
 MIN_LABELS = 2
 # Numbers of ranges that are tried, beside one.
 RANGES = (2, 8, 32)

@@ -20,6 +20,9 @@ MIN_APART = 1e-12
 FOR_REFERENCE = 0.8
 # Parts of that part for each of the two rates, and for each of their differences.
 FOR_RATE, FOR_DIFFERENCE = 0.4, 0.1
+# The same where days differ: for each rate, and for how much the days of each class differ, which
+# few days tell the least. Differences of rates are then not bounded by themselves.
+FOR_RATE_OF_DAYS, FOR_SPREAD = 0.2, 0.3
 # Part of the error rate in use, where days differ, for what they differ by.
 FOR_DAYS = 0.5
 
@@ -93,8 +96,7 @@ class Reference:
         known = cls(threshold, cuts, tp, fp, positive.size, negative.size, error, ends)
         if codes is None:
             return known
-        # Differences of rates are not bounded by themselves where days differ.
-        part = error * FOR_REFERENCE * FOR_DIFFERENCE
+        part = error * FOR_REFERENCE * FOR_SPREAD
         of_positives, of_negatives = (
             Days.of_scores(one, code, cuts, part)
             for one, code in zip((positive, negative), codes, strict=True)
@@ -147,7 +149,8 @@ class Reference:
 
     def bands(self) -> tuple[Band, Band]:
         """Simultaneous limits of the true and the false positive rates at all cuts."""
-        error = self.errors(self.error * FOR_REFERENCE * FOR_RATE)
+        part = FOR_RATE if self.days is None else FOR_RATE_OF_DAYS
+        error = self.errors(self.error * FOR_REFERENCE * part)
         t, f = (1.0, 1.0) if self.days is None else (days.inflation for days in self.days)
         return (
             binomial_band(self.tp / t, self.positives / t, error),

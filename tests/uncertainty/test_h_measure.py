@@ -134,6 +134,38 @@ def test_limits_hold_the_true_value(sizes, prior):
     assert found.select(pl.lit(true).is_between("lower", "upper").mean()).item() >= 0.88
 
 
+@pytest.mark.parametrize("cluster", [None, "row"])
+def test_what_is_left_of_the_brier_score_is_a_cost_whose_share_is_uniform(cluster):
+    prior = 0.3
+    rows = PLAIN if cluster is None else TABLE
+    roles = ASKED if cluster is None else ASKED | {"cluster": cluster}
+    of_scores = {"measures": ["refinement_loss", "refinement_loss_range"]}
+    found = pr.evaluate(rows, **roles, **of_scores, priors=prior, over=(0.299999, 0.300001))
+    saved = pr.h_measure(rows, **roles, prior=prior, cost=pr.uniform(1e-9, 1 - 1e-9))
+    trivial = prior * (1 - prior)
+    value, upper, lower, error = saved.select("h_measure", "lower", "upper", "std_error").row(0)
+    expected = *((1 - one) * trivial for one in (value, lower, upper)), error * trivial
+    for row in found.select("estimate", "lower", "upper", "std_error").rows():
+        assert row == pytest.approx(expected, rel=1e-5)
+    assert found["note"].to_list() == [None, None]
+
+
+def test_what_is_left_of_the_brier_score_has_limits_by_key():
+    table = pl.concat(
+        [
+            PLAIN.with_columns(site=pl.lit(1)),
+            drawn(40, 80, 5).drop("row").with_columns(site=pl.lit(0)),
+        ]
+    )
+    asked = {"measures": ["auc", "brier", "refinement_loss"], "priors": [0.2, 0.3]}
+    both = pr.evaluate(table, **ASKED, **asked, by="site")
+    for site in (0, 1):
+        one = pr.evaluate(table.filter(site=site).drop("site"), **ASKED, **asked)
+        assert_frame_equal(both.filter(site=site).drop("site"), one)
+    lazy = pr.evaluate(table.lazy(), **ASKED, **asked, by="site").collect()
+    assert_frame_equal(lazy, both)
+
+
 def test_curves_and_plans():
     with pytest.raises(InvalidArgument, match="this is a curve"):
         pr.h_measure(pr.curve(PLAIN, **ROLES), intervals="logit")

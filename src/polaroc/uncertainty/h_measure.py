@@ -198,6 +198,6 @@ def _saved(cases: ScoredCases, prior: float, share: Belief, level: float) -> Cos
         # Weighted to the prior already: a positive is missed where odds are below the slope.
         return misses[:-1], alarms[-1] - alarms[:-1]
 
-    found = limits_of_least_cost(cases, losses, skew(prior), level)
+    found = limits_of_least_cost(cases, losses, [skew(prior)], level)
     lower, upper = (float(np.clip(1 - end / trivial, 0, 1)) for end in (found.upper, found.lower))
     return CostLimits(lower, upper, found.std_error / trivial, found.why)

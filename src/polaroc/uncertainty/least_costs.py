@@ -1,6 +1,6 @@
 """How sure one is of a cost at the best thresholds, which are not known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from polaroc.base.lazy import np
@@ -14,7 +14,7 @@ from polaroc.uncertainty.test_sets import ALL_ALIKE, of_influences
 # The costs of a positive and of a negative in a block of the hull, from the slopes Δf/Δt of blocks.
 Losses: TypeAlias = Callable[[Array], tuple[Array, Array]]
 FOLDS = 10
-# Of more, those that carry the cost are too few (`just applied-intervals hulls`).
+# Of more, the cases that carry the cost at a prior are too few (`just applied-intervals hulls`).
 MAX_SKEW = 0.2
 TOO_FEW = "too few {} for this prior: no interval"
 
@@ -29,7 +29,7 @@ class CostLimits(NamedTuple):
 
 
 def limits_of_least_cost(
-    cases: ScoredCases, losses: Losses, skew: float, level: float
+    cases: ScoredCases, losses: Losses, skews: Sequence[float], level: float
 ) -> CostLimits:
     """Limits of the mean cost of cases where each slope of the true curve has its best threshold.
 
@@ -44,8 +44,8 @@ def limits_of_least_cost(
         Those of one model.
     losses
         What a positive and a negative cost in blocks of the hull, weighted to the prior.
-    skew
-        That of the prior.
+    skews
+        Those of the priors.
     level
         Nominal coverage.
     """
@@ -69,8 +69,10 @@ def limits_of_least_cost(
     if evidence.moved is None:
         return nothing._replace(why=evidence.why_no_limits)
     positives, negatives = evidence.moved.counts
-    for count, name, ratio in ((negatives, "negatives", skew), (positives, "positives", 1 / skew)):
-        if ratio / count > MAX_SKEW:
+    for count, name, most in (
+        (negatives, "negatives", max(skews)), (positives, "positives", 1 / min(skews))
+    ):  # fmt: skip
+        if most / count > MAX_SKEW:
             return nothing._replace(why=TOO_FEW.format(name))
     errors = np.sqrt(evidence.covariance[:, 0, 0])
     if not (means.min() > 0 and errors.min() > 0):

@@ -15,7 +15,8 @@ compare
     `compare` in AUC of a challenger that is better by this: is it found better?
 
 What is wished for is what `plan` itself gives about an even chance, where errors are largest.
-With ``--write`` the table goes to ``docs/guide/plan.md``.
+With ``--write`` the cells go to ``tests/benchmarks/plan.csv``, in the place of the same ones, and
+the table of all of them to ``docs/guide/plan.md``.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from scipy.special import ndtri
 import polaroc as pr
 from polaroc.thresholds import promises
 
+CELLS = Path(__file__).with_suffix(".csv")
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "plan.md"
 MARKED = re.compile(r"<!-- chances -->\n.*?<!-- end -->", re.DOTALL)
 AUC, BETWEEN, ALIKE = 0.9, 0.5, 0.3
@@ -137,8 +139,8 @@ def cell(
     share = float(did(wish, value, prior, given, rows).mean())
     error = (share * (1 - share) / count) ** 0.5
     return {
-        "wish": f"{wish} {value:g}", "positives": positives, "negatives": negatives, "rows": rows,
-        "said": said[value], "done": share, "error": error, "studies": count,
+        "wish": wish, "value": value, "positives": positives, "negatives": negatives, "rows": rows,
+        "said": said[value], "done": share, "error": error, "studies": count, "prior": prior,
         "held": abs(said[value] - share) <= ALLOWED + 2 * error,
     }  # fmt: skip
 
@@ -150,8 +152,7 @@ def table_of(found: pl.DataFrame) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     apart = (pl.col("said") - pl.col("done")).abs()
-    by = found.with_columns(pl.col("wish").str.split(" ").list.first())
-    summary = by.group_by("wish", "rows", "positives", maintain_order=True).agg(
+    summary = found.group_by("wish", "rows", "positives", maintain_order=True).agg(
         pl.len().alias("cells"), apart.max().alias("most"), apart.mean().alias("mean"),
         pl.col("held").sum(),
     )  # fmt: skip
@@ -192,6 +193,11 @@ def main() -> None:
         shown = [f"{one:.3f}" if isinstance(one, float) else str(one) for one in row.values()]
         print(*shown, f"{time.perf_counter() - start:.1f} s", flush=True)
     found = pl.DataFrame(rows)
+    if options.write:
+        key = ["wish", "positives", "prior", "rows"]
+        if CELLS.exists():
+            found = pl.concat([pl.read_csv(CELLS), found]).unique(key, keep="last")
+        found.sort(key).write_csv(CELLS, float_precision=6)
     written = table_of(found)
     if options.write:
         page = PAGE.read_text(encoding="utf-8")

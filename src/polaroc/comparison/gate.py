@@ -212,6 +212,7 @@ def gate(
         lead.estimates[champion], lead.estimates[challenger],
         measure=f"{label(measure)} {place}".rstrip(), higher_is_better=higher, margin=margin,
         level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
+        positives=lead.of_class[0], negatives=lead.of_class[1],
     )  # fmt: skip
 
 
@@ -263,6 +264,7 @@ class Lead(NamedTuple):
     cases: str
     warnings: tuple[str, ...]
     moved: Moved | None = None  # where the interval is that of cases
+    of_class: tuple[int | None, int | None] = (None, None)
 
 
 def _on_cases(
@@ -304,7 +306,7 @@ def _on_cases(
     estimates = dict(zip(scored.models, evidence.estimates[0].tolist(), strict=True))
     return Lead(
         difference, lower, upper, estimates, f"{scored.size:,} cases", warnings,
-        moved if lower is not None and note != RANK_ALIKE else None,
+        moved if lower is not None and note != RANK_ALIKE else None, scored.of_class,
     )  # fmt: skip
 
 

@@ -18,9 +18,7 @@ from polaroc.uncertainty.small_samples import difference_limits, why_no_promise
 from polaroc.uncertainty.test_sets import of_test_set
 
 # Rows in all that are drawn for one number of cases, and studies.
-ROWS, FEWEST, MOST = 600_000, 24, 300
-# Of two models, so many studies are drawn first, and then as many as give this standard error.
-FIRST, ERROR = 100, 0.03
+ROWS, FEWEST, MOST = 2_500_000, 24, 400
 
 
 @dataclass(frozen=True)
@@ -74,16 +72,12 @@ class DifferenceWish:
 
     def outcome(self, assumed: Assumed, size: Size, generator: Any) -> Outcome:
         """The chance, and that the better one has the better measure, with so many cases."""
-        many, most = len(assumed.curves), _studies(size)
-        found = [np.empty((0, 2)) for _ in range(many)]
-        needed = min(FIRST, most)
-        while sum(map(len, found)) < needed:
-            more = -(-(needed - sum(map(len, found))) // many)
-            for which, own in enumerate(found):
-                drawn = [self._study(assumed, which, size, generator) for _ in range(more)]
-                found[which] = np.append(own, drawn, axis=0)
-            share = float((np.concatenate(found)[:, 0] > 0).mean())
-            needed = min(int(share * (1 - share) / ERROR**2), most)
+        many = len(assumed.curves)
+        studies = max(-(-_studies(size) // many), 2)
+        found = [
+            np.array([self._study(assumed, which, size, generator) for _ in range(studies)])
+            for which in range(many)
+        ]
         means = [float(own[:, 1].mean()) for own in found]
         better = [
             own[:, 1] if mean > 0 else -own[:, 1] for mean, own in zip(means, found, strict=True)

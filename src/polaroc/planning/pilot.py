@@ -66,9 +66,11 @@ def _one_model(cases: Cases[Any]) -> ScoredCases:
         raise InvalidArgument(
             f"the pilot has {len(sets)} curves, of {quoted([*sets])}, and needed is one.",
             hint=Hint(
-                "keep the rows of one; {fold} pools folds; for a difference name two models, "
+                "keep the rows of one; fold=None pools folds; for a difference name two models, "
                 "{champion} and {challenger}.",
-                fold=None, champion="A", challenger="B",
+                command_line="keep the rows of one; --no-fold pools folds; for a difference name "
+                "two models, {champion} and {challenger}.",
+                champion="A", challenger="B",
             ),
         )  # fmt: skip
     ((_, one),) = sets.items()
@@ -81,7 +83,10 @@ def _two_models(cases: Cases[Any], pair: tuple[object, object]) -> ScoredCases:
     if not given.on_cases:
         raise InvalidArgument(
             f"the pilot has several folds, {quoted(given.folds)}, and needed is one test set.",
-            hint=Hint("keep the rows of one fold, or pool them: {fold}.", fold=None),
+            hint=Hint(
+                "keep the rows of one fold, or pool them: fold=None.",
+                command_line="keep the rows of one fold, or pool them: --no-fold.",
+            ),
         )
     scored = read_cases(given.cases).only
     if not scored.paired:

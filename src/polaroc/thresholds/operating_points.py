@@ -29,10 +29,10 @@ from polaroc.curves.whole import OF_CURVES, whole_curves
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, ROLES, Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.predictions.takes_cases import frame_of_cases, refuse_roles
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
@@ -45,7 +45,13 @@ from polaroc.thresholds.constraints import (
     resolve_constraints,
 )
 from polaroc.thresholds.design_effects import with_effects
-from polaroc.thresholds.promises import LACK, PROMISED, check_promise, with_promises
+from polaroc.thresholds.promises import (
+    LACK,
+    PROMISED,
+    check_promise,
+    weights_promise_nothing,
+    with_promises,
+)
 from polaroc.thresholds.rules import (
     CONSTRAINED,
     OF_COSTS,
@@ -165,7 +171,7 @@ def operating_points(
     InvalidArgument, InvalidTable, InvalidPredictions
         For an unknown rule, or a target, constraint, cost or prior outside what is
         allowed; where the columns or rows of a curve are missing; with `confidence`, for
-        a `weight`, or for a curve of weights that are not whole numbers.
+        a `weight`, or for a curve of weights.
 
     Notes
     -----
@@ -201,9 +207,8 @@ def operating_points(
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
     cases = curve if isinstance(curve, Cases) else None
-    if cases is not None and confidence is not None:
-        taken = [role for role in ROLES if role != "weight"]
-        refuse_roles(cases, "operating_points(confidence=...)", taken)
+    if cases is not None and cases.weight is not None and confidence is not None:
+        raise weights_promise_nothing("cases have weights")
     curves = (
         curve_of(replace(curve, cluster=(), subgroup=())).lazy()
         if isinstance(curve, Cases)

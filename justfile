@@ -134,7 +134,7 @@ gate *ARGS:
 gate-small *ARGS:
     python tests/benchmarks/gate_small.py {{ARGS}}
 
-# How often `gate` passes a challenger that misses some positives: `--write` takes about 5 minutes.
+# How often `gate` passes a challenger that misses some positives: `--write` takes about 8 minutes.
 gate-missed *ARGS:
     python tests/benchmarks/gate_missed.py {{ARGS}}
 

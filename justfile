@@ -134,9 +134,14 @@ gate *ARGS:
 gate-small *ARGS:
     python tests/benchmarks/gate_small.py {{ARGS}}
 
-# How often `gate` passes a challenger that misses some positives: `--write` takes about 5 minutes.
+# How often `gate` passes a challenger that misses some positives: `--write` takes about 8 minutes.
 gate-missed *ARGS:
     python tests/benchmarks/gate_missed.py {{ARGS}}
+
+# How far the chance that `plan` says is from the share of studies that did what was wished: `--write`
+# takes about 25 minutes.
+plan *ARGS:
+    python tests/benchmarks/plan.py {{ARGS}}
 
 # How often the model that `choose` picks is the best, beside the probability it gives.
 how-sure *ARGS:
@@ -150,7 +155,8 @@ threshold-costs *ARGS:
 threshold-limits *ARGS:
     python tests/benchmarks/threshold_limits.py {{ARGS}}
 
-# Coverage of the intervals of applied thresholds, and of bands, by enumeration and simulation.
+# Coverage of the intervals of applied thresholds, further rates, bands, decision curves and the H-measure,
+# by enumeration and simulation (parts: known, belief, rates, estimated, measures, bands, decisions, hulls).
 applied-intervals *ARGS:
     python tests/benchmarks/applied_intervals.py {{ARGS}}
 

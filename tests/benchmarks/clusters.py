@@ -74,7 +74,8 @@ class Patients(NamedTuple):
 
 KINDS = (
     Patients(10, 30), Patients(10, 30, uneven=True), Patients(20, 60), Patients(40),
-    Patients(40, uneven=True),
+    Patients(40, uneven=True), Patients(20, 60, uneven=True), Patients(50, 150),
+    Patients(50, 150, uneven=True), Patients(200), Patients(10), Patients(10, uneven=True),
 )  # fmt: skip
 
 
@@ -280,6 +281,10 @@ def main() -> None:
           f"to {largest_error(found):.3f}")  # fmt: skip
     if not options.write:
         return
+    # Kinds that were not asked for keep their counts.
+    cell = ["positive", "negative", "uneven", "correlation"]
+    known = pl.read_csv(COUNTS).join(found, on=cell, how="anti")
+    found = pl.concat([known, found])
     found.write_csv(COUNTS)
     write_table("clusters", page_table(found))
 

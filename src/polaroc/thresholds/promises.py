@@ -147,16 +147,21 @@ def marked(
     )
 
 
+def weights_promise_nothing(found: str) -> InvalidPredictions:
+    """The error for sampling weights (`just promises --weights`)."""
+    return InvalidPredictions(
+        f"{found}, and a promise counts cases: where weights depend on scores it would be broken "
+        "in up to seven of ten samples.",
+        hint="leave confidence out; or name as count a column that says how many cases a row is.",
+    )
+
+
 def _sample(
     tp: Array, fp: Array, positives: float, negatives: float, effects: tuple[float, float]
 ) -> Sample:
-    whole = (tp == tp.round()).all() and (fp == fp.round()).all()
-    if not whole:
-        raise InvalidPredictions(
-            "weights are fractions: a promise counts cases, so that weights have to be whole.",
-            hint="leave confidence out, or give weights that say how many equal cases a row is.",
-        )
-    return Sample(tp.astype(int), fp.astype(int), int(positives), int(negatives), effects)
+    if not all(np.issubdtype(counts.dtype, np.integer) for counts in (tp, fp)):
+        raise weights_promise_nothing("the curve sums weights")
+    return Sample(tp, fp, int(positives), int(negatives), effects)
 
 
 def promised(
@@ -221,12 +226,12 @@ def _simulated_boundary(
     # Rough draws are for how many cases are needed, about.
     safe = draws >= DRAWS
     rank = int(binom.ppf(EXCEEDED, draws, delta)) if safe else floor(delta * (draws + 1))
-    index = _grid(negatives)
+    index = index_grid(negatives)
     generator = np.random.default_rng(SEED)
     recalls = _least_recalls(index, lines, cap, draws + SHAPE_DRAWS, generator)
     # Where all recalls are needed, nothing can be promised.
     possible = recalls.min(axis=0) < 1
-    counts = _counts(recalls[:, possible], positives, generator)
+    counts = counts_within(recalls[:, possible], positives, generator)
     width = positives // MAX_COUNTS + 1
     binned, bins = counts // width, positives // width + 1
     shape, crossing = binned[:SHAPE_DRAWS], binned[SHAPE_DRAWS:]
@@ -239,7 +244,7 @@ def _simulated_boundary(
     return index, least
 
 
-def _grid(negatives: int) -> Array:
+def index_grid(negatives: int) -> Array:
     """Indices from 1 to N + 1 at equal ratios."""
     steps = [1]
     while steps[-1] <= negatives:
@@ -251,15 +256,21 @@ def _least_recalls(
     index: Array, lines: Sequence[tuple[float, float]], cap: float, draws: int, generator: Any
 ) -> Array:
     """Draws of g(U) at uniform order statistics."""
-    # Order statistics are partial sums of exponential variables as shares of the whole sum.
-    gaps = np.diff(index, prepend=0)
-    rates = generator.standard_gamma(gaps, (draws, len(index))).cumsum(axis=1)
-    rates /= rates[:, -1:]
+    rates = order_statistics(index, draws, generator)
     least = np.max([slope * rates + intercept for slope, intercept in lines], axis=0)
     return np.where(rates > cap, 1.0, least.clip(0, 1))
 
 
-def _counts(recalls: Array, positives: int, generator: Any) -> Array:
+def order_statistics(index: Array, draws: int, generator: Any) -> Array:
+    """Draws of the uniform order statistics at some indices, the last of which is 1."""
+    # They are partial sums of exponential variables as shares of the whole sum.
+    gaps = np.diff(index, prepend=0)
+    rates = generator.standard_gamma(gaps, (draws, len(index))).cumsum(axis=1)
+    rates /= rates[:, -1:]
+    return rates  # type: ignore[no-any-return]
+
+
+def counts_within(recalls: Array, positives: int, generator: Any) -> Array:
     """Draws of the numbers of positives within recalls that rise from column to column."""
     counts = np.zeros(recalls.shape, dtype=np.int64)
     before, count = np.zeros(len(recalls)), np.zeros(len(recalls), dtype=np.int64)

@@ -76,7 +76,7 @@ def widths(runs: int, seed: int) -> Iterator[dict[str, object]]:
         reached = np.mean(np.array(half) <= width)
         yield {
             "reference": "{:,} + {:,}".format(*sizes), "known is to be": quantity,
-            "prior": f"{prior:.0%}", "to ±": width, "runs": runs,
+            "prior": f"{prior * 100:g} %", "to ±": width, "runs": runs,
             "labels": f"{np.mean(labels):.0f}", "at random": f"{np.mean(at_random):.0f}",
             "got ±": f"{np.mean(half):.3f}", "reached": f"{reached:.2f}",
             "SE": f"{np.sqrt(reached * (1 - reached) / runs):.2f}", "held": f"{held / runs:.2f}",

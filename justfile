@@ -134,9 +134,14 @@ gate *ARGS:
 gate-small *ARGS:
     python tests/benchmarks/gate_small.py {{ARGS}}
 
-# How often `gate` passes a challenger that misses some positives: `--write` takes about 5 minutes.
+# How often `gate` passes a challenger that misses some positives: `--write` takes about 8 minutes.
 gate-missed *ARGS:
     python tests/benchmarks/gate_missed.py {{ARGS}}
+
+# How far the chance that `plan` says is from the share of studies that did what was wished: `--write`
+# takes about 25 minutes.
+plan *ARGS:
+    python tests/benchmarks/plan.py {{ARGS}}
 
 # How often the model that `choose` picks is the best, beside the probability it gives.
 how-sure *ARGS:
@@ -177,10 +182,18 @@ prior-estimators *ARGS:
     python tests/benchmarks/prior_estimators.py {{ARGS}}
 
 # `monitor`, labels and carried estimates, by simulation: parts are carried, carried-to-a-choice,
-# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days, budgets and
-# draws.
+# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days and draws.
 in-use *ARGS:
     python tests/benchmarks/in_use.py {{ARGS}}
+
+# How long `monitor` takes to see a change, by its kind and size: about 8 minutes.
+detection *ARGS:
+    python tests/benchmarks/detection.py {{ARGS}}
+
+# Whether labels that `label_budget` asks for give the width that was asked for (parts: widths,
+# clusters): about 15 minutes.
+budgets *ARGS:
+    python tests/benchmarks/budgets.py {{ARGS}}
 
 # How often `monitor` cries wolf where days differ, and how soon it sees a prior that left its range,
 # by jitter and by the days of the reference.

@@ -94,14 +94,14 @@ def test_the_true_curve_lies_within(distance):
         assert inside.all(axis=1).mean() >= 0.95
 
 
-def test_keys_lazy_frames_and_weights():
+def test_lazy_frames_counts_and_weights():
     table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [0.9, 0.1, 0.4, 0.6], "w": [2, 1, 1, 2]})
-    whole = pr.roc_band(pr.curve(table, **NAMES, weight="w"), 5)
+    whole = pr.roc_band(pr.curve(table, **NAMES, count="w"), 5)
     repeated = pr.roc_band(pr.curve(table.select(pl.all().repeat_by("w").explode()), **NAMES), 5)
     assert_same_numbers(whole, repeated)
     halves = pr.curve(table.with_columns(w=pl.col("w") / 4), **NAMES, weight="w")
     assert (
-        pr.roc_band(halves, 5)["note"].unique().item() == "weights are not whole numbers: no band"
+        pr.roc_band(halves, 5)["note"].unique().item() == "weights are not counts of cases: no band"
     )
     assert pr.roc_band(halves, 5).select("lower", "upper").null_count().row(0) == (5, 5)
     lazy = pr.roc_band(halves.lazy(), 5)

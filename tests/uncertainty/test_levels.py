@@ -127,7 +127,7 @@ MORE = {
     ).table,
 }  # fmt: skip
 # Functions whose results hold no limits, or say the level in words.
-WITHOUT_TABLES = {"gate", "label_budget", "report"}
+WITHOUT_TABLES = {"gate", "label_budget", "plan", "report"}
 CALLS |= MORE
 
 

@@ -64,9 +64,7 @@ def _with_limits(
         return with_intervals(source, measured, keys, request, sampled=predictions.sampled)
     measures, method = request.select(ARRAYS).measures, request.intervals or "logit"
     limits = limits_of_ranked(ranked, wide, keys, measures, method, request.level)
-    return merged(
-        pl.concat([measured, limits.lazy()], how="horizontal"), keys, request.level, counted=False
-    )
+    return merged(pl.concat([measured, limits.lazy()], how="horizontal"), keys, request.level)
 
 
 def with_intervals(

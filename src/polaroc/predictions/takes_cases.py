@@ -82,6 +82,20 @@ class OfCasesOr(Protocol[_K, _P, _R]):
         ...
 
 
+class OfCasesIfAny(Protocol[_P, _R]):
+    """Like `OfCases`, of a function that does without cases too."""
+
+    def __call__(
+        self,
+        frame: Table | Paths | WarehouseTable | Cases[Any] | None = None,
+        /,
+        *args: _P.args,
+        **kwargs: _P.kwargs,
+    ) -> _R:
+        """The result of the function."""
+        ...
+
+
 class FrameOfCases(Protocol[_P]):
     """Like `OfCases`; of a LazyFrame it returns one, of any other table a DataFrame.
 
@@ -146,6 +160,19 @@ def takes_cases_or(
     ) -> OfCasesOr[_K, _P, _R]:
         wrapped = _wrapped(function, uses, (), NEEDED, or_measures=or_measures, or_kind=kind)
         return cast(OfCasesOr[_K, _P, _R], wrapped)
+
+    return decorate
+
+
+def takes_cases_if_any(
+    uses: Sequence[RoleName], *, no_bearing: Sequence[RoleName] = ()
+) -> Callable[[Callable[Concatenate[Cases[Any] | None, _P], _R]], OfCasesIfAny[_P, _R]]:
+    """Like `takes_cases`; without a table, which is None by default, no role may be said."""
+
+    def decorate(
+        function: Callable[Concatenate[Cases[Any] | None, _P], _R],
+    ) -> OfCasesIfAny[_P, _R]:
+        return cast(OfCasesIfAny[_P, _R], _wrapped(function, uses, no_bearing, NEEDED))
 
     return decorate
 
@@ -221,8 +248,19 @@ def _wrapped(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         # With wrong arguments, let Python raise its own TypeError.
         if not args and first.name not in kwargs:
-            return function(**kwargs)
+            if first.default is not None:
+                return function(**kwargs)
+            args = (None,)
         frame, *rest = args or (kwargs.pop(first.name),)
+        if frame is None and first.default is None:
+            refuse_unknown_names(kwargs, (), names)
+            if without := [name for name in kwargs if name in ROLES]:
+                raise InvalidArgument(
+                    f"{quoted(without)} say what columns mean, and {function.__name__} is given no "
+                    "table.",
+                    hint=f"give {first.name} first.",
+                )
+            return function(None, *rest, **kwargs)
         if or_kind is not None and isinstance(frame, or_kind):
             refuse_unknown_names(kwargs, taken, names)
             return function(frame, *rest, **kwargs)
@@ -266,8 +304,9 @@ def _wrapped(
     shown_roles = [role for role in taken if role not in as_options]
     # For the table of the reference: roles that are not there are refused.
     shown.bearings = bearings
+    is_free = or_table or or_measures or first.default is None
     beside = sorted(
-        [*parameters(shown_roles, () if or_table or or_measures else needed), *others],
+        [*parameters(shown_roles, () if is_free else needed), *others],
         key=lambda one: one.kind,
     )
     kinds = Table | Cases if or_kind is None else Table | Cases | or_kind

@@ -55,7 +55,8 @@ def _with_limits(
     t, f, positives, negatives, *effects, prior, threshold = (rows[n].to_numpy() for n in GIVEN)
     counts = [_counts(t, positives[0]), _counts(f, negatives[0])]
     own = [float(effect[0]) for effect in effects]
-    why = why_no_limits(counts, own, sampled=sampled, of="interval")
+    counted = sampled or rows.schema["positives"].is_integer()
+    why = why_no_limits(own, counted=counted, of="interval")
     lower, upper = np.full((2, rows.height), np.nan)
     if why is None:
         ends = _at_each if intervals == "pointwise" else _at_all

@@ -12,7 +12,6 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
-from polaroc.typing import Array
 
 # The effects of positives and of negatives, and how many cases have no cluster.
 EFFECTS = POS_EFFECT, NEG_EFFECT = private("pos_effect"), private("neg_effect")
@@ -128,18 +127,14 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     return of_classes.group_by(keys).agg(of_keys) if keys else of_classes.select(of_keys)
 
 
-def why_no_limits(
-    counts: Sequence[Array], effects: Sequence[float], *, sampled: bool, of: str = "band"
-) -> str | None:
-    """Why cumulative counts by class have no limits at all thresholds, None where they have.
+def why_no_limits(effects: Sequence[float], *, counted: bool, of: str = "band") -> str | None:
+    """Why numbers of cases above thresholds have no limits, None where they have.
 
-    Counts of `sampled` cases need not be whole.
+    A curve of weights has sums that are no numbers of cases, and are not `counted`.
     """
     if inf in effects:
         return f"{FEW_CLUSTERS}: no {of}"
-    if sampled or all((own == own.round()).all() for own in counts):
-        return None
-    return f"weights are not whole numbers: no {of}"
+    return None if counted else f"weights are not counts of cases: no {of}"
 
 
 def cases_in(given: object) -> Cases[Any] | None:

@@ -56,7 +56,7 @@ def roc_band(
     Frame of the kind given
         One row per key and rate, sorted: the keys; `fpr`; `tpr` of the curve; `lower` and
         `upper`, from 0 to 1, and `level`: Float64; `interval` in words; `note`, null, or that
-        weights of a curve are not whole numbers, or that clusters are too few: then there is no
+        a curve has weights, or that clusters are too few: then there is no
         band; or that rows seem to come in clusters. Keys without positives, without
         negatives or with rows that cannot be ranked have no rows. Between two rows the band is that
         of the one before for `lower`, of the one after for `upper`.
@@ -215,7 +215,7 @@ def _bands(curve: pl.LazyFrame, given: Given, keys: Sequence[str], asked: _Asked
             tp, fp = frame["tp"][i].to_numpy(), frame["fp"][i].to_numpy()
             skew = frame["skew"][i] if "skew" in keys else 0.0
             effects = [frame[name][i] for name in EFFECTS]
-            why = why_no_limits((tp, fp), effects, sampled=sampled)
+            why = why_no_limits(effects, counted=sampled or kinds["tp"].is_integer())
             ends: list[list[float | None]] = [[None] * n] * 2
             if why is None:
                 tpr, fpr = (

@@ -48,11 +48,17 @@ def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
     where a class has none. For the AUC it is that of DeLong, DeLong and Clarke-Pearson (1988), with
     clusters that of Obuchowski (1997).
     """
-    threads = 1 if cases.size < MANY else pl.thread_pool_size()
-    with ThreadPoolExecutor(threads) as pool:
-        influences = [
-            *pool.map(lambda own: of_cases(own[0], own[1], measures, own[2]), cases.by_model)
-        ]
+
+    def moved(own: "tuple[Array, Array, Array | None]") -> CaseInfluence:
+        score, truth, weight = own
+        return of_cases(score, truth, measures, weight)
+
+    if cases.size < MANY:
+        # To start threads takes longer.
+        influences = [*map(moved, cases.by_model)]
+    else:
+        with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+            influences = [*pool.map(moved, cases.by_model)]
     same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
     evidence = of_influences(cases, influences, FITTED, same)
     # The AUC moves by no more than its share with any unit, unless weights differ.

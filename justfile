@@ -138,6 +138,11 @@ gate-small *ARGS:
 gate-missed *ARGS:
     python tests/benchmarks/gate_missed.py {{ARGS}}
 
+# How far the chance that `plan` says is from the share of studies that did what was wished: `--write`
+# takes about 25 minutes.
+plan *ARGS:
+    python tests/benchmarks/plan.py {{ARGS}}
+
 # How often the model that `choose` picks is the best, beside the probability it gives.
 how-sure *ARGS:
     python tests/benchmarks/how_sure.py {{ARGS}}
@@ -150,7 +155,8 @@ threshold-costs *ARGS:
 threshold-limits *ARGS:
     python tests/benchmarks/threshold_limits.py {{ARGS}}
 
-# Coverage of the intervals of applied thresholds, and of bands, by enumeration and simulation.
+# Coverage of the intervals of applied thresholds, further rates, bands, decision curves and the H-measure,
+# by enumeration and simulation (parts: known, belief, rates, estimated, measures, bands, decisions, hulls).
 applied-intervals *ARGS:
     python tests/benchmarks/applied_intervals.py {{ARGS}}
 
@@ -176,10 +182,18 @@ prior-estimators *ARGS:
     python tests/benchmarks/prior_estimators.py {{ARGS}}
 
 # `monitor`, labels and carried estimates, by simulation: parts are carried, carried-to-a-choice,
-# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days, budgets and
-# draws.
+# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days and draws.
 in-use *ARGS:
     python tests/benchmarks/in_use.py {{ARGS}}
+
+# How long `monitor` takes to see a change, by its kind and size: about 8 minutes.
+detection *ARGS:
+    python tests/benchmarks/detection.py {{ARGS}}
+
+# Whether labels that `label_budget` asks for give the width that was asked for (parts: widths,
+# clusters): about 15 minutes.
+budgets *ARGS:
+    python tests/benchmarks/budgets.py {{ARGS}}
 
 # How often `monitor` cries wolf where days differ, and how soon it sees a prior that left its range,
 # by jitter and by the days of the reference.

@@ -19,8 +19,8 @@ PUBLIC = {
     "expected_cost", "experiments", "expr", "gate", "greatest_auprec", "h_measure", "hull",
     "iauprec", "intervals", "iso_lines", "label_budget", "macro", "mean_pr", "mean_roc",
     "merge_bins",
-    "monitor", "one_vs_rest", "operating_points", "periods", "points", "pr_band", "pr_from_roc",
-    "prior",
+    "monitor", "one_vs_rest", "operating_points", "periods", "plan", "points", "pr_band",
+    "pr_from_roc", "prior",
     "prior_grid", "probabilities", "rates", "report", "roc_band", "roc_from_pr", "sens", "skew",
     "subgroups", "surface", "uniform", "walk_forward", "warehouse",
 }  # fmt: skip

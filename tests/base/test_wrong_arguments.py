@@ -91,6 +91,12 @@ CALLS = {
         {"cases": MEASURES, **GATED, "test_train_ratio": 0.25, **OVER},
         {"cases": TEST, **GATED, **NAMES, "measure": "auc", "case": "case"},
     ],
+    "plan": [
+        {"pilot": FOLDS, **NAMES, "model": None, "fold": None, "case": None, "positives": 30,
+         "constraints": {"precision": 0.5}, "prior": 0.1},
+        {"pilot": None, "auc": 0.8, "width": 0.1, "positives": 30, "negatives": [30, 40]},
+        {"pilot": None, "auc": 0.8, "difference": 0.02, "budget": 100, "cost_positive": 2},
+    ],
     "subgroups": [
         {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},
     ],

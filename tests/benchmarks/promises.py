@@ -44,7 +44,7 @@ from scipy.stats import beta, norm
 
 import polaroc as pr
 from polaroc.thresholds.constraints import Constraints
-from polaroc.thresholds.promises import Sample, _grid, boundary, promised
+from polaroc.thresholds.promises import Sample, boundary, index_grid, promised
 
 POSITIVES, PER_POSITIVE, AUCS, DELTA = (20, 100, 500), 9, (0.8, 0.9, 0.97, 0.995), 0.05
 EDGE_TIMES = 10
@@ -254,7 +254,7 @@ def bands(rng, positives, negatives, slope):
 
 def sequence(rng, positives, negatives, slope):
     """Each index at the pointwise level of the last start that was passed, starts adding up."""
-    index = _grid(negatives)
+    index = index_grid(negatives)
     gaps = np.diff(index, prepend=0)
     order = rng.standard_gamma(gaps, (20_000, len(index))).cumsum(axis=1)
     recalls = (slope * order / order[:, -1:]).clip(0, 1)

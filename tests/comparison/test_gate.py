@@ -443,7 +443,7 @@ def test_tables_that_do_not_fit_are_refused():
         on_folds(MEASURES.filter(fold=1))
     with pytest.raises(InvalidPredictions, match="1 cases lack a score by some model"):
         on_cases(ONE.filter(~((pl.col("model") == "C") & (pl.col("case") == ONE["case"][0]))))
-    with pytest.raises(InvalidPredictions, match=r"(?s)too few cases of a class.*Hint: "):
+    with pytest.raises(InvalidPredictions, match=r"(?s)too few cases or clusters.*Hint: "):
         on_cases(ONE.filter(~pl.col("truth") | (pl.col("case") == ONE.filter("truth")["case"][0])))
     two = pl.concat([MEASURES, pr.evaluate(PREDICTIONS, **NAMES,
                                            measures="iauprec", over=(0.01, 0.02))])  # fmt: skip

@@ -15,6 +15,7 @@ from polaroc.deployment.monitor_result import Monitor
 from polaroc.deployment.periods_result import Periods
 from polaroc.deployment.walk_forward_result import WalkForward
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
+from polaroc.planning.study_plan import StudyPlan
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import ROLES, documented
 
@@ -69,6 +70,14 @@ FUNCTIONS = {
         BASE,
         {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9},
     ),
+    "h_measure": (pr.h_measure, BASE, {"prior": 0.4, "intervals": "logit"}),
+    "roc_band": (pr.roc_band, BASE, {"n": 9}),
+    "pr_band": (pr.pr_band, BASE, {"n": 9, "priors": 0.1}),
+    "decision_curve": (
+        pr.decision_curve,
+        BASE,
+        {"thresholds": [0.2, 0.5], "priors": 0.1, "intervals": "pointwise"},
+    ),
     "probabilities": (
         pr.probabilities,
         {"score": "p", "model": "m", "fold": "f", "by": "place"},
@@ -104,6 +113,11 @@ FUNCTIONS = {
         BASE | {"by": "place", "case": "number"},
         {"classes": "place", "measures": ["auc", "brier"], "priors": 0.1},
     ),
+    "plan": (
+        pr.plan,
+        PAIRED,
+        {"champion": "A", "challenger": "B", "margin": 0.2, "positives": 40, "negatives": 60},
+    ),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
     "choose": (pr.choose, PAIRED, {"measure": "brier", "over": (0.1, 0.1)}),
@@ -129,6 +143,7 @@ OTHER_OF = {
     ("compare", "model"): "f",
     ("choose", "model"): "f",
     ("gate", "model"): None,
+    ("plan", "model"): None,
     ("operating_points", "cluster"): "place", ("subgroups", "subgroup"): "one of ten",
     ("subgroups", "by"): "f",
     ("macro", "by"): ["place", "f"],
@@ -146,7 +161,7 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    if isinstance(result, Monitor | Periods | WalkForward):
+    if isinstance(result, Monitor | Periods | StudyPlan | WalkForward):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs

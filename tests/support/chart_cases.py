@@ -120,6 +120,7 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),
     "pairs": lambda table: pr.charts.pairs(comparison(table)),
     "subgroups": lambda table: pr.charts.subgroups(divided(table)),
+    "plan": lambda _: pr.charts.plan(pr.plan(auc=0.9, width=0.1, positives=[20, 40, 80])),
     "periods": lambda table: pr.charts.periods(by_period(table)),
     "interaction": lambda table: pr.charts.interaction(measures(table)),
 }

@@ -161,6 +161,7 @@ TESTS = {
     "deployment/estimators": ["tests/deployment/test_em.py", "tests/deployment/test_confusion.py", "tests/deployment/test_estimate_prior.py"],
     "deployment/history": MONITOR[:1],
     "deployment/label_budget": ["tests/deployment/test_labels.py"],
+    "deployment/label_draws": ["tests/deployment/test_labels.py"],
     "deployment/labelled": ["tests/deployment/test_labels.py"],
     "deployment/monitor": MONITOR,
     "deployment/monitor_result": MONITOR[:1],

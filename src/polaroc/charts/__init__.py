@@ -12,6 +12,7 @@ from polaroc.charts.drift import operating_drift
 from polaroc.charts.explore import explorer
 from polaroc.charts.heat_maps import surface
 from polaroc.charts.monitoring import monitor
+from polaroc.charts.more_cases import plan
 from polaroc.charts.pairwise import pairs
 from polaroc.charts.precision_recall import pr
 from polaroc.charts.roc_curves import roc
@@ -21,8 +22,9 @@ from polaroc.charts.theme import palette
 
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "dominance", "explorer",
-    "export", "interaction", "monitor", "operating_drift", "pairs", "palette", "periods", "pr",
-    "regret", "reliability", "roc", "save", "skew_effect", "subgroups", "surface", "winner_map",
+    "export", "interaction", "monitor", "operating_drift", "pairs", "palette", "periods", "plan",
+    "pr", "regret", "reliability", "roc", "save", "skew_effect", "subgroups", "surface",
+    "winner_map",
 ]  # fmt: skip
 
 

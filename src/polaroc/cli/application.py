@@ -22,6 +22,7 @@ from polaroc.cli.gate import gate
 from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
 from polaroc.cli.periods import periods
+from polaroc.cli.plan import plan
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
@@ -96,6 +97,7 @@ app.command(cls=Command)(choose)
 app.command(cls=Command)(threshold)
 app.command(cls=Command)(subgroups)
 app.command(cls=Command)(gate)
+app.command(cls=Command)(plan)
 app.command(cls=Command)(monitor)
 app.command(cls=Command)(periods)
 app.command(cls=Command)(walk_forward)

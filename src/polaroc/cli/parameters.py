@@ -114,8 +114,8 @@ def kind_of(name: str, annotation: Any) -> Kind:
     if choices and not {str, int} & {*kinds}:
         return Kind(str, choices=tuple(map(str, choices)))
     if several:
-        of_numbers = any(float in get_args(kind) for kind in kinds)
-        return Kind(list[float] if of_numbers else list[str])
+        of = next((one for one in (float, int) for kind in kinds if one in get_args(kind)), str)
+        return Kind(list[of])  # type: ignore[valid-type]
     if any(origin is PathLike for origin in origins) or Path in kinds:
         return Kind(Path, "PATH")
     number = next((kind for kind in (float, int) if kind in kinds and str not in kinds), None)

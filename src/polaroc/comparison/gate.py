@@ -219,6 +219,7 @@ def gate(
         lead.estimates[champion], lead.estimates[challenger],
         measure=f"{label(measure)} {place}".rstrip(), higher_is_better=higher, margin=margin,
         level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
+        positives=lead.of_class[0], negatives=lead.of_class[1],
     )  # fmt: skip
 
 
@@ -271,6 +272,7 @@ class Lead(NamedTuple):
     warnings: tuple[str, ...]
     limits: Limits | None = None  # with so many times the cases, where there are any
     moved: Moved | None = None  # where the interval is that of cases
+    of_class: tuple[int | None, int | None] = (None, None)
 
 
 def _on_cases(
@@ -322,6 +324,7 @@ def _on_cases(
     estimates = dict(zip(scored.models, evidence.estimates[0].tolist(), strict=True))
     return Lead(
         difference, lower, upper, estimates, f"{scored.size:,} cases", warnings, limits, moved,
+        scored.of_class,
     )  # fmt: skip
 
 

@@ -46,6 +46,8 @@ class GateResult:
         What it rests on, such as "20 folds".
     warnings
         What the interval assumes, and notes on the data, in sentences.
+    positives, negatives
+        How many cases of each class the models were tested on; None over folds.
     """
 
     verdict: Verdict
@@ -62,6 +64,8 @@ class GateResult:
     level: float
     cases: str
     warnings: tuple[str, ...] = ()
+    positives: int | None = None
+    negatives: int | None = None
 
     @property
     def answer(self) -> str:

@@ -1,6 +1,7 @@
 """Curve tables of tie-collapsed cells, the input of all curves and measures."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
@@ -18,6 +19,7 @@ from polaroc.base.private_columns import (
 from polaroc.curves.held import curve_of_rows
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import rate, snap_to_total
+from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
@@ -78,6 +80,15 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
     # Whole numbers count cases; sums of sampling weights do not, also where they are whole.
     counts = predictions.weighted and not predictions.sampled
     return curves.with_columns(pl.col(COUNTED).cast(pl.Int64)) if counts else curves
+
+
+def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+    """The curves of cases, or those that a table has."""
+    if not isinstance(given, Cases):
+        return whole_curves(given)
+    own: Cases[Any] = replace(given, cluster=(), subgroup=())
+    curves: pl.LazyFrame | pl.DataFrame = curve(own)
+    return curves.lazy()
 
 
 def curve_tables(predictions: Predictions) -> pl.LazyFrame:

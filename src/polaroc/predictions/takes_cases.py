@@ -82,6 +82,20 @@ class OfCasesOr(Protocol[_K, _P, _R]):
         ...
 
 
+class OfCasesIfAny(Protocol[_P, _R]):
+    """Like `OfCases`, of a function that does without cases too."""
+
+    def __call__(
+        self,
+        frame: Table | Paths | WarehouseTable | Cases[Any] | None = None,
+        /,
+        *args: _P.args,
+        **kwargs: _P.kwargs,
+    ) -> _R:
+        """The result of the function."""
+        ...
+
+
 class FrameOfCases(Protocol[_P]):
     """Like `OfCases`; of a LazyFrame it returns one, of any other table a DataFrame.
 
@@ -150,6 +164,19 @@ def takes_cases_or(
     return decorate
 
 
+def takes_cases_if_any(
+    uses: Sequence[RoleName], *, no_bearing: Sequence[RoleName] = ()
+) -> Callable[[Callable[Concatenate[Cases[Any] | None, _P], _R]], OfCasesIfAny[_P, _R]]:
+    """Like `takes_cases`; without a table, which is None by default, no role may be said."""
+
+    def decorate(
+        function: Callable[Concatenate[Cases[Any] | None, _P], _R],
+    ) -> OfCasesIfAny[_P, _R]:
+        return cast(OfCasesIfAny[_P, _R], _wrapped(function, uses, no_bearing, NEEDED))
+
+    return decorate
+
+
 def frame_of_cases(
     uses: Sequence[RoleName],
     *,
@@ -158,18 +185,20 @@ def frame_of_cases(
     or_table: bool = False,
     whole: bool = False,
     reads: bool = False,
+    as_options: Sequence[RoleName] = (),
 ) -> Callable[[Callable[Concatenate[Any, _P], Any]], FrameOfCases[_P]]:
     """Like `takes_cases`, of a function that returns the kind of frame it was given.
 
     With `or_table` a table of which no role is said is something else, such as a curve. The
     `whole` of files is read where all of their columns are in the result. A function that `reads`
-    files itself is given the plan of them.
+    files itself is given the plan of them. Roles that are options of the function as well, since
+    other tables need them, are handed to it `as_options`.
     """
 
     def decorate(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
         wrapped = _wrapped(
             function, uses, no_bearing, needed, collects=True, or_table=or_table, whole=whole,
-            reads=reads,
+            reads=reads, as_options=as_options,
         )  # fmt: skip
         return cast(FrameOfCases[_P], wrapped)
 
@@ -204,6 +233,7 @@ def _wrapped(
     or_measures: bool = False,
     or_kind: type[Any] | None = None,
     of_another: Sequence[str] = (),
+    as_options: Sequence[str] = (),
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
@@ -218,8 +248,19 @@ def _wrapped(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         # With wrong arguments, let Python raise its own TypeError.
         if not args and first.name not in kwargs:
-            return function(**kwargs)
+            if first.default is not None:
+                return function(**kwargs)
+            args = (None,)
         frame, *rest = args or (kwargs.pop(first.name),)
+        if frame is None and first.default is None:
+            refuse_unknown_names(kwargs, (), names)
+            if without := [name for name in kwargs if name in ROLES]:
+                raise InvalidArgument(
+                    f"{quoted(without)} say what columns mean, and {function.__name__} is given no "
+                    "table.",
+                    hint=f"give {first.name} first.",
+                )
+            return function(None, *rest, **kwargs)
         if or_kind is not None and isinstance(frame, or_kind):
             refuse_unknown_names(kwargs, taken, names)
             return function(frame, *rest, **kwargs)
@@ -236,12 +277,13 @@ def _wrapped(
                 ),
             )
         is_said = any(kwargs.get(role) is not None for role in NEEDED)
-        is_table = or_table and not isinstance(frame, Cases) and ROLES.keys().isdisjoint(kwargs)
+        roles = ROLES.keys() - as_options
+        is_table = or_table and not isinstance(frame, Cases) and roles.isdisjoint(kwargs)
         has_measures = or_measures and not isinstance(frame, Cases) and not is_said
         if engine is not None and not (is_table or has_measures):
             return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
         _refuse_missing(function, others, len(rest), kwargs)
-        its = [name for name in kwargs if name in ROLES and name not in of_another]
+        its = [name for name in kwargs if name in roles and name not in of_another]
         said = {name: kwargs.pop(name) for name in its}
         refuse_unknown_names(kwargs, taken, names)
         if is_table and given_paths(frame) is None:
@@ -259,10 +301,12 @@ def _wrapped(
         return collect_like(given, result) if collects else result
 
     shown: Any = wrapper
+    shown_roles = [role for role in taken if role not in as_options]
     # For the table of the reference: roles that are not there are refused.
     shown.bearings = bearings
+    is_free = or_table or or_measures or first.default is None
     beside = sorted(
-        [*parameters(taken, () if or_table or or_measures else needed), *others],
+        [*parameters(shown_roles, () if is_free else needed), *others],
         key=lambda one: one.kind,
     )
     kinds = Table | Cases if or_kind is None else Table | Cases | or_kind

@@ -22,10 +22,10 @@ from polaroc.base.columns import (
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
-from polaroc.curves.curve import curve as curve_of
+from polaroc.curves.curve import curves_of
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, select_rates, with_rates
-from polaroc.curves.whole import OF_CURVES, whole_curves
+from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
@@ -209,11 +209,7 @@ def operating_points(
     cases = curve if isinstance(curve, Cases) else None
     if cases is not None and cases.weight is not None and confidence is not None:
         raise weights_promise_nothing("cases have weights")
-    curves = (
-        curve_of(replace(curve, cluster=(), subgroup=())).lazy()
-        if isinstance(curve, Cases)
-        else whole_curves(curve)
-    )
+    curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):

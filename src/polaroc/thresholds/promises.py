@@ -226,12 +226,12 @@ def _simulated_boundary(
     # Rough draws are for how many cases are needed, about.
     safe = draws >= DRAWS
     rank = int(binom.ppf(EXCEEDED, draws, delta)) if safe else floor(delta * (draws + 1))
-    index = _grid(negatives)
+    index = index_grid(negatives)
     generator = np.random.default_rng(SEED)
     recalls = _least_recalls(index, lines, cap, draws + SHAPE_DRAWS, generator)
     # Where all recalls are needed, nothing can be promised.
     possible = recalls.min(axis=0) < 1
-    counts = _counts(recalls[:, possible], positives, generator)
+    counts = counts_within(recalls[:, possible], positives, generator)
     width = positives // MAX_COUNTS + 1
     binned, bins = counts // width, positives // width + 1
     shape, crossing = binned[:SHAPE_DRAWS], binned[SHAPE_DRAWS:]
@@ -244,7 +244,7 @@ def _simulated_boundary(
     return index, least
 
 
-def _grid(negatives: int) -> Array:
+def index_grid(negatives: int) -> Array:
     """Indices from 1 to N + 1 at equal ratios."""
     steps = [1]
     while steps[-1] <= negatives:
@@ -256,15 +256,21 @@ def _least_recalls(
     index: Array, lines: Sequence[tuple[float, float]], cap: float, draws: int, generator: Any
 ) -> Array:
     """Draws of g(U) at uniform order statistics."""
-    # Order statistics are partial sums of exponential variables as shares of the whole sum.
-    gaps = np.diff(index, prepend=0)
-    rates = generator.standard_gamma(gaps, (draws, len(index))).cumsum(axis=1)
-    rates /= rates[:, -1:]
+    rates = order_statistics(index, draws, generator)
     least = np.max([slope * rates + intercept for slope, intercept in lines], axis=0)
     return np.where(rates > cap, 1.0, least.clip(0, 1))
 
 
-def _counts(recalls: Array, positives: int, generator: Any) -> Array:
+def order_statistics(index: Array, draws: int, generator: Any) -> Array:
+    """Draws of the uniform order statistics at some indices, the last of which is 1."""
+    # They are partial sums of exponential variables as shares of the whole sum.
+    gaps = np.diff(index, prepend=0)
+    rates = generator.standard_gamma(gaps, (draws, len(index))).cumsum(axis=1)
+    rates /= rates[:, -1:]
+    return rates  # type: ignore[no-any-return]
+
+
+def counts_within(recalls: Array, positives: int, generator: Any) -> Array:
     """Draws of the numbers of positives within recalls that rise from column to column."""
     counts = np.zeros(recalls.shape, dtype=np.int64)
     before, count = np.zeros(len(recalls)), np.zeros(len(recalls), dtype=np.int64)

@@ -185,7 +185,7 @@ def scored_by_key(
         found = numbered(rows)
         numbers = [private(f"cluster_{place}") for place in range(len(found))]
         rows = rows.with_columns(map(pl.Series, numbers, found))
-    parts = rows.partition_by(keys, maintain_order=True, as_dict=True)
+    parts = rows.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): rows}
     return {
         key: scored_rows(one, key, [one[name].to_numpy() for name in numbers] or None)
         for key, one in parts.items()

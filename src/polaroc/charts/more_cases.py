@@ -1,0 +1,66 @@
+"""Chart of a plan: the chance by the number of positives."""
+
+from collections.abc import Mapping
+
+from polaroc.charts.layers import data
+from polaroc.charts.libraries import alt
+from polaroc.charts.options import checked
+from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
+from polaroc.errors import InvalidArgument
+from polaroc.planning.study_plan import StudyPlan
+
+SERIES = "chance"
+
+
+@checked
+def plan(
+    found: StudyPlan,
+    title: str = "What more cases buy",
+    *,
+    colours: Mapping[str, str] | None = None,
+) -> "alt.LayerChart":
+    """The chance by number of positives.
+
+    Parameters
+    ----------
+    found
+        The result of `plan`.
+
+    Returns
+    -------
+    altair.LayerChart
+        The chance on the number of positives, on a logarithmic axis; a band for the range that it
+        has over what is not known, and a dashed line at the chance that was wanted.
+
+    Raises
+    ------
+    InvalidArgument
+        For anything but the result of `plan`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> found = pr.plan(auc=0.9, width=0.1, positives=[20, 40, 80])
+    >>> pr.charts.plan(found).to_dict()["layer"][-1]["encoding"]["x"]["title"]
+    'positives'
+    """
+    if not isinstance(found, StudyPlan):
+        raise InvalidArgument(
+            f"the plan is a {type(found).__name__}, and needed is the result of plan.",
+            hint="give what plan(...) returns.",
+        )
+    colour = (colours or {}).get(SERIES, "#0072B2")
+    rows = found.table
+    x = alt.X("positives:Q", title="positives", scale=alt.Scale(type="log", nice=False))
+    chance = alt.Y("chance:Q", **share_axis("chance"))
+    tips = [alt.Tooltip("positives:Q", format=","), alt.Tooltip("negatives:Q", format=","),
+            alt.Tooltip("chance:Q", format=".0%")]  # fmt: skip
+    of_rows = data(rows.to_dicts())
+    line = of_rows.mark_line(point=True, color=colour).encode(x, chance, tooltip=tips)
+    wanted = of_rows.mark_rule(strokeDash=[4, 4], color=GREY).encode(y=alt.datum(found.chance))
+    layers = [wanted, line]
+    if rows["chance_lower"].null_count() < rows.height:
+        band = of_rows.mark_area(opacity=0.2, color=colour)
+        layers.insert(0, band.encode(x, alt.Y("chance_lower:Q"), alt.Y2("chance_upper:Q")))
+    chart = alt.layer(*layers).properties(width=SIZE, height=SIZE * 2 // 3, title=title)
+    return with_theme(chart)

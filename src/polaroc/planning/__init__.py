@@ -1,0 +1,1 @@
+"""How many cases a study needs, before there are any."""

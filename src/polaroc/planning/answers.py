@@ -1,0 +1,80 @@
+"""The result of planning, from the sizes that were tried."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.rounding import probability
+from polaroc.planning.chances import Outcome
+from polaroc.planning.scores import Assumed, Size
+from polaroc.planning.sizes import Tried
+from polaroc.planning.study_plan import StudyPlan
+from polaroc.planning.wishes import Wanted
+
+HEAD = ("positives", "negatives", "chance", "chance_lower", "chance_upper")
+
+
+def planned(
+    wanted: Wanted, tried: Sequence[Tried], enough: Size | None, chance: float, assumed: Assumed
+) -> StudyPlan:
+    """The plan with the size that is `enough`, None where none of those given is."""
+    size, best = max(tried, key=lambda one: one[1].chance)
+    if enough is not None:
+        size = enough
+        best = min(tried, key=lambda one: abs(one[0].positives - size.positives))[1]
+    said = (
+        f"With {in_words(size)} the chance is {probability(best.chance)}"
+        if enough is None
+        else f"Label about {in_words(size)}: then the chance is {100 * chance:g} % or more"
+    )
+    answer = " ".join([f"{said} that {wanted.words}.", *_beside(best)])
+    return _plan(wanted, tried, answer, size if len(tried) == 1 else enough, chance, assumed)
+
+
+def split(
+    wanted: Wanted, tried: Sequence[Tried], budget: float, chance: float, assumed: Assumed
+) -> StudyPlan:
+    """The plan with the best split of a budget."""
+    size, best = max(tried, key=lambda one: _worth(one[1]))
+    said = (
+        f"Of the splits of {budget:,g}, {in_words(size)} are the best: the chance is "
+        f"{probability(best.chance)} that {wanted.words}."
+    )
+    return _plan(wanted, tried, " ".join([said, *_beside(best)]), size, chance, assumed)
+
+
+def _plan(
+    wanted: Wanted, tried: Sequence[Tried], answer: str, size: Size | None, chance: float,
+    assumed: Assumed,
+) -> StudyPlan:  # fmt: skip
+    kinds: dict[str, Any] = dict.fromkeys(HEAD[:2], pl.Int64)
+    kinds |= dict.fromkeys((*HEAD[2:], *tried[0][1].expected), pl.Float64)
+    rows = [(one.positives, one.negatives, *own[:3], *own.expected.values()) for one, own in tried]
+    positives, negatives = (None, None) if size is None else (size.positives, size.negatives)
+    table = pl.DataFrame(rows, schema=kinds, orient="row")
+    facts = {**wanted.facts, "chance": chance, "positives": positives, "negatives": negatives}
+    return StudyPlan(answer, table, positives, negatives, chance, facts, assumed.about)
+
+
+def in_words(size: Size) -> str:
+    """Both classes, and how many rows a cluster has."""
+    of_clusters = f", {size.rows} rows to a cluster" if size.rows > 1 else ""
+    return f"{size.positives:,} positives and {size.negatives:,} negatives{of_clusters}"
+
+
+def _worth(outcome: Outcome) -> tuple[float, float]:
+    """What a split is worth: the chance, of equal ones what is expected."""
+    width, recall = outcome.expected.get("width"), outcome.expected.get("recall")
+    return round(outcome.chance, 2), (recall or 0.0) - (width or 0.0)
+
+
+def _beside(outcome: Outcome) -> Iterator[str]:
+    """Sentences on what else is expected."""
+    recall, cost = outcome.expected.get("recall"), outcome.expected.get("cost")
+    if recall is not None:
+        costs = "" if cost is None else f", and costs {cost:.3g} per case"
+        yield f"The threshold then finds about {probability(recall)} of the positives{costs}."
+    if outcome.lower is not None and outcome.upper is not None:
+        ends = f"{probability(outcome.lower)} to {probability(outcome.upper)}"
+        yield f"What is not known of the scores makes it {ends}."

@@ -1,0 +1,76 @@
+"""Chances of what a study is wanted for, from studies that were drawn."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from polaroc.base.lazy import np
+from polaroc.typing import Array
+
+# Of the curves that may be true, this share has a chance within the range.
+RANGE = 0.9
+
+
+class Outcome(NamedTuple):
+    """The chance with so many cases, and what else is expected.
+
+    Attributes
+    ----------
+    chance
+        The chance, over studies and over what may be true.
+    lower, upper
+        The range of the chance over what may be true; None where one thing is assumed.
+    expected
+        What is expected, by its name; None where it is not known.
+    """
+
+    chance: float
+    lower: float | None
+    upper: float | None
+    expected: Mapping[str, float | None]
+
+
+def of_shares(
+    shares: Sequence[float], studies: int, expected: Mapping[str, float | None]
+) -> Outcome:
+    """The outcome from the share of studies by what may be true, of so many studies in all.
+
+    Examples
+    --------
+    >>> of_shares([0.4, 0.8], 10**9, {}).chance
+    0.6
+    """
+    of_each = np.array(shares)
+    chance = round(float(of_each.mean()), 9)
+    if len(shares) == 1:
+        return Outcome(chance, None, None, expected)
+    # Shares of few studies are further apart than the chances are.
+    by_luck = float((of_each * (1 - of_each)).mean()) * len(shares) / studies
+    total = float(of_each.var())
+    kept = max(total - by_luck, 0.0) / total if total else 0.0
+    ends = np.quantile(of_each, [(1 - RANGE) / 2, (1 + RANGE) / 2])
+    lower, upper = (chance + kept**0.5 * (ends - chance)).tolist()
+    return Outcome(chance, lower, upper, expected)
+
+
+def of_distances(distances: Sequence[Array], expected: Mapping[str, float | None]) -> Outcome:
+    """The outcome from how far each study is from failing, by what may be true.
+
+    Above 0 a study succeeds; −∞ is one that fails whatever it finds. The chance is the share that
+    succeed; how much the mean distance depends on what may be true tells the range.
+    """
+    from scipy.special import ndtr, ndtri
+
+    every = np.concatenate(distances)
+    shares = [float((own > 0).mean()) for own in distances]
+    within = [own.std(ddof=1) for own in distances] if np.isfinite(every).all() else [0.0]
+    spread = float(np.sqrt(np.mean(np.square(within))))
+    if len(shares) == 1 or spread == 0:
+        return of_shares(shares, every.size, expected)
+    chance = float((every > 0).mean())
+    means = np.array([own.mean() for own in distances])
+    between = max(float(means.var(ddof=1)) - spread**2 * len(means) / every.size, 0.0) ** 0.5
+    reach = float(ndtri((1 + RANGE) / 2)) * between / spread
+    # Of all studies, and so of those of the middle curve.
+    least = 0.5 / every.size
+    middle = float(ndtri(min(max(chance, least), 1 - least))) * (1 + (between / spread) ** 2) ** 0.5
+    return Outcome(chance, float(ndtr(middle - reach)), float(ndtr(middle + reach)), expected)

@@ -1,0 +1,119 @@
+"""The chance of narrow limits, and of finding a difference, by drawing studies."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from polaroc.base.lazy import np
+from polaroc.evaluation.evaluate import evaluate
+from polaroc.measures.spec import Measure
+from polaroc.planning.chances import Outcome, of_distances
+from polaroc.planning.scores import CLUSTER, SCORE, STUDY, TRUTH, Assumed, Size
+from polaroc.predictions.cases import keyed
+from polaroc.priors.beliefs import Over
+from polaroc.typing import Array, Prior
+from polaroc.uncertainty.evidence import contrasts
+from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.small_samples import difference_limits, why_no_promise
+from polaroc.uncertainty.test_sets import of_test_set
+
+# Rows in all that are drawn for one number of cases, and studies.
+ROWS, FEWEST, MOST = 2_500_000, 24, 400
+
+
+@dataclass(frozen=True)
+class WidthWish:
+    """That the limits of a measure are at most `width` from their middle."""
+
+    measure: str
+    prior: Prior
+    over: Over | None
+    level: float
+    width: float
+
+    def outcome(self, assumed: Assumed, size: Size, generator: Any) -> Outcome:
+        """The chance, and the half width that is expected, with so many cases."""
+        many = len(assumed.curves)
+        studies = -(-_studies(size) // many)
+        halves = [self._halves(assumed, which, size, studies, generator) for which in range(many)]
+        with np.errstate(divide="ignore"):
+            distances = [np.log(self.width) - np.log(own) for own in halves]
+        known = np.concatenate(halves)
+        known = known[np.isfinite(known)]
+        return of_distances(distances, {"width": float(known.mean()) if known.size else None})
+
+    def _halves(
+        self, assumed: Assumed, which: int, size: Size, studies: int, generator: Any
+    ) -> Array:
+        """Half the width in each study; infinite where there are no limits."""
+        table = assumed.tables(which, size, studies, generator)
+        clusters = [CLUSTER] if size.rows > 1 else []
+        found = evaluate(
+            keyed(table, truth=TRUTH, score=SCORE, by=STUDY, cluster=clusters),
+            measures=self.measure,
+            priors=self.prior,
+            over=self.over,
+            intervals="logit",
+            level=self.level,
+        )
+        halves = (found["upper"] - found["lower"]) / 2
+        widths: Array = halves.fill_null(np.inf).to_numpy()
+        return widths
+
+
+@dataclass(frozen=True)
+class DifferenceWish:
+    """That a challenger is found better than the champion, or not worse by more than a margin."""
+
+    measure: Measure
+    level: float
+    higher: bool  # is better
+    margin: float | None  # of the gate; None for the test of `compare`
+
+    def outcome(self, assumed: Assumed, size: Size, generator: Any) -> Outcome:
+        """The chance, and that the better one has the better measure, with so many cases."""
+        many = len(assumed.curves)
+        studies = max(-(-_studies(size) // many), 2)
+        found = [
+            np.array([self._study(assumed, which, size, generator) for _ in range(studies)])
+            for which in range(many)
+        ]
+        means = [float(own[:, 1].mean()) for own in found]
+        better = [
+            own[:, 1] if mean > 0 else -own[:, 1] for mean, own in zip(means, found, strict=True)
+        ]
+        are_equal = all(own[0] is own[1] for own in assumed.curves)
+        expected = {
+            "difference": float(np.mean(means)),
+            "better": None if are_equal else of_distances(better, {}).chance,
+        }
+        return of_distances([own[:, 0] for own in found], expected)
+
+    def _study(
+        self, assumed: Assumed, which: int, size: Size, generator: Any
+    ) -> tuple[float, float]:
+        """How far one study is from failing, and by how much the challenger is ahead."""
+        scores = assumed.draw(which, size, generator)
+        truth, cluster = size.truth, [size.clusters]
+        cases = ScoredCases(
+            (), ["challenger", "champion"], scores[::-1], [truth, truth],
+            [cluster, cluster] if size.rows > 1 else None, paired=True,
+        )  # fmt: skip
+        evidence = of_test_set(cases, [self.measure])
+        first, second = np.array([0]), np.array([1])
+        lead, sign = contrasts(evidence, first, second), 1 if self.higher else -1
+        ahead = sign * float(lead.difference[0])
+        if evidence.moved is None or not lead.std_error[0] > 0:
+            return -np.inf, ahead
+        if self.margin is None:
+            lower, upper = (float(own[0]) for own in lead.limits(self.level))
+        else:
+            few, units = min(evidence.moved.counts), evidence.moved.units
+            if why_no_promise(self.measure, *cases.of_class, few, units) is not None:
+                return -np.inf, ahead
+            lower, upper = difference_limits(evidence, (0, 1), self.level, self.measure.name)
+        return (lower if self.higher else -upper) + (self.margin or 0.0), ahead
+
+
+def _studies(size: Size) -> int:
+    """How many studies are drawn."""
+    return min(max(ROWS // size.cases, FEWEST), MOST)

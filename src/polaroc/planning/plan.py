@@ -1,0 +1,233 @@
+"""How many cases a study needs, and what can be promised with them."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Unpack
+
+from polaroc.base.checks import check_share, check_whole, refuse_unused, unless
+from polaroc.base.lazy import np
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.files.progress import Progress, progress_callback
+from polaroc.planning.answers import in_words, planned, split
+from polaroc.planning.assumptions import of_one, of_two, rows_of_clusters
+from polaroc.planning.chances import Outcome
+from polaroc.planning.pilot import of_pilot
+from polaroc.planning.scores import Size
+from polaroc.planning.sizes import DRAWN, MAX_ROWS, Sizes, given_sizes, sought, splits, tried_at
+from polaroc.planning.study_plan import StudyPlan
+from polaroc.planning.wishes import (
+    Place,
+    Wish,
+    nearest,
+    of_difference,
+    of_promise,
+    of_width,
+    pair_named,
+    which_wish,
+)
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import Columns
+from polaroc.predictions.takes_cases import takes_cases_if_any
+from polaroc.priors.beliefs import Belief
+
+
+@takes_cases_if_any(
+    ["truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "count"],
+    no_bearing=["subgroup", "time", "score_prior", "test_train_ratio"],
+)
+def plan(
+    pilot: Cases[Any] | None = None,
+    *,
+    auc: float | None = None,
+    shape: float = 1.0,
+    over: tuple[float, float] | Belief | None = None,
+    prior: float | None = None,
+    constraints: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    cost_fn: float = 1.0,
+    cost_fp: float = 1.0,
+    width: float | None = None,
+    measure: str | None = None,
+    margin: float | None = None,
+    difference: float | None = None,
+    champion: object = None,
+    challenger: object = None,
+    correlation: float | tuple[float, float] | None = None,
+    level: float = 0.95,
+    positives: int | Sequence[int] | None = None,
+    negatives: int | Sequence[int] | None = None,
+    cluster_rows: int | None = None,
+    cluster_correlation: float | None = None,
+    budget: float | None = None,
+    cost_positive: float = 1.0,
+    cost_negative: float = 1.0,
+    chance: float = 0.8,
+    seed: int = 24,
+    progress: Progress | bool | None = None,
+    **columns: Unpack[Columns],
+) -> StudyPlan:
+    """How many cases to label, and what can be promised with them, before there are any.
+
+    One thing is wished for: a threshold that can be promised (`constraints`), limits of a width
+    (`width`), or two models told apart (`margin`, `difference`, or a pilot's `champion` and
+    `challenger`).
+
+    Parameters
+    ----------
+    pilot
+        Predictions of a model on a few cases, whose curve the study is drawn from, with what the
+        pilot does not know of it. Or None, with `auc`.
+    **columns
+    auc
+        The AUC to expect, in (0, 1), instead of a pilot: scores are then taken as normal in both
+        classes. Of two models that of the champion.
+    shape
+        Of normal scores the standard deviation of negatives over that of positives, > 0.
+    over
+        The range (lo, hi) of priors in use. Or a belief about the prior.
+    prior
+        The one prior in use, in (0, 1), instead of `over`.
+    constraints
+        What a threshold is to keep, as in `operating_points`, such as ``{"precision": 0.8}``.
+    confidence
+        Of the promise, in (0, 1).
+    cost_fn, cost_fp
+        Costs > 0 of a missed positive and of a false alarm, of which the promised threshold
+        has the least; by default it has the highest recall.
+    width
+        Half the width of the limits that a measure is to have, in (0, 1).
+    measure
+        The measure of limits or of a difference. By default "iauprec" with `over`, "auprec" with
+        `prior`, else "auc".
+    margin
+        By how much the challenger may be worse, as in `gate`, which is to pass it. Without it the
+        challenger is to be found better, as in `compare`.
+    difference
+        The AUC of the challenger minus that of the champion, with `auc`.
+    champion, challenger
+        Two models of the pilot, paired by case.
+    correlation
+        With `auc`, of the scores of the two models within a class, in [0, 1), or a range of it; 0.5
+        by default.
+    level
+        Of limits and tests, in (0, 1).
+    positives, negatives
+        How many cases to look at, one number or several. By default ever more positives are tried,
+        with as many negatives as `prior`, or the middle of `over`, says; else as the pilot has.
+    cluster_rows
+        How many rows a cluster has, such as a patient, all of one class. By default as in the
+        pilot, with its `cluster`; else 1.
+    cluster_correlation
+        Of the scores of two rows of a cluster, in [0, 1). By default as in the pilot.
+    budget
+        What labels may cost in all, > 0: answers how to split it between positives and negatives.
+    cost_positive, cost_negative
+        What the label of a positive and of a negative costs, > 0.
+    chance
+        The chance of success that is wanted, in (0, 1).
+    seed
+        Of the studies that are drawn.
+    progress
+        ``True`` draws a progress bar. Or a function of the sizes done and their number.
+
+    Returns
+    -------
+    StudyPlan
+        `answer` in a sentence; `table` with the chance by number of cases; the `positives` and
+        `negatives` that are needed; `notes` on what was assumed.
+
+    Raises
+    ------
+    InvalidArgument, InvalidPredictions
+        For no wish or several, arguments outside what is allowed, a pilot with fewer than 5 cases
+        of a class, or a chance that no number of cases reaches: the hint then names the nearest
+        wish that can be had.
+
+    Notes
+    -----
+    The chance is the share of studies, drawn from the curve, in which `operating_points`,
+    `evaluate`, `compare` or `gate` does what is wished for (``just plan``). Of a promise with
+    independent cases only order statistics are drawn: the numbers of positives above each negative.
+    A pilot's curve is smooth, from kernels on normal scores that leave mean and variance as they
+    are (Silverman and Young 1987); curves that the pilot may as well come from weigh its cases, or
+    clusters, at random (Rubin 1981).
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> found = pr.plan(auc=0.85, constraints={"recall": 0.9})
+    >>> found.positives < 50
+    True
+    """
+    pair = pair_named(champion, challenger)
+    name = which_wish(constraints, width, margin, difference, pair is not None)
+    check_share("chance", chance)
+    check_share("level", level)
+    check_whole("seed", seed, 0)
+    place = Place.of(over, prior)
+    if constraints is not None:
+        refuse_unused("for limits and two models", "constraints are given",
+                      level=unless(0.95, level), measure=measure)  # fmt: skip
+        wanted = of_promise(constraints, confidence, place, (cost_fn, cost_fp))
+    else:
+        refuse_unused(
+            "for constraints", f"the wish is {name}", confidence=unless(0.95, confidence),
+            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+        )  # fmt: skip
+        wanted = (
+            of_difference(margin, measure, place, level, pair)
+            if width is None
+            else of_width(width, measure, place, level)
+        )
+    if name != "margin":
+        refuse_unused("of two models", f"the wish is {name}", correlation=correlation)
+    if pilot is not None:
+        refuse_unused(
+            "instead of a pilot", "there is one", auc=auc, shape=unless(1, shape),
+            difference=difference, correlation=correlation,
+        )  # fmt: skip
+        if name == "margin" and pair is None:
+            raise InvalidArgument(
+                "a margin is about two models, and they are not named.",
+                hint=Hint("name them: {champion}, {challenger}.", champion="A", challenger="B"),
+            )
+        assumed = of_pilot(pilot, pair, np.random.default_rng([seed, 0]))
+    else:
+        refuse_unused("models of a pilot", "there is none", champion=champion)
+        assumed = (
+            of_two(auc, shape, difference, correlation, margin)
+            if name == "margin"
+            else of_one(auc, shape)
+        )
+    rows, alike = rows_of_clusters(cluster_rows, cluster_correlation, assumed)
+    by_rank = name == "constraints" and (rows == 1 or not alike)
+    skew = assumed.skew if place.middle is None else (1 - place.middle) / place.middle
+    fixed = negatives if isinstance(negatives, int) else None
+    sizes = Sizes(skew, fixed, rows, alike, MAX_ROWS if by_rank else DRAWN)
+
+    def outcome(wish: Wish, size: Size) -> Outcome:
+        generator = np.random.default_rng([seed, size.positives, size.negatives])
+        return wish.outcome(assumed, size, generator)
+
+    at, say = partial(outcome, wanted.wish), progress_callback(progress, "sizes")
+    if budget is not None:
+        refuse_unused("not for a budget", "budget is given", positives=positives,
+                      negatives=negatives)  # fmt: skip
+        sizes_paid = splits(budget, (cost_positive, cost_negative), sizes)
+        return split(wanted, tried_at(sizes_paid, at, say), budget, chance, assumed)
+    refuse_unused("of a budget", "there is none", cost_positive=unless(1, cost_positive),
+                  cost_negative=unless(1, cost_negative))  # fmt: skip
+    given = given_sizes(positives, negatives, sizes)
+    if given:
+        tried = tried_at(given, at, say)
+        enough = next((one for one, own in tried if own.chance >= chance), None)
+        return planned(wanted, tried, enough, chance, assumed)
+    tried, least = sought(sizes, at, chance, say)
+    if least is None:
+        size, most = tried[-1]
+        raise InvalidArgument(
+            f"chance is {chance:g} that {wanted.words}, and even {in_words(size)} have a chance "
+            f"of {most.chance:.2g}.",
+            hint=nearest(wanted, outcome, size, chance),
+        )
+    return planned(wanted, tried, least, chance, assumed)

@@ -1,0 +1,134 @@
+"""Scores that a study may draw: of one or two models, by class, along assumed ROC curves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.lazy import np
+from polaroc.typing import Array
+
+# Beyond, a rate is 0 or 1 in floats.
+FURTHEST = 8.2
+STUDY, TRUTH, SCORE, CLUSTER = "study", "truth", "score", "cluster"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCurve:
+    """The ROC curve of a model whose negatives have standard normal scores, in probits.
+
+    Any monotone function of the scores has the same curve, so that nothing is lost. Of normal
+    scores in both classes the curve is a line.
+    """
+
+    fpr: Array  # rising
+    tpr: Array  # not falling
+
+    def recall(self, fpr: Array) -> Array:
+        """The recall at false positive rates."""
+        from scipy.special import ndtr, ndtri
+
+        recalls: Array = ndtr(np.interp(ndtri(fpr), self.fpr, self.tpr))
+        return recalls
+
+    def of_positives(self, normal: Array) -> Array:
+        """Scores of positives, from standard normal variables."""
+        return -np.interp(-normal, self.tpr, self.fpr)
+
+
+def of_auc(auc: float, shape: float = 1.0) -> ScoreCurve:
+    """The curve of normal scores with this area, `shape` the spread of negatives over positives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> of_auc(0.5).recall(np.array([0.1, 0.7])).round(3).tolist()
+    [0.1, 0.7]
+    """
+    from scipy.special import ndtri
+
+    ends = np.array([-5.0, 5.0]) * FURTHEST
+    return ScoreCurve(ends, float(ndtri(auc)) * sqrt(1 + shape**2) + shape * ends)
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many cases a study has, and how alike the rows of a cluster are.
+
+    All rows of a cluster are of one class.
+    """
+
+    positives: int
+    negatives: int
+    rows: int = 1  # of a cluster
+    alike: float = 0.0  # the correlation of the scores of two rows of a cluster
+
+    @property
+    def cases(self) -> int:
+        """Of both classes."""
+        return self.positives + self.negatives
+
+    @property
+    def truth(self) -> Array:
+        """Positives first."""
+        return np.repeat([True, False], [self.positives, self.negatives])
+
+    @property
+    def clusters(self) -> Array:
+        """The number of the cluster of each row."""
+        first = np.arange(self.positives) // self.rows
+        rest = np.arange(self.negatives) // self.rows
+        return np.append(first, rest + -(-self.positives // self.rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Assumed:
+    """What is assumed of scores: curves that may be the true ones, one or more, equally likely."""
+
+    curves: Sequence[Sequence[ScoreCurve]]  # by what may be true, of each model
+    between: Sequence[float] = (0.0,)  # correlation of the models' scores within a class, likewise
+    about: tuple[str, ...] = ()  # sentences on where this comes from
+    rows: int = 1  # of a cluster of the pilot
+    alike: float = 0.0
+    skew: float = 1.0  # negatives per positive of the pilot
+
+    def draw(self, which: int, size: Size, generator: Any) -> list[Array]:
+        """The scores of one study by each model, positives first, if `which` is true."""
+        curves, between = self.curves[which], self.between[which]
+        of_pos, of_neg = (
+            _normals(len(curves), cases, size, between, generator)
+            for cases in (size.positives, size.negatives)
+        )
+        return [
+            np.append(curve.of_positives(own), other)
+            for curve, own, other in zip(curves, of_pos, of_neg, strict=True)
+        ]
+
+    def tables(self, which: int, size: Size, studies: int, generator: Any) -> pl.DataFrame:
+        """The rows of several studies of the first model."""
+        scores = [self.draw(which, size, generator)[0] for _ in range(studies)]
+        of_all = {TRUTH: size.truth, CLUSTER: size.clusters}
+        return pl.DataFrame(
+            {
+                STUDY: np.repeat(np.arange(studies), size.cases),
+                SCORE: np.concatenate(scores),
+                **{name: np.tile(own, studies) for name, own in of_all.items()},
+            }
+        )
+
+
+def _normals(models: int, cases: int, size: Size, between: float, generator: Any) -> Array:
+    """Standard normal variables, models × cases, correlated between models and in clusters."""
+
+    def shared(number: int) -> Array:
+        common, own = (generator.standard_normal((of, number)) for of in (1, models))
+        both: Array = sqrt(between) * common + sqrt(1 - between) * own
+        return both
+
+    of_cases = shared(cases)
+    if size.rows == 1 or not size.alike:
+        return of_cases
+    of_clusters = np.repeat(shared(-(-cases // size.rows)), size.rows, axis=1)[:, :cases]
+    return sqrt(size.alike) * of_clusters + sqrt(1 - size.alike) * of_cases

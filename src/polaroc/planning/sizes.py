@@ -1,0 +1,154 @@
+"""Numbers of cases that are tried, and the fewest that are enough."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, exp, log
+from typing import Any
+
+from polaroc.base.checks import check_factor, check_whole, listed_values
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.files.progress import Progress
+from polaroc.planning.chances import Outcome
+from polaroc.planning.scores import Size
+
+# Positives of the smallest study that is tried, and how often they are doubled.
+FIRST, DOUBLINGS = 25, 10
+# Most cases of a study, and where they are drawn one by one.
+MAX_ROWS, DRAWN = 3_000_000, 400_000
+# So sure, more cases buy nothing that shows.
+SURE = 0.95
+# Chances nearer to 0 and 1 are not told apart.
+CLOSE = 1e-3
+# Shares of a budget that go to positives.
+SPLITS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+Tried = tuple[Size, Outcome]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Which numbers of positives go with which of negatives."""
+
+    skew: float  # negatives per positive
+    negatives: int | None  # where their number is fixed
+    rows: int
+    alike: float
+    max_rows: int
+
+    def of(self, positives: int, negatives: int | None = None) -> Size:
+        """The size with so many positives."""
+        fixed = self.negatives if negatives is None else negatives
+        others = ceil(positives * self.skew - 1e-9) if fixed is None else fixed
+        return Size(positives, max(others, 1), self.rows, self.alike)
+
+    def doubled(self) -> Iterator[Size]:
+        """Ever larger sizes, up to what can be drawn."""
+        for power in range(DOUBLINGS + 1):
+            size = self.of(FIRST * 2**power)
+            if power and size.cases > self.max_rows:
+                return
+            yield size
+
+
+def sought(
+    sizes: Sizes, outcome: Callable[[Size], Outcome], chance: float, progress: Progress | None
+) -> tuple[list[Tried], Size | None]:
+    """Sizes that were tried, in order, and the least that has the chance, None where none has."""
+    tried: list[Tried] = []
+    planned = [*sizes.doubled()]
+    for size in planned:
+        tried.append((size, outcome(size)))
+        _say(progress, len(tried), len(planned) + 2)
+        if tried[-1][1].chance >= max(SURE, chance):
+            break
+    for _ in range(2):
+        between = _crossing(tried, chance)
+        if between is None or any(one.positives == between for one, _ in tried):
+            break
+        size = sizes.of(between)
+        tried = sorted([*tried, (size, outcome(size))], key=lambda one: one[0].positives)
+    _say(progress, 1, 1)
+    least = _crossing(tried, chance)
+    return tried, None if least is None else sizes.of(_rounded(least))
+
+
+def _say(progress: Progress | None, done: int, total: int) -> None:
+    if progress is not None:
+        progress(done, total)
+
+
+def _crossing(tried: Sequence[Tried], chance: float) -> int | None:
+    """Positives at which the chance is reached, between those of two sizes that were tried."""
+    from scipy.special import ndtri
+
+    enough = [place for place, (_, own) in enumerate(tried) if own.chance >= chance]
+    if not enough:
+        return None
+    (first, *_) = enough
+    size, high = tried[first]
+    if not first:
+        return size.positives
+    before, low = tried[first - 1]
+    low_z, high_z, wanted = (
+        float(ndtri(min(max(one, CLOSE), 1 - CLOSE))) for one in (low.chance, high.chance, chance)
+    )
+    share = (wanted - low_z) / (high_z - low_z) if high_z > low_z else 1.0
+    ends = log(before.positives), log(size.positives)
+    return ceil(exp(ends[0] + min(max(share, 0.0), 1.0) * (ends[1] - ends[0])) - 1e-9)
+
+
+def _rounded(count: int) -> int:
+    """A count to two digits, upwards."""
+    unit = int(10 ** max(len(str(count)) - 2, 0))
+    return -(-count // unit) * unit
+
+
+def tried_at(
+    sizes: Sequence[Size], outcome: Callable[[Size], Outcome], progress: Progress | None
+) -> list[Tried]:
+    """The outcomes of given sizes."""
+    tried: list[Tried] = []
+    for size in sizes:
+        tried.append((size, outcome(size)))
+        _say(progress, len(tried), len(sizes))
+    return tried
+
+
+def given_sizes(positives: object, negatives: object, sizes: Sizes) -> list[Size]:
+    """The sizes to look at; none where they are sought."""
+    of_pos, of_neg = (_counts(*one) for one in (("positives", positives), ("negatives", negatives)))
+    if not of_pos:
+        return [sizes.of(max(round(one / sizes.skew), 2), one) for one in of_neg[1:] and of_neg]
+    of_neg = of_neg or [None]
+    if min(len(of_pos), len(of_neg)) > 1 and len(of_pos) != len(of_neg):
+        raise InvalidArgument(
+            f"positives has {len(of_pos)} numbers and negatives {len(of_neg)}.",
+            hint="give as many of both, or one of either.",
+        )
+    number = max(len(of_pos), len(of_neg))
+    pairs = (own * (number if len(own) == 1 else 1) for own in (of_pos, of_neg))
+    return [sizes.of(*pair) for pair in zip(*pairs, strict=True)]
+
+
+def _counts(name: str, given: Any) -> list[Any]:
+    """Numbers of cases of a class, one or several."""
+    values = [] if given is None else listed_values(given)
+    for one in [given] if values is None else values:
+        check_whole(name, one, 2)
+    return [given] if values is None else values
+
+
+def splits(budget: float, costs: tuple[float, float], sizes: Sizes) -> list[Size]:
+    """Sizes that spend a budget on labels that cost so much each."""
+    for name, cost in zip(
+        ("budget", "cost_positive", "cost_negative"), (budget, *costs), strict=True
+    ):
+        check_factor(name, cost)
+    pairs = [(int(share * budget / costs[0]), int((1 - share) * budget / costs[1]))
+             for share in SPLITS]  # fmt: skip
+    found = [sizes.of(*pair) for pair in pairs if min(pair) >= 2]
+    if not found:
+        raise InvalidArgument(
+            f"budget is {budget:g}, which pays for fewer than two cases of a class.",
+            hint=Hint.example("budget", 100 * max(costs)),
+        )
+    return found

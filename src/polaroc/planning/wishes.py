@@ -1,0 +1,256 @@
+"""What is wanted of a study, from the arguments of `plan`, in words, and what comes nearest."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from polaroc.base.checks import (
+    check_factor,
+    check_share,
+    is_number,
+    shortened,
+)
+from polaroc.comparison.answer import describe_priors
+from polaroc.comparison.fitted import single_measure
+from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.measures.catalog import CATALOG, bounds, higher_is_better, label
+from polaroc.measures.spec import Measure
+from polaroc.planning.chances import Outcome
+from polaroc.planning.measured import DifferenceWish, WidthWish
+from polaroc.planning.promised import PromiseWish
+from polaroc.planning.scores import Size
+from polaroc.priors.beliefs import Belief, Over, over_label, resolve_belief
+from polaroc.priors.grids import check_prior, range_of, skew
+from polaroc.thresholds.constraints import (
+    AT_LEAST,
+    checked_limits,
+    depends_on_prior,
+    promise,
+    resolve_constraints,
+)
+from polaroc.typing import Prior
+
+EXAMPLE = Hint(
+    "give {constraints} for a promise, {width} for limits, or {margin} for two models.",
+    constraints={"precision": 0.8}, width=0.05, margin=0.02,
+)  # fmt: skip
+# Halvings of the part by which a wish is relaxed to find the nearest that can be had.
+HALVINGS = 6
+Wish = PromiseWish | WidthWish | DifferenceWish
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A wish, with its argument and its words after "the chance that"."""
+
+    wish: Wish
+    name: str
+    words: str
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Place:
+    """The priors that a wish is about."""
+
+    over: Over | None
+    prior: float | None
+
+    @classmethod
+    def of(cls, over: object, prior: object) -> "Place":
+        """The place, refused where there are two or a prior is none."""
+        if over is not None and prior is not None:
+            raise InvalidArgument(
+                "both over and prior are given.",
+                hint=Hint("leave one of them out: {over} is a range, {prior} a single prior.",
+                          over=(0.05, 0.20), prior=0.1),
+            )  # fmt: skip
+        if prior is not None:
+            check_prior(prior)
+        is_belief = isinstance(over, Belief)
+        taken: Any = over if over is None or is_belief else range_of(over)
+        return cls(taken, None if prior is None else float(prior))  # type: ignore[arg-type]
+
+    @property
+    def middle(self) -> float | None:
+        """The prior, or the mean of the range; None where nothing is said of it."""
+        if isinstance(self.over, Belief):
+            return self.over.mean
+        return self.prior if self.over is None else sum(self.over) / 2
+
+    @property
+    def words(self) -> str:
+        """After the name of a measure."""
+        said = describe_priors(self.over, [] if self.prior is None else [self.prior])
+        return f" {said}" if said else ""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a plan says of it, of a range in the words of tables and of choices."""
+        over = self.over and [over_label(self.over), resolve_belief(self.over).name]
+        return {"over": over, "prior": self.prior}
+
+    def require(self, what: str) -> None:
+        """Refuse a wish that depends on the prior where nothing is said of it."""
+        if self.middle is None:
+            raise InvalidArgument(
+                f"{what} depends on the share of positives, and neither over nor prior is given.",
+                hint=Hint("give {over}, or {prior} where it is known.", over=(0.05, 0.20),
+                          prior=0.1),
+            )  # fmt: skip
+
+
+def pair_named(champion: object, challenger: object) -> tuple[object, object] | None:
+    """The two models of a pilot, None where none is named."""
+    if (champion is None) != (challenger is None):
+        raise InvalidArgument(
+            "champion and challenger go together, and one of them is not given.",
+            hint=Hint("name both: {champion}, {challenger}.", champion="A", challenger="B"),
+        )
+    return None if champion is None else (champion, challenger)
+
+
+def which_wish(
+    constraints: object, width: object, margin: object, difference: object, models: bool
+) -> str:
+    """The one wish among the arguments."""
+    given = [
+        name
+        for name, is_given in (
+            ("constraints", constraints is not None), ("width", width is not None),
+            ("margin", margin is not None or difference is not None or models),
+        )
+        if is_given
+    ]  # fmt: skip
+    if not given:
+        raise InvalidArgument("nothing is wished for.", hint=EXAMPLE)
+    if len(given) > 1:
+        raise InvalidArgument(
+            f"{quoted(given)} are different wishes, allowed is one.",
+            hint=f"plan each by itself, and take the larger number of cases; {EXAMPLE}",
+        )
+    return given[0]
+
+
+def of_promise(
+    constraints: Mapping[str, float], confidence: float, place: Place, costs: tuple[float, float],
+) -> Wanted:  # fmt: skip
+    """That a threshold can be promised."""
+    check_share("confidence", confidence)
+    for name, cost in zip(("cost_fn", "cost_fp"), costs, strict=True):
+        check_factor(name, cost)
+    limits = checked_limits(constraints)
+    of_prior = [name for name in limits if depends_on_prior(name)]
+    if of_prior or costs != (1, 1):
+        place.require(" and ".join(of_prior) or "the expected cost")
+    kept = resolve_constraints(limits, "max_recall", None, place.over)
+    own = 1.0 if place.middle is None else float(skew(place.middle))
+    # One sentence stands within another.
+    said = promise(limits, confidence, kept.ends or place.prior)[:-1]
+    words = f"a threshold can be promised: “{said}”"
+    facts = {"constraints": limits, "confidence": confidence, "promise": f"{said}."} | place.facts
+    return Wanted(PromiseWish(kept, 1 - confidence, own, *costs), "constraints", words, facts)
+
+
+def of_width(width: float, measure: str | None, place: Place, level: float) -> Wanted:
+    """That limits are narrow."""
+    check_share("width", width)
+    one = measure_at(measure, place)
+    at: Prior = "observed" if place.prior is None else place.prior
+    wish = WidthWish(one.name, at, place.over, level, float(width))
+    words = (
+        f"the {100 * level:g} % limits of the {label(one.name)}{place.words} are within ± {width:g}"
+    )
+    return Wanted(wish, "width", words, {"width": width} | _facts(one, place, level))
+
+
+def of_difference(
+    margin: float | None, measure: str | None, place: Place, level: float,
+    pair: tuple[object, object] | None,
+) -> Wanted:  # fmt: skip
+    """That a challenger is passed, or found better."""
+    one = measure_at(measure, place)
+    lowest, highest = bounds(one.name)
+    most = 1.0 if lowest is None or highest is None else highest - lowest
+    if margin is not None and (not is_number(margin) or not 0 <= margin < most):
+        raise InvalidArgument(
+            f"margin is {shortened(margin)}, allowed is 0 ≤ margin < {most:g}: by how much the "
+            "challenger may be worse.",
+            hint=Hint.example("margin", 0.01),
+        )
+    wish = DifferenceWish(one, level, higher_is_better(one.name), margin)
+    named = f"{label(one.name)}{place.words}"
+    found = f"the test at level {level:g} finds the challenger better in {named}"
+    passed = f"the gate finds the challenger not worse by more than {margin} in {named}"
+    names = dict(zip(("champion", "challenger"), pair or (None, None), strict=True))
+    facts = {**names, "margin": margin} | _facts(one, place, level)
+    return Wanted(wish, "margin", found if margin is None else passed, facts)
+
+
+def _facts(measure: Measure, place: Place, level: float) -> dict[str, Any]:
+    names = [f"{label(measure.name)}{place.words}", measure.name]
+    return {"measure": names, "level": level} | place.facts
+
+
+def measure_at(name: str | None, place: Place) -> Measure:
+    """The measure, by default the area that the priors tell."""
+    usual = "auc" if place.middle is None else "iauprec" if place.prior is None else "auprec"
+    name = usual if name is None else name
+    if name in CATALOG and CATALOG[name].at_priors:
+        place.require(label(name))
+    measure = single_measure(name, "observed" if place.prior is None else place.prior, place.over)
+    if not measure.is_area:
+        raise InvalidArgument(
+            f"measure is {name!r}, which depends on what scores say, and only their order is "
+            "assumed.",
+            hint=Hint("take an area, such as {measure}.", measure="auc"),
+        )
+    return measure
+
+
+def nearest(
+    wanted: Wanted, outcome: Callable[[Wish, Size], Outcome], size: Size, chance: float
+) -> Hint | str:
+    """The wish that comes nearest and has the chance with so many cases."""
+    best = outcome(wanted.wish, size).chance
+    low, high = 0.0, 1.0
+    found: Mapping[str, Any] | None = None
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        relaxed, words = _relaxed(wanted, middle)
+        if relaxed is None:
+            break
+        if outcome(relaxed, size).chance >= chance:
+            high, found = middle, words
+        else:
+            low = middle
+    if found is not None:
+        (name,) = found
+        return Hint(f"{{{name}}} has that chance with so many.", **found)
+    if best < 0.01:
+        return "ask for less, or for a better model."
+    return Hint("{chance} can be had.", chance=int(100 * best) / 100)
+
+
+def _relaxed(wanted: Wanted, part: float) -> tuple[Wish | None, Mapping[str, Any]]:
+    """A wish that asks for less, from as it is to nothing, and its argument."""
+    wish = wanted.wish
+    if isinstance(wish, PromiseWish):
+        limits = {
+            name: _digits(limit * (1 - part) if name in AT_LEAST else limit + part * (1 - limit))
+            for name, limit in wish.constraints.limits.items()
+        }
+        eased = replace(wish, constraints=replace(wish.constraints, limits=limits))
+        return eased, {"constraints": limits}
+    if isinstance(wish, WidthWish):
+        width = _digits(wish.width + part * (0.5 - wish.width))
+        return replace(wish, width=width), {"width": width}
+    if wish.margin is None:
+        return None, {}
+    margin = _digits(wish.margin + part * (0.5 - wish.margin))
+    return replace(wish, margin=margin), {"margin": margin}
+
+
+def _digits(value: float) -> float:
+    """A share to two digits, within (0, 1)."""
+    return min(max(float(f"{value:.2g}"), 1e-6), 0.999)

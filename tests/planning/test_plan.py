@@ -1,8 +1,10 @@
+import re
 from math import exp, sqrt
 
 import numpy as np
 import polars as pl
 import pytest
+from pages import Page
 from scipy.special import ndtri
 from scipy.stats import multivariate_normal, norm
 
@@ -321,3 +323,16 @@ def test_progress_is_told():
     told = []
     pr.plan(auc=0.9, width=0.1, positives=[20, 30], progress=lambda *one: told.append(one))
     assert told == [(1, 2), (2, 2)]
+
+
+def test_a_page_says_what_twice_as_many_cases_would_change(tmp_path):
+    table = two(1, 60, 240)
+    roles = {"truth": "truth", "score": ["A", "B"], "over": RANGE}
+    text = Page(pr.report(table, **roles, path=tmp_path / "page.html")).text()
+    found = re.search(
+        r"margin of error: ([\d.]+) to ([\d.]+)\).*Twice as many cases would narrow the margin of "
+        r"error of the area to about ([\d.]+) to ([\d.]+)", text, re.DOTALL,
+    )  # fmt: skip
+    lower, upper, narrower, still = map(float, found.groups())
+    assert lower < narrower < still < upper
+    assert (still - narrower) / (upper - lower) == pytest.approx(sqrt(0.5), abs=0.03)

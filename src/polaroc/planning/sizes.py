@@ -19,6 +19,8 @@ MAX_ROWS, DRAWN = 3_000_000, 400_000
 SURE = 0.95
 # Chances nearer to 0 and 1 are not told apart.
 CLOSE = 1e-3
+# Sizes that differ by less are one.
+NEAR = 0.03
 # Shares of a budget that go to positives.
 SPLITS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 Tried = tuple[Size, Outcome]
@@ -62,7 +64,9 @@ def sought(
             break
     for _ in range(2):
         between = _crossing(tried, chance)
-        if between is None or any(one.positives == between for one, _ in tried):
+        if between is None or any(
+            abs(one.positives - between) <= NEAR * between for one, _ in tried
+        ):
             break
         size = sizes.of(between)
         tried = sorted([*tried, (size, outcome(size))], key=lambda one: one[0].positives)

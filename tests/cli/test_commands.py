@@ -256,7 +256,7 @@ def test_a_result_is_held_to_a_plan(tmp_path):
     table, roles = TABLES["one test set"]
     named = words({"champion": "A", "challenger": "B"})
     plan, gate = tmp_path / "plan.json", tmp_path / "gate.json"
-    asked = ["--auc", 0.9, "--margin", 0.02, "--positives", 100, "--negatives", 300, "--out", plan]
+    asked = ["--auc", 0.9, "--margin", 0.02, "--positives", 25, "--negatives", 25, "--out", plan]
     assert CliRunner().invoke(app, [*map(str, ["plan", *asked])]).exit_code == 0
     for margin, departures in ((0.02, 0), (0.05, 1)):
         options = [*named, "--measure", "auc", "--margin", margin]

@@ -17,8 +17,8 @@ from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.small_samples import difference_limits, why_no_promise
 from polaroc.uncertainty.test_sets import of_test_set
 
-# Rows in all that are drawn for one number of cases, and studies.
-ROWS, FEWEST, MOST = 2_500_000, 24, 400
+# Rows in all that are drawn for one number of cases, of limits and of two models, and studies.
+ROWS, PAIRED_ROWS, FEWEST, MOST = 600_000, 2_500_000, 24, 400
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class WidthWish:
     def outcome(self, assumed: Assumed, size: Size, generator: Any) -> Outcome:
         """The chance, and the half width that is expected, with so many cases."""
         many = len(assumed.curves)
-        studies = -(-_studies(size) // many)
+        studies = -(-_studies(size, ROWS) // many)
         halves = [self._halves(assumed, which, size, studies, generator) for which in range(many)]
         with np.errstate(divide="ignore"):
             distances = [np.log(self.width) - np.log(own) for own in halves]
@@ -73,7 +73,7 @@ class DifferenceWish:
     def outcome(self, assumed: Assumed, size: Size, generator: Any) -> Outcome:
         """The chance, and that the better one has the better measure, with so many cases."""
         many = len(assumed.curves)
-        studies = max(-(-_studies(size) // many), 2)
+        studies = max(-(-_studies(size, PAIRED_ROWS) // many), 2)
         found = [
             np.array([self._study(assumed, which, size, generator) for _ in range(studies)])
             for which in range(many)
@@ -121,6 +121,6 @@ class DifferenceWish:
         return (lower if self.higher else -upper) + (self.margin or 0.0), ahead
 
 
-def _studies(size: Size) -> int:
-    """How many studies are drawn."""
-    return min(max(ROWS // size.cases, FEWEST), MOST)
+def _studies(size: Size, rows: int) -> int:
+    """How many studies are drawn, of so many rows in all."""
+    return min(max(rows // size.cases, FEWEST), MOST)

@@ -19,6 +19,8 @@ from polaroc.uncertainty.test_sets import of_test_set
 
 # Rows in all that are drawn for one number of cases, of limits and of two models, and studies.
 ROWS, PAIRED_ROWS, FEWEST, MOST = 600_000, 2_500_000, 24, 400
+# Of fewer studies than so many the difference is taken as normal, about the one of ideal cases.
+ENOUGH, STEPS, IDEAL = 200, 400, Size(5_000, 50_000)
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,10 @@ class DifferenceWish:
             np.array([self._study(assumed, which, size, generator) for _ in range(studies)])
             for which in range(many)
         ]
+        if studies * many < ENOUGH and all(np.isfinite(own).all() for own in found):
+            found = [
+                self._normal(own, assumed.ideal(which, IDEAL)) for which, own in enumerate(found)
+            ]
         means = [float(own[:, 1].mean()) for own in found]
         better = [
             own[:, 1] if mean > 0 else -own[:, 1] for mean, own in zip(means, found, strict=True)
@@ -95,11 +101,28 @@ class DifferenceWish:
                 return Outcome(0.0, None, None, expected)
         return outcome
 
+    def _normal(self, found: Array, ideal: list[Array]) -> Array:
+        """Studies as they would be found, from how far limits reach in a few large ones.
+
+        Far less chance is in that than in the differences of these few.
+        """
+        from scipy.special import ndtri
+
+        distance, ahead = found.T
+        reach = float(np.mean(ahead + (self.margin or 0.0) - distance))
+        _, middle = self._found(ideal, IDEAL)
+        error = reach / float(ndtri((1 + self.level) / 2))
+        drawn = middle + error * ndtri((np.arange(STEPS) + 0.5) / STEPS)
+        return np.stack([drawn + (self.margin or 0.0) - reach, drawn], axis=1)
+
     def _study(
         self, assumed: Assumed, which: int, size: Size, generator: Any
     ) -> tuple[float, float]:
         """How far one study is from failing, and by how much the challenger is ahead."""
-        scores = assumed.draw(which, size, generator)
+        return self._found(assumed.draw(which, size, generator), size)
+
+    def _found(self, scores: list[Array], size: Size) -> tuple[float, float]:
+        """The same, from the scores of the champion and of the challenger."""
         truth, cluster = size.truth, [size.clusters]
         cases = ScoredCases(
             (), ["challenger", "champion"], scores[::-1], [truth, truth],

@@ -134,7 +134,7 @@ gate *ARGS:
 gate-small *ARGS:
     python tests/benchmarks/gate_small.py {{ARGS}}
 
-# How often `gate` passes a challenger that misses some positives: `--write` takes about 5 minutes.
+# How often `gate` passes a challenger that misses some positives: `--write` takes about 8 minutes.
 gate-missed *ARGS:
     python tests/benchmarks/gate_missed.py {{ARGS}}
 
@@ -155,7 +155,8 @@ threshold-costs *ARGS:
 threshold-limits *ARGS:
     python tests/benchmarks/threshold_limits.py {{ARGS}}
 
-# Coverage of the intervals of applied thresholds, and of bands, by enumeration and simulation.
+# Coverage of the intervals of applied thresholds, further rates, bands, decision curves and the H-measure,
+# by enumeration and simulation (parts: known, belief, rates, estimated, measures, bands, decisions, hulls).
 applied-intervals *ARGS:
     python tests/benchmarks/applied_intervals.py {{ARGS}}
 
@@ -181,10 +182,18 @@ prior-estimators *ARGS:
     python tests/benchmarks/prior_estimators.py {{ARGS}}
 
 # `monitor`, labels and carried estimates, by simulation: parts are carried, carried-to-a-choice,
-# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days, budgets and
-# draws.
+# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days and draws.
 in-use *ARGS:
     python tests/benchmarks/in_use.py {{ARGS}}
+
+# How long `monitor` takes to see a change, by its kind and size: about 8 minutes.
+detection *ARGS:
+    python tests/benchmarks/detection.py {{ARGS}}
+
+# Whether labels that `label_budget` asks for give the width that was asked for (parts: widths,
+# clusters): about 15 minutes.
+budgets *ARGS:
+    python tests/benchmarks/budgets.py {{ARGS}}
 
 # How often `monitor` cries wolf where days differ, and how soon it sees a prior that left its range,
 # by jitter and by the days of the reference.

@@ -101,11 +101,11 @@ CALLS = {
         {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},
     ],
     "periods": [
-        {"cases": FOLDS, **NAMES, "fold": None, "time": "case", "every": "200i", "measures": "auc",
+        {"cases": FOLDS, **NAMES, "fold": None, "time": "case", "every": "3i", "measures": "auc",
          "priors": 0.1, "points": 0.5},
     ],
     "walk_forward": [
-        {"cases": FOLDS, **NAMES, "fold": None, "time": "case", "every": "200i", "prior": 0.1,
+        {"cases": FOLDS, **NAMES, "fold": None, "time": "case", "every": "3i", "prior": 0.1,
          "constraints": {"recall": 0.5}},
     ],
     "report": [

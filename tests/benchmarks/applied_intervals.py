@@ -1,23 +1,32 @@
 """How often intervals of applied thresholds, and bands, hold the truth.
 
-``python tests/benchmarks/applied_intervals.py [--runs N] [PART ...]``, parts are "known",
-"belief", "estimated", "measures" and "bands". With a known prior or a belief every possible table
-is counted with its probability, so that these figures have no error of simulation; the others are
-over simulated binormal scores.
+``python tests/benchmarks/applied_intervals.py [--runs N] [--write] [PART ...]``, parts are "known",
+"belief", "rates", "estimated", "measures", "bands", "decisions" and "hulls". With a known prior or
+a belief, and of rates with few cases, every possible table is counted with its probability, so that
+these figures have no error of simulation; the others are over simulated binormal scores. With
+``--write`` the tables of "rates", "decisions" and "hulls" go to ``docs/concepts/tests.md``.
 """
 
 import argparse
+import re
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
-from scipy.stats import binom, norm
+from scipy.stats import beta, binom, norm
 
 import polaroc as pr
 from polaroc.priors.in_use import BelievedPrior, KnownPrior
-from polaroc.thresholds.rate_intervals import Calls, Costs, Meld, limits
+from polaroc.thresholds.rate_intervals import (
+    Calls,
+    Costs,
+    Meld,
+    further_limits,
+    limits,
+)
 
 QUANTITIES = ("precision", "posfrac", "cost")
 COSTS = Costs(10, 1)
@@ -25,6 +34,11 @@ RECALLS = (0.02, 0.1, 0.3, 0.5, 0.6, 0.75, 0.85, 0.93, 0.97, 0.995)
 ALARMS = (0.002, 0.01, 0.03, 0.07, 0.13, 0.2, 0.35, 0.5, 0.8)
 SIZES = ((20, 20), (20, 80), (50, 20), (30, 60))
 ROUNDING = 1e-7
+PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "tests.md"
+WITHOUT_PRIOR = ("likelihood_ratio_positive", "likelihood_ratio_negative", "informedness")
+# Of these rates of a threshold all tables are counted, up to so many.
+SIZES_OF_RATES = ((15, 15), (15, 135), (30, 60), (100, 400), (500, 2_000))
+MOST_TABLES = 5_000
 
 
 def value(quantity, t, f, prior):
@@ -64,6 +78,53 @@ def known():
         found = enumerated(*sizes, KnownPrior(np.full(rows, prior)), np.array([prior]))
         for quantity, figures in found.items():
             yield {"sizes": str(sizes), "prior": str(prior), "of": quantity} | figures
+
+
+def is_counted(sizes):
+    return (sizes[0] + 1) * (sizes[1] + 1) <= MOST_TABLES
+
+
+def tables_of(rng, sizes, pairs, runs):
+    """Tables, and their probabilities at each pair of rates: all of small sizes, else samples."""
+    if is_counted(sizes):
+        positives, negatives = every_table(*sizes)
+        x, y = positives.least, negatives.least
+        weights = [binom.pmf(x, sizes[0], t) * binom.pmf(y, sizes[1], f) for t, f in pairs]
+        return x, y, weights
+    drawn = [np.stack([rng.binomial(n, rate, runs) for n, rate in zip(sizes, pair, strict=True)])
+             for pair in pairs]  # fmt: skip
+    found, place = np.unique(np.concatenate(drawn, axis=1), axis=1, return_inverse=True)
+    parts = np.split(place.ravel(), len(pairs))
+    weights = [np.bincount(part, minlength=found.shape[1]) / runs for part in parts]
+    return *found.astype(float), weights
+
+
+def rates(runs):
+    """Least and mean coverage of further rates, over pairs of rates.
+
+    Specificity and misses are one less a rate of Clopper and Pearson, accuracy is one less error.
+    """
+    rng = np.random.default_rng(0)
+    every = [*product((0.3, 0.6, 0.85, 0.97), (0.01, 0.07, 0.2, 0.5))]
+    for sizes in SIZES_OF_RATES:
+        pairs = every if is_counted(sizes) else every[::3]
+        x, y, weights = tables_of(rng, sizes, pairs, runs)
+        calls = [
+            Calls(own, own, np.full_like(own, n)) for own, n in zip((x, y), sizes, strict=True)
+        ]
+        row = {"cases": f"{sizes[0]} + {sizes[1]:,}"}
+        of_priors = [*product(("npv", "f_measure", "error"), (0.01, 0.1, 0.3))]
+        for rate, prior in [*((one, None) for one in WITHOUT_PRIOR), *of_priors]:
+            at = 0.5 if prior is None else prior
+            low, high = further_limits(rate, *calls, KnownPrior(np.full(len(x), at)), 0.95)
+            held = []
+            for pair, weight in zip(pairs, weights, strict=True):
+                truth = getattr(pr.rates, rate)(*pair, (1 - at) / at)
+                inside = (low <= truth + ROUNDING) & (truth - ROUNDING <= high)
+                held.append(weight @ inside)
+            name = rate if prior is None else f"{rate} at {prior}"
+            row[name] = f"{min(held):.3f} · {np.mean(held):.3f}"
+        yield row
 
 
 def belief():
@@ -223,22 +284,122 @@ def bands(runs):
         yield {"sizes": str(sizes), "scores": kind} | band_coverage(rng, runs, sizes, kind)
 
 
+def patients(rng, runs, sizes, distance, rows):
+    """Tables of probabilities that are right at their share of positives; rows of a patient alike.
+
+    `sizes` count patients of either class. With one row each they are independent cases.
+    """
+    count = sum(sizes)
+    patient = np.tile(np.repeat(np.arange(count), rows), runs)
+    truth = patient < sizes[0]
+    shared = np.repeat(rng.normal(size=runs * count), rows)
+    noise = shared if rows == 1 else 0.5**0.5 * (shared + rng.normal(size=truth.size))
+    odds = sizes[0] / sizes[1] * np.exp(distance * (distance * truth + noise) - distance**2 / 2)
+    run = np.repeat(np.arange(runs), count * rows)
+    table = {"run": run, "truth": truth, "score": odds / (1 + odds), "patient": patient}
+    return pl.DataFrame(table)
+
+
+KINDS = [((15, 60), 1), ((15, 135), 1), ((50, 200), 1), ((100, 900), 1), ((500, 2_000), 1),
+         ((10, 40), 10), ((20, 60), 10)]  # fmt: skip
+
+
+def kinds(rng, runs):
+    """Kinds of tables, with words for the size, and the roles of their columns."""
+    for (sizes, rows), auc in product(KINDS, (0.8, 0.95)):
+        distance = 2**0.5 * norm.ppf(auc)
+        words = f"{sizes[0]} + {sizes[1]:,}" + ("" if rows == 1 else f" patients, {rows} rows each")
+        roles = {"truth": "truth", "score": "score", "by": "run"}
+        table = patients(rng, runs, sizes, distance, rows)
+        roles |= {} if rows == 1 else {"cluster": "patient"}
+        if rows == 1:
+            table = table.drop("patient")
+        yield {"positives + negatives": words, "AUC": str(auc)}, table, distance, roles
+
+
+def decisions(runs):
+    """Coverage of limits of the net benefit at a threshold, and of those at all at once."""
+    at = np.array([0.02, 0.1, 0.25, 0.5])
+    for row, table, distance, roles in kinds(np.random.default_rng(0), runs):
+        for prior in (0.01, 0.1, 0.3):
+            cut = np.log(at / (1 - at) * (1 - prior) / prior) / distance + distance / 2
+            weight = (1 - prior) * at / (1 - at)
+            truth = prior * norm.sf(cut - distance) - weight * norm.sf(cut)
+            for intervals in ("pointwise", "simultaneous"):
+                found = pr.decision_curve(table, at, prior, **roles, intervals=intervals)
+                low, high = (found[end].to_numpy().reshape(runs, -1) for end in ("lower", "upper"))
+                known = ~np.isnan(low).any(axis=1)
+                inside = ((low <= truth + ROUNDING) & (truth - ROUNDING <= high))[known]
+                held = inside.mean(axis=0).min() if intervals == "pointwise" else inside.all(axis=1)
+                row[f"{intervals}, {prior}"] = float(np.mean(held))
+        yield row
+
+
+def hulls(runs):
+    """Coverage of limits of the H-measure, where there are any."""
+    x = np.linspace(-12, 16, 200_001)
+    for row, table, distance, roles in kinds(np.random.default_rng(0), runs):
+        for prior in (0.01, 0.1, 0.3):
+            found = pr.h_measure(table, **roles, prior=prior, intervals="logit")
+            # A case with the ratio r of densities is called at costs c above this.
+            c = 1 / (1 + prior / (1 - prior) * np.exp(distance * x - distance**2 / 2))
+            of_cost, rest = beta(3, 2).cdf(c) / 2, beta(2, 3).sf(c) / 2
+            least = np.trapezoid(
+                prior * norm.pdf(x - distance) * of_cost + (1 - prior) * norm.pdf(x) * rest, x
+            )
+            trivial = (
+                prior * beta(3, 2).cdf(1 - prior) / 2 + (1 - prior) * beta(2, 3).sf(1 - prior) / 2
+            )
+            known = found.drop_nulls("lower")
+            inside = pl.lit(1 - least / trivial).is_between("lower", "upper").mean()
+            share = f" of {known.height / runs:.0%}" if known.height < runs else ""
+            row[f"prior {prior}"] = (
+                f"{known.select(inside).item():.3f}{share}" if known.height else "none"
+            )
+        yield row
+
+
+def write(part, rows):
+    """Put the table of a part between its marks on the page."""
+
+    def cells(values):
+        return f"| {' | '.join(values)} |"
+
+    shown = [
+        [one if isinstance(one, str) else f"{one:.3f}" for one in row.values()] for row in rows
+    ]
+    lines = [cells(rows[0]), cells(["---"] * len(rows[0])), *map(cells, shown)]
+    start, end = f"<!-- applied-intervals {part} -->", f"<!-- /applied-intervals {part} -->"
+    page = PAGE.read_text()
+    between = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
+    if not between.search(page):
+        raise SystemExit(f"{PAGE} has no {start}")
+    PAGE.write_text(between.sub(lambda _: "\n".join([start, "", *lines, "", end]), page))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "parts", nargs="*", default=["known", "belief", "estimated", "measures", "bands"]
     )
     parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--write", action="store_true", help=f"to {PAGE.name}, between its marks")
     asked = parser.parse_args()
     for part in asked.parts:
         rows = {
             "known": known,
             "belief": belief,
+            "rates": lambda: rates(asked.runs),
             "estimated": lambda: estimated(asked.runs),
             "measures": lambda: measures(asked.runs),
             "bands": lambda: bands(asked.runs),
+            "decisions": lambda: decisions(asked.runs),
+            "hulls": lambda: hulls(asked.runs),
         }[part]()
         table = None
+        if asked.write:
+            write(part, [*rows])
+            continue
         for row in rows:
             if table is None:
                 table = Table(*row, title=f"{part}, nominal 0.95")

@@ -74,7 +74,8 @@ class Patients(NamedTuple):
 
 KINDS = (
     Patients(10, 30), Patients(10, 30, uneven=True), Patients(20, 60), Patients(40),
-    Patients(40, uneven=True),
+    Patients(40, uneven=True), Patients(20, 60, uneven=True), Patients(50, 150),
+    Patients(50, 150, uneven=True), Patients(200), Patients(10), Patients(10, uneven=True),
 )  # fmt: skip
 
 
@@ -207,11 +208,11 @@ def counted_crossed(kind: Crossed, samples: int, seed: int) -> str:
     return "".join(lines)
 
 
-def write_table(name: str, table: str) -> None:
-    """Put a table in its place on the page."""
+def write_table(name: str, table: str, page: Path = PAGE) -> None:
+    """Put a table in its place on a page."""
     marked = re.compile(rf"<!-- {name} -->\n.*?<!-- end -->", re.DOTALL)
     text = f"<!-- {name} -->\n{table}<!-- end -->"
-    PAGE.write_text(marked.sub(text, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    page.write_text(marked.sub(text, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def page_table(counts: pl.DataFrame) -> str:
@@ -280,6 +281,10 @@ def main() -> None:
           f"to {largest_error(found):.3f}")  # fmt: skip
     if not options.write:
         return
+    # Kinds that were not asked for keep their counts.
+    cell = ["positive", "negative", "uneven", "correlation"]
+    known = pl.read_csv(COUNTS).join(found, on=cell, how="anti")
+    found = pl.concat([known, found])
     found.write_csv(COUNTS)
     write_table("clusters", page_table(found))
 

@@ -132,7 +132,7 @@ def weight_limits(
         )  # fmt: skip
         yield found.with_columns(method=pl.lit(method))
     if kind != "any":
-        counts = pr.curve(table, **NAMES, by="sample", weight="weight")
+        counts = pr.curve(table, **NAMES, by="sample", count=pl.col("weight").ceil())
         yield pr.intervals(counts, **ASKED).with_columns(method=pl.lit("taken for counts"))
 
 

@@ -9,7 +9,10 @@ deviations. Measures are the AUC, IAUPREC over 5 to 20 % positives, and (``--mea
 AUPREC at 1 %.
 
 gate
-    The interval of `gate`, here in NumPy, also where `gate` refuses; ``(refused)`` says so.
+    The interval of `gate`, here in NumPy, also where `gate` refuses; ``(refused)`` says so. Where
+    negatives are few it is wider by what halves of them change; ``(widened)`` says so.
+without
+    The same without the positive that is not seen, for the AUC.
 normal
     The influence of each case, and normal.
 student
@@ -32,13 +35,17 @@ from scipy.special import logit
 from scipy.stats import norm, t
 
 from polaroc.uncertainty.small_samples import (
+    DIVISIONS,
     MAX_BIAS,
     MAX_ENRICHED,
     MAX_PSEUDO,
+    MAX_WIDENED,
     MIN_CASES,
     MIN_INFLUENCE,
     PSEUDO,
+    TIMES_CHANGE,
 )
+from polaroc.uncertainty.unseen_positive import bar_of
 
 sys.path.append(str(Path(__file__).parents[1] / "support"))
 import binormal
@@ -46,10 +53,11 @@ import binormal
 OVER, ALPHA, WORSE = (0.05, 0.20), 0.05, 0.03
 SIZES = (
     "20+20", "80+20", "20+80", "20+500", "50+50", "50+200", "50+2000", "200+200", "100+400",
-    "200+800",
+    "200+800", "500+1000",
 )  # fmt: skip
 AUCS, CORRELATIONS = (0.8, 0.9, 0.95, 0.97), (0.5, 0.9)
 PRIOR = 0.01
+NEWTON, HALVINGS = 12, 18
 PLACES, WEIGHTS = np.polynomial.legendre.leggauss(4)
 # The skews that a measure is a weighted mean over.
 NODES = {
@@ -160,8 +168,49 @@ def beyond(reached: Measured, other: Measured, more: float, quantile: float) -> 
     return at - left - quantile * variance(moved) ** 0.5
 
 
+def log_likelihood(
+    apart: np.ndarray, mean: np.ndarray, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of means of rows that may have one more value of −1: its ratio, slope and multiplier."""
+    above = apart - mean[:, None]
+    # A multiplier between 0 and that of the support, by Newton's method or halving.
+    most = (1 - 1e-9) / (1 + mean)
+    least, greatest, tilt = np.zeros(len(most)), most.copy(), np.clip(start, 1e-9, most)
+    for _ in range(NEWTON):
+        share = above / (1 + tilt[:, None] * above)
+        slope = share.sum(axis=1)
+        least, greatest = np.where(slope > 0, tilt, least), np.where(slope > 0, greatest, tilt)
+        moved = tilt + slope / (share**2).sum(axis=1).clip(1e-300)
+        is_within = (moved > least) & (moved < greatest)
+        tilt = np.where(is_within, moved, (least + greatest) / 2)
+    raised = (1 + tilt[:, None] * above).clip(1e-300)
+    return np.log(raised).sum(axis=1), tilt * (1 / raised).sum(axis=1), tilt
+
+
+def unseen(apart: np.ndarray, variance: np.ndarray, margin: float) -> np.ndarray:
+    """The likelihood ratio of a lead of −margin, where a positive was not seen.
+
+    ``apart`` are replicates × positives, ``variance`` is what the negatives add.
+    """
+    ahead = apart.mean(axis=1) + margin
+    least, most, tilt = np.zeros(len(apart)), ahead.clip(0), np.full(len(apart), 0.1)
+    for _ in range(HALVINGS):
+        middle = (least + most) / 2
+        _, slope, tilt = log_likelihood(apart, middle - margin, tilt)
+        is_less = middle < variance * slope
+        least, most = np.where(is_less, middle, least), np.where(is_less, most, middle)
+    middle = (least + most) / 2
+    ratio = log_likelihood(apart, middle - margin, tilt)[0]
+    return np.where(ahead > 0, ratio + middle**2 / (2 * variance.clip(1e-12)), 0.0)
+
+
 def verdicts(
-    champion: Measured, challenger: Measured, margin: float, measure: str, alpha: float = ALPHA
+    champion: Measured,
+    challenger: Measured,
+    margin: float,
+    measure: str,
+    alpha: float = ALPHA,
+    wider: float | np.ndarray = 0.0,
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Per interval which replicates pass and fail."""
     lead = challenger.estimate - champion.estimate
@@ -177,11 +226,20 @@ def verdicts(
         "three pseudo-cases": quantile * variance(moved, 3) ** 0.5,
     }
     for name, reach in errors.items():
-        passed, failed = lead - reach >= -margin, lead + reach < -margin
+        bound = wider if name == "gate" else 0.0
+        passed, failed = lead - reach - bound >= -margin, lead + reach + bound < -margin
         if name == "gate":
-            passed = passed & (beyond(challenger, champion, -margin, quantile) >= 0)
-            failed = failed & (beyond(champion, challenger, margin, quantile) > 0)
+            passed = passed & (beyond(challenger, champion, bound - margin, quantile) >= 0)
+            failed = failed & (beyond(champion, challenger, margin + bound, quantile) > 0)
+            without = passed, failed
+            if measure == "auc":
+                apart, noise = lead[:, None] + moved[0], variance(moved[1:])
+                bar = bar_of(apart.shape[1], 1 - alpha)
+                passed = passed & (unseen(apart, noise, margin) >= bar)
+                failed = failed & (unseen(-apart, noise, -margin) > bar)
         yield name, passed & varies, failed & varies
+        if name == "gate":
+            yield "without", *(own & varies for own in without)
     reached, left = (
         np.clip(value, 1e-9, 1 - 1e-9)
         for value in (challenger.estimate, champion.estimate - margin)
@@ -197,11 +255,34 @@ def true_area(measure: str, auc: float) -> float:
     return binormal.auprec(PRIOR, auc) if measure == "auprec" else binormal.iauprec(OVER, auc)
 
 
-def refused(positives: int, negatives: int, measure: str) -> bool:
-    """Whether `gate` takes these cases for too few."""
+def refused(positives: int, negatives: int, measure: str, most: float = MAX_WIDENED) -> bool:
+    """Whether `gate` takes these cases for too few, or with `MAX_BIAS` widens the interval."""
     skew = sum(skew * weight for skew, weight in NODES[measure])
-    needed = skew * min(positives / MAX_ENRICHED, positives**0.5 / MAX_BIAS)
+    needed = skew * min(positives / MAX_ENRICHED, positives**0.5 / most)
     return min(positives, negatives) < MIN_CASES or needed > negatives
+
+
+def change(
+    scores: tuple[np.ndarray, np.ndarray], positives: int, measure: str, rng: np.random.Generator
+) -> np.ndarray:
+    """How far the difference of two models may be off for want of negatives."""
+    negatives = scores[0].shape[1] - positives
+
+    def lead(kept: np.ndarray) -> np.ndarray:
+        cases = np.append(np.arange(positives), positives + kept)
+        return np.subtract(*(area(one[:, cases], positives, measure) for one in scores))
+
+    halves = [half for _ in range(DIVISIONS)
+              for half in np.array_split(rng.permutation(negatives), 2)]  # fmt: skip
+    changed = np.mean([lead(half) for half in halves], axis=0)
+    return TIMES_CHANGE * np.abs(changed - lead(np.arange(negatives)))
+
+
+def area(scores: np.ndarray, positives: int, measure: str) -> np.ndarray:
+    """The area of each replicate alone."""
+    is_positive = np.argsort(-scores, axis=1) < positives
+    fp = (~is_positive).cumsum(axis=1)[is_positive].reshape(len(scores), -1)
+    return precision_area(fp, scores.shape[1] - positives, measure)
 
 
 def largest_rates(
@@ -216,24 +297,23 @@ def largest_rates(
             [seed, *sizes, int(1000 * auc), worse > 0, int(correlation * 10)]
         )
         shared = rng.normal(size=(replicates, sum(sizes)))
-        champion, challenger = (
-            measured(
-                binormal.shift(own) * truth
-                + correlation**0.5 * shared
-                + (1 - correlation) ** 0.5 * rng.normal(size=shared.shape),
-                sizes[0],
-                measure,
-            )
+        scores = tuple(
+            binormal.shift(own) * truth
+            + correlation**0.5 * shared
+            + (1 - correlation) ** 0.5 * rng.normal(size=shared.shape)
             for own in (auc, auc - worse)
         )
+        champion, challenger = (measured(one, sizes[0], measure) for one in scores)
+        is_wider = refused(*sizes, measure, MAX_BIAS)
+        wider = change(scores, sizes[0], measure, rng) if is_wider else 0.0
         margin: float = worse
         if worse and measure != "auc":
             margin = true_area(measure, auc) - true_area(measure, auc - worse)
-        for name, passed, failed in verdicts(champion, challenger, margin, measure, alpha):
+        for name, passed, failed in verdicts(champion, challenger, margin, measure, alpha, wider):
             rates.setdefault(name, []).append((passed.mean(), failed.mean()))
         if not worse:
             wide = 3 * float((challenger.estimate - champion.estimate).std())
-            for name, passed, _ in verdicts(champion, challenger, wide, measure, alpha):
+            for name, passed, _ in verdicts(champion, challenger, wide, measure, alpha, wider):
                 power.setdefault(name, []).append(passed.mean())
     found = [
         f"{name} {' / '.join(f'{largest:.3f}' for largest in np.max(own, axis=0))} "
@@ -257,7 +337,9 @@ def main() -> None:
         for measure in options.measures:
             sizes = positives, negatives
             line = largest_rates(sizes, measure, options.replicates, options.seed, options.alpha)
-            note = " (refused)" if refused(positives, negatives, measure) else ""
+            is_widened = refused(positives, negatives, measure, MAX_BIAS)
+            note = " (widened)" if is_widened else ""
+            note = " (refused)" if refused(positives, negatives, measure) else note
             print(f"{given} {measure}{note}: {line}", flush=True)
 
 

@@ -8,6 +8,15 @@ differences is so many standard errors of a difference (the spread). Then data a
 one test set
     Scores of 200 + 800 cases, normal in either class, of which the models share half the
     variance. The measure is the AUC, its covariance that of the influence of the cases.
+60 + 240 cases, 30 + 170 cases
+    The same of fewer cases, and models of unequal shape: of every second one positives are spread
+    twice as widely.
+25 halves
+    A stable learner, to first order: the measure is a mean of normal influences of 80 cases, in the
+    whole and in 25 splits into halves.
+known error
+    Models of one error, which is known and is not shared: the posterior by integration, so that
+    thousands of replicates take seconds.
 10 folds, 20 hold-outs
     A number per fold and model, normal. Folds share training cases: their errors are as
     correlated as Nadeau and Bengio's correction takes them to be (a stable learner).
@@ -30,6 +39,7 @@ Where one is far behind, the last model is ten standard errors of a difference b
 import argparse
 import sys
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +47,7 @@ from typing import NamedTuple
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from scipy.special import ndtr
 from scipy.stats import norm, rankdata
 
 import polaroc.comparison.posterior as module
@@ -44,23 +55,41 @@ from polaroc.comparison.by_cost import of_costs
 from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
-from polaroc.uncertainty.evidence import FITTED, Evidence, of_halves
+from polaroc.uncertainty.evidence import FITTED, Evidence, Moved, of_halves
 from polaroc.uncertainty.evidence import of_folds as evidence_of_folds
 
 sys.path.append(str(Path(__file__).parent))
 import design_rates
 
-MODELS = (2, 3, 10)
-SPREADS = (0.0, 0.5, 1.0, 2.0, 4.0)
+MODELS = (2, 3, 8)
+SPREADS = (0.0, 0.3, 1.0, 2.0, 4.0)
 DRAWS = 1_000
 # Bands with fewer answers are not judged.
 LEAST = 100
+# Of the integration: spreads, and points of a normal error.
+KNOWN_NODES, HERMITE = 48, 24
 CASES, SHARED, AUC = (200, 800), 0.5, 0.80
 
 
 class Cases(NamedTuple):
     """One test set; by how many standard errors the last model is behind the others."""
 
+    behind: float = 0.0
+    sizes: tuple[int, int] = CASES
+    spread: float = 1.0  # of the positives of every second model
+
+
+class KnownError(NamedTuple):
+    """Errors of standard deviation 1."""
+
+    behind: float = 0.0
+
+
+class Halves(NamedTuple):
+    """Splits of so many cases into halves."""
+
+    splits: int
+    cases: int
     behind: float = 0.0
 
 
@@ -83,9 +112,13 @@ class CostCases(NamedTuple):
 
 PRIOR, COSTS, TUNING = 0.125, Costs(fn=5.0), (100, 400)
 FAR = 10
-DESIGNS: dict[str, Cases | Folds | CostCases] = {
+DESIGNS: dict[str, Cases | Folds | Halves | KnownError | CostCases] = {
     "one test set": Cases(),
     "one test set, one far behind": Cases(FAR),
+    "60 + 240 cases": Cases(sizes=(60, 240), spread=2.0),
+    "30 + 170 cases": Cases(sizes=(30, 170), spread=2.0),
+    "25 halves": Halves(25, 80),
+    "known error": KnownError(),
     "10 folds": Folds(10, 1 / 9),
     "10 folds, one far behind": Folds(10, 1 / 9, behind=FAR),
     "20 hold-outs": Folds(20, 1 / 4),
@@ -114,6 +147,8 @@ class Answer(NamedTuple):
     covered: bool
     loss: float
     lost: float
+    losers: float = np.nan  # mean squared error of the corrected means of the others
+    losers_measured: float = np.nan
 
 
 def answers(design: str, models: int, spread: float, replicates: int, seed: int = 0) -> np.ndarray:
@@ -122,14 +157,20 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
     shape, rows = DESIGNS[design], []
     if isinstance(shape, CostCases):
         return answers_by_cost(rng, shape, models, spread, replicates)
+    if isinstance(shape, KnownError):
+        return by_integration(rng, models, spread, replicates)
     error = standard_error(design)
     for replicate in range(replicates):
         deviations = rng.normal(size=models) * spread * error / 2**0.5
         deviations[-1] -= shape.behind * error
         if isinstance(shape, Cases):
             true = np.clip(AUC + deviations, 0.51, 0.999)
-            means, covariance = of_cases(rng, true)
-            evidence = known(means, covariance)
+            means, covariance, freedom = of_cases(rng, true, shape)
+            evidence = replace(known(means, covariance), freedom=freedom)
+        elif isinstance(shape, Halves):
+            true = deviations
+            evidence = in_halves(rng, true, shape)
+            means = evidence.estimates[0]
         else:
             true = deviations
             values = of_folds(rng, true, shape)
@@ -138,8 +179,77 @@ def answers(design: str, models: int, spread: float, replicates: int, seed: int 
         if said is None:
             continue
         said = at_least_own(said, evidence, 0.95)
-        rows.append(answer(said, means, true, int(true.argmax())))
+        # Of equal models each is the best as often.
+        best = int(true.argmax()) if spread else int(rng.integers(models))
+        rows.append(answer(said, means, true, best))
     return np.array(rows, float)
+
+
+def by_integration(
+    rng: np.random.Generator, models: int, spread: float, replicates: int
+) -> np.ndarray:
+    """The answers on models of one known error."""
+    true = spread * rng.normal(size=(replicates, models))
+    means = true + rng.normal(size=true.shape)
+    said, one = integrated(means), means.argmax(axis=1)
+    rows = np.arange(replicates)
+    best = true.argmax(axis=1) if spread else rng.integers(models, size=replicates)
+    others = np.arange(models) != one[:, None]
+
+    def error(of: np.ndarray) -> np.ndarray:
+        return ((of - true) ** 2 * others).sum(axis=1) / (models - 1)
+
+    found = Answer(
+        said.probability, best == one, (means - true)[rows, one],
+        (said.expected - true)[rows, one], np.full(replicates, np.nan), said.loss,
+        true.max(axis=1) - true[rows, one], error(said.expected), error(means),
+    )  # fmt: skip
+    return np.stack(np.broadcast_arrays(*found), axis=1).astype(float)
+
+
+class Integrated(NamedTuple):
+    """Of each replicate the corrected means, and what is said of the model with the highest."""
+
+    expected: np.ndarray
+    probability: np.ndarray
+    loss: np.ndarray
+
+
+def integrated(means: np.ndarray) -> Integrated:
+    """The posterior of means whose errors have the standard deviation 1."""
+    models, center = means.shape[1], means.mean(axis=1, keepdims=True)
+    around = means - center
+    apart = (around**2).sum(axis=1, keepdims=True)
+    spreads = np.geomspace(*module.SPREADS, KNOWN_NODES)
+
+    def weights(of: module.Spread) -> np.ndarray:
+        prior = -of.freedom * (np.log(spreads) + of.scale**2 / (2 * spreads**2))
+        prior[0] = -np.inf
+        prior += np.log(1 - of.equal) - np.logaddexp.reduce(prior)
+        prior[0] = np.log(of.equal)
+        total = 1 + spreads**2
+        logs = prior - (models - 1) / 2 * np.log(total) - apart / (2 * total)
+        own = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return own / own.sum(axis=1, keepdims=True)
+
+    kept, of_best = spreads**2 / (1 + spreads**2), weights(module.OF_BEST)
+    expected = center + (weights(module.OF_EXPECTED) @ kept)[:, None] * around
+    points, share = np.polynomial.hermite_e.hermegauss(HERMITE)
+    share = share / share.sum()
+    first = np.take_along_axis(around, means.argmax(axis=1)[:, None], axis=1)
+    probability, loss = of_best[:, 0] / models, np.zeros(len(means))
+    differ = of_best[:, 1:] / of_best[:, 1:].sum(axis=1, keepdims=True)
+    for place, one in enumerate(kept[1:]):
+        at, sd = one * around, one**0.5
+        ahead = at[:, :, None] - at[:, None, :]
+        below = ndtr(ahead[..., None] / sd + points)
+        below[:, np.arange(models), np.arange(models)] = 1
+        is_best = below.prod(axis=2)
+        largest = ((at[:, :, None] + sd * points) * is_best @ share).sum(axis=1)
+        chance = np.take_along_axis(is_best @ share, means.argmax(axis=1)[:, None], axis=1)[:, 0]
+        probability += of_best[:, place + 1] * chance
+        loss += differ[:, place] * (largest - one * first[:, 0])
+    return Integrated(expected, probability, loss)
 
 
 def known(means: np.ndarray, covariance: np.ndarray) -> Evidence:
@@ -150,6 +260,7 @@ def known(means: np.ndarray, covariance: np.ndarray) -> Evidence:
 def answer(said: module.Posterior, means: np.ndarray, true: np.ndarray, best: int) -> Answer:
     """What was said of the model with the highest mean, beside what is true."""
     one = means.argmax()
+    others = np.arange(len(means)) != one
     return Answer(
         said.probability_best[one],
         best == one,
@@ -158,6 +269,8 @@ def answer(said: module.Posterior, means: np.ndarray, true: np.ndarray, best: in
         said.lower[one] <= true[one] <= said.upper[one],
         said.expected_loss[one],
         true.max() - true[one],
+        ((said.expected - true)[others] ** 2).mean(),
+        ((means - true)[others] ** 2).mean(),
     )
 
 
@@ -273,7 +386,7 @@ def answers_by_cost(
     # Less is better: the bias is how much too low a cost is.
     return np.column_stack(
         [said.probability_best, right, true - means, true - said.expected, covered,
-         said.expected_loss, lost]
+         said.expected_loss, lost, np.full_like(lost, np.nan), np.full_like(lost, np.nan)]
     )  # fmt: skip
 
 
@@ -332,19 +445,40 @@ def standard_error(design: str) -> float:
     if isinstance(shape, Folds):
         return shape.factor * (2 * (1 / shape.folds + shape.ratio)) ** 0.5
     rng = np.random.default_rng(0)
-    found = [of_cases(rng, np.full(2, AUC))[1] for _ in range(50)]
+    if isinstance(shape, Halves):
+        return (2 / shape.cases) ** 0.5
+    found = [of_cases(rng, np.full(2, AUC), shape)[1] for _ in range(50)]
     return float(np.mean([c[0, 0] + c[1, 1] - 2 * c[0, 1] for c in found])) ** 0.5
 
 
-def of_cases(rng: np.random.Generator, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The AUCs of models on the same cases, and their covariance as DeLong has it."""
-    positives, negatives = CASES
-    _, scores = scores_of(rng, norm.ppf(true) * 2**0.5, positives, negatives)
+def in_halves(rng: np.random.Generator, true: np.ndarray, shape: Halves) -> Evidence:
+    """Means of influences of cases, which all models share in part, and of halves of them."""
+    moved = rng.normal(size=(shape.cases, 1)) + rng.normal(size=(shape.cases, len(true)))
+    half = np.array([rng.permutation(shape.cases) < shape.cases // 2 for _ in range(shape.splits)])
+    halves = np.stack([2 * own @ moved / shape.cases for own in (half, ~half)], axis=1)
+    return of_halves(true + moved.mean(axis=0), true + halves[:, :, None], shape.cases)
+
+
+def of_cases(
+    rng: np.random.Generator, true: np.ndarray, shape: Cases = DESIGNS["one test set"]
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The AUCs of models on the same cases, and their covariance as DeLong has it.
+
+    With the degrees of freedom that `choose` takes of areas under precision-recall curves.
+    """
+    positives, negatives = shape.sizes
+    spreads = np.where(np.arange(len(true)) % 2, shape.spread, 1.0)
+    _, scores = scores_of(rng, np.zeros(len(true)), positives, negatives)
+    scores[:positives] = spreads * scores[:positives] + norm.ppf(true) * np.hypot(1, spreads)
     ranks = rankdata(scores, axis=0)
     above = (ranks[:positives] - rankdata(scores[:positives], axis=0)) / negatives
     below = (ranks[positives:] - rankdata(scores[positives:], axis=0)) / positives
     covariance = np.cov(above.T) / positives + np.cov(below.T) / negatives
-    return above.mean(axis=0), covariance
+    parts = tuple((own - own.mean(axis=0)).T[None] / len(own) for own in (above, below))
+    moved = Moved(parts, (1.0, 1.0), shape.sizes)
+    pairs = zip(*np.triu_indices(len(true), 1), strict=True)
+    freedom = min(moved.freedom(moved.apart(first, second)) for first, second in pairs)
+    return above.mean(axis=0), covariance, freedom
 
 
 def bands_of(found: np.ndarray) -> list[tuple[float, int, float, float]]:
@@ -375,6 +509,7 @@ def summary(found: np.ndarray) -> dict[str, float]:
         "kept SE": float(found[:, 3].std() / count**0.5 / found[:, 2].mean()),
         "covered": found[:, 4].mean(),
         "loss": found[:, 5].mean() / max(found[:, 6].mean(), 1e-12),
+        "losers": float((found[:, 7].mean() / found[:, 8].mean()) ** 0.5),
     }
 
 
@@ -396,7 +531,8 @@ def main() -> None:
     options = parser.parse_args()
     module.FAR = options.far
     if options.prior:
-        module.SPREAD_SCALE, module.SPREAD_FREEDOM = options.prior
+        scale, freedom = options.prior
+        module.OF_BEST = module.OF_BEST._replace(scale=scale, freedom=freedom)
     start = time.perf_counter()
     console = Console(width=120)
     cells = [(k, s) for k in options.models or MODELS for s in options.spread or SPREADS]
@@ -427,20 +563,22 @@ def show(
     table = Table(title=title)
     for name in (
         "models", "spread", "probability", "right (SE)", "off a band, below", "above",
-        "bias kept (SE)", "interval covers", "said / true loss",
+        "bias kept (SE)", "interval covers", "said / true loss", "RMSE of the others",
     ):  # fmt: skip
         table.add_column(name, justify="right")
     for (models, spread), found in sorted(rows.items()):
         row = summary(found)
         equal = spread == 0
+        right = f"{row['right']:.3f} ({row['SE']:.3f})"
         table.add_row(
             str(models), f"{spread:g}", f"{row['probability']:.3f}",
-            "" if equal else f"{row['right']:.3f} ({row['SE']:.3f})",
+            f"{1 / models:.3f}" if equal else right,
             "" if equal else f"{row['below']:+.3f}",
             "" if equal else f"{row['above']:+.3f}",
             f"{row['bias kept']:.2f} ({row['kept SE']:.2f})",
             f"{row['covered']:.3f}",
             "" if equal else f"{row['loss']:.2f}",
+            "" if np.isnan(row["losers"]) else f"{row['losers']:.2f}",
         )  # fmt: skip
     console.print(table)
     for (models, spread), found in sorted(rows.items()) if bands else ():

@@ -170,10 +170,22 @@ def reference_of_days(
 
 
 def above_of_days(
-    rng: np.random.Generator, known: Reference, priors: np.ndarray, sd: float, kind: str
+    rng: np.random.Generator,
+    known: Reference,
+    priors: np.ndarray,
+    sd: float,
+    kind: str,
+    drift: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
 ) -> np.ndarray:
-    """Counts at or above each cut on days that differ as those of the reference do."""
+    """Counts at or above each cut on days that differ as those of the reference do.
+
+    A `drift` has by how much positives and negatives score more on each day, and by which factor
+    scores are wider.
+    """
     of_positives, of_negatives, wide = DIFFERENCES[kind](rng, sd, len(priors))
+    if drift is not None:
+        of_positives, of_negatives = of_positives + drift[0], of_negatives + drift[1]
+        wide = wide * drift[2]
     order = np.argsort(known.cuts)
     edges = known.cuts[order, None]
     share = priors * norm.sf((edges - DISTANCE - of_positives) / wide)
@@ -229,24 +241,6 @@ def jitter(runs: int) -> Iterator[dict[str, object]]:
                 "median days": np.median(found) if found else "",
                 "90 % within": np.quantile(found, 0.9, method="higher") if found else "",
             }  # fmt: skip
-
-
-def named_days(runs: int) -> Iterator[dict[str, object]]:
-    """What naming the days of the reference costs where days do not differ.
-
-    The prior is 10 % until day 100 and higher from then on, the range 5-20 %.
-    """
-    for prior, sizes, told in product((0.4, 0.3, 0.25), REFERENCES, (False, True)):
-        rng, found = np.random.default_rng(12), []
-        grown = np.where(np.arange(365) < 100, 0.1, prior)
-        for _ in range(runs):
-            day = first(year_of_days(rng, sizes, grown, 0.0, told).prior_alarms())
-            found.append(np.inf if day is None or day <= 100 else day - 100)
-        yield {
-            "prior": prior, "reference": sizes, "told apart": told, "runs": runs,
-            "found": np.isfinite(found).mean(), "median days": np.median(found),
-            "90 % within": np.quantile(found, 0.9, method="higher"),
-        }  # fmt: skip
 
 
 def draws(runs: int) -> Iterator[dict[str, object]]:
@@ -535,45 +529,6 @@ def _used(
     return (score - truth if drift == "positives 1 lower" else score), truth
 
 
-def budgets(runs: int) -> Iterator[dict[str, object]]:
-    """Half widths with the labels that `label_budget` asks for, against labels at random."""
-    for quantity, width, prior in product(("precision", "prior"), (0.05, 0.03), (0.1, 0.3)):
-        rng, half, held, asked, at_random = np.random.default_rng(7), [], 0, [], []
-        for _ in range(runs):
-            truth = np.repeat([True, False], REFERENCES[1])
-            tuned = pl.DataFrame({"truth": truth, "score": rng.normal(size=truth.size) + 2 * truth})
-            score, truth = _used(rng, 20_000, "none", prior)
-            used = pl.DataFrame({"score": score, "truth": truth, "day": 1})
-            names = {"truth": "truth", "score": "score", "points": THRESHOLD}
-            budget = pr.label_budget(
-                tuned, used.select("score"), **names, quantity=quantity, width=width
-            )
-            edges = budget["from_score"].fill_null(-np.inf).to_list()
-            drawn = []
-            for low, row in zip(edges, budget.iter_rows(named=True), strict=True):
-                top = np.inf if row["to_score"] is None else row["to_score"]
-                stratum = np.flatnonzero((score >= low) & (score < top))
-                chosen = rng.choice(stratum, row["labels"], replace=False)
-                drawn.append(used[chosen].with_columns(inclusion=pl.lit(row["inclusion"])))
-            found = pr.monitor(
-                tuned, used.drop("truth"), **names, time="day", labelled=pl.concat(drawn)
-            ).table.filter(quantity=f"{quantity}_labelled")
-            low, top = found.select("lower", "upper").row(0)
-            true = prior
-            if quantity == "precision":
-                t, f = norm.sf(THRESHOLD - DISTANCE), norm.sf(THRESHOLD)
-                true = prior * t / (prior * t + (1 - prior) * f)
-            half.append((top - low) / 2)
-            held += low <= true <= top
-            asked.append(budget["labels"].sum())
-            at_random.append(budget["at_random"][0])
-        yield {
-            "quantity": quantity, "prior": prior, "asked: ±": width, "runs": runs,
-            "labels": np.mean(asked), "at random": np.mean(at_random),
-            "got: ±": np.mean(half), "coverage": held / runs,
-        }  # fmt: skip
-
-
 def _tables(
     rng: np.random.Generator, runs: int, cases: int, prior: float | None, sizes: tuple[int, int]
 ) -> pl.DataFrame:
@@ -687,9 +642,9 @@ def carried_to_a_choice(runs: int) -> Iterator[dict[str, object]]:
 
 PARTS = {
     "carried": carried, "carried-to-a-choice": carried_to_a_choice, "false-alarms": false_alarms,
-    "jitter": jitter, "named-days": named_days, "delays": delays, "speed": speed, "drifts": drifts,
+    "jitter": jitter, "delays": delays, "speed": speed, "drifts": drifts,
     "test-size": sizes_of_the_test, "labels": labels, "labels-of-many-days": labels_of_many_days,
-    "budgets": budgets, "draws": draws,
+    "draws": draws,
 }  # fmt: skip
 
 

@@ -22,6 +22,11 @@ everywhere (a tenth of the tunings, half of the variance shared); and the recall
 precision of normal scores (AUC 0.94), with patients and with rows, of which the last is bolder
 than may be.
 
+``--weights``: why a promise refuses sampling weights. The recall of .8 that is promised if each
+class counts as so many cases as its weights are worth, (Σw)²/Σw² (Kish 1965): of weights that have
+nothing to do with scores, and of samples that have all cases above a score and one in twenty below
+it. How often it is not kept, and how often there is no threshold, with standard errors.
+
 ``--conformal`` compares with the risk control of MAPIE (extra ``bench``) at the prior of the tuning
 table, the only one that it knows: its default, and five starts in a fixed sequence. Its scores are
 the true probabilities.
@@ -136,6 +141,7 @@ def main():
     parser.add_argument("--only", type=int, help="the number of the constraints, from 0")
     parser.add_argument("--constructions", action="store_true")
     parser.add_argument("--clusters", action="store_true")
+    parser.add_argument("--weights", action="store_true")
     parser.add_argument("--conformal", action="store_true")
     arguments = parser.parse_args()
     start, rng = time.time(), np.random.default_rng(1)
@@ -144,6 +150,9 @@ def main():
         return
     if arguments.clusters:
         promise_clusters(rng, arguments.tunings)
+        return
+    if arguments.weights:
+        promise_weights(rng, arguments.tunings)
         return
     if arguments.conformal:
         compare_conformal(rng, min(arguments.tunings, 400))
@@ -329,6 +338,52 @@ def rows_of_patients(rng, samples, *, positive, negative, uneven, alike, edge):
     return pl.DataFrame(
         {"sample": patient // count, "patient": patient, "truth": truth, "score": score}
     )
+
+
+def promise_weights(rng, tunings):
+    """Broken promises of a recall if a class counts as so many cases as its weights are worth."""
+    constraints = Constraints({"recall": 0.8})
+    for positives, kind in itertools.product(POSITIVES, WEIGHTS):
+        broken, none = np.zeros(tunings), np.zeros(tunings)
+        for i in range(tunings):
+            score, weight = WEIGHTS[kind](rng, positives)
+            best_first = np.argsort(-score)
+            effect = (weight**2).sum() / weight.sum()
+            above = weight[best_first].cumsum()
+            no_alarm = np.zeros(positives, dtype=int)
+            sample = Sample(above, no_alarm, above[-1], 1, (effect, 1.0))
+            at = np.flatnonzero(promised(sample, constraints, 1.0, DELTA))
+            none[i] = at.size == 0
+            broken[i] = at.size and score[best_first][at[0]] > -norm.ppf(0.8)
+        error = (broken.mean() * (1 - broken.mean()) / tunings) ** 0.5
+        print(f"{positives} positives, {kind}: broken {broken.mean():.4f} ({error:.4f}), none "
+              f"{none.mean():.2f}", flush=True)  # fmt: skip
+
+
+def unrelated(draw):
+    return lambda rng, n: (rng.normal(size=n), draw(rng, n))
+
+
+def all_above(score):
+    """Samples that have all cases above a score, and one in twenty of the others."""
+
+    def draw(rng, n):
+        share = norm.sf(score)
+        is_above = rng.random(n) < share / (share + (1 - share) / 20)
+        place = rng.random(n)
+        drawn = np.where(is_above, norm.isf(place * share), norm.ppf(place * (1 - share)))
+        return drawn, np.where(is_above, 1.0, 20.0)
+
+    return draw
+
+
+WEIGHTS = {
+    "all weights equal": unrelated(lambda rng, n: np.ones(n)),
+    "1 or 20": unrelated(lambda rng, n: rng.choice([1.0, 20.0], n)),
+    "log-normal": unrelated(lambda rng, n: rng.lognormal(size=n)),
+    "20 below a score that a quarter has": all_above(norm.isf(0.25)),
+    "20 below a score that three quarters have": all_above(norm.isf(0.75)),
+}
 
 
 def compare_conformal(rng, tunings):

@@ -220,6 +220,16 @@ def test_the_cases_are_others_than_those_of_the_thresholds():
     assert "are in tuning" not in " ".join(choose(case="id").warnings)
 
 
+def test_clusters_are_others_than_those_of_the_thresholds():
+    wards = [
+        table.with_columns(ward=pl.col("id") % 40 + at) for table, at in ((TEST, 0), (TUNING, 30))
+    ]
+    shared = " ".join(choose(wards[0], tuning=wards[1], cluster="ward").warnings)
+    assert "10 of the 40 values of 'ward' are in tuning, too" in shared
+    others = wards[1].with_columns(pl.col("ward") + 40)
+    assert "are in tuning" not in " ".join(choose(wards[0], tuning=others, cluster="ward").warnings)
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

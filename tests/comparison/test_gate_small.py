@@ -74,8 +74,8 @@ def test_it_prints_a_share_for_each_interval():
     line = SCRIPT["largest_rates"]((20, 20), "auc", 200, 0)
     rates = {part.rpartition(" / ")[0].rpartition(" ")[0]: float(part.split(" / ")[0].split()[-1])
              for part in line.split(" | ")}  # fmt: skip
-    assert set(rates) == {"gate", "normal", "student", "three pseudo-cases", "log-odds"}
+    assert set(rates) == {"gate", "without", "normal", "student", "three pseudo-cases", "log-odds"}
     # 2,000 samples gave 0.09 and 0.02.
     assert rates["normal"] > 0.05
     assert rates["gate"] < 0.05
-    assert rates["gate"] <= rates["student"] <= rates["normal"]
+    assert rates["gate"] <= rates["without"] <= rates["student"] <= rates["normal"]

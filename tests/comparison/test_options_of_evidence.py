@@ -116,7 +116,19 @@ MODES = {
     ),
     "mean_roc": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f"}),
     "mean_roc, t": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
-    "roc_band": (pr.roc_band, CURVES, {"n": 9}),
+    "roc_band": (pr.roc_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9}),
+    "pr_band": (
+        pr.pr_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9, "priors": 0.2},
+    ),
+    "h_measure": (
+        pr.h_measure, ONE,
+        {"truth": "y", "score": "p", "model": "m", "prior": 0.4, "intervals": "logit"},
+    ),
+    "decision_curve": (
+        pr.decision_curve, ONE,
+        {"truth": "y", "score": "p", "model": "m", "thresholds": 9, "priors": 0.2,
+         "intervals": "pointwise"},
+    ),
     "calibration_curve": (pr.calibration_curve, CURVES, {"draws": 100}),
 }  # fmt: skip
 # Another value of each option.
@@ -128,7 +140,8 @@ OTHER = {
     "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
-    "test_train_ratio": 0.1,
+    "test_train_ratio": 0.1, "rates": "npv",
+    "thresholds": 7, "cost": 0.3,
     "cluster": "patient", "weight": "w", "count": "w", "by": "part", "subgroup": "part",
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
@@ -139,6 +152,7 @@ OTHER_OF = {
     ("mean_roc", "interval"): "t", ("choose, losses", "measure"): "log_loss",
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
     ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",
+    ("decision_curve", "intervals"): "simultaneous", ("h_measure", "intervals"): None,
     ("operating_points, subgroups", "cluster"): "day", ("apply_thresholds", "intervals"): None,
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",
@@ -159,7 +173,7 @@ REFUSED_BY = {"choose, costs", "mean_roc"}
 # Curves have no rows that a role could tell about.
 REFUSED_BY |= {mode for mode in MODES if mode.startswith("operating_points")}
 NO_BEARING = {
-    "score_prior": MODES.keys() - OF_LOSSES - REFUSED_BY - {"calibration_curve"},
+    "score_prior": MODES.keys() - OF_LOSSES - REFUSED_BY - {"calibration_curve", "decision_curve"},
     "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY) | {"operating_points, subgroups"},
     # What is asked for beside is not over a range.
     "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap", "gate, halves"},

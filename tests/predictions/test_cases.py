@@ -70,6 +70,14 @@ FUNCTIONS = {
         BASE,
         {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9},
     ),
+    "h_measure": (pr.h_measure, BASE, {"prior": 0.4, "intervals": "logit"}),
+    "roc_band": (pr.roc_band, BASE, {"n": 9}),
+    "pr_band": (pr.pr_band, BASE, {"n": 9, "priors": 0.1}),
+    "decision_curve": (
+        pr.decision_curve,
+        BASE,
+        {"thresholds": [0.2, 0.5], "priors": 0.1, "intervals": "pointwise"},
+    ),
     "probabilities": (
         pr.probabilities,
         {"score": "p", "model": "m", "fold": "f", "by": "place"},

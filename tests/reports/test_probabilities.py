@@ -154,12 +154,10 @@ def test_folds_are_in_one_curve_at_a_single_prior(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_weights_that_are_no_counts_have_no_band(tmp_path):
-    table = predictions(["A"]).with_columns(w=pl.lit(0.5))
-    page = written(table, tmp_path, weight="w")
-    assert "the shadow" not in caption(page)
-    counted = written(table.with_columns(w=pl.lit(2)), tmp_path, weight="w")
-    assert "with weights as counts of cases" in caption(counted)
+def test_counts_have_a_band_and_weights_have_none(tmp_path):
+    table = predictions(["A"]).with_columns(n=pl.lit(2))
+    assert "the shadow" in caption(written(table, tmp_path, count="n"))
+    assert "the shadow" not in caption(written(table, tmp_path, weight="n"))
 
 
 @pytest.mark.long

@@ -201,7 +201,7 @@ def test_capacity_by_counting():
     assert point["threshold"].item() == called
 
 
-def test_keys_priors_lazy_plans_and_whole_weights():
+def test_keys_priors_lazy_plans_and_counts():
     frame = pl.concat(table(seed).with_columns(model=pl.lit(seed)) for seed in range(3))
     asked = {"constraints": {"precision": 0.5}, "confidence": 0.95, "priors": [0.1, 0.3]}
     lazy = pr.operating_points(pr.curve(frame.lazy(), **NAMES), "max_recall", **asked)
@@ -212,19 +212,25 @@ def test_keys_priors_lazy_plans_and_whole_weights():
         alone = pr.operating_points(pr.curve(table(seed), **NAMES), "max_recall", **asked)
         # The two are collected by different engines.
         assert_frame_equal(points.filter(model=seed).drop("model"), alone, rel_tol=1e-12)
-    twice = table(1).with_columns(weight=2.0)
-    weighted = pr.operating_points(pr.curve(twice, **NAMES, weight="weight"), "max_recall", **asked)
+    twice = table(1).with_columns(cases=2)
+    counted = pr.operating_points(pr.curve(twice, **NAMES, count="cases"), "max_recall", **asked)
     repeated = pr.operating_points(
         pr.curve(pl.concat([table(1), table(1)]), **NAMES), "max_recall", **asked
     )
     columns = ["threshold", "tpr", "fpr", "promise"]
-    assert_same_numbers(weighted.select(columns), repeated.select(columns))
+    assert_same_numbers(counted.select(columns), repeated.select(columns))
 
 
-def test_fractional_weights_promise_nothing():
-    curve = pr.curve(table().with_columns(weight=0.5), **NAMES, weight="weight")
-    with pytest.raises((InvalidPredictions, pl.exceptions.ComputeError), match="weights are frac"):
-        pr.operating_points(curve, "recall", target=0.5, confidence=0.9)
+@pytest.mark.parametrize("weight", [0.5, 1.0, 20.0])
+def test_weights_promise_nothing(weight):
+    """Also whole ones, of which a sum is no number of cases."""
+    asked = {"rule": "recall", "target": 0.5, "confidence": 0.9}
+    rows = table().with_columns(weight=weight)
+    curve = pr.curve(rows, **NAMES, weight="weight")
+    with pytest.raises((InvalidPredictions, pl.exceptions.ComputeError), match="sums weights"):
+        pr.operating_points(curve, **asked)
+    with pytest.raises(InvalidPredictions, match="have weights"):
+        pr.operating_points(rows, **asked, **NAMES, weight="weight")
 
 
 @pytest.mark.parametrize("key", ["positives", "negatives"])

@@ -11,7 +11,7 @@ from sizes import replicates
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.priors.in_use import BelievedPrior, EstimatedPrior, KnownPrior
-from polaroc.thresholds.rate_intervals import Calls, Costs, Meld, limits
+from polaroc.thresholds.rate_intervals import Calls, Costs, Meld, further_limits, limits
 
 NAMES = {"truth": "truth", "score": "score"}
 QUANTITIES = ("precision", "posfrac", "cost")
@@ -305,3 +305,97 @@ def test_of_one_class_alone_there_are_no_limits(label):
     row = judged(one_class, intervals="exact")
     assert row["note"].startswith("no ")
     assert {value for name, value in row.items() if name.endswith(("_lower", "_upper"))} == {None}
+
+
+FURTHER = (
+    "specificity", "fnr", "npv", "likelihood_ratio_positive", "likelihood_ratio_negative",
+    "f_measure", "accuracy", "error", "informedness",
+)  # fmt: skip
+
+
+def test_further_rates_are_beside_the_others():
+    found = judged(table(30, 10, 12, 28), rates=FURTHER, priors=0.1)
+    for name in FURTHER:
+        assert found[name] == pytest.approx(getattr(pr.rates, name)(0.75, 0.3, 9.0))
+        assert found[f"{name}_lower"] < found[name] < found[f"{name}_upper"]
+    plain = judged(table(30, 10, 12, 28), priors=0.1)
+    assert plain == {name: found[name] for name in plain}
+    alone = judged(table(30, 10, 12, 28), rates="npv", priors=0.1, intervals=None)
+    assert alone["npv"] == found["npv"]
+    assert "npv_lower" not in alone
+
+
+def test_rates_of_a_class_are_those_of_clopper_and_pearson():
+    found = judged(table(30, 10, 12, 28), rates=["specificity", "fnr"])
+    for name, count in (("specificity", 28), ("fnr", 10)):
+        exact = binomtest(count, 40).proportion_ci(method="exact")
+        assert found[f"{name}_lower"] == pytest.approx(exact.low, abs=1e-12)
+        assert found[f"{name}_upper"] == pytest.approx(exact.high, abs=1e-12)
+
+
+def test_the_negative_predictive_value_is_the_precision_of_the_other_class():
+    found = judged(table(30, 10, 12, 28), rates="npv", priors=0.1)
+    turned = table(28, 12, 10, 30)
+    other = judged(turned, priors=0.9)
+    for end in ("", "_lower", "_upper"):
+        assert found[f"npv{end}"] == pytest.approx(other[f"precision{end}"], abs=1e-9)
+
+
+@pytest.mark.parametrize("rate", ["likelihood_ratio_positive", "likelihood_ratio_negative"])
+def test_limits_of_a_likelihood_ratio_are_those_of_its_logarithm_with_many_cases(rate):
+    t, f, size = 0.8, 0.1, 40_000
+    n = [round(size * own) for own in (t, 1 - t, f, 1 - f)]
+    found = judged(table(*n), rates=rate)
+    # By the delta method (Simel, Samsa and Matchar 1991).
+    a, b = (t, f) if rate.endswith("positive") else (1 - t, 1 - f)
+    error = ((1 - a) / (a * size) + (1 - b) / (b * size)) ** 0.5
+    ends = (a / b * np.exp(sign * norm.ppf(0.975) * error) for sign in (-1, 1))
+    assert (found[f"{rate}_lower"], found[f"{rate}_upper"]) == pytest.approx([*ends], rel=2e-3)
+
+
+def test_limits_of_f1_leave_out_what_they_should():
+    tp, total, fp, others, prior = 30, 40, 12, 160, 0.2
+    found = judged(table(tp, total - tp, fp, others - fp), rates="f_measure", priors=prior)
+    u = (np.arange(200_000) + 0.5) / 200_000
+    for end, share, a, b in (
+        ("lower", 0.025, (tp, total - tp + 1), (fp + 1, others - fp)),
+        ("upper", 0.975, (tp + 1, total - tp), (fp, others - fp + 1)),
+    ):
+        q = found[f"f_measure_{end}"]
+        # F1 is at most q where t is at most this.
+        at = q * ((1 - prior) * beta(*b).ppf(u) + prior) / (prior * (2 - q))
+        assert beta(*a).cdf(at).mean() == pytest.approx(share, abs=1e-4)
+
+
+def test_a_ratio_without_false_alarms_has_no_upper_limit():
+    found = judged(table(30, 10, 0, 40), rates="likelihood_ratio_positive")
+    assert found["likelihood_ratio_positive_upper"] == np.inf
+    assert found["likelihood_ratio_positive_lower"] > 1
+
+
+def test_further_rates_at_a_belief_are_wider():
+    known, belief = (
+        judged(table(300, 100, 120, 280), rates=FURTHER, priors=priors)
+        for priors in (0.2, pr.uniform(0.1, 0.3))
+    )
+    for name in ("npv", "f_measure", "accuracy"):
+        assert belief[f"{name}_lower"] < known[f"{name}_lower"]
+        assert belief[f"{name}_upper"] > known[f"{name}_upper"]
+    assert belief["specificity_lower"] == known["specificity_lower"]
+
+
+@pytest.mark.parametrize("rate", ["npv", "f_measure", "likelihood_ratio_positive"])
+def test_further_limits_hold_the_rate(rate):
+    positives, negatives, prior = 15, 15, 0.1
+    x, y = (a.ravel().astype(float) for a in np.mgrid[: positives + 1, : negatives + 1])
+    calls_ = [Calls(own, own, np.full_like(own, 15.0)) for own in (x, y)]
+    low, high = further_limits(rate, *calls_, KnownPrior(np.full(len(x), prior)), 0.95)
+    for t, f in product((0.3, 0.85), (0.07, 0.5)):
+        weight = binom.pmf(x, positives, t) * binom.pmf(y, negatives, f)
+        truth = getattr(pr.rates, rate)(t, f, (1 - prior) / prior)
+        assert weight @ ((low <= truth + 1e-7) & (truth - 1e-7 <= high)) >= 0.95
+
+
+def test_an_unknown_rate_is_refused():
+    with pytest.raises(InvalidArgument, match="rates is 'nvp'"):
+        judged(TEST, rates="nvp")

@@ -109,6 +109,7 @@ TESTS = {
     "comparison/compare": ["tests/comparison/test_gate.py", "tests/comparison/test_trained.py", "tests/comparison/test_choose.py"],
     "comparison/omnibus": ["tests/comparison/test_compare.py"],
     "uncertainty/small_samples": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
+    "uncertainty/unseen_positive": ["tests/comparison/test_missed_positives.py"],
     "comparison/gate": ["tests/comparison/test_gate_small.py", "tests/comparison/test_missed_positives.py"],
     "comparison/measure_rows": [
         "tests/comparison/test_compare.py", "tests/comparison/test_layout.py",
@@ -160,6 +161,7 @@ TESTS = {
     "deployment/estimators": ["tests/deployment/test_em.py", "tests/deployment/test_confusion.py", "tests/deployment/test_estimate_prior.py"],
     "deployment/history": MONITOR[:1],
     "deployment/label_budget": ["tests/deployment/test_labels.py"],
+    "deployment/label_draws": ["tests/deployment/test_labels.py"],
     "deployment/labelled": ["tests/deployment/test_labels.py"],
     "deployment/monitor": MONITOR,
     "deployment/monitor_result": MONITOR[:1],

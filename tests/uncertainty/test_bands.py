@@ -6,8 +6,8 @@ from scipy.stats import beta, norm
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
-from polaroc.uncertainty import bands
-from polaroc.uncertainty.bands import limits_of_counts, simultaneous_coverage
+from polaroc.thresholds import all_thresholds
+from polaroc.thresholds.all_thresholds import limits_of_counts, simultaneous_coverage
 
 NAMES = {"truth": "truth", "score": "score"}
 SATELLITE = pr.datasets.satellite_predictions().filter(fold=1)
@@ -15,7 +15,7 @@ SATELLITE = pr.datasets.satellite_predictions().filter(fold=1)
 
 def test_fourier_transforms_give_the_coverage_that_sums_give(monkeypatch):
     by_transforms = simultaneous_coverage(300_000, 1e-3)
-    monkeypatch.setattr(bands, "LONG", 300_000)
+    monkeypatch.setattr(all_thresholds, "LONG", 300_000)
     assert simultaneous_coverage(300_000, 1e-3) == pytest.approx(by_transforms, abs=1e-12)
 
 
@@ -94,14 +94,14 @@ def test_the_true_curve_lies_within(distance):
         assert inside.all(axis=1).mean() >= 0.95
 
 
-def test_keys_lazy_frames_and_weights():
+def test_lazy_frames_counts_and_weights():
     table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [0.9, 0.1, 0.4, 0.6], "w": [2, 1, 1, 2]})
-    whole = pr.roc_band(pr.curve(table, **NAMES, weight="w"), 5)
+    whole = pr.roc_band(pr.curve(table, **NAMES, count="w"), 5)
     repeated = pr.roc_band(pr.curve(table.select(pl.all().repeat_by("w").explode()), **NAMES), 5)
     assert_same_numbers(whole, repeated)
     halves = pr.curve(table.with_columns(w=pl.col("w") / 4), **NAMES, weight="w")
     assert (
-        pr.roc_band(halves, 5)["note"].unique().item() == "weights are not whole numbers: no band"
+        pr.roc_band(halves, 5)["note"].unique().item() == "weights are not counts of cases: no band"
     )
     assert pr.roc_band(halves, 5).select("lower", "upper").null_count().row(0) == (5, 5)
     lazy = pr.roc_band(halves.lazy(), 5)
@@ -128,5 +128,73 @@ def test_bands_in_charts():
 @pytest.mark.parametrize("total", [1, 2, 30, 2_000])
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_all_limits_hold_at_once_at_least_as_often_as_said(total, level):
-    held = simultaneous_coverage(total, bands._local_level(total, level))
+    held = simultaneous_coverage(total, all_thresholds._local_level(total, level))
     assert level - 1e-12 < held < level + 0.01
+
+
+def drawn(clusters=(20, 60), rows=5, correlation=0.5, seed=0, distance=1.5) -> pl.DataFrame:
+    """Patients of either class, whose rows are alike."""
+    rng = np.random.default_rng(seed)
+    patient = np.repeat(np.arange(sum(clusters)), rows)
+    shared = rng.normal(size=sum(clusters))[patient]
+    own = rng.normal(size=patient.size)
+    truth = patient < clusters[0]
+    score = distance * truth + correlation**0.5 * shared + (1 - correlation) ** 0.5 * own
+    return pl.DataFrame({"truth": truth, "score": score, "patient": patient})
+
+
+BANDS = {"roc": pr.roc_band, "pr": pr.pr_band}
+
+
+@pytest.mark.parametrize("band", BANDS)
+def test_of_predictions_the_band_is_that_of_their_curve(band):
+    rows = drawn().select("truth", "score")
+    curves = pr.curve(rows, **NAMES)
+    given, asked = (curves, {}) if band == "roc" else (pr.surface(curves, 0.2), {"priors": 0.2})
+    assert_same_numbers(BANDS[band](rows, 21, **NAMES, **asked), BANDS[band](given, 21))
+
+
+@pytest.mark.parametrize("band", BANDS)
+def test_copies_in_clusters_tell_what_the_rows_tell(band):
+    rows = drawn(rows=1).with_columns(pl.col("score").round(1))
+    once = BANDS[band](rows.drop("patient"), 21, **NAMES)
+    for given in (rows, pl.concat([rows] * 3)):
+        assert_same_numbers(BANDS[band](given, 21, **NAMES, cluster="patient"), once)
+    counted = rows.with_columns(n=pl.lit(3))
+    assert_same_numbers(BANDS[band](counted, 21, **NAMES, cluster="patient", count="n"), once)
+    weighted = rows.with_columns(w=pl.lit(0.3))
+    assert_same_numbers(BANDS[band](weighted.drop("patient"), 21, **NAMES, weight="w"), once)
+
+
+def test_clusters_and_unequal_weights_widen_the_band():
+    rows = drawn().with_columns(w=1 + pl.int_range(pl.len()) % 3)
+    width = (pl.col("upper") - pl.col("lower")).mean()
+    alone = pr.roc_band(rows.drop("patient"), 21, **NAMES).select(width).item()
+    for asked in ({"cluster": "patient"}, {"weight": "w"}):
+        assert pr.roc_band(rows, 21, **NAMES, **asked).select(width).item() > 1.02 * alone
+    doubted = pr.roc_band(rows, 21, **NAMES)
+    assert doubted["note"].str.contains("'patient' are not independent").all()
+
+
+def test_few_clusters_have_no_band():
+    found = pr.roc_band(drawn((6, 20)), 5, **NAMES, cluster="patient")
+    assert found["lower"].is_null().all()
+    assert found["tpr"].is_not_null().all()
+    assert found["note"].str.contains("fewer than 7 clusters").all()
+
+
+def test_the_true_curve_lies_within_the_band_of_clusters():
+    grid, runs, held = np.arange(51) / 50, 60, 0
+    with np.errstate(divide="ignore"):
+        true = norm.sf(norm.isf(grid) - 1.5)
+    for seed in range(runs):
+        band = pr.roc_band(drawn((10, 30), 10, seed=seed), 51, **NAMES, cluster="patient")
+        low, high = band["lower"].to_numpy(), band["upper"].to_numpy()
+        held += ((low - 1e-9 <= true) & (true <= high + 1e-9)).all()
+    assert held / runs >= 0.93
+
+
+def test_priors_are_those_of_a_surface():
+    surface = pr.surface(pr.curve(drawn().drop("patient"), **NAMES), 0.2)
+    with pytest.raises(InvalidArgument, match="priors"):
+        pr.pr_band(surface, 5, priors=0.1)

@@ -146,7 +146,7 @@ def test_sampling_weights_that_vary_make_it_less_sure():
     expected = pr.evaluate(table, **NAMES, weight="w", measures="auc")["estimate"]
     assert found["estimate"].item() == pytest.approx(expected.item(), rel=1e-12)
     # Taken for counts, they would make it surer.
-    counts = pr.curve(table, **NAMES, weight="w").pipe(pr.bootstrap, **asked)
+    counts = pr.curve(table, **NAMES, count="w").pipe(pr.bootstrap, **asked)
     assert counts["std_error"].item() < plain
 
 
@@ -334,16 +334,15 @@ def test_a_key_draws_alike_whatever_other_keys_there_are():
     assert (both["lower"] != other["lower"]).all()
 
 
-def test_whole_weights_are_counts_and_others_have_no_interval():
-    weighted = TWENTY.with_columns(weight=pl.Series([1.0, 2.0] * 10))
-    repeated = weighted.select(pl.all().repeat_by(pl.col("weight").cast(pl.Int64)).explode())
+def test_a_curve_of_counts_is_that_of_cases_and_one_of_weights_has_no_interval():
+    counted = TWENTY.with_columns(n=pl.Series([1, 2] * 10))
+    repeated = counted.select(pl.all().repeat_by("n").explode())
     found, expected = (
-        pr.curve(frame, **NAMES, weight=weight).pipe(pr.bootstrap, measures="auc", draws=200)
-        for frame, weight in ((weighted, "weight"), (repeated, None))
+        pr.curve(frame, **NAMES, count=count).pipe(pr.bootstrap, measures="auc", draws=200)
+        for frame, count in ((counted, "n"), (repeated, None))
     )
     assert_frame_equal(found.select(INTERVAL), expected.select(INTERVAL), rel_tol=1e-9)
-    halved = weighted.with_columns(pl.col("weight") / 2)
-    none = pr.curve(halved, **NAMES, weight="weight").pipe(pr.bootstrap, measures="auc")
+    none = pr.curve(counted, **NAMES, weight="n").pipe(pr.bootstrap, measures="auc")
     assert none.select("lower", "upper").row(0) == (None, None)
     assert "not counts" in none["note"].item()
 

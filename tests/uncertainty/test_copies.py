@@ -86,6 +86,19 @@ def bootstrapped(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
     return sure.drop(COUNTS)
 
 
+def watched(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
+    """Reference, cases in use and labelled ones are all of the table."""
+    scores = {name: column for name, column in NAMES.items() if name != "truth"} | roles
+    day = pl.col("row") % 3
+    found = pr.monitor(
+        pr.cases(table, **NAMES, **roles, time=pl.col("row") % 20),
+        pr.cases(table, **scores, time=day),
+        labelled=pr.cases(table.filter(pl.col("row") % 5 < 2), **NAMES, **roles, time=day),
+        labelled_at_random=True, points=0.5, over=OVER,
+    )  # fmt: skip
+    return found.table
+
+
 POINTS = pr.operating_points(pr.curve(TUNING, **NAMES), "cost", priors=0.2)
 ENDS = "lower", "upper"
 COUNTS = "positives", "negatives", "note"
@@ -124,6 +137,10 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
 OF_COUNTS: dict[str, Callable[..., pl.DataFrame]] = {
     "operating_points": lambda table, **roles: pr.operating_points(
         pr.cases(table, **NAMES, **roles), constraints={"recall": 0.5}, confidence=0.9
+    ),
+    "monitor": watched,
+    "label_budget": lambda table, **roles: pr.label_budget(
+        table, table, **NAMES, **roles, points=0.5, width=0.2
     ),
 }
 
@@ -173,10 +190,10 @@ def test_without_clusters_copies_say_more(name):
 
 
 @pytest.mark.parametrize("cluster", [None, THREES], ids=["alone", "threes"])
-@pytest.mark.parametrize("name", [*FUNCTIONS, "operating_points"])
+@pytest.mark.parametrize("name", [*FUNCTIONS, *OF_COUNTS])
 def test_a_count_stands_for_so_many_rows(name, cluster):
     function = (FUNCTIONS | OF_COUNTS)[name]
-    if cluster is not None and name in OF_COUNTS:
+    if cluster is not None and name in ("operating_points", "monitor"):
         return
     times = pl.col("row") % 4
     # Copies of a case are cases of their own.

@@ -89,7 +89,7 @@ def test_rows_that_share_nothing_are_independent():
 def test_one_cluster_of_all_rows_tells_nothing():
     found = sure(["customer", "one"])
     assert found["std_error"].is_null().all()
-    assert found["note"].str.contains("one cluster has positives").all()
+    assert found["note"].str.contains("fewer than 5 clusters have positives").all()
     assert pr.delong(TABLE, **PAIR, cluster=["customer", "one"])["p_value"].item() is None
 
 

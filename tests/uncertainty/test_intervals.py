@@ -298,14 +298,16 @@ def test_where_negatives_abound_intervals_are_no_wider_than_need_be():
         assert width < 1.15 * 2 * 1.96 * own["estimate"].std()
 
 
-def test_weights_of_a_curve_are_said_to_be_taken_for_counts():
+def test_a_curve_of_weights_has_no_limits_and_one_of_counts_those_of_cases():
     twice = TWENTY.with_columns(n=2)
-    found = [
-        pr.intervals(pr.curve(twice, **NAMES, **{role: "n"}), measures="auc")["note"].item()
+    weighted, counted = (
+        pr.intervals(pr.curve(twice, **NAMES, **{role: "n"}), measures="auc")
         for role in ("weight", "count")
-    ]
-    assert found == ["weights taken for counts of cases"] * 2
-    assert sure(twice, measures="auc", count="n")["note"].item() is None
+    )
+    assert weighted.select("lower", "upper", "std_error").row(0) == (None, None, None)
+    assert "not counts" in weighted["note"].item()
+    numbers = ["estimate", *INTERVAL, "note"]
+    assert_frame_equal(counted[numbers], sure(twice, measures="auc", count="n")[numbers])
 
 
 CORRECTED = ["auprec_corrected", "iauprec_corrected"]

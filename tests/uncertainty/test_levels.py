@@ -62,6 +62,14 @@ CALLS = {
     ),
     "roc_band": lambda **at: pr.roc_band(CURVES, 5, **at),
     "pr_band": lambda **at: pr.pr_band(pr.surface(CURVES, 0.2), 5, **at),
+    "h_measure": lambda **at: pr.h_measure(ONE, **NAMES, prior=0.4, intervals="logit", **at),
+    "decision_curve": lambda **at: pr.decision_curve(
+        ONE.with_columns(pl.col("p").rank() / ONE.height),
+        [0.2],
+        **NAMES,
+        intervals="pointwise",
+        **at,
+    ),
     "mean_roc": lambda **at: pr.mean_roc(CURVES, n=5, interval="t", **at),
     "mean_pr": lambda **at: pr.mean_pr(pr.surface(CURVES, 0.2), n=5, interval="t", **at),
     "calibration_curve": lambda **at: pr.calibration_curve(CURVES, draws=100, **at),
@@ -77,6 +85,10 @@ CALLS = {
 }
 # The same function, asked for limits of another kind.
 MORE = {
+    "decision_curve, all at once": lambda **at: pr.decision_curve(
+        ONE.with_columns(pl.col("p").rank() / ONE.height), [0.2], **NAMES,
+        intervals="simultaneous", **at
+    ),
     "subgroups, gaps": lambda **at: pr.subgroups(
         ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at
     ).gaps,

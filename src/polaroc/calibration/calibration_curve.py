@@ -137,7 +137,7 @@ def _of_curve(
         score = reweighted(score, skew(float(score_prior)), own)
     fitted, shown = isotonic(pos, size), _shown(pos, size)
     note, lower, upper = None, np.full(len(shown), np.nan), np.full(len(shown), np.nan)
-    if (size % 1).any():
+    if not np.issubdtype(size.dtype, np.integer):
         note = "weights are not counts of cases: no band"
     else:
         lower, upper = _band(score, size, shown, *band)

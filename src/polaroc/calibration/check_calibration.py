@@ -11,7 +11,7 @@ from polaroc.base.columns import check_keys, with_level
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, private
-from polaroc.calibration.evidence import of_calibration
+from polaroc.calibration.evidence import estimates_and_limits, of_calibration
 from polaroc.calibration.score_test import recalibration
 from polaroc.curves.keys import totals
 from polaroc.measures.scoring import NOT_PROBABILITIES
@@ -37,7 +37,7 @@ RESULT = dict.fromkeys(
     pl.Float64(),
 ) | {"freedom": pl.Int64(), "p_value": pl.Float64()}  # fmt: skip
 REASON = private("reason")
-NO_TEST = "clusters or weights: no test, see the limits"
+NO_TEST, SEE_LIMITS = "clusters or weights: no test", "see the limits"
 # Cases of the rarer class below which the prior of the cases is known too badly.
 FEW = 30
 TOO_FEW = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
@@ -179,7 +179,8 @@ def _test(cases: ScoredCases, score_prior: Prior, level: float) -> dict[str, Any
     found |= _limits(evidence, level, of_slope=moved)
     notes = [] if found["slope"] is not None else [NO_SLOPE]
     if cases.clusters is not None or given is not None:
-        return found | {REASON: "; ".join([*notes, NO_TEST])}
+        limits = SEE_LIMITS if evidence.moved is not None else evidence.why_no_limits
+        return found | {REASON: "; ".join([*notes, NO_TEST, limits])}
     test = recalibration(score, truth.astype(float), (~truth).astype(float), fitted_prior=moved)
     if moved and min(positives, negatives) < FEW:
         notes.append(TOO_FEW)
@@ -193,8 +194,7 @@ def _test(cases: ScoredCases, score_prior: Prior, level: float) -> dict[str, Any
 
 def _limits(evidence: Evidence, level: float, *, of_slope: bool) -> dict[str, float | None]:
     """The estimates and limits of calibration, or limits `of_slope` alone."""
-    ends = np.stack([evidence.estimates, *evidence.limits(level)])[:, :, 0]
-    ends[:, 0] = np.exp(ends[:, 0])
+    ends = estimates_and_limits(evidence, level)
     if of_slope:
         ends[1:, :-1] = np.nan
     names = [f"{name}{end}" for end in ("", "_lower", "_upper") for name in OF_LINE]

@@ -52,6 +52,22 @@ def of_calibration(cases: ScoredCases) -> Evidence:
     return replace(evidence, freedom=max(min(cases.of_class) - 1.0, 0.0))
 
 
+def estimates_and_limits(evidence: Evidence, level: float) -> "Array":
+    """The `CALIBRATION` that an evidence is on, in columns, and its lower and upper limits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> score, truth = np.array([0.8, 0.6, 0.4, 0.2]), np.array([True, False, True, False])
+    >>> own = ScoredCases((), ["all"], [score], [truth], None, True)
+    >>> estimates_and_limits(of_calibration(own), 0.5)[:, 2].round(2).tolist()
+    [1.1, -0.99, 3.18]
+    """
+    ends = np.stack([evidence.estimates, *evidence.limits(level)])[:, :, 0]
+    ends[:, 0] = np.exp(ends[:, 0])
+    return ends
+
+
 def _on_line(score: "Array", truth: "Array", weight: "Array", line: tuple[float, float]) -> "Array":
     """By how much each case moves intercept and slope of a logistic regression on the log-odds."""
     inner = (score > 0) & (score < 1)

@@ -7,6 +7,7 @@ import polars as pl
 from polaroc.base.columns import as_lazy, require
 from polaroc.base.private_columns import PANEL
 from polaroc.charts.layers import (
+    band_layer,
     dashed_line,
     data,
     drawn_lines,
@@ -15,7 +16,7 @@ from polaroc.charts.layers import (
     panels_of,
 )
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import Lines, lines
+from polaroc.charts.lines import Lines, groups_of, lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
 from polaroc.errors import InvalidTable
@@ -102,14 +103,15 @@ def decision_curves(
     Parameters
     ----------
     benefits
-        The result of `decision_curve`. The first key gives the colour. Keys whose
-        scores are not probabilities have no line; the subtitle says how many.
+        The result of `decision_curve`, also with intervals. The first key gives the colour. Keys
+        whose scores are not probabilities have no line; the subtitle says how many.
 
     Returns
     -------
     altair.ConcatChart
         Net benefit in true positives per 100 cases, down to a fifth of the greatest
-        there can be below 0, with that of calling all and of calling none positive.
+        there can be below 0, with that of calling all and of calling none positive, and its
+        limits as bands where there are any.
 
     Raises
     ------
@@ -127,7 +129,7 @@ def decision_curves(
     lazy = as_lazy(benefits)
     needed = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all")
     names = require(lazy, needed, source="decision_curve(...)")
-    keys = [name for name in names if name not in needed]
+    keys = [name for name in names if name not in (*needed, "interval")]
     every = lazy.sort(*keys, "prior", "threshold", nulls_last=True).collect()
     table = every.drop_nulls("net_benefit")
     if table.is_empty() and not every.is_empty():
@@ -150,6 +152,8 @@ def decision_curves(
         for panel in panels
     ]
     subtitle = "grey: calling all positive; dashed: calling none"
+    if "interval" in table.columns and not table.is_empty():
+        subtitle += f"; band: {table['interval'][0]}"
     if table.height < every.height:
         left_out = every.filter(pl.col("net_benefit").is_null()).select(keys).n_unique()
         subtitle += f"; left out, scores are not probabilities: {left_out} key(s)"
@@ -167,6 +171,12 @@ def _decisions(
         )
         for name in ("net_benefit", "treat_all")
     )  # fmt: skip
+    bands = []
+    if "lower" in panel.columns:
+        for record, group in zip(own.records, groups_of(panel, [*keys, "prior"]), strict=True):
+            record |= {end: (group[end] * 100).round(DECIMALS).to_list()
+                       for end in ("lower", "upper")}  # fmt: skip
+        bands = [band_layer(data(own.records), own, colours)]
     axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     across = alt.X("x:Q", title="threshold probability", axis=axis)
     greatest = 100 * max(panel["prior"], default=1)
@@ -181,4 +191,4 @@ def _decisions(
     treat_all = drawn_lines(data(every.records), across, up, color=GREY, strokeWidth=1, clip=True)
     none = data([{"y": 0}]).mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("y:Q"))
     model = line_marks(data(own.records), own, colours=colours).encode(across, up, tooltip=tooltip)
-    return alt.LayerChart(layer=[treat_all, none, model])
+    return alt.LayerChart(layer=[*bands, treat_all, none, model])

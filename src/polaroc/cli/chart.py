@@ -56,8 +56,8 @@ def chart(
     band: Annotated[
         float | None,
         typer.Option(
-            help="Of roc and pr, on one test set: with bands that hold the whole true curve with "
-            "this probability, such as 0.95.",
+            help="Of roc, pr and decision_curves, on one test set: with bands that hold the whole "
+            "true curve with this probability, such as 0.95.",
             metavar="SHARE",
         ),
     ] = None,
@@ -84,6 +84,10 @@ def chart(
             f"{', '.join(map(option_name, unused))} does not change the chart {name!r}; it takes "
             f"{taken or 'none'}.",
             hint="leave it out.",
+        )
+    if band is None and "band" in drawing.options and "cluster" in call.given:
+        raise InvalidArgument(
+            f"--cluster does not change the chart {name!r} without --band.", hint="leave it out."
         )
     if priors:
         own["priors"] = [prior_of("--prior", word) for word in priors]

@@ -23,6 +23,7 @@ from polaroc.curves.surface import surface
 from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import DEFAULT_PRIORS
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import left_out
 from polaroc.predictions.table import read
 from polaroc.priors.grids import OBSERVED, check_range
@@ -67,14 +68,23 @@ class ChartInputs:
         curves = self.curves()
         if self.band is None:
             return curves
-        return WithOverlay(curves, band=roc_band(curves, level=self.band))
+        return WithOverlay(curves, band=roc_band(self._given(curves), level=self.band))
 
     def at_priors(self) -> "pl.DataFrame | WithOverlay":
         """The precision of each point of the curves at the priors, and bands."""
-        precisions = self.curves().pipe(surface, list(self.priors or DEFAULT_PRIORS))
+        curves, priors = self.curves(), list(self.priors or DEFAULT_PRIORS)
+        precisions = curves.pipe(surface, priors)
         if self.band is None:
             return precisions
-        return WithOverlay(precisions, band=pr_band(precisions, level=self.band))
+        given = self._given(curves)
+        if given is curves:
+            return WithOverlay(precisions, band=pr_band(precisions, level=self.band))
+        return WithOverlay(precisions, band=pr_band(given, priors=priors, level=self.band))
+
+    def _given(self, curves: pl.DataFrame) -> "pl.DataFrame | Cases[pl.DataFrame]":
+        """What a band is made of: the cases where their clusters or weights count."""
+        cases = self.call.cases
+        return self.call.in_memory if cases.cluster or cases.weight is not None else curves
 
     def relations(self) -> pl.DataFrame:
         """Which curve dominates which."""
@@ -108,8 +118,12 @@ class ChartInputs:
         return calibration_curve(self.curves(), priors=self.priors or ["observed"])
 
     def benefits(self) -> pl.DataFrame:
-        """The net benefit of each curve, at the priors or at its own."""
-        return decision_curve(self.curves(), priors=self.priors or ["observed"])
+        """The net benefit of each curve, at the priors or at its own, and limits of it."""
+        priors = self.priors or ["observed"]
+        if self.band is None:
+            return decision_curve(self.curves(), priors=priors)
+        given = self._given(self.curves())
+        return decision_curve(given, priors=priors, intervals="simultaneous", level=self.band)
 
     def by_prior(self) -> pl.DataFrame:
         """AUPREC at the priors, or on a grid that is fine enough for a line."""
@@ -212,8 +226,8 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 DRAWINGS = {
-    "roc": Drawing(ChartInputs.roc, with_overlay(charts.roc), ("band",)),
-    "pr": Drawing(ChartInputs.at_priors, with_overlay(charts.pr), ("priors", "band")),
+    "roc": Drawing(ChartInputs.roc, with_overlay(charts.roc), ("band", "cluster")),
+    "pr": Drawing(ChartInputs.at_priors, with_overlay(charts.pr), ("priors", "band", "cluster")),
     "dominance": Drawing(ChartInputs.relations, charts.dominance),
     "explorer": Drawing(ChartInputs.curves, charts.explorer),
     "surface": Drawing(ChartInputs.achievable, charts.surface, ("over", "grid")),
@@ -223,7 +237,9 @@ DRAWINGS = {
     "skew_effect": Drawing(ChartInputs.by_skew, charts.skew_effect, ("over", "grid")),
     "cost_curves": Drawing(ChartInputs.costs, with_overlay(charts.cost_curves), ("brier",)),
     "reliability": Drawing(ChartInputs.calibration, charts.reliability, ("priors",)),
-    "decision_curves": Drawing(ChartInputs.benefits, charts.decision_curves, ("priors",)),
+    "decision_curves": Drawing(
+        ChartInputs.benefits, charts.decision_curves, ("priors", "band", "cluster")
+    ),
     "auprec_by_prior": Drawing(
         ChartInputs.by_prior, charts.auprec_by_prior, ("priors", "over", "grid")
     ),

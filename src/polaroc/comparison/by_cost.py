@@ -159,7 +159,7 @@ def choose_by_cost(
         )
     refuse_tuning_cases(own_curves, curves, [model])
     # Rows of a wide table that were numbered are no cases of another table.
-    in_both = _in_both(replace(own, case=cases.case), tuned)
+    in_both = [*_in_both(replace(own, case=cases.case), tuned), *_clusters_in_both(own, tuned)]
     tuned_models = curves[model].unique().to_list()
     lacking = [one for one in own_curves[model].unique().sort() if one not in tuned_models]
     if lacking and curves.schema[model] == own_curves.schema[model]:
@@ -228,17 +228,34 @@ def _in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str
     judged, of_tuning = _by_case(cases), _by_case(tuned)
     if judged.columns == of_tuning.columns:
         refuse_tuning_rows(judged.lazy(), of_tuning.lazy(), AT, judged.columns[1:])
-    if judged.schema[AT] != of_tuning.schema[AT]:
-        return []
-    ids = judged.select(AT).unique()
-    both = join_on(ids, of_tuning, [AT], "semi").height
-    if not both:
-        return []
     case = next(iter(column_names_of([cases.case])), "case")
-    return [
-        f"{both:,} of the {ids.height:,} values of {case!r} are in tuning, too: where they are the "
-        "same cases, thresholds were judged on cases that they were chosen on."
-    ]
+    found = _values_in_both(judged[AT], of_tuning[AT], case)
+    why = "where they are the same cases, thresholds were judged on cases that they were chosen on."
+    return [f"{one}: {why}" for one in found]
+
+
+def _clusters_in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str]:
+    """Warning of clusters of which either table has rows."""
+    found = []
+    for cluster in cases.cluster:
+        if not {*column_names_of([cluster])} <= {*tuned.table.columns}:
+            continue
+        judged, of_tuning = (
+            held.table.select(single_column(cluster, "cluster", held.table.lazy())).to_series()
+            for held in (cases, tuned)
+        )
+        found += _values_in_both(judged, of_tuning, judged.name)
+    why = "where they are the same ones, new ones may do worse than the table says."
+    return [f"{one}: {why}" for one in found]
+
+
+def _values_in_both(judged: pl.Series, of_tuning: pl.Series, name: str) -> list[str]:
+    """How many values two columns share, where they share any."""
+    if judged.dtype != of_tuning.dtype:
+        return []
+    ids = judged.to_frame(AT).unique()
+    both = join_on(ids, of_tuning.to_frame(AT), [AT], "semi").height
+    return [f"{both:,} of the {ids.height:,} values of {name!r} are in tuning, too"] if both else []
 
 
 def _by_case(cases: Cases[pl.DataFrame]) -> pl.DataFrame:

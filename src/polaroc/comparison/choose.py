@@ -188,7 +188,7 @@ def choose(
     ... )
     >>> print(choice.answer)
     Take A: the area (AUPREC) over 5 to 20 % positives is 0.779, 0.043 more than that of C. A is the
-    best of the three with a probability of 88 %; if it is not, the loss is about 0.023 of area,
+    best of the three with a probability of 85 %; if it is not, the loss is about 0.018 of area,
     where 1 is perfect.
     >>> choice.models["model"].to_list()
     ['A', 'C', 'B']

@@ -26,7 +26,7 @@ from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Over
 from polaroc.typing import Prior, Priors
 from polaroc.uncertainty.adjusted import by_holm
-from polaroc.uncertainty.evidence import Evidence, all_pairs
+from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, Evidence, all_pairs
 from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
 from polaroc.uncertainty.test_sets import of_test_set
 
@@ -189,6 +189,6 @@ def single_measure(
 def too_few_cases() -> InvalidPredictions:
     """The error of fitted models whose difference has no variance."""
     return InvalidPredictions(
-        "there are too few cases of a class to compare the models by.",
-        hint="every class needs two cases or more.",
+        "there are too few cases or clusters of a class to compare the models by.",
+        hint=f"every class needs two cases, and of clusters {FEWEST_CLUSTERS}, or more.",
     )

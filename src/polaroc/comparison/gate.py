@@ -1,5 +1,7 @@
 """Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
 
+from collections.abc import Sequence
+from functools import partial
 from math import inf
 from typing import Any, NamedTuple, Unpack, get_args
 
@@ -14,15 +16,16 @@ from polaroc.base.checks import (
 )
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
+from polaroc.base.rounding import limit
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compare import NO_BEARING, compare
 from polaroc.comparison.compared import Compared, compared, two_models
 from polaroc.comparison.design import Incomplete
 from polaroc.comparison.fitted import fitted, too_few_cases
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
-from polaroc.comparison.missed_positives import rate_of_passes, too_few_to_pass
+from polaroc.comparison.missed_positives import positives_of_folds
 from polaroc.comparison.result import Comparison
-from polaroc.comparison.verdict import GateResult, decide
+from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, higher_is_better, label
 from polaroc.predictions.cases import Cases
@@ -31,8 +34,14 @@ from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.typing import Prior, Table
-from polaroc.uncertainty.evidence import CASES, Evidence, Moved, contrasts
-from polaroc.uncertainty.small_samples import LARGEST_RATES, difference_limits, why_no_promise
+from polaroc.uncertainty.evidence import CASES, Moved, contrasts
+from polaroc.uncertainty.small_samples import (
+    LARGEST_RATES,
+    bias_of_few_negatives,
+    difference_limits,
+    why_no_promise,
+)
+from polaroc.uncertainty.unseen_positive import Positives
 
 ON_CASES = "It is about {}; of models trained anew it says nothing."
 # Below, the limits are clearly wider than those of many cases.
@@ -50,6 +59,10 @@ OF_CLUSTERS = (
 NO_PROMISE = (
     "There are too few cases to promise anything, so there is neither an interval nor a pass or a "
     "fail: {}."
+)
+FEW_NEGATIVES = (
+    "Areas are biased by few negatives, by what is not known exactly: the interval is {} wider to "
+    "both sides, three times what half the negatives change."
 )
 RANK_ALIKE = "The two models rank all cases alike."
 SAME_DIFFERENCE = (
@@ -129,19 +142,19 @@ def gate(
     variance of the difference over the cases (for the AUC that of DeLong, DeLong and
     Clarke-Pearson 1988) and a few more of each class, which have the largest influence seen: one
     for the AUC, two for other measures. Of AUC, AUPREC and IAUPREC it reaches as far as Student's
-    interval of the log-odds does. So of normal scores a pass is about as rare as promised with few
-    cases too; a challenger that misses some positives wholly may pass more often, as few cases may
-    not show it (``just gate-missed``): `warnings` quotes how often, and of the AUC the verdict is
-    "undecided" where the interval allows a pass, but there are fewer than 50 positives and
-    `margin` is below 1 − ((1 − `level`)/2)^(1/positives), the share of misses of which they show
-    none with a chance of (1 − `level`)/2.
+    interval of the log-odds does, and the AUC as far as an empirical likelihood whose support has
+    one more positive: one that is not seen, which the worse model misses wholly. So a pass is about
+    as rare as promised with few cases too, and where a challenger misses some positives that few
+    cases may not show (``just gate-missed``). On folds the AUC reaches as far as this likelihood,
+    too, of positives that are taken once, by their means over the folds.
 
     With `cluster`, clusters stand in the place of cases: the influences of the cases of a class are
     summed within each (Obuchowski 1997). Two crossed clusterings are taken as in `delong`.
 
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
-    for AUPREC and IAUPREC where negatives are too few for the priors beside the positives;
-    `warnings` says how many are needed.
+    for AUPREC and IAUPREC where negatives are far too few for the priors beside the positives;
+    where they are somewhat too few the interval is wider, by three times what half of them change.
+    `warnings` says so, and how many cases would decide what is undecided.
 
     Models that rank all cases alike differ by 0, and pass. Where two models that do not
     rank alike show no variation (both perfect, or a difference that is the same in
@@ -188,18 +201,12 @@ def gate(
             over=over if needs_range(measure) else None,
             level=level, incomplete=incomplete, halves=halves, guarded=guarded,
         )  # fmt: skip
-        lead = _on_folds(result, champion)
+        lead = _on_folds(result, given, champion, challenger)
     higher = higher_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)
     doubts = []
-    if lead.moved is not None:
-        positives, units = lead.moved.counts[0], lead.moved.units
-        few = too_few_to_pass(positives, margin, level, units) if measure == "auc" else None
-        if verdict == "pass" and few is not None:
-            verdict, doubts = "undecided", [few]
-        # The rates are those of independent cases.
-        rate = rate_of_passes(measure, positives, margin, level) if units == CASES else None
-        doubts += [] if rate is None else [rate]
+    if verdict == "undecided" and lead.limits is not None:
+        doubts.append(more_cases(lead.limits, margin, lead.moved, higher=higher))
     # A table that has the measure at one prior only tells which.
     shown = at if has_scores and _at_priors(measure) else prior
     if isinstance(shown, str):
@@ -263,6 +270,7 @@ class Lead(NamedTuple):
     estimates: dict[Any, float]
     cases: str
     warnings: tuple[str, ...]
+    limits: Limits | None = None  # with so many times the cases, where there are any
     moved: Moved | None = None  # where the interval is that of cases
     of_class: tuple[int | None, int | None] = (None, None)
 
@@ -288,60 +296,87 @@ def _on_cases(
     difference, error = lead.difference.item(), lead.std_error.item()
     if error != error or (moved := evidence.moved) is None:
         raise too_few_cases()
-    lower: float | None
-    upper: float | None
+    lower: float | None = None
+    upper: float | None = None
+    limits: Limits | None = None
     if error > 0:
         few = min(moved.counts)
         why_none = why_no_promise(models.measure, *scored.of_class, few, moved.units)
-        lower, upper, note = _limits_of_cases(evidence, (first, second), measure, level, why_none)
+        if why_none is None:
+            bias = bias_of_few_negatives(scored, models.measure, (first, second))
+            limits = partial(
+                difference_limits, evidence, (first, second), level, measure, bias=bias
+            )
+            lower, upper = limits(1.0)
+            note = FEW_NEGATIVES.format(limit(bias)) if bias else None
+            note = note or _of_few_cases(few, moved.units, measure)
+        else:
+            note = NO_PROMISE.format(why_none)
     elif difference == 0 and scored.rank_alike():
         lower = upper = 0.0
         note = RANK_ALIKE
     else:
-        lower, upper, note = None, None, SAME_DIFFERENCE
+        note = SAME_DIFFERENCE
     warnings = (
         *given.left_out, ON_CASES.format(evidence.about),
         *([] if note is None else [note]), *models.doubts,
     )  # fmt: skip
     estimates = dict(zip(scored.models, evidence.estimates[0].tolist(), strict=True))
     return Lead(
-        difference, lower, upper, estimates, f"{scored.size:,} cases", warnings,
-        moved if lower is not None and note != RANK_ALIKE else None, scored.of_class,
+        difference, lower, upper, estimates, f"{scored.size:,} cases", warnings, limits, moved,
+        scored.of_class,
     )  # fmt: skip
 
 
-def _limits_of_cases(
-    evidence: Evidence, pair: tuple[int, int], measure: str, level: float, why_none: str | None
-) -> tuple[float | None, float | None, str | None]:
-    """The limits of the difference, and what few cases do to them."""
-    if why_none is not None:
-        return None, None, NO_PROMISE.format(why_none)
-    lower, upper = difference_limits(evidence, pair, level, measure)
-    assert evidence.moved is not None
-    few = min(evidence.moved.counts)
+def _of_few_cases(few: int, units: str, measure: str) -> str | None:
+    """What is to be said of the limits of few cases, or clusters, of a class."""
     if few >= FEW_CASES:
-        return lower, upper, None
-    if evidence.moved.units != CASES:
-        return lower, upper, OF_CLUSTERS.format(f"{few:,}")
+        return None
+    if units != CASES:
+        return OF_CLUSTERS.format(f"{few:,}")
     rate = LARGEST_RATES.get(measure)
-    checked = NOT_MEASURED if rate is None else MEASURED.format(rate)
-    return lower, upper, WIDENED.format(f"{few:,}") + checked
+    return WIDENED.format(f"{few:,}") + (NOT_MEASURED if rate is None else MEASURED.format(rate))
 
 
-def _on_folds(compared: Comparison, champion: object) -> Lead:
+def _on_folds(result: Comparison, given: Compared, champion: object, challenger: object) -> Lead:
     """The lead where both models are fitted anew for each fold."""
-    difference, lower, upper = compared.pairs.select("difference", "lower", "upper").row(0)
-    if compared.pairs.item(0, 1) != champion:
+    difference, lower, upper = result.pairs.select("difference", "lower", "upper").row(0)
+    if result.pairs.item(0, 1) != champion:
         # From zero, so that no difference is -0.0.
         difference, lower, upper = 0 - difference, 0 - upper, 0 - lower
-    notes = []
-    if compared.pairs["std_error"].item() == 0:
-        if difference == 0:
-            notes.append("The two models have the same measure in every fold.")
-        else:
-            lower = upper = None
+    notes, limits = [], None
+    if result.pairs["std_error"].item() > 0:
+        ratio = result.plan.test_train_ratio
+        unknown = ratio == 0 and given.test_train_ratio is None
+        is_auc = result.measure == "auc"
+        positives = positives_of_folds(
+            given, challenger, difference, None if unknown else ratio
+        ) if is_auc else []  # fmt: skip
+        limits = partial(_limits_on_folds, (lower, difference, upper), positives, result.plan.level)
+        lower, upper = limits(1.0)
+    elif difference == 0:
+        notes.append("The two models have the same measure in every fold.")
+    else:
+        lower = upper = None
     return Lead(
         difference, lower, upper,
-        dict(compared.letters.select(compared.model, "mean").iter_rows()),
-        f"{compared.size} folds", (*notes, *compared.warnings),
+        dict(result.letters.select(result.model, "mean").iter_rows()),
+        f"{result.size} folds", (*notes, *result.warnings), limits,
     )  # fmt: skip
+
+
+def _limits_on_folds(
+    of_folds: tuple[float, float, float],
+    positives: Sequence[Positives],
+    level: float,
+    copies: float,
+) -> tuple[float, float]:
+    """Those of the folds, or of what few positives do not show, with so many times the cases."""
+    lower, difference, upper = of_folds
+    least = [own.least(level, copies=copies) for own in positives]
+    most = [-own.turned.least(level, copies=copies) for own in positives]
+    root = copies**0.5
+    return (
+        min(difference - (difference - lower) / root, *least, difference),
+        max(difference + (upper - difference) / root, *most, difference),
+    )

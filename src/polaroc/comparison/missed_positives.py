@@ -1,89 +1,82 @@
-"""What few positives cannot show of a challenger that misses some of them."""
+"""What the positives of all folds say of two models, of which one may miss some."""
 
-from functools import cache
-from math import ceil, log, log1p
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import polars as pl
 
-# How often the interval of `gate` passes such a challenger at the margin: `just gate-missed`.
-RATES = Path(__file__).with_name("gate_rates.csv")
-# At which the rates were found.
-LEVEL = 0.95
-# From so many positives on a pass rests on the interval alone.
-ENOUGH = 50
-# Standard errors by which a rate has to be above what is aimed at, to be said.
-SURELY = 3
-MISSED = (
-    "If the challenger is worse because it misses positives, few of them may not show it: where it "
-    "was worse by exactly the margin, the interval passed it in simulation ({} + {:,} cases, "
-    "{:g} % confidence) in up to {:.2f} of samples, where {:g} is aimed at."
-)
-TOO_FEW = (
-    "The interval allows a pass, but with {} {} a challenger may show none of its misses "
-    "though it misses {:.1f} % of all positives, which may cost more than the margin: "
-    "{} {} would do."
-)
-AT_BOUND = "at the bound"
+from polaroc.base.lazy import np
+from polaroc.base.statistics import equal_units
+from polaroc.comparison.compared import Compared
+from polaroc.comparison.fitted import single_measure
+from polaroc.uncertainty.influence import of_cases
+from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
+from polaroc.uncertainty.unseen_positive import Positives
 
 
-def bound(positives: int, level: float) -> float:
-    """The share of positives of which so many show none with a chance of (1 − level)/2.
+def positives_of_folds(
+    given: Compared, challenger: object, lead: float, ratio: float | None
+) -> list[Positives]:
+    """What the positives of all folds say of the AUC of challenger minus champion.
 
-    Examples
-    --------
-    >>> round(bound(50, 0.95), 3)
-    0.071
+    Each is taken once, by its mean over the folds that test it; of two crossed clusterings there
+    is one for each. Where nothing tells which rows are the same case, only the number of
+    positives says something, as if none of them moved the difference.
+
+    Parameters
+    ----------
+    given
+        Predictions, or measures, of the champion and the challenger.
+    challenger
+        The one of them that the difference is of.
+    lead
+        The difference of their mean AUCs.
+    ratio
+        Test over training cases of a fold, None where it is not known.
     """
-    return 1.0 - float(((1 - level) / 2) ** (1 / positives))
+    if given.are_measures:
+        if "positives" not in given.table.columns:
+            return []
+        own = given.table.filter(pl.col("positives") > 0).group_by(given.keys)
+        sizes = own.agg(pl.col("positives").first())["positives"].to_list()
+    else:
+        scored = scored_by_key(given.cases, given.keys, units=True)
+        if next(iter(scored.values())).clusters is not None:
+            return [*_of_units(scored, challenger, lead)]
+        sizes = [one.of_class[0] for one in scored.values()]
+    found = _in_all(sizes, ratio)
+    return [] if found is None else [Positives.of(np.zeros(0), found, found, lead)]
 
 
-def too_few_to_pass(
-    positives: int, margin: float, level: float, units: str = "cases"
-) -> str | None:
-    """Why an AUC is not passed by this margin with so few positives, None where it may be.
-
-    Examples
-    --------
-    >>> too_few_to_pass(30, 0.05, 0.95)[-22:], too_few_to_pass(30, 0.12, 0.95)
-    ('50 positives would do.', None)
-    """
-    share = bound(positives, level)
-    if positives >= ENOUGH or margin >= share:
+def _in_all(sizes: Sequence[float], ratio: float | None) -> float | None:
+    """How many positives there are, by those of each fold of two models."""
+    if ratio is None or not sizes:
         return None
-    needed = ceil(log((1 - level) / 2) / log1p(-margin)) if margin else ENOUGH
-    of = "positives" if units == "cases" else f"{units} with positives"
-    return TOO_FEW.format(positives, of, 100 * share, min(needed, ENOUGH), of)
+    # All cases that a fold does not test are trained on; folds that share nothing add up.
+    return sum(sizes) / 2 if ratio == 0 else sum(sizes) / len(sizes) * (1 + 1 / ratio)
 
 
-def rate_of_passes(measure: str, positives: int, margin: float, level: float) -> str | None:
-    """How often a pass is wrong with so many positives, None where about as often as aimed at.
-
-    Examples
-    --------
-    >>> rate_of_passes("iauprec", 50, 0.05, 0.95) is None
-    True
-    """
-    is_wide = positives < ENOUGH and margin >= bound(positives, level)
-    sizes = [
-        size for size in _largest_rates(is_wide) if size[0] == measure and size[1] <= positives
-    ]
-    if not sizes:
-        return None
-    nearest = max(sizes)
-    rate, error = _largest_rates(is_wide)[nearest]
-    if rate - SURELY * error <= (1 - LEVEL) / 2:
-        return None
-    return MISSED.format(*nearest[1:], 100 * LEVEL, rate, round((1 - LEVEL) / 2, 9))
-
-
-@cache
-def _largest_rates(at_bound: bool) -> dict[tuple[str, int, int], tuple[float, float]]:
-    """The largest rate of passes by measure, positives and negatives, with its standard error."""
-    size, rate = ["measure", "positives", "negatives"], pl.col("passed") / pl.col("of")
-    found = pl.read_csv(RATES).filter((pl.col("shape") == AT_BOUND) == at_bound)
-    largest = found.select(
-        *size, rate.alias("rate"), (rate * (1 - rate) / pl.col("of")).sqrt().alias("error")
-    ).sort("rate")
-    # Of each size the last is the largest.
-    return {(a, b, c): (d, e) for a, b, c, d, e in largest.rows()}
+def _of_units(
+    scored: dict[tuple[Any, ...], ScoredCases], challenger: object, lead: float
+) -> Iterator[Positives]:
+    """From the scores of each model and fold, whose clusters have one number in all."""
+    measure = single_measure("auc", "observed", None)
+    # Of crossed clusterings the last is that by both.
+    clusterings = max(len(own.clusters[0]) for own in scored.values() if own.clusters)
+    for place in range(min(clusterings, 2)):
+        numbers = [own.clusters[0][place][own.truths[0]] for own in scored.values() if own.clusters]
+        units = 1 + max(int(own.max(initial=0)) for own in numbers)
+        apart, weights = np.zeros(units), np.zeros(units)
+        for (model, *_), own, number in zip(scored, scored.values(), numbers, strict=True):
+            score, truth, weight = next(own.by_model)
+            influence = of_cases(score, truth, [measure], weight)
+            weight = np.ones(len(number)) if weight is None else weight[truth]
+            placed = influence.estimates[0] + influence.positives[0]
+            sign = 1 if model == challenger else -1
+            apart += sign * np.bincount(number, weight * placed, units)
+            weights += np.bincount(number, weight, units) / 2
+        apart, weights = apart[weights > 0], weights[weights > 0]
+        part = (apart - weights * (apart.sum() / weights.sum())) / weights.sum()
+        weighted = next(iter(scored.values())).weights is not None
+        effective = equal_units(weights) if weighted else len(part)
+        yield Positives.of(part, len(part), effective, lead)

@@ -9,11 +9,21 @@ from polaroc.base.lazy import np
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import Evidence, quantile
 
-# Prior of the true SD of pairwise differences, in standard errors of a difference: its square is
-# scaled inverse χ². Chosen by simulation (`just how-sure`).
-SPREAD_SCALE, SPREAD_FREEDOM = 0.7, 3.0
-# Prior probability of all models being equal, for the size of the measures.
-EQUAL = 0.5
+
+class Spread(NamedTuple):
+    """A prior of how far apart models are, chosen by simulation (`just how-sure`).
+
+    Of the true SD of pairwise differences, in standard errors of a difference: its square is
+    scaled inverse χ², unless all models are equal.
+    """
+
+    scale: float
+    freedom: float
+    equal: float  # the probability of all models being equal
+
+
+# For which model is the best, and for the size of the measures.
+OF_BEST, OF_EXPECTED = Spread(0.7, 3.0, 0.15), Spread(2.0, 2.0, 0.5)
 # Spreads considered, in standard errors of a difference, and their number.
 SPREADS, NODES = (0.05, 500.0), 96
 MIN_DRAWS, MAX_DRAWS, DRAWN_VALUES = 4_000, 20_000, 2_000_000
@@ -93,9 +103,11 @@ def posterior(
     they differ by chance. With fewer than five degrees of freedom the models share one variance,
     and the variances of differences stay.
 
-    `expected`, `lower` and `upper` also give all models being equal a prior probability of one
-    half: without it the best of two equal models would keep half of its lead. Which model is best
-    is asked of models that differ. Models that are five standard errors of a difference behind
+    All models being equal has a prior probability of one half for `expected`, `lower` and `upper`:
+    without it the best of two equal models would keep half of its lead; of 0.15 for
+    `probability_best`, which of equal models is the same for each; `expected_loss` is of models
+    that differ. The prior of the spread has the scale 2 and 2 degrees of freedom for the former,
+    0.7 and 3 for the latter two. Models that are five standard errors of a difference behind
     the one with the highest mean, and have p < 0.001 against it, do not count for the spread of
     the others.
 
@@ -106,9 +118,9 @@ def posterior(
     >>> folds = np.random.default_rng(0).normal([0.81, 0.78], 0.05, (25, 2))
     >>> result = posterior(of_folds(folds, 0))
     >>> result.probability_best.round(2).tolist()
-    [0.75, 0.25]
+    [0.71, 0.29]
     >>> result.expected.round(3).tolist()
-    [0.801, 0.799]
+    [0.802, 0.798]
     """
     means, covariance = evidence.estimates[0], evidence.covariance[0]
     if not covariance.diagonal().max(initial=0.0) > 0:
@@ -176,14 +188,16 @@ def _posterior(
     is_few = freedom < FEW_FREEDOM
     if is_few:
         covariance = _of_one_variance(covariance)
-    fit = _fit(means[own] - center, covariance[np.ix_(own, own)], freedom)
-    if fit is None:
+    among = covariance[np.ix_(own, own)]
+    fit = _fit(means[own] - center, among, freedom, OF_BEST)
+    sized = _fit(means[own] - center, among, freedom, OF_EXPECTED)
+    if fit is None or sized is None:
         return None
     low, high = (None if one is None or not is_few else one - center for one in limits)
     usual = int(min(max(DRAWN_VALUES / len(own), MIN_DRAWS), MAX_DRAWS))
     best, loss = _best(fit, draws or usual, seed, low, high)
-    expected = fit.means @ fit.weights
-    lower, upper = (_quantile(fit, share) for share in ((1 - level) / 2, (1 + level) / 2))
+    expected = sized.means @ sized.weights
+    lower, upper = (_quantile(sized, share) for share in ((1 - level) / 2, (1 + level) / 2))
     of_means = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
     return Posterior(*of_means, (best / copies)[first], loss[first])
 
@@ -242,7 +256,7 @@ def _of_one_variance(covariance: "Array") -> "Array":
     return shared
 
 
-def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
+def _fit(means: "Array", covariance: "Array", freedom: float, beforehand: Spread) -> _Fit | None:
     """The posterior of the spread, and of the means given it."""
     count, error = len(means), _error(covariance)
     if error <= SAME * covariance.trace() / count:
@@ -263,12 +277,12 @@ def _fit(means: "Array", covariance: "Array", freedom: float) -> _Fit | None:
         likelihood -= misfit / 2
     else:
         likelihood -= (pooled + count - 1) / 2 * np.log1p(misfit / pooled)
-    prior = -SPREAD_FREEDOM * (np.log(spreads) + SPREAD_SCALE**2 / (2 * spreads**2))
+    prior = -beforehand.freedom * (np.log(spreads) + beforehand.scale**2 / (2 * spreads**2))
     # The least spread stands for equal models: it has no other part.
     prior[0] = -inf
     prior -= np.logaddexp.reduce(prior)
-    prior += log(1 - EQUAL)
-    prior[0] = log(EQUAL)
+    prior += log(1 - beforehand.equal)
+    prior[0] = log(beforehand.equal)
     weights = np.exp(likelihood + prior - (likelihood + prior).max())
     return _Fit(
         basis,
@@ -320,7 +334,7 @@ def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
 def _best(
     fit: _Fit, draws: int, seed: int, least: float | None, most: float | None
 ) -> tuple["Array", "Array"]:
-    """How often each model is the best, and its mean loss, where models differ."""
+    """How often each model is the best, and its mean loss where models differ."""
     rng = np.random.default_rng(seed)
     weights = fit.weights[1:] / fit.weights[1:].sum()
     half = draws // 2
@@ -342,7 +356,9 @@ def _best(
         if least is not None or most is not None:
             means = np.clip(means, least, most)
         loss += means.max(axis=0).sum() - means.sum(axis=1)
-    return best / (2 * half), loss / (2 * half)
+    # Of equal models each is the best as often.
+    equal = fit.weights[0]
+    return equal / count + (1 - equal) * best / (2 * half), loss / (2 * half)
 
 
 def _quantile(fit: _Fit, share: float) -> "Array":

@@ -8,7 +8,7 @@ import polars as pl
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
-from polaroc.calibration.evidence import CALIBRATION, of_calibration
+from polaroc.calibration.evidence import CALIBRATION, estimates_and_limits, of_calibration
 from polaroc.deployment.period_rates import rate_with_slopes
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
@@ -16,7 +16,7 @@ from polaroc.measures.catalog import select_measures
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.uncertainty.evidence import Evidence, quantile
+from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
 
@@ -233,13 +233,17 @@ def completed(rows: pl.DataFrame, evidence: Evidence, level: float) -> pl.DataFr
     """The rows of one part with the numbers that its evidence has, and they lack."""
     error = np.sqrt(evidence.covariance[:, 0, 0])
     names = ("estimate", "lower", "upper")
-    fewest = 0 if evidence.moved is None else min(evidence.moved.counts)
-    reach = quantile(level, max(fewest - 1.0, 1.0)) * error
-    own = evidence.estimates[:, 0]
-    ends = np.stack([own, own - reach, own + reach])
-    is_ratio = (rows["measure"] == CALIBRATION[0]).to_numpy()
-    ends[:, is_ratio] = np.exp(ends[:, is_ratio])
-    error = np.where(is_ratio, ends[0] * error, error)
+    ends = np.full((len(names), rows.height), np.nan)
+    places = np.flatnonzero(rows["measure"].is_in(CALIBRATION).to_numpy())
+    if places.size:
+        fewest = 1 if evidence.moved is None else min(evidence.moved.counts)
+        own = replace(
+            evidence, estimates=evidence.estimates[places],
+            covariance=evidence.covariance[places], freedom=fewest - 1.0,
+        )  # fmt: skip
+        ends[:, places] = estimates_and_limits(own, level)
+        # The evidence is on the logarithm of the ratio.
+        error[places[0]] *= ends[0, places[0]]
     of_calibration = pl.col("measure").is_in(CALIBRATION) & pl.col("note").is_null()
     of_evidence = pl.col("measure").is_in([*RATES, *CALIBRATION])
     found = rows.with_columns(
@@ -251,5 +255,12 @@ def completed(rows: pl.DataFrame, evidence: Evidence, level: float) -> pl.DataFr
     )
     found = found.with_columns(known.otherwise("std_error").alias("std_error"))
     lacking = of_calibration & pl.col("estimate").is_nan()
-    note = pl.when(lacking).then(pl.lit(NO_CALIBRATION)).otherwise("note")
+    few = of_calibration & (evidence.moved is None)
+    note = (
+        pl.when(lacking)
+        .then(pl.lit(NO_CALIBRATION))
+        .when(few)
+        .then(pl.lit(evidence.why_no_limits))
+        .otherwise("note")
+    )
     return found.with_columns(note.alias("note"), pl.col(*NUMBERS).fill_nan(None))

@@ -214,9 +214,8 @@ def _wanted(
     listed = listed_values(measures)
     names: list[Any] = [measures] if listed is None else listed
     for name in names:
-        check_choice(
-            "measures", name, (*AREAS, *CALIBRATION), AT_A_THRESHOLD if name in RATES else None
-        )
+        hint = AT_A_THRESHOLD if isinstance(name, str) and name in RATES else None
+        check_choice("measures", name, (*AREAS, *CALIBRATION), hint)
         if name in CATALOG and CATALOG[name].at_priors and not priors:
             raise InvalidArgument(
                 f"measures has {name!r}, which depends on the share of positives, and priors is "

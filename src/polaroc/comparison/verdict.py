@@ -1,13 +1,22 @@
 """Whether a challenger may replace a champion: the rule, and the result in words."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil, log10
 from typing import Literal
 
 from polaroc.base.rounding import limit, number
 from polaroc.base.text_tables import plain
+from polaroc.uncertainty.evidence import CASES, Moved
 
 Verdict = Literal["pass", "fail", "undecided"]
-MORE_CASES = "More cases make the interval narrower."
+Limits = Callable[[float], tuple[float, float]]
+# Up to so many times the cases, and how nearly their number is found.
+MOST, NEARLY = 1024, 1.02
+WOULD_DO = "About {} would decide it, if the models differed as much on them."
+TOO_MANY = (
+    "Even {:,} times as many cases would not decide it, if the models differed as much on them."
+)
 
 
 @dataclass(frozen=True)
@@ -89,14 +98,10 @@ class GateResult:
                 f", with {100 * self.level:g} % confidence from {limit(self.lower)} to "
                 f"{limit(self.upper)}"
             )
-        # A pass may be refused for another reason than the width.
-        by_interval = decide(self.lower, self.upper, self.margin, higher=self.higher_is_better)
-        narrower = by_interval == "undecided" and self.lower is not None
-        wish = f" {MORE_CASES}" if narrower else ""
         return (
             f"On {self.cases} {self.challenger} has {number(self.challenger_estimate)} and "
             f"{self.champion} {number(self.champion_estimate)}{way}: a difference of "
-            f"{limit(self.difference)}{interval}.{wish}"
+            f"{limit(self.difference)}{interval}."
         )
 
 
@@ -114,3 +119,47 @@ def decide(lower: float | None, upper: float | None, margin: float, *, higher: b
         return "undecided"
     worst, best = (lower, upper) if higher else (-upper, -lower)
     return "pass" if worst >= -margin else "fail" if best < -margin else "undecided"
+
+
+def more_cases(limits: Limits, margin: float, moved: Moved | None, *, higher: bool) -> str:
+    """How many cases would decide what these leave open.
+
+    Parameters
+    ----------
+    limits
+        Those of challenger minus champion, with so many times the cases.
+    margin, higher
+        As for `decide`.
+    moved
+        What the cases are, None of folds.
+    """
+
+    def is_open(copies: float) -> bool:
+        return decide(*limits(copies), margin, higher=higher) == "undecided"
+
+    most = 2.0
+    while is_open(most):
+        most *= 2
+        if most > MOST:
+            return TOO_MANY.format(MOST)
+    least = most / 2
+    while most / least > NEARLY:
+        middle = (least * most) ** 0.5
+        least, most = (middle, most) if is_open(middle) else (least, middle)
+    if moved is None:
+        return WOULD_DO.format(f"{_rounded_up(10 * most) / 10:g} times as many cases")
+    counts = [f"{_rounded_up(most * count):,}" for count in moved.counts]
+    of = "" if moved.units == CASES else f" {moved.units} with"
+    return WOULD_DO.format(f"{counts[0]}{of} positives and {counts[1]}{of} negatives")
+
+
+def _rounded_up(count: float) -> int:
+    """To two digits.
+
+    Examples
+    --------
+    >>> _rounded_up(1234.5), _rounded_up(99.0), _rounded_up(7.0)
+    (1300, 99, 7)
+    """
+    step: int = 10 ** max(0, int(log10(count)) - 1)
+    return step * ceil(count / step)

@@ -1,6 +1,7 @@
 """Curve tables of tie-collapsed cells, the input of all curves and measures."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
@@ -18,11 +19,14 @@ from polaroc.base.private_columns import (
 from polaroc.curves.held import curve_of_rows
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import rate, snap_to_total
+from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import frame_of_cases
+
+COUNTED = ("pos", "neg", "tp", "fp", "positives", "negatives")
 
 
 @frame_of_cases(COUNTED_BY, no_bearing=BESIDE)
@@ -47,7 +51,7 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
         `threshold` Float64 (a case is called positive when score ≥ threshold;
         null at the anchor); `pos`, `neg`, the positives and negatives at this
         score; `tp`, `fp`, those at or above it; `positives`, `negatives`, the
-        totals of the key (counts are Int64, Float64 if weighted); `tpr`, `fpr`
+        totals of the key (counts are Int64, with a `weight` Float64); `tpr`, `fpr`
         Float64 from 0 to 1, null where the class is absent.
 
     Raises
@@ -71,9 +75,20 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
     [(None, 0, 0, 0.0), (0.9, 1, 1, 0.5), (0.8, 2, 1, 1.0), (0.1, 2, 2, 1.0)]
     """
     predictions = read(cases)
-    if isinstance(cases.table, pl.DataFrame):
-        return curve_of_rows(predictions).lazy()
-    return curve_tables(predictions)
+    in_memory = isinstance(cases.table, pl.DataFrame)
+    curves = curve_of_rows(predictions).lazy() if in_memory else curve_tables(predictions)
+    # Whole numbers count cases; sums of sampling weights do not, also where they are whole.
+    counts = predictions.weighted and not predictions.sampled
+    return curves.with_columns(pl.col(COUNTED).cast(pl.Int64)) if counts else curves
+
+
+def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+    """The curves of cases, or those that a table has."""
+    if not isinstance(given, Cases):
+        return whole_curves(given)
+    own: Cases[Any] = replace(given, cluster=(), subgroup=())
+    curves: pl.LazyFrame | pl.DataFrame = curve(own)
+    return curves.lazy()
 
 
 def curve_tables(predictions: Predictions) -> pl.LazyFrame:

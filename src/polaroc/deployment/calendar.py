@@ -40,7 +40,8 @@ def with_periods(cases: Cases[Any], every: str | None) -> Cases[pl.DataFrame]:
     time = single_column(held.time, "time", held.table.lazy())
     own = column_names_of([held.time])
     fold = tuple(one for one in held.fold if column_names_of([one]) != own)
-    table = held.table.with_columns(_periods(held.table.select(time).to_series(), every))
+    times = held.table.with_columns(time)[time.meta.output_name()]
+    table = held.table.with_columns(_periods(times, every))
     return replace(held, table=table, by=(*held.by, PERIOD), fold=fold, time=None)
 
 

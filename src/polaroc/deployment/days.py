@@ -103,3 +103,29 @@ def effective_days(cases: "Array", squares: "Array") -> "Array":
     """
     days: Array = np.maximum(EVEN * cases**2 / np.maximum(squares, 1), 1.0)
     return days
+
+
+def design_effect(
+    truth: "Array", code: "Array", code_in_use: "Array", count: "Array | None" = None
+) -> float:
+    """The factor of the variance of a share of positives in use, by clusters in both tables.
+
+    Classes of a cluster are taken to be as alike as in the reference; where that has no two cases
+    of one, wholly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> code = np.array([0, 0, 1, 1])
+    >>> design_effect(np.array([True, True, False, False]), code, np.array([0, 0, 0, 1]))
+    2.5
+    """
+    off = truth - truth.mean()
+    sums, size = np.bincount(code, off), np.bincount(code)
+    pairs, squares = float(size @ (size - 1)), float(off @ off)
+    alike = 1.0
+    if pairs > 0 and squares > 0:
+        between = (float(sums @ sums) - squares) / pairs
+        alike = min(max(between / squares * truth.size, 0.0), 1.0)
+    size = np.bincount(code_in_use, count)
+    return 1 + alike * float(size @ (size - 1)) / float(size.sum())

@@ -16,7 +16,7 @@ from polaroc.deployment.tables import INCLUSION, Key, by_key, named, read_with_t
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions
+from polaroc.predictions.table import Predictions, each_counted
 from polaroc.typing import Array
 
 LABELLED = "labelled"
@@ -154,6 +154,7 @@ def _weights_p_value(weight: "Array", at_or_above: "Array", above: "Array", case
 
 def read_labels(labelled: Cases[Any], at_random: bool) -> Predictions:
     """Labelled cases in use, with their chance of inclusion as the weight where it is given."""
+    labelled = each_counted(labelled)
     has_chance = INCLUSION in labelled.table.lazy().collect_schema().names()
     if at_random and has_chance:
         raise InvalidArgument(

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.deployment.tables import DEPLOYED, REFERENCE, Key
+from polaroc.deployment.tables import DEPLOYED, REFERENCE, Key, counts_of
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.table import Predictions
@@ -16,10 +16,12 @@ MIN_CASES = 20
 MIN_DAYS = 20
 
 
-def dependent_rows(reference: Cases[Any], deployed: Cases[Any]) -> list[str]:
+def dependent_rows(
+    reference: Cases[Any], deployed: Cases[Any], *, takes_cluster: bool = False
+) -> list[str]:
     """Notes on rows of either table that are not independent."""
     tables = {REFERENCE: reference, DEPLOYED: deployed}
-    found = {name: dependence(cases, of_measures=False) for name, cases in tables.items()}
+    found = {name: dependence(cases, of_measures=takes_cluster) for name, cases in tables.items()}
     return [f"{name}: {note}" for name, note in found.items() if note is not None]
 
 
@@ -47,7 +49,7 @@ def reference_days(rows: pl.DataFrame, time: str) -> list[str]:
 
 def moments(rows: Mapping[Key, pl.DataFrame], time: str) -> list[str]:
     """A warning of times that are moments, where days are needed."""
-    cases = sum(frame.height for frame in rows.values())
+    cases = sum(int(counts_of(frame).sum()) for frame in rows.values())
     times = sum(frame[time].n_unique() for frame in rows.values())
     if cases < MIN_CASES or 2 * times <= cases:
         return []

@@ -7,43 +7,45 @@ import polars as pl
 from polaroc.base.checks import check_share
 from polaroc.base.columns import check_keys
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import PLACE
-from polaroc.base.statistics import normal
+from polaroc.base.private_columns import CLUSTER, TRUTH
+from polaroc.base.rounding import number
+from polaroc.deployment.days import design_effect
 from polaroc.deployment.input_warnings import dependent_rows
+from polaroc.deployment.label_draws import Draws, Plan
 from polaroc.deployment.labelled import Bins
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
     WATCHED_BY,
+    by_key,
+    counts_of,
     errors_named,
     references_of,
     refuse_other_keys,
     rows_by_key,
     with_roles_of,
 )
-from polaroc.errors import check_choice
-from polaroc.predictions.cases import Cases
+from polaroc.errors import Hint, InvalidArgument, check_choice
+from polaroc.predictions.cases import Cases, refuse_crossed
 from polaroc.predictions.roles import Columns
-from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import read
+from polaroc.predictions.row_checks import SCORE, check_clusters
+from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.thresholds.fixed import Numbers
-from polaroc.typing import Array, Paths, Table
+from polaroc.typing import Paths, Table
 
 Quantity: TypeAlias = Literal["precision", "prior"]
 COLUMNS: dict[str, Any] = {
     "from_score": pl.Float64, "to_score": pl.Float64, "cases": pl.Int64, "labels": pl.Int64,
     "inclusion": pl.Float64, "expected": pl.Float64, "at_random": pl.Int64, "note": pl.String,
 }  # fmt: skip
-# A class that the reference rules out is still looked for.
-MIN_SHARE = 0.01
-MIN_LABELS = 2
-# An interval so narrow takes all cases there can be.
-MIN_HALF = 1e-9
+TOO_FEW = "labels of all these cases would give about ± {}: more cases are needed"
 
 
-@takes_cases(WATCHED_BY, no_bearing=["case", "time", "score_prior", "test_train_ratio"])
+@takes_cases(
+    [*WATCHED_BY, "cluster"], no_bearing=["case", "time", "score_prior", "test_train_ratio"]
+)
 def label_budget(
     reference: Cases[Any],
     deployed: Table | Paths | Cases[Any],
@@ -63,10 +65,12 @@ def label_budget(
     Parameters
     ----------
     reference
-        As in `monitor`; its `time` has no bearing.
+        As in `monitor`; its `time` has no bearing. Rows of a `cluster` count less than as many
+        independent ones, and show how alike the classes of a cluster are.
     deployed
         Scores in use, one row per case, of the cases to choose from: a table with the same roles
-        but for the truth, or cases with roles of their own.
+        but for the truth, or cases with roles of their own. With a `cluster` they are a sample of
+        clusters, and more labels are needed.
     **columns
     points
         The thresholds in use, as in `monitor`.
@@ -83,24 +87,35 @@ def label_budget(
         One row per key and range of scores, from high to low: the keys; `from_score`
         ≤ score < `to_score` Float64, null where there is no end; `cases` in use
         with such scores Int64; `labels`, how many of them to label, Int64;
-        `inclusion`, labels over cases, Float64, null without cases; `expected`,
+        `inclusion`, labels over cases, Float64; `expected`,
         the share of positives that the reference lets expect among them, Float64;
         `at_random` Int64, the labels that were needed for the whole key if they
         were drawn at random: for "precision" of the cases called positive; `note`
-        String, null, or that rows are not independent, so that more labels are
-        needed, as a column such as "customer" of tables in memory shows.
+        String, null, or that all cases are too few, with the width that they give, or that rows
+        are not independent, as a column such as "customer" of tables in memory shows. A key
+        without such cases has no row.
 
     Raises
     ------
     InvalidPredictions, InvalidArgument, InvalidTable
-        As in `monitor`.
+        As in `monitor`; for a `cluster` of cases in use where the reference has none.
 
     Notes
     -----
-    Labels are allotted to ranges of scores in proportion to their cases times the standard
-    deviation of their classes (Neyman 1934), as the reference and the prior that fits the
-    deployed scores let expect it, and at least two to each range that matters. If more than
-    the prior has shifted the interval holds, but may be wider than was asked for.
+    The limits are those of `monitor`. They are drawn 200 times for each number of labels: the
+    classes of the reference anew, the prior that fits the deployed scores, and labels. The
+    fewest labels are taken with which 98 % of draws have limits as narrow as asked. Labels are
+    allotted to ranges of scores half in proportion to their cases, half in proportion to their
+    cases times the standard deviation of their classes (Neyman 1934); where that saves none, all
+    are of one range, and drawn at random. So there are never more labels than `at_random`, and
+    from references of 30 positives on the width was reached in 90 % of uses or more
+    (``just budgets``). If more than the prior has shifted the interval holds, but may be
+    wider than was asked for.
+
+    Where cases in use have a `cluster`, the variance of all of them is multiplied by
+    1 + ρ Σ m(m − 1) / Σ m, for clusters of m cases, where ρ is the correlation between the classes
+    of two cases of a cluster of the reference. Then the true share for further clusters is within
+    the width, too. `monitor` knows no such clusters, and its limits are narrower.
 
     Examples
     --------
@@ -114,78 +129,102 @@ def label_budget(
     ...     reference, deployed, truth="truth", score="score", points=0.9, quantity="prior",
     ... )
     >>> budget.select("from_score", "cases", "labels", "at_random").rows()
-    [(0.9, 1800, 25, 138), (0.1, 8200, 26, 138)]
+    [(0.9, 1800, 39, 129), (None, 8200, 76, 129)]
     """
     check_choice("quantity", quantity, ("precision", "prior"))
     check_share("width", width)
     check_share("level", level)
+    refuse_crossed(reference)
     with errors_named(REFERENCE):
-        known = read(reference, collected=True)
+        known = _read(reference)
         check_keys(known.keys, also=[*COLUMNS])
     unlabelled = with_roles_of(reference, deployed, DEPLOYED, label_budget)
+    refuse_crossed(unlabelled)
+    _refuse_unknown_clusters(reference, unlabelled)
     with errors_named(DEPLOYED):
-        used = read(unlabelled, collected=True)
+        used = _read(unlabelled)
     refuse_other_keys(known.keys, used.keys, DEPLOYED)
-    references = references_of(known, points, level)
-    half = max(width / normal(level), MIN_HALF)
-    frames = [
-        _budget(references[key], frame[SCORE].to_numpy(), quantity, half).select(
-            *(pl.lit(value).alias(name) for name, value in zip(known.keys, key, strict=True)),
-            pl.all(),
-        )
-        for key, frame in rows_by_key(used, known.keys, references).items()
-    ]
-    doubts = dependent_rows(reference, unlabelled)
-    note = pl.lit("; ".join(doubts) or None, pl.String).alias("note")
+    references = references_of(known, points, level, CLUSTER if reference.cluster else None)
+    of_reference = by_key(known.cases.collect(), known.keys)
+    frames = []
+    for key, rows in rows_by_key(used, known.keys, references).items():
+        labelled = of_reference[key] if unlabelled.cluster else None
+        budget = _budget(references[key], rows, quantity, width, level, labelled)
+        named = zip(known.keys, key, strict=True)
+        frames.append(budget.select(*(pl.lit(v).alias(k) for k, v in named), pl.all()))
+    doubts = dependent_rows(reference, unlabelled, takes_cluster=True)
+    note = pl.concat_str("note", pl.lit("; ".join(doubts) or None, pl.String), separator="; ",
+                         ignore_nulls=True).replace("", None)  # fmt: skip
     types = used.rows.collect_schema()
     schema = pl.Schema({key: types[key] for key in known.keys} | COLUMNS)
     noted = [frame.with_columns(note).cast(schema) for frame in frames]
     return pl.concat([pl.DataFrame(schema=schema), *noted])
 
 
-def _budget(reference: Reference, score: "Array", quantity: str, half: float) -> pl.DataFrame:
-    """The labels of each bin, the highest scores first."""
-    cases = score.size
-    above = reference.counts(score, np.zeros(cases, dtype=int), 1)[0]
+def _read(cases: Cases[Any]) -> Predictions:
+    """The cases, with the cluster of each where one is named."""
+    rows = read(cases, collected=True, clustered=bool(cases.cluster))
+    if cases.cluster:
+        check_clusters(rows.valid_rows.select(pl.col(CLUSTER).is_null().sum()).collect().item())
+    return rows
+
+
+def _refuse_unknown_clusters(reference: Cases[Any], deployed: Cases[Any]) -> None:
+    """Refuse clusters in use of a reference that does not tell how alike their cases are."""
+    if deployed.cluster and not reference.cluster:
+        raise InvalidArgument(
+            "the deployed cases have a cluster, and the reference has none.",
+            hint=Hint(
+                "name {cluster} of the reference, too: how alike the cases of a cluster are is "
+                "learnt from it.",
+                cluster=...,
+            ),
+        )
+
+
+def _budget(
+    reference: Reference,
+    rows: pl.DataFrame,
+    quantity: str,
+    width: float,
+    level: float,
+    labelled: pl.DataFrame | None,
+) -> pl.DataFrame:
+    """The labels of each range of scores, the highest first; `labelled` has the clusters."""
+    count, code = counts_of(rows), np.zeros(rows.height, dtype=int)
+    cases = int(count.sum())
+    above = reference.counts(rows[SCORE].to_numpy(), code, 1, count)[0]
     window = np.zeros((1, len(WINDOWS), above.size), dtype=int)
     window[0, 0] = above
     looks = Looks(reference, [1], window, np.array([[cases] + [0] * (len(WINDOWS) - 1)]))
     bins = Bins.at_prior(reference, above, cases, float(looks.prior()[0]))
     domain = bins.called if quantity == "precision" else np.ones(bins.count.size)
-    weight = bins.count * domain
-    expected = np.clip(bins.expected, MIN_SHARE, 1 - MIN_SHARE)
-    spread = np.sqrt(expected * (1 - expected))
-    labels = _allotted(bins.count, weight, spread, half)
-    mean = float(weight @ expected / max(weight.sum(), 1))
-    at_random = min(mean * (1 - mean) / half**2, float((weight > 0) @ bins.count))
-    edges = np.sort(reference.cuts).tolist()
-    with np.errstate(invalid="ignore"):
-        inclusion = labels / bins.count
-    return pl.DataFrame(
-        {
-            "from_score": [None, *edges], "to_score": [*edges, None], "cases": bins.count,
-            "labels": labels, "inclusion": inclusion, "expected": bins.expected,
-            "at_random": [int(np.ceil(at_random))] * bins.count.size,
-            PLACE: weight,
-        },
-    ).reverse().filter(pl.col(PLACE) > 0).drop(PLACE)  # fmt: skip
+    if bins.count @ domain == 0:
+        return pl.DataFrame(schema=COLUMNS)
+    lowest = reference.threshold.value if quantity == "precision" else -np.inf
+    design = 1.0 if labelled is None else _design(labelled, rows, lowest)
+    draws = Draws.of_reference(reference, bins, domain, level, design)
+    plan = Plan.of_draws(draws, width)
+    return _ranges(reference, bins, plan)
 
 
-def _allotted(count: "Array", weight: "Array", spread: "Array", half: float) -> "Array":
-    """Neyman's allocation of as few labels as give the standard error, at most all cases."""
-    if weight.sum() == 0:
-        return np.zeros(count.size, dtype=int)
-    share = weight / weight.sum()
-    whole = np.zeros(count.size, dtype=bool)
-    labels = np.zeros(count.size)
-    # Bins of which all cases are labelled leave the others with the whole variance.
-    for _ in range(count.size):
-        rest = share * spread * ~whole
-        labels = np.where(whole, count, np.ceil(rest.sum() * rest / half**2))
-        full = (labels > count) & ~whole
-        if not full.any():
-            break
-        whole |= full
-    least = np.where(weight > 0, np.minimum(MIN_LABELS, count), 0)
-    allotted: Array = np.clip(labels, least, count).astype(int)
-    return allotted
+def _design(labelled: pl.DataFrame, rows: pl.DataFrame, lowest: float) -> float:
+    """How much more the cases in use vary for their clusters, of those with such scores."""
+    known, used = (one.filter(pl.col(SCORE) >= lowest) for one in (labelled, rows))
+    codes = [one[CLUSTER].rank("dense").to_numpy().astype(int) - 1 for one in (known, used)]
+    return design_effect(known[TRUTH].to_numpy(), codes[0], codes[1], counts_of(used))
+
+
+def _ranges(reference: Reference, bins: Bins, plan: Plan) -> pl.DataFrame:
+    edges = [None, *np.sort(reference.cuts).tolist(), None]
+    rows = []
+    for place, labels in enumerate(plan.labels.tolist()):
+        own = np.flatnonzero(plan.ranges == place)
+        count = bins.count[own]
+        cases = int(count.sum())
+        rows.append((
+            edges[own[0]], edges[own[-1] + 1], cases, labels, labels / cases,
+            float(count @ bins.expected[own]) / cases, plan.at_random,
+            None if plan.too_few is None else TOO_FEW.format(number(plan.too_few)),
+        ))  # fmt: skip
+    return pl.DataFrame(rows[::-1], schema=COLUMNS, orient="row")

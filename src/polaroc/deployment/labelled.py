@@ -10,6 +10,8 @@ from polaroc.typing import Array
 
 Estimates = dict[str, tuple[float, float, float]]
 UNKNOWN = float("nan"), float("nan"), float("nan")
+# Cases more of either class in each bin of a reference, so that none is ruled out.
+PSEUDO = 0.5
 
 
 @dataclass(frozen=True)
@@ -27,20 +29,23 @@ class Bins:
     @classmethod
     def at_prior(cls, reference: Reference, above: "Array", cases: int, prior: float) -> "Bins":
         """The bins of cases, of which so many are at or above each cut."""
-        order = np.argsort(reference.cuts)
-        pos, neg, count = (
-            -np.diff([total, *at_or_above[order], 0])
+        p, q = (
+            in_bins(reference, at_or_above, total) + PSEUDO
             for at_or_above, total in (
                 (reference.tp, reference.positives),
                 (reference.fp, reference.negatives),
-                (above, cases),
             )
         )
-        # Half a case more, so that no class is ruled out.
-        p, q = ((one + 0.5) / (one + 0.5).sum() for one in (pos, neg))
+        p, q = p / p.sum(), q / q.sum()
         expected = prior * p / (prior * p + (1 - prior) * q)
-        called = np.concatenate([[0.0], reference.own[order].cumsum()])
-        return cls(count, expected, called)
+        called = np.concatenate([[0.0], reference.own[np.argsort(reference.cuts)].cumsum()])
+        return cls(in_bins(reference, above, cases), expected, called)
+
+
+def in_bins(reference: Reference, above: "Array", cases: int) -> "Array":
+    """The cases of each bin, of which so many are at or above each cut."""
+    counts: Array = -np.diff([cases, *above[np.argsort(reference.cuts)], 0])
+    return counts
 
 
 @dataclass(frozen=True)
@@ -48,13 +53,23 @@ class Labels:
     """Cases with their truth: the bin of each, and the chance with which it was drawn.
 
     The chance is NaN where it is not known. Labels that are not `of_all` cases stand for alarms
-    alone.
+    alone. Each stands for a `number` of labels, the last axis; others are of several draws.
     """
 
     place: "Array"
     truth: "Array"
     inclusion: "Array"
     of_all: bool = True
+    number: "Array | float" = 1.0
+
+    def inside(self, domain: "Array") -> "Labels":
+        """The labels of some bins, those where the domain is not 0."""
+        inside = domain[self.place] > 0
+        number = np.broadcast_to(self.number, (*np.shape(self.number)[:-1], inside.size))
+        return Labels(
+            self.place[inside], self.truth[inside], self.inclusion[inside], self.of_all,
+            number[..., inside],
+        )  # fmt: skip
 
 
 def labelled_estimates(bins: Bins, labels: Labels, terms: Terms, level: float) -> Estimates:
@@ -69,52 +84,75 @@ def labelled_estimates(bins: Bins, labels: Labels, terms: Terms, level: float) -
         "cost_labelled": (everything, costs),
     }
     return {
-        name: _mean(bins, labels, domain, values, level)
+        name: _numbers(labelled_mean(bins, labels, domain, values, level))
         if labels.of_all or domain is called
         else UNKNOWN
         for name, (domain, values) in told.items()
     }
 
 
-def _mean(
-    bins: Bins, labels: Labels, domain: "Array", values: tuple["Array", "Array"], level: float
-) -> tuple[float, float, float]:
-    """The mean, weighted by `domain`, of the values of negatives and positives."""
-    inside = domain[labels.place] > 0
-    size, weights = int(inside.sum()), bins.count * domain
-    place, inclusion = labels.place[inside], labels.inclusion[inside]
-    if size < 2 or weights.sum() == 0 or np.isnan(inclusion).any():
-        return UNKNOWN
+def _numbers(found: tuple["Array", "Array", "Array"]) -> tuple[float, float, float]:
+    estimate, lower, upper = found
+    return float(estimate), float(lower), float(upper)
+
+
+def labelled_mean(
+    bins: Bins,
+    labels: Labels,
+    domain: "Array",
+    values: tuple["Array", "Array"],
+    level: float,
+    design: float = 1.0,
+) -> tuple["Array", "Array", "Array"]:
+    """The mean, weighted by `domain`, of the values of negatives and positives; its limits.
+
+    Cases in use are a sample; `design` is the factor of its variance where they are of clusters.
+    """
+    own, weights = labels.inside(domain), bins.count * domain
+    place, inclusion, number = own.place, own.inclusion, own.number
+    size = np.asarray(number).sum(axis=-1)
+    if place.size == 0 or weights.sum() == 0 or np.isnan(inclusion).any():
+        nothing = np.full(size.shape, np.nan)
+        return nothing, nothing, nothing
     weight = domain[place] / inclusion
-    expected = (1 - bins.expected) * values[0] + bins.expected * values[1]
-    value = np.where(labels.truth[inside], values[1][place], values[0][place])
-    predicted = expected[place]
-    mean, mean_predicted = (float(weight @ one / weight.sum()) for one in (value, predicted))
-    # How much of the prediction is used is what the labels say it explains.
-    spread = float(weight @ (predicted - mean_predicted) ** 2)
-    together = float(weight @ ((value - mean) * (predicted - mean_predicted)))
-    part = min(max(together / spread, 0.0), 1.0) if spread > 0 else 0.0
-    top = float(max(values[0].max(), values[1].max()))
-    estimate = part * (float(weights @ expected / weights.sum()) - mean_predicted) + mean
-    estimate = min(max(estimate, 0.0), top)
-    smoothed = (estimate * size + top / 2) / (size + 1)
-    widest = smoothed * (top - smoothed)
-    left = value - part * predicted
-    left = left - weight @ left / weight.sum()
-    error = weight**2 * (1 - inclusion) @ left**2
-    # Half a case more of this time, whichever, about which the prediction is wholly wrong: of a
-    # kind that is rare, or rarely drawn, the labels may hold none, and show no variance.
-    error += float(weight @ (weight**2 * (1 - inclusion)) / weight.sum()) * top**2 / 2
-    variance = float(error) / float(weight.sum()) ** 2 * size / (size - 1)
-    # Nor is the error less than if the reference were right about each bin.
-    binomial = (values[1] - values[0]) ** 2 * bins.expected * (1 - bins.expected)
-    drawn = weight**2 * (1 - inclusion) @ binomial[place] / weight.sum() ** 2
-    usual = float(weights @ binomial / weights.sum()) * (1 - float(inclusion.mean())) / size
-    least = float(drawn) if np.ptp(inclusion) > 0 else usual
-    # The cases of this time are themselves a sample.
-    sampled = float(weight @ (value - mean) ** 2 / weight.sum()) + widest / size
-    variance = max(variance, least) + sampled / float(weights.sum())
-    # The limits of as many independent cases as would have this variance.
-    size_of_variance = widest / variance
-    band = binomial_band(estimate / top * size_of_variance, size_of_variance, 1 - level)
-    return estimate, float(band.lower) * top, float(band.upper) * top
+    total = (number * weight).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = number * weight / total[..., None]
+        # The squares of weights, as far as cases were not drawn.
+        squares = number * weight**2 * (1 - inclusion)
+        expected = (1 - bins.expected) * values[0] + bins.expected * values[1]
+        value = np.where(own.truth, values[1][place], values[0][place])
+        predicted = expected[place]
+        mean, mean_predicted = share @ value, share @ predicted
+        # How much of the prediction is used is what the labels say it explains.
+        off = predicted - mean_predicted[..., None]
+        spread = (share * off**2).sum(axis=-1)
+        together = (share * (value - mean[..., None]) * off).sum(axis=-1)
+        part = np.where(spread > 0, np.clip(together / np.where(spread > 0, spread, 1), 0, 1), 0)
+        top = float(max(values[0].max(), values[1].max()))
+        usual = float(weights @ expected / weights.sum())
+        estimate = np.clip(part * (usual - mean_predicted) + mean, 0.0, top)
+        smoothed = (estimate * size + top / 2) / (size + 1)
+        widest = smoothed * (top - smoothed)
+        left = value - part[..., None] * predicted
+        left = left - (share * left).sum(axis=-1, keepdims=True)
+        error = (squares * left**2).sum(axis=-1)
+        # Half a case more of this time, whichever, about which the prediction is wholly wrong: of
+        # a kind that is rare, or rarely drawn, the labels may hold none, and show no variance.
+        error += share @ (weight**2 * (1 - inclusion)) * top**2 / 2
+        variance = error / total**2 * size / (size - 1)
+        # Nor is the error less than if the reference were right about each bin.
+        binomial = (values[1] - values[0]) ** 2 * bins.expected * (1 - bins.expected)
+        if np.ptp(inclusion) > 0:
+            least = squares @ binomial[place] / total**2
+        else:
+            least = float(weights @ binomial / weights.sum()) * (1 - inclusion[0]) / size
+        # The cases of this time are themselves a sample.
+        sampled = (share * (value - mean[..., None]) ** 2).sum(axis=-1) + widest / size
+        variance = np.maximum(variance, least) + design * sampled / float(weights.sum())
+        # The limits of as many independent cases as would have this variance.
+        cases = widest / variance
+        band = binomial_band(estimate / top * cases, cases, 1 - level)
+    few = size < 2
+    lower, upper = (np.where(few, np.nan, end * top) for end in band)
+    return np.where(few, np.nan, estimate), lower, upper

@@ -20,6 +20,9 @@ MIN_APART = 1e-12
 FOR_REFERENCE = 0.8
 # Parts of that part for each of the two rates, and for each of their differences.
 FOR_RATE, FOR_DIFFERENCE = 0.4, 0.1
+# The same where days differ: for each rate, and for how much the days of each class differ, which
+# few days tell the least. Differences of rates are then not bounded by themselves.
+FOR_RATE_OF_DAYS, FOR_SPREAD = 0.2, 0.3
 # Part of the error rate in use, where days differ, for what they differ by.
 FOR_DAYS = 0.5
 
@@ -93,8 +96,7 @@ class Reference:
         known = cls(threshold, cuts, tp, fp, positive.size, negative.size, error, ends)
         if codes is None:
             return known
-        # Differences of rates are not bounded by themselves where days differ.
-        part = error * FOR_REFERENCE * FOR_DIFFERENCE
+        part = error * FOR_REFERENCE * FOR_SPREAD
         of_positives, of_negatives = (
             Days.of_scores(one, code, cuts, part)
             for one, code in zip((positive, negative), codes, strict=True)
@@ -136,9 +138,19 @@ class Reference:
         """The true and false positive rates at the cuts."""
         return self.tp / self.positives, self.fp / self.negatives
 
+    def sureness(self, share: "Array", size: "Array | int") -> "Array":
+        """The weights of shares in use at the cuts: one over how much they vary, and rates do."""
+        of_rates = [
+            smoothed_variance(rate, total)
+            for rate, total in zip(self.rates(), (self.positives, self.negatives), strict=True)
+        ]
+        sureness: Array = 1 / (smoothed_variance(share, size) + sum(of_rates) / 4)
+        return sureness
+
     def bands(self) -> tuple[Band, Band]:
         """Simultaneous limits of the true and the false positive rates at all cuts."""
-        error = self.errors(self.error * FOR_REFERENCE * FOR_RATE)
+        part = FOR_RATE if self.days is None else FOR_RATE_OF_DAYS
+        error = self.errors(self.error * FOR_REFERENCE * part)
         t, f = (1.0, 1.0) if self.days is None else (days.inflation for days in self.days)
         return (
             binomial_band(self.tp / t, self.positives / t, error),
@@ -160,13 +172,15 @@ class Reference:
             less += weight * np.where(is_lower, -negative.upper, negative.lower)
         return more, less
 
-    def counts(self, score: "Array", code: "Array", times: int) -> "Array":
-        """Cases in use at or above each cut, by the code of their time."""
+    def counts(
+        self, score: "Array", code: "Array", times: int, count: "Array | None" = None
+    ) -> "Array":
+        """Cases in use at or above each cut, by the code of their time; a row may count several."""
         order = np.argsort(self.cuts)
         passed = np.searchsorted(self.cuts[order], score, side="right")
         width = self.cuts.size + 1
-        bins = np.bincount(code * width + passed, minlength=times * width).reshape(times, width)
-        above = bins[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
+        bins = np.bincount(code * width + passed, count, times * width).reshape(times, width)
+        above = bins.astype(int)[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
         counted: Array = np.empty_like(above)
         counted[:, order] = above
         return counted
@@ -243,12 +257,7 @@ class Looks:
         t, f = self.reference.rates()
         size = np.maximum(self.cases[:, :1], 1)
         share = self.called[:, 0] / size
-        reference = self.reference
-        of_rates = smoothed_variance(t, reference.positives) + smoothed_variance(
-            f, reference.negatives
-        )
-        variance = smoothed_variance(share, size) + of_rates / 4
-        return nearest_prior(t, f, share, 1 / variance)[:, 0]
+        return nearest_prior(t, f, share, self.reference.sureness(share, size))[:, 0]
 
 
 def _solved(level: "Array", slope: "Array") -> Band:

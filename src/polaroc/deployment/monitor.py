@@ -37,6 +37,7 @@ from polaroc.deployment.tables import (
     REFERENCE,
     WATCHED_BY,
     Key,
+    counts_of,
     errors_named,
     model_key,
     read_with_time,
@@ -253,7 +254,7 @@ def monitor(
         *dropped_rows(known, used),
         *(f"{note}." for note in doubts),
         *moments(rows, time),
-        *(reference_days(known.valid_rows.collect(), day) if day is not None else []),
+        *(reference_days(known.cases.collect(), day) if day is not None else []),
         *draw_warnings(drawn),
         *([SAME_DAYS] if day is None and table["alarm"].count() else []),
     ]
@@ -269,8 +270,9 @@ def _assessed(
     rows = rows.with_columns(instants(rows[time]))
     times = rows[time].unique().sort().to_list()
     code = rows.select(place).to_series().to_numpy()
-    counts = reference.counts(rows[SCORE].to_numpy(), code, len(times))
-    cases = np.bincount(code, minlength=len(times))
+    count = counts_of(rows)
+    counts = reference.counts(rows[SCORE].to_numpy(), code, len(times), count)
+    cases = np.bincount(code, count, len(times))
     for one, size, called in zip(times, cases, counts, strict=True):
         history.add(one, int(size), called)
     reach = rows.group_by(time).agg(pl.col(SCORE).abs().max()).sort(time)[SCORE].to_list()

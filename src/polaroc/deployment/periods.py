@@ -65,7 +65,7 @@ def periods(
     cases: Cases[Any],
     every: str | None = None,
     *,
-    measures: str | Sequence[str] = DEFAULT,
+    measures: str | Sequence[str] | None = None,
     priors: Priors | None = None,
     over: tuple[float, float] | None = None,
     points: Table | Numbers | None = None,
@@ -87,7 +87,8 @@ def periods(
         The length of a period, as Polars says durations: ``"1w"``, ``"1mo"``, ``"1q"``; of a
         `time` in numbers ``"10i"``. Without it each value of the `time` is a period.
     measures
-        As in `evaluate`: "brier" and "log_loss" say how well scores are calibrated.
+        As in `evaluate`, by default "auc" and "auprec": "brier" and "log_loss" say how well
+        scores are calibrated.
     priors
         Priors at which measures, and the rates of `points`, are taken, as in `evaluate`. By
         default the share of positives in all periods together, so that no trend comes
@@ -155,6 +156,7 @@ def periods(
     if points is None:
         refuse_unused("for points", "points is None", cost_fn=unless(1, cost_fn),
                       cost_fp=unless(1, cost_fp))  # fmt: skip
+    measures = DEFAULT if measures is None else measures
     held = with_periods(cases, every)
     keys = keys_but_period(held)
     refuse_clash(keys, [*RESULT, PERIOD])

@@ -15,7 +15,8 @@ from polaroc.base.columns import (
     require,
 )
 from polaroc.base.joins import as_key
-from polaroc.base.private_columns import TRUTH
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import (
@@ -26,7 +27,7 @@ from polaroc.predictions.cases import (
     refuse_crossed,
     require_roles,
 )
-from polaroc.predictions.roles import RoleName
+from polaroc.predictions.roles import OF_COUNTS
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import refuse_roles
@@ -45,9 +46,7 @@ DAY_FIRST = r"^\s*\d{1,2}[./ -]\d{1,2}[./ -]\d{2,4}\b"
 # The column of labelled cases with the chance that each was drawn.
 INCLUSION = "inclusion"
 # Weights stand for no cases in use.
-WATCHED_BY: tuple[RoleName, ...] = (
-    "truth", "score", "positive", "nulls", "model", "fold", "by",
-)  # fmt: skip
+WATCHED_BY = OF_COUNTS
 
 
 @contextmanager
@@ -75,7 +74,8 @@ def with_roles_of(
         found = replace(found, table=opened(found.table))
         names = found.table.lazy().collect_schema().names()
         refuse_roles(found, function.__name__, [*bearings])
-        if found.cluster:
+        # Where times are told apart, those of a cluster are all of one.
+        if found.cluster and bearings.get("time") == "used":
             _time_alone(found, "in use, rows of a cluster have to be of one time")
             found = replace(found, cluster=())
         needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
@@ -146,11 +146,11 @@ def references_of(
 ) -> dict[Key, Reference]:
     """The reference of each key, with limits that fail together at most at 1 − level.
 
-    `day` is the last key of a reference whose days are told apart.
+    `day` has the days, or other clusters, of a reference where these are told apart.
     """
-    keys = known.keys if day is None else known.keys[:-1]
+    keys = [key for key in known.keys if key != day]
     thresholds = _thresholds(points, keys)
-    frames = by_key(known.valid_rows.collect(), keys)
+    frames = by_key(known.cases.collect(), keys)
     references = {}
     for key, frame in frames.items():
         scores = {
@@ -178,6 +178,12 @@ def references_of(
 def _codes(frame: pl.DataFrame, day: str, of_key: str) -> tuple["Array", "Array"]:
     """The codes of the days of positives and of negatives."""
     code = frame[day].rank("dense").to_numpy().astype(int) - 1
+    if code.max() == 0 and day == CLUSTER:
+        raise InvalidPredictions(
+            f"reference: all rows are of one cluster{of_key}: it does not tell how much clusters "
+            "differ.",
+            hint="give a reference of 20 clusters or more, or name none.",
+        )
     if code.max() == 0:
         raise InvalidPredictions(
             f"reference: all rows are of {frame[day][0]}{of_key}: one day does not tell how much "
@@ -292,7 +298,8 @@ def rows_by_key(
     references: Mapping[Key, Reference],
 ) -> dict[Key, pl.DataFrame]:
     """The rows of the scores in use of each key, all of which have a reference."""
-    frames = by_key(used.valid_rows.collect(), keys)
+    rows = used.valid_rows
+    frames = by_key((rows.filter(pl.col(WEIGHT) > 0) if used.weighted else rows).collect(), keys)
     unknown = [key for key in frames if key not in references]
     if unknown:
         raise InvalidPredictions(
@@ -301,6 +308,13 @@ def rows_by_key(
             hint="give labelled cases of each key, or leave its scores out.",
         )
     return frames
+
+
+def counts_of(frame: pl.DataFrame) -> "Array":
+    """How many cases each row stands for."""
+    if WEIGHT not in frame:
+        return np.ones(frame.height, dtype=int)
+    return frame[WEIGHT].cast(pl.Int64).to_numpy()
 
 
 def named(keys: Sequence[str], key: Key) -> str:

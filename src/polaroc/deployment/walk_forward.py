@@ -16,13 +16,13 @@ from polaroc.base.text import capitalised
 from polaroc.deployment.calendar import PERIOD, keys_but_period, with_periods
 from polaroc.deployment.period_rates import RATES, rate_with_slopes, tidy_rates
 from polaroc.deployment.walk_forward_result import WalkForward, main_rates
-from polaroc.errors import Hint, InvalidPredictions
+from polaroc.errors import Hint, InvalidPredictions, check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.rules import Rule
+from polaroc.thresholds.rules import RULES, Rule
 from polaroc.typing import Prior
 from polaroc.uncertainty.evidence import quantile
 
@@ -151,6 +151,8 @@ def walk_forward(
     costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
     for name, cost in costs.items():
         check_factor(name, cost)
+    if rule is not None:
+        check_choice("rule", rule, RULES)
     if history is not None:
         check_whole("history", history, 1)
     held = with_periods(cases, every)

@@ -9,6 +9,7 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.base.private_columns import CLUSTER
 from polaroc.curves.held import Held, curve_of_rows
 from polaroc.curves.ranking import RankedCells
+from polaroc.evaluation.hull_limits import with_hull_limits
 from polaroc.evaluation.request import Needs, Request
 from polaroc.evaluation.sums import CurveTotals, curve_totals, ranked_totals
 from polaroc.measures.spec import Measure
@@ -43,6 +44,7 @@ def run(cases: Cases[Any], request: Request) -> Result:
     totals, ranked = ranked_totals(Held.of(predictions), needs)
     result = _result(totals, request)
     limits = _with_limits(result.measures, totals.wide, ranked, predictions, request)
+    limits = with_hull_limits(limits, held, predictions.keys, request)
     noted = with_note(limits, dependence(held), pl.col("lower").is_not_null())
     return result._replace(measures=noted)
 
@@ -62,9 +64,7 @@ def _with_limits(
         return with_intervals(source, measured, keys, request, sampled=predictions.sampled)
     measures, method = request.select(ARRAYS).measures, request.intervals or "logit"
     limits = limits_of_ranked(ranked, wide, keys, measures, method, request.level)
-    return merged(
-        pl.concat([measured, limits.lazy()], how="horizontal"), keys, request.level, counted=False
-    )
+    return merged(pl.concat([measured, limits.lazy()], how="horizontal"), keys, request.level)
 
 
 def with_intervals(

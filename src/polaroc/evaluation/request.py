@@ -120,13 +120,8 @@ class Request:
         """How to resample, where the intervals need it."""
         if self.intervals != "percentile":
             return None
-        return BootstrapSpec(
-            self.selected.measures,
-            self.select(ARRAYS).measures,
-            self.intervals,
-            self.level,
-            counted=False,
-        )
+        measures = self.selected.measures, self.select(ARRAYS).measures
+        return BootstrapSpec(*measures, self.intervals, self.level)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from polaroc.base.lazy import np
-from polaroc.comparison.missed_positives import too_few_to_pass
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.spec import Measure
 from polaroc.planning.chances import Outcome, of_distances
@@ -93,13 +92,7 @@ class DifferenceWish:
             "difference": float(np.mean(means)),
             "better": None if are_equal else of_distances(better, {}).chance,
         }
-        outcome = of_distances([own[:, 0] for own in found], expected)
-        name, units = self.measure.name, size.positives // size.rows
-        if self.margin is not None and name == "auc":
-            of = "cases" if size.rows == 1 else "clusters"
-            if too_few_to_pass(units, self.margin, self.level, of) is not None:
-                return Outcome(0.0, None, None, expected)
-        return outcome
+        return of_distances([own[:, 0] for own in found], expected)
 
     def _normal(self, found: Array, ideal: list[Array]) -> Array:
         """Studies as they would be found, from how far limits reach in a few large ones.

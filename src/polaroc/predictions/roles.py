@@ -22,7 +22,7 @@ from polaroc.typing import By, IntoExpr, Label, Nulls, Prior, Score
 
 RoleName: TypeAlias = Literal[
     "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "subgroup", "time",
-    "count", "weight", "by", "score_prior", "test_train_ratio",
+    "count", "weight", "by", "test_train_ratio", "score_prior",
 ]  # fmt: skip
 
 
@@ -57,8 +57,8 @@ class Role:
     in_words: str = ""
 
 
-class Columns(TypedDict, total=False):
-    """The roles of columns, and facts about the table, as keywords."""
+class RowColumns(TypedDict, total=False):
+    """The same for functions that have an option `score_prior`."""
 
     truth: Annotated[
         IntoExpr,
@@ -192,20 +192,25 @@ class Columns(TypedDict, total=False):
             others=("group", "group_by", "keys", "key"),
         ),
     ]
+    test_train_ratio: Annotated[
+        float | None,
+        Role(
+            "Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.",
+            0.25,
+            names_columns=False,
+        ),
+    ]
+
+
+class Columns(RowColumns, total=False):
+    """The roles of columns, and facts about the table, as keywords."""
+
     score_prior: Annotated[
         Prior,
         Role(
             "The prior at which scores are right as they stand: a prior in (0, 1), or "
             '``"observed"``, each key\'s own.',
             0.1,
-            names_columns=False,
-        ),
-    ]
-    test_train_ratio: Annotated[
-        float | None,
-        Role(
-            "Test over training cases of a fold: 0.25 for 80/20 hold-outs, 1/(k−1) for k folds.",
-            0.25,
             names_columns=False,
         ),
     ]

@@ -299,6 +299,18 @@ def each_case(counted: pl.LazyFrame) -> pl.LazyFrame:
     return counted.with_columns(copies).explode(WEIGHT, empty_as_null=False).drop(WEIGHT)
 
 
+def each_counted(cases: Cases[Any]) -> Cases[Any]:
+    """The cases with a row for each, where a row stands for several."""
+    if cases.count is None:
+        return cases
+    read(cases, audited=True)
+    counted = cases.table.lazy().with_columns(
+        single_column(cases.count, "count", cases.table.lazy()).alias(WEIGHT)
+    )
+    rows = each_case(counted.filter(pl.col(WEIGHT) > 0)).collect()
+    return replace(cases, table=rows, count=None)
+
+
 def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     """Note on an absent class, else null."""
     return (

@@ -185,18 +185,20 @@ def frame_of_cases(
     or_table: bool = False,
     whole: bool = False,
     reads: bool = False,
+    as_options: Sequence[RoleName] = (),
 ) -> Callable[[Callable[Concatenate[Any, _P], Any]], FrameOfCases[_P]]:
     """Like `takes_cases`, of a function that returns the kind of frame it was given.
 
     With `or_table` a table of which no role is said is something else, such as a curve. The
     `whole` of files is read where all of their columns are in the result. A function that `reads`
-    files itself is given the plan of them.
+    files itself is given the plan of them. Roles that are options of the function as well, since
+    other tables need them, are handed to it `as_options`.
     """
 
     def decorate(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
         wrapped = _wrapped(
             function, uses, no_bearing, needed, collects=True, or_table=or_table, whole=whole,
-            reads=reads,
+            reads=reads, as_options=as_options,
         )  # fmt: skip
         return cast(FrameOfCases[_P], wrapped)
 
@@ -231,6 +233,7 @@ def _wrapped(
     or_measures: bool = False,
     or_kind: type[Any] | None = None,
     of_another: Sequence[str] = (),
+    as_options: Sequence[str] = (),
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
@@ -251,9 +254,9 @@ def _wrapped(
         frame, *rest = args or (kwargs.pop(first.name),)
         if frame is None and first.default is None:
             refuse_unknown_names(kwargs, (), names)
-            if roles := [name for name in kwargs if name in ROLES]:
+            if without := [name for name in kwargs if name in ROLES]:
                 raise InvalidArgument(
-                    f"{quoted(roles)} say what columns mean, and {function.__name__} is given no "
+                    f"{quoted(without)} say what columns mean, and {function.__name__} is given no "
                     "table.",
                     hint=f"give {first.name} first.",
                 )
@@ -274,12 +277,13 @@ def _wrapped(
                 ),
             )
         is_said = any(kwargs.get(role) is not None for role in NEEDED)
-        is_table = or_table and not isinstance(frame, Cases) and ROLES.keys().isdisjoint(kwargs)
+        roles = ROLES.keys() - as_options
+        is_table = or_table and not isinstance(frame, Cases) and roles.isdisjoint(kwargs)
         has_measures = or_measures and not isinstance(frame, Cases) and not is_said
         if engine is not None and not (is_table or has_measures):
             return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
         _refuse_missing(function, others, len(rest), kwargs)
-        its = [name for name in kwargs if name in ROLES and name not in of_another]
+        its = [name for name in kwargs if name in roles and name not in of_another]
         said = {name: kwargs.pop(name) for name in its}
         refuse_unknown_names(kwargs, taken, names)
         if is_table and given_paths(frame) is None:
@@ -297,11 +301,12 @@ def _wrapped(
         return collect_like(given, result) if collects else result
 
     shown: Any = wrapper
+    shown_roles = [role for role in taken if role not in as_options]
     # For the table of the reference: roles that are not there are refused.
     shown.bearings = bearings
     is_free = or_table or or_measures or first.default is None
     beside = sorted(
-        [*parameters(taken, () if is_free else needed), *others],
+        [*parameters(shown_roles, () if is_free else needed), *others],
         key=lambda one: one.kind,
     )
     kinds = Table | Cases if or_kind is None else Table | Cases | or_kind

@@ -24,11 +24,11 @@ from polaroc.reports.fold_thresholds import (
 )
 from polaroc.reports.inputs import Question, of_keys
 from polaroc.reports.needs import Need
+from polaroc.thresholds.all_thresholds import limits_at_all_thresholds
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases
 from polaroc.typing import Array
-from polaroc.uncertainty.bands import limits_at_all_thresholds
 from polaroc.uncertainty.evidence import of_folds
 
 # Tail of a belief at each end whose priors are not shown.

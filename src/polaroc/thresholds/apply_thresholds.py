@@ -6,7 +6,14 @@ from typing import Any, Literal, Unpack
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_factor, check_flag, check_share, refuse_unused, unless
+from polaroc.base.checks import (
+    check_factor,
+    check_flag,
+    check_share,
+    listed_values,
+    refuse_unused,
+    unless,
+)
 from polaroc.base.columns import (
     PRIOR_LIMITS,
     as_lazy,
@@ -21,6 +28,7 @@ from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
+from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidTable, check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
@@ -36,15 +44,16 @@ from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
 from polaroc.thresholds.interval_columns import (
     ADDED,
     COUNTS,
+    limit_columns,
     with_interval_columns,
     with_priors_in_use,
 )
 from polaroc.thresholds.operating_points import POINTS
-from polaroc.thresholds.rate_intervals import Costs
+from polaroc.thresholds.rate_intervals import FURTHER, Costs
 from polaroc.typing import Priors, Table
 
 # Columns of points, beside those of `operating_points`, that are no keys.
-NO_KEYS = frozenset((*PRIOR_LIMITS, *ADDED, *EXPECTED_COSTS))
+NO_KEYS = frozenset((*PRIOR_LIMITS, *ADDED, *FURTHER, *limit_columns(FURTHER), *EXPECTED_COSTS))
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 
 
@@ -56,6 +65,7 @@ def apply_thresholds(
     same_table: bool = False,
     priors: Priors | Belief | None = None,
     intervals: Literal["exact"] | None = None,
+    rates: str | Sequence[str] | None = None,
     level: float = 0.95,
     cost_fn: float = 1,
     cost_fp: float = 1,
@@ -84,6 +94,10 @@ def apply_thresholds(
         `prior`.
     intervals
         ``"exact"`` for limits of what the thresholds do, None for none.
+    rates
+        Further rates, by their names in the module `rates`: "specificity", "fnr", "npv",
+        "likelihood_ratio_positive", "likelihood_ratio_negative", "f_measure" (F1), "accuracy",
+        "error" or "informedness"; one or several.
     level
         Coverage of the intervals, in (0, 1); an estimated prior must have an interval of the same.
     cost_fn, cost_fp
@@ -99,7 +113,9 @@ def apply_thresholds(
         Where the prior in use is estimated or a belief, `prior_lower` and `prior_upper`.
         With intervals also, all Float64: `posfrac`, the share of cases called positive;
         `cost` per case, cost_fn·π(1−t) + cost_fp·(1−π)f; and `tpr_lower`, `tpr_upper`,
-        `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`. Beside limits of either kind `level`.
+        `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`. Of further `rates` a column of this name,
+        null where it is 0/0, and with intervals its limits; a likelihood ratio may be infinite.
+        Beside limits of either kind `level`.
 
     Raises
     ------
@@ -158,6 +174,7 @@ def apply_thresholds(
     table = read(cases)
     if are_numbers(points):
         points = points_of_numbers(points, totals(table), table.keys)
+    further = _further(rates)
     has_point = as_lazy(points).cache()
     given = require(has_point, POINTS, source="operating_points(...)")
     # Points that were applied before, or are those of `expected_cost`, have further columns.
@@ -178,11 +195,19 @@ def apply_thresholds(
     has_limits = isinstance(priors, Belief) or estimates is not None
     if has_limits:
         shown += PRIOR_LIMITS
+    shown += further
+    skewed = (1 - pl.col("prior")) / pl.col("prior")
+    realised = realised.with_columns(
+        RATES[name](pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias(name)
+        for name in further
+    )
     if intervals is not None:
-        shown += ADDED
+        shown += [*ADDED, *limit_columns(further)]
         has_limits = True
         with_clusters = with_effects(realised, cases, table.keys)
-        realised = with_interval_columns(with_clusters, priors, level, Costs(cost_fn, cost_fp))
+        realised = with_interval_columns(
+            with_clusters, priors, level, Costs(cost_fn, cost_fp), further
+        )
         doubt = dependence(cases)
         realised = with_note(realised, doubt, pl.col("tpr_lower").is_not_null())
     if intervals is None:
@@ -209,6 +234,17 @@ def apply_thresholds(
             )
         return collected
     return result
+
+
+def _further(names: object) -> list[str]:
+    """The further rates that are asked for; raise for one that is unknown."""
+    if names is None:
+        return []
+    listed = listed_values(names)
+    asked: list[Any] = [names] if listed is None else listed
+    for name in asked:
+        check_choice("rates", name, FURTHER)
+    return list(dict.fromkeys(asked))
 
 
 def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:

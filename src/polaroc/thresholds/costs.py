@@ -1,23 +1,32 @@
 """Cost curves, Brier curves and decision curves."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, Unpack, get_args
 
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import shares
-from polaroc.base.columns import HAS_BOTH, curve_keys, within
+from polaroc.base.checks import check_share, refuse_unused, shares, unless
+from polaroc.base.columns import HAS_BOTH, curve_keys, refuse_clash, with_level, within
 from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import SHARES, SOUGHT, private
 from polaroc.base.statistics import ROUNDING
+from polaroc.curves.curve import curves_of
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
-from polaroc.curves.whole import takes_curve
+from polaroc.curves.whole import OF_CURVES, takes_curve
+from polaroc.errors import check_choice
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.dependence import dependence, with_note
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, RowColumns
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import OBSERVED, check_prior, skew
+from polaroc.thresholds.benefit_limits import BenefitIntervals, with_benefit_limits
+from polaroc.thresholds.design_effects import cases_in, with_effects
 from polaroc.typing import Prior, Priors
 
 PROBABILITY_COST = "probability_cost"
+LIMITS = ("lower", "upper", "interval", "note")
 DECISIONS = ("prior", "threshold", "tpr", "fpr", "net_benefit", "treat_all", "note")
 
 
@@ -136,13 +145,22 @@ def brier_curve(
     )
 
 
-@takes_curve
+@described_as(OF_CURVES)
+@frame_of_cases(
+    [*COUNTED_BY, "cluster", "score_prior"],
+    no_bearing=[role for role in BESIDE if role not in ("cluster", "score_prior")],
+    or_table=True,
+    as_options=("score_prior",),
+)
 def decision_curve(
-    curve: pl.LazyFrame,
+    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
     thresholds: int | Sequence[float] = 100,
     priors: Priors = "observed",
     *,
     score_prior: float | Literal["observed"] | None = "observed",
+    intervals: BenefitIntervals | None = None,
+    level: float = 0.95,
+    **columns: Unpack[RowColumns],
 ) -> pl.LazyFrame:
     """Net benefit of acting on scores, read as probabilities, above each threshold.
 
@@ -154,7 +172,10 @@ def decision_curve(
     Parameters
     ----------
     curve
-        The result of `curve`, of scores that are probabilities.
+        The result of `curve`, of scores that are probabilities; or predictions, of which it is
+        made: the result of `cases`, or any table that it takes. From these alone limits know the
+        `cluster`, and a `weight` as what it is.
+    **columns
     thresholds
         Threshold probabilities p with 0 ≤ p < 1, or how many of them, evenly
         spaced from 0.
@@ -162,6 +183,11 @@ def decision_curve(
         The prior at which scores are right as they stand: a prior in (0, 1);
         ``"observed"``, each key's own; or None, every prior asked for, which leaves
         scores as they are.
+    intervals
+        ``"pointwise"`` for limits at each threshold, ``"simultaneous"`` for limits that hold at
+        all thresholds and priors at once, None for none.
+    level
+        Coverage of the limits, in (0, 1).
 
     Returns
     -------
@@ -171,13 +197,21 @@ def decision_curve(
         `net_benefit` = πt − (1−π)f·p/(1−p), in true positives per case;
         `treat_all`, that of calling all positive (calling none has 0); all Float64;
         `note` String, null, or that the scores of the key are not probabilities:
-        then its rates and net benefit are null. Keys without positives, without
+        then its rates and net benefit are null. With intervals also `lower`, `upper` and `level`
+        Float64 and `interval` in words; `note` says where there are none, as of few clusters. Keys
+        without positives, without
         negatives or with rows that cannot be ranked have no rows.
 
     Notes
     -----
     Vickers and Elkin (2006). For case-control data with a given prevalence, dcurves
     takes scores as right in the population: `score_prior=None` does.
+
+    Priors, the observed one too, are taken as known. Limits at each threshold are those of the
+    cost of a threshold in `apply_thresholds`, of which the net benefit is a linear function;
+    simultaneous ones follow from the limits of both rates behind `roc_band`, and are wider than
+    need be (``just applied-intervals decisions``). Cases of a `cluster` count by their design
+    effect, as in `apply_thresholds`.
 
     Examples
     --------
@@ -190,16 +224,31 @@ def decision_curve(
 
     >>> pr.decision_curve(curves, [0.5], priors=0.2).select("tpr", "fpr").row(0)
     (0.2, 0.0)
+
+    How sure that is:
+
+    >>> sure = pr.decision_curve(curves, [0.5], intervals="pointwise")
+    >>> sure.select(pl.col("net_benefit", "lower", "upper").round(2)).row(0)
+    (0.1, -0.16, 0.32)
     """
-    keys = curve_keys(curve)
+    if intervals is None:
+        refuse_unused("for intervals", "intervals is None", level=unless(0.95, level))
+    else:
+        check_choice("intervals", intervals, get_args(BenefitIntervals))
+    check_share("level", level)
+    cases = cases_in(curve)
+    if cases is not None and score_prior == OBSERVED:
+        score_prior = cases.score_prior
+    curves = curves_of(curve)
+    keys = curve_keys(curves)
     requested = pl.LazyFrame({"threshold": shares("thresholds", thresholds, closed=False)})
-    ranked, totals = _classes(curve, keys)
+    ranked, totals = _classes(curves, keys)
     thresholds_by_prior = at_priors(totals.join(requested, how="cross"), priors).with_columns(
         _raw_threshold(score_prior).alias(SOUGHT)
     )
     t, f, skewed, p = (pl.col(name) for name in ("tpr", "fpr", "skew", "threshold"))
     lack = pl.when(~pl.col(SHARES)).then(pl.lit("scores are not probabilities"))
-    return (
+    decided = (
         _rates_at_thresholds(ranked, thresholds_by_prior, keys)
         .with_columns(pl.when(SHARES).then(rate).alias(rate) for rate in ("tpr", "fpr"))
         .with_columns(
@@ -207,9 +256,19 @@ def decision_curve(
             rates.net_benefit(pl.lit(1.0), pl.lit(1.0), skewed, threshold=p).alias("treat_all"),
             lack.alias("note"),
         )
-        .select(*keys, *DECISIONS)
-        .sort(*keys, "prior", "threshold", nulls_last=True)
     )
+    order = (*keys, "prior", "threshold")
+    if intervals is None:
+        return decided.select(*keys, *DECISIONS).sort(order, nulls_last=True)
+    refuse_clash(keys, LIMITS)
+    sampled = cases is not None and cases.weight is not None
+    sure = with_benefit_limits(
+        with_effects(decided, cases, keys), intervals, level, sampled=sampled
+    )
+    shown = [*keys, *(name for name in DECISIONS if name != "note"), *LIMITS]
+    doubt = None if cases is None else dependence(cases)
+    noted = with_note(sure.select(shown), doubt, pl.col("lower").is_not_null())
+    return with_level(noted.sort(order, nulls_last=True), level)
 
 
 def _grid(probability_cost: int | Sequence[float]) -> pl.LazyFrame:

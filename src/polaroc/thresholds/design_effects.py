@@ -1,6 +1,6 @@
 """How many rows of a cluster say as much of a rate as one independent case."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import inf
 from typing import Any
 
@@ -125,3 +125,18 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
         pl.col(MISSING).sum(),
     ]
     return of_classes.group_by(keys).agg(of_keys) if keys else of_classes.select(of_keys)
+
+
+def why_no_limits(effects: Sequence[float], *, counted: bool, of: str = "band") -> str | None:
+    """Why numbers of cases above thresholds have no limits, None where they have.
+
+    A curve of weights has sums that are no numbers of cases, and are not `counted`.
+    """
+    if inf in effects:
+        return f"{FEW_CLUSTERS}: no {of}"
+    return None if counted else f"weights are not counts of cases: no {of}"
+
+
+def cases_in(given: object) -> Cases[Any] | None:
+    """The cases, where they are what is given; curves have lost their clusters."""
+    return given if isinstance(given, Cases) else None

@@ -1,4 +1,4 @@
-"""Expected cost where the prior, and the cost of a miss, are uncertain; the H-measure."""
+"""Expected cost where the prior, and the cost of a miss, are uncertain."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -19,14 +19,10 @@ from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.statistics import quadrature
 from polaroc.curves.hull import hulls_of
-from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.predictions.row_checks import UNRANKED
-from polaroc.predictions.table import one_class_note
-from polaroc.priors.beliefs import Belief, belief_of_estimate, beta, points, resolve_belief
+from polaroc.priors.beliefs import Belief, belief_of_estimate, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
-from polaroc.priors.grids import check_prior_or_observed
 from polaroc.priors.in_use import (
     METHOD,
     NO_INTERVAL,
@@ -37,12 +33,11 @@ from polaroc.priors.in_use import (
     with_estimates,
 )
 from polaroc.thresholds.operating_points import POINTS, operating_points
-from polaroc.typing import Array, Prior, Priors
+from polaroc.typing import Array, Priors
 
 EXPECTED_COSTS = (
     "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
 )  # fmt: skip
-H_MEASURE = ("prior", "h_measure", "positives", "negatives", "note")
 # Gauss-Legendre nodes on each panel of an integral, panels, and their length in log odds.
 NODES, MIN_PANELS, LONGEST = 16, 10, 3.0
 
@@ -101,14 +96,14 @@ def expected_cost(
     >>> costs.select(pl.col("cost_fixed", "cost_following", "worth_of_prior").round(4)).row(0)
     (0.1165, 0.0947, 0.0218)
     """
-    share = _belief_of("cost", cost)
+    share = belief_of("cost", cost)
     priors: Priors
     beliefs: dict[tuple[float, ...], Belief]
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         priors, beliefs = _beliefs_of_estimates(over)
         curve = multiplied(curve, priors)
     else:
-        belief = _belief_of("over", over)
+        belief = belief_of("over", over)
         priors, beliefs = belief.mean, {(): belief}
     keys = curve_keys(curve)
     hulls = hulls_of(curve).cache()
@@ -125,13 +120,13 @@ def expected_cost(
 
     @cache
     def trivial(*own: float) -> float | None:
-        return least(*_trivial(), own, share.distribution)
+        return least(*calling_all_or_none(), own, share.distribution)
 
     def least(t: Array, f: Array, own: tuple[float, ...], of_cost: Distribution) -> float | None:
         known = beliefs.get(own)
-        return None if known is None else _least(t, f, known.distribution, of_cost)
+        return None if known is None else least_cost(t, f, known.distribution, of_cost)
 
-    costs = _per_key(
+    costs = per_key_of_hulls(
         placed,
         keys,
         {
@@ -175,76 +170,7 @@ def _beliefs_of_estimates(
     return table.with_columns(pl.Series("prior", expected, pl.Float64)), beliefs
 
 
-@takes_curve
-def h_measure(
-    curve: pl.LazyFrame, *, cost: float | Belief | None = None, prior: Prior = "observed"
-) -> pl.LazyFrame:
-    """The H-measure of each curve: the share of the cost of trivial calls that it saves.
-
-    Costs are expected ones under a belief about the share c of the cost that a miss carries,
-    with the best threshold for each c: 1 − E[least cost]/E[least cost of calling all or none
-    positive].
-
-    Parameters
-    ----------
-    curve
-        The result of `curve`.
-    cost
-        Belief about c: by default ``beta(2, 2)``; a number in (0, 1) for a single c.
-        Hand's c is the share of a false alarm, 1 − c: his Beta(a, b) is ``beta(b, a)``
-        here.
-    prior
-        A prior in (0, 1), or ``"observed"`` for each key's own.
-
-    Returns
-    -------
-    Frame of the kind given
-        One row per key, sorted: the keys; `prior`; `h_measure` Float64 from 0 to 1, 0 where
-        the hull is that of chance; `positives`, `negatives`; `note`, null or why there is
-        no value.
-
-    Notes
-    -----
-    Closed form for a beta belief (Hand 2009; Hand and Anagnostopoulos 2014). It agrees with the
-    R package hmeasure, whose ``severity.ratio=1`` is the default here; its own default ratio,
-    that of positives to negatives r, is ``beta(1 + 1/r, 2)``. Like `hull`, the plan holds a
-    Python function.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> round(pr.h_measure(curves)["h_measure"].item(), 6)
-    0.255302
-    """
-    share = _belief_of("cost", beta(2, 2) if cost is None else cost)
-    check_prior_or_observed(prior)
-    keys = curve_keys(curve)
-
-    def saved(t: Array, f: Array, own: float) -> float:
-        at, costs = Atoms((own,), (1.0,)), share.distribution
-        return 1 - _least(t, f, at, costs) / _least(*_trivial(), at, costs)
-
-    hulls = hulls_of(curve).cache()
-    placed = at_priors(hulls, prior)
-    value = _per_key(placed, keys, {"h_measure": saved}, "prior")
-    positives, negatives = pl.col("positives"), pl.col("negatives")
-    lack = (
-        pl.when(positives.is_null())
-        .then(pl.lit(UNRANKED))
-        .otherwise(one_class_note(positives, negatives))
-    )
-    # Without keys an empty table has no row: there is none with a prior.
-    rows = placed.group_by(*keys, "prior").agg(pl.col("positives", "negatives").max())
-    return (
-        attach(rows, value, keys, required=False)
-        .with_columns(lack.alias("note"))
-        .select(*keys, *H_MEASURE)
-        .sort(*keys, "prior", nulls_last=True)
-    )
-
-
-def _belief_of(argument: str, value: object) -> Belief:
+def belief_of(argument: str, value: object) -> Belief:
     """A belief; of a number the one that is certain, of a pair that of the range."""
     if isinstance(value, Belief):
         return value
@@ -260,7 +186,7 @@ def _belief_of(argument: str, value: object) -> Belief:
     return resolve_belief(value)
 
 
-def _per_key(
+def per_key_of_hulls(
     hulls: pl.LazyFrame,
     keys: Sequence[str],
     values: dict[str, Callable[..., float | None]],
@@ -292,21 +218,21 @@ def _per_key(
     return vertices.map_batches(computed, schema=names)
 
 
-def _trivial() -> tuple[Array, Array]:
+def calling_all_or_none() -> tuple[Array, Array]:
     """The hull of calling all or none positive."""
     return np.array([0.0, 1.0]), np.array([0.0, 1.0])
 
 
-def _least(t: Array, f: Array, prior: Distribution, share: Distribution) -> float:
+def least_cost(t: Array, f: Array, prior: Distribution, share: Distribution) -> float:
     """E[min over the vertices of cπ(1−t) + (1−c)(1−π)f] of independent π and c."""
     # From these odds cπ/((1−c)(1−π)) on, a vertex is better than the one before.
     with np.errstate(divide="ignore"):
         odds = np.diff(f) / np.diff(t)
-    misses, alarms = _partial_means(np.concatenate(([0.0], odds, [np.inf])), prior, share)
+    misses, alarms = partial_means(np.concatenate(([0.0], odds, [np.inf])), prior, share)
     return float((1 - t) @ np.diff(misses) + f @ np.diff(alarms))
 
 
-def _partial_means(odds: Array, prior: Distribution, share: Distribution) -> tuple[Array, Array]:
+def partial_means(odds: Array, prior: Distribution, share: Distribution) -> tuple[Array, Array]:
     """E[cπ] and E[(1−c)(1−π)], where cπ/((1−c)(1−π)) is at most each of the odds, else 0."""
     # The two are alike: sum over the one that has few values, or integrate over the narrower.
     outer, inner = sorted((prior, share), key=_width)

@@ -1,7 +1,7 @@
 """The prior in use of applied thresholds, and the limits of what they do at it, as columns."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -21,7 +21,7 @@ from polaroc.priors.in_use import (
     with_estimates,
 )
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS
-from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, limits
+from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, further_limits, limits
 from polaroc.typing import Priors
 
 PriorsInUse: TypeAlias = Priors | Belief
@@ -34,7 +34,19 @@ TOO_FEW = pl.any_horizontal(pl.col(EFFECTS).is_infinite()).fill_null(False)
 # Cases of each class that are called at least and at most, without and with those that are tied.
 COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
 NO_PRIOR_LIMITS = "the estimated prior has no interval: none at it"
-LIMIT_COLUMNS = tuple(f"{quantity}_{end}" for quantity in QUANTITIES for end in ("lower", "upper"))
+# What no prior changes.
+WITHOUT_PRIOR = (
+    "tpr", "fpr", "specificity", "fnr", "informedness", "likelihood_ratio_positive",
+    "likelihood_ratio_negative",
+)  # fmt: skip
+
+
+def limit_columns(names: Sequence[str]) -> tuple[str, ...]:
+    """The columns of the limits of quantities and rates."""
+    return tuple(f"{name}_{end}" for name in names for end in ("lower", "upper"))
+
+
+LIMIT_COLUMNS = limit_columns(QUANTITIES)
 ADDED = ("posfrac", "cost", *LIMIT_COLUMNS)
 # Rows whose nodes are in memory at once.
 CHUNK = 1_000
@@ -66,9 +78,13 @@ def with_priors_in_use(
 
 
 def with_interval_columns(
-    applied: pl.LazyFrame, priors: PriorsInUse | None, level: float, costs: Costs
+    applied: pl.LazyFrame,
+    priors: PriorsInUse | None,
+    level: float,
+    costs: Costs,
+    further: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Applied thresholds, with `EFFECTS`, with posfrac, cost, and limits of all five quantities."""
+    """Applied thresholds, with `EFFECTS`, with posfrac, cost, and limits of all quantities."""
     t, f, p = pl.col("tpr"), pl.col("fpr"), pl.col("prior")
     known = pl.when(t.is_not_null() & f.is_not_null())
     values = applied.with_columns(
@@ -77,7 +93,7 @@ def with_interval_columns(
     )
     belief = priors if isinstance(priors, Belief) else None
     schema = values.collect_schema()
-    added = dict.fromkeys(LIMIT_COLUMNS, pl.Float64)
+    added = dict.fromkeys((*LIMIT_COLUMNS, *limit_columns(further)), pl.Float64)
     note = (
         pl.when(TOO_FEW)
         .then(pl.lit(f"{FEW_CLUSTERS}: no interval"))
@@ -85,12 +101,17 @@ def with_interval_columns(
         .then(pl.lit(NO_PRIOR_LIMITS))
     )
     return values.map_batches(
-        lambda frame: _with_limits(frame, belief, level, costs), schema={**schema, **added}
+        lambda frame: _with_limits(frame, belief, level, costs, further),
+        schema={**schema, **added},
     ).with_columns(pl.concat_str("note", note, separator="; ", ignore_nulls=True).replace("", None))
 
 
 def _with_limits(
-    frame: pl.DataFrame, belief: Belief | None, level: float, costs: Costs
+    frame: pl.DataFrame,
+    belief: Belief | None,
+    level: float,
+    costs: Costs,
+    further: Sequence[str],
 ) -> pl.DataFrame:
     """Limits of distinct rows, which many keys and priors may share."""
     given = [*COUNTS, "positives", "negatives", *EFFECTS, "prior", *PRIOR_LIMITS, METHOD]
@@ -100,8 +121,9 @@ def _with_limits(
     distinct = frame.filter(valid).select(given).unique(maintain_order=True)
     kinds = [NO_LIMITS, ~NO_LIMITS & IS_EM, ~NO_LIMITS & ~IS_EM]
     parts = [part for kind in kinds for part in distinct.filter(kind).iter_slices(CHUNK)]
-    known = [_limits(part, _priors(part, belief, level), level, costs) for part in parts]
-    empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(LIMIT_COLUMNS, pl.Float64)})
+    known = [_limits(part, _priors(part, belief, level), level, costs, further) for part in parts]
+    columns = (*LIMIT_COLUMNS, *limit_columns(further))
+    empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(columns, pl.Float64)})
     ends = pl.concat([empty, *known])
     return join_on(frame, ends, given, "left", order="left")
 
@@ -120,7 +142,11 @@ def _priors(part: pl.DataFrame, belief: Belief | None, level: float) -> list[Pri
 
 
 def _limits(
-    part: pl.DataFrame, priors: Sequence[PriorInUse], level: float, costs: Costs
+    part: pl.DataFrame,
+    priors: Sequence[PriorInUse],
+    level: float,
+    costs: Costs,
+    further: Sequence[str],
 ) -> pl.DataFrame:
     of_pos, of_neg = EFFECTS
     # As many independent cases as say as much.
@@ -134,10 +160,20 @@ def _limits(
     )
     calls = Calls(tp_least, tp_most, positives), Calls(fp_least, fp_most, negatives)
     columns = {}
-    for quantity in QUANTITIES:
-        pairs = [limits(quantity, *calls, prior, level, costs) for prior in priors]
-        columns[f"{quantity}_lower"] = np.min([low for low, _ in pairs], axis=0)
-        columns[f"{quantity}_upper"] = np.max([high for _, high in pairs], axis=0)
+    found: list[tuple[str, Any]] = [
+        (one, [limits(one, *calls, prior, level, costs) for prior in priors]) for one in QUANTITIES
+    ]
+    found += [
+        (rate, [further_limits(rate, *calls, prior, level) for prior in priors]) for rate in further
+    ]
+    for name, pairs in found:
+        columns[f"{name}_lower"] = np.min([low for low, _ in pairs], axis=0)
+        columns[f"{name}_upper"] = np.max([high for _, high in pairs], axis=0)
     ends = part.with_columns(pl.Series(name, values) for name, values in columns.items())
-    at_prior = [name for name in LIMIT_COLUMNS if name.partition("_")[0] not in ("tpr", "fpr")]
+    at_prior = [
+        column
+        for name in (*QUANTITIES, *further)
+        if name not in WITHOUT_PRIOR
+        for column in limit_columns([name])
+    ]
     return ends.with_columns(pl.when(~UNSURE).then(name).alias(name) for name in at_prior)

@@ -22,17 +22,17 @@ from polaroc.base.columns import (
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
-from polaroc.curves.curve import curve as curve_of
+from polaroc.curves.curve import curves_of
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, select_rates, with_rates
-from polaroc.curves.whole import OF_CURVES, whole_curves
+from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, ROLES, Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
-from polaroc.predictions.takes_cases import frame_of_cases, refuse_roles
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
@@ -45,7 +45,13 @@ from polaroc.thresholds.constraints import (
     resolve_constraints,
 )
 from polaroc.thresholds.design_effects import with_effects
-from polaroc.thresholds.promises import LACK, PROMISED, check_promise, with_promises
+from polaroc.thresholds.promises import (
+    LACK,
+    PROMISED,
+    check_promise,
+    weights_promise_nothing,
+    with_promises,
+)
 from polaroc.thresholds.rules import (
     CONSTRAINED,
     OF_COSTS,
@@ -165,7 +171,7 @@ def operating_points(
     InvalidArgument, InvalidTable, InvalidPredictions
         For an unknown rule, or a target, constraint, cost or prior outside what is
         allowed; where the columns or rows of a curve are missing; with `confidence`, for
-        a `weight`, or for a curve of weights that are not whole numbers.
+        a `weight`, or for a curve of weights.
 
     Notes
     -----
@@ -201,14 +207,9 @@ def operating_points(
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
     cases = curve if isinstance(curve, Cases) else None
-    if cases is not None and confidence is not None:
-        taken = [role for role in ROLES if role != "weight"]
-        refuse_roles(cases, "operating_points(confidence=...)", taken)
-    curves = (
-        curve_of(replace(curve, cluster=(), subgroup=())).lazy()
-        if isinstance(curve, Cases)
-        else whole_curves(curve)
-    )
+    if cases is not None and cases.weight is not None and confidence is not None:
+        raise weights_promise_nothing("cases have weights")
+    curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
     for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):

@@ -147,16 +147,21 @@ def marked(
     )
 
 
+def weights_promise_nothing(found: str) -> InvalidPredictions:
+    """The error for sampling weights (`just promises --weights`)."""
+    return InvalidPredictions(
+        f"{found}, and a promise counts cases: where weights depend on scores it would be broken "
+        "in up to seven of ten samples.",
+        hint="leave confidence out; or name as count a column that says how many cases a row is.",
+    )
+
+
 def _sample(
     tp: Array, fp: Array, positives: float, negatives: float, effects: tuple[float, float]
 ) -> Sample:
-    whole = (tp == tp.round()).all() and (fp == fp.round()).all()
-    if not whole:
-        raise InvalidPredictions(
-            "weights are fractions: a promise counts cases, so that weights have to be whole.",
-            hint="leave confidence out, or give weights that say how many equal cases a row is.",
-        )
-    return Sample(tp.astype(int), fp.astype(int), int(positives), int(negatives), effects)
+    if not all(np.issubdtype(counts.dtype, np.integer) for counts in (tp, fp)):
+        raise weights_promise_nothing("the curve sums weights")
+    return Sample(tp, fp, int(positives), int(negatives), effects)
 
 
 def promised(

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from polaroc.base.lazy import np
-from polaroc.priors.in_use import PriorInUse
+from polaroc.priors.in_use import KnownPrior, OfNegatives, PriorInUse
 from polaroc.typing import Array
 
-Quantity: TypeAlias = Literal["tpr", "fpr", "precision", "posfrac", "cost"]
+Quantity: TypeAlias = Literal["tpr", "fpr", "precision", "posfrac", "cost", "f_measure"]
 QUANTITIES: tuple[Quantity, ...] = ("tpr", "fpr", "precision", "posfrac", "cost")
 # The trapezoid rule over normal scores of step ½ is exact to 1e-7 for functions that rise over
 # half a standard deviation or more.
@@ -26,6 +26,11 @@ class Calls:
     least: Array
     most: Array
     total: Array
+
+    @property
+    def negative(self) -> "Calls":
+        """The cases that are called negative."""
+        return Calls(self.total - self.most, self.total - self.least, self.total)
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,55 @@ def limits(
     return ends[0], ends[1]
 
 
-DIRECTIONS = {"precision": (True, False), "posfrac": (True, True), "cost": (False, True)}
+DIRECTIONS = {
+    "precision": (True, False), "posfrac": (True, True), "cost": (False, True),
+    "f_measure": (True, False),
+}  # fmt: skip
+
+
+def further_limits(
+    rate: str, positives: Calls, negatives: Calls, prior: PriorInUse, level: float
+) -> tuple[Array, Array]:
+    """Limits as of `limits` of one of `FURTHER`, each a rising or falling function of a quantity.
+
+    The negative predictive value is the precision of calling negative. A likelihood ratio is the
+    odds of a precision at equal priors, as informedness is of a cost there.
+    """
+    even = KnownPrior(np.full(len(positives.total), 0.5))
+
+    def of(quantity: Quantity, at: PriorInUse = prior) -> tuple[Array, Array]:
+        return limits(quantity, positives, negatives, at, level, Costs())
+
+    def of_called_negative(at: PriorInUse) -> tuple[Array, Array]:
+        others = negatives.negative, positives.negative
+        return limits("precision", *others, OfNegatives(at), level, Costs())
+
+    if rate in ("specificity", "fnr"):
+        low, high = of("fpr" if rate == "specificity" else "tpr")
+        return 1 - high, 1 - low
+    if rate == "accuracy":
+        low, high = of("cost")
+        return 1 - high, 1 - low
+    if rate == "informedness":
+        low, high = of("cost", even)
+        return 1 - 2 * high, 1 - 2 * low
+    if rate == "npv":
+        return of_called_negative(prior)
+    if rate in ("likelihood_ratio_positive", "likelihood_ratio_negative"):
+        is_positive = rate == "likelihood_ratio_positive"
+        low, high = of("precision", even) if is_positive else of_called_negative(even)
+        with np.errstate(divide="ignore"):
+            return (
+                (low / (1 - low), high / (1 - high)) if is_positive else (1 / high - 1, 1 / low - 1)
+            )
+    return of("cost" if rate == "error" else "f_measure")
+
+
+# Rates that have limits, beside the quantities above.
+FURTHER = (
+    "specificity", "fnr", "npv", "likelihood_ratio_positive", "likelihood_ratio_negative",
+    "f_measure", "accuracy", "error", "informedness",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -135,6 +188,10 @@ class Meld:
         """The quantity at rates and a prior."""
         if self.quantity == "precision":
             return _precision(t, f, p)
+        if self.quantity == "f_measure":
+            # Where t and f are 0, F is 0, too.
+            share: Array = 2 * p * t / (p * t + (1 - p) * f + p)
+            return share
         alarms: Array = p * t + (1 - p) * f
         cost: Array = self.costs.fn * p * (1 - t) + self.costs.fp * (1 - p) * f
         return alarms if self.quantity == "posfrac" else cost
@@ -196,6 +253,13 @@ class Meld:
                 moves = [sd_t / t, sd_f / f, sd_p / (p * (1 - p))]
             elif self.quantity == "posfrac":
                 moves = [p * sd_t, (1 - p) * sd_f, sd_p * abs(t - f)]
+            elif self.quantity == "f_measure":
+                called = p * t + (1 - p) * f + p
+                moves = [
+                    p * (p + (1 - p) * f) * sd_t,
+                    p * t * (1 - p) * sd_f,
+                    t * f * sd_p,
+                ] / called**2
             else:
                 fn, fp = self.costs.fn, self.costs.fp
                 moves = [fn * p * sd_t, fp * (1 - p) * sd_f, sd_p * abs(fn * (1 - t) - fp * f)]
@@ -219,6 +283,8 @@ class Meld:
             return self.t.below(at)
         if self.quantity == "posfrac":
             return self.t.below((q - (1 - p) * f) / p)
+        if self.quantity == "f_measure":
+            return self.t.below(q * ((1 - p) * f + p) / (p * (2 - q)))
         at = 1 - (q - self.costs.fp * (1 - p) * f) / (self.costs.fn * p)
         return 1 - self.t.below(at)
 
@@ -228,12 +294,21 @@ class Meld:
             return 1 - self.f.below(at)
         if self.quantity == "posfrac":
             return self.f.below((q - p * t) / (1 - p))
+        if self.quantity == "f_measure":
+            at = np.nan_to_num(p * (2 * t / q - t - 1) / (1 - p), nan=0.0, posinf=2.0)
+            return 1 - self.f.below(at)
         return self.f.below((q - self.costs.fn * p * (1 - t)) / (self.costs.fp * (1 - p)))
 
     def _by_p(self, q: Array, t: Array, f: Array) -> Array:
         if self.quantity == "precision":
             at = q * f / (q * f + (1 - q) * t)
             return self.prior.below(np.nan_to_num(at, nan=1.0))
+        if self.quantity == "f_measure":
+            # It rises with the prior: p(2t − q(1 + t − f)) ≤ qf.
+            slope = 2 * t - q * (1 + t - f)
+            return np.where(
+                slope > 0, self.prior.below(np.nan_to_num(q * f / slope, posinf=1.0)), 1.0
+            )
         # Linear in the prior, from `start` at 0 to `end` at 1.
         start, end = (
             (f, t) if self.quantity == "posfrac" else (self.costs.fp * f, self.costs.fn * (1 - t))

@@ -58,7 +58,6 @@ class BootstrapSpec:
     level: float
     draws: int = 2000
     seed: int = 0
-    counted: bool = True  # whether weights have to be counts of equal cases
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
@@ -151,8 +150,7 @@ def bootstrap(
         ).measures
         for backend in (POLARS, ARRAYS)
     )
-    of_curve = described is None
-    spec = BootstrapSpec(selected, in_arrays, method, level, draws, seed, counted=of_curve)
+    spec = BootstrapSpec(selected, in_arrays, method, level, draws, seed)
     if not isinstance(cases, Cases):
         # Cache: measures and draws must come from the same rows.
         table = whole_curves(cases)
@@ -180,7 +178,7 @@ def resampled(
     `source` are the curves, or cases with a column `CLUSTER`.
     """
     made = partial(_limits, keys=keys, spec=spec)
-    return beside(measured, source, keys, made, spec.level, counted=spec.counted)
+    return beside(measured, source, keys, made, spec.level)
 
 
 def _limits(source: pl.DataFrame, keys: Sequence[str], spec: BootstrapSpec) -> pl.DataFrame:
@@ -210,7 +208,7 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
     weight = WEIGHT if WEIGHT in part.columns else None
     roc = curve(keyed(part, truth=TRUTH, score=SCORE, weight=weight)) if clustered else part
     cases = _cases_of_classes(part, roc)
-    note, has_none = _no_interval_note(roc, cases, counted=spec.counted)
+    note, has_none = _no_interval_note(cases, counted=clustered or roc.schema["pos"].is_integer())
     is_area = [measure.is_area for measure, _ in measures_by_row(spec.measures)]
     if has_none:
         return [(None, None, None, note)] * len(is_area)
@@ -265,18 +263,14 @@ def _cases_of_classes(part: pl.DataFrame, roc: pl.DataFrame) -> tuple[float, flo
     return positives, weighing.height - positives
 
 
-def _no_interval_note(
-    roc: pl.DataFrame, cases: tuple[float, float], *, counted: bool
-) -> tuple[str | None, bool]:
+def _no_interval_note(cases: tuple[float, float], *, counted: bool) -> tuple[str | None, bool]:
     """A note on why a curve has no interval, None if it has one already; whether it has none."""
     if not all(cases):
         return None, True
     for total, name in zip(cases, ("positive", "negative"), strict=True):
         if total <= 1:
             return f"one {name}: no interval", True
-    whole = [(pl.col(name) == pl.col(name).floor()).fill_null(False) for name in ("pos", "neg")]
-    counts = not counted or roc.select(pl.all_horizontal(whole).all()).item()
-    return (None, False) if counts else (NOT_COUNTS, True)
+    return (None, False) if counted else (NOT_COUNTS, True)
 
 
 def limits_of_draws(

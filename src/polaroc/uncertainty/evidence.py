@@ -24,6 +24,8 @@ NOTHING = "Nothing says how sure this is: {}."
 TRAINED_ANEW = "models trained anew on other samples of this size"
 # Standard errors below are rounding, as are differences below `ROUNDING`; measures are of order 1.
 NO_ERROR = 1e-13
+# Clusters of the rarer class below which limits were not simulated (`just dependent-cases`).
+FEWEST_CLUSTERS = 5
 # Test sets as large as training sets: the most that is usual.
 MAX_RATIO = 1.0
 # Variances of a difference below this share of those of both models come from the differences.
@@ -163,6 +165,13 @@ class Evidence:
         places = np.arange(found.shape[-1])
         found[:, places, places] = 1.0
         return np.asarray(found)
+
+    @property
+    def why_no_limits(self) -> str:
+        """The doubts of an evidence that knows nothing, for a note."""
+        start, end = NOTHING.split("{}")
+        reasons = (doubt.removeprefix(start).removesuffix(end) for doubt in self.doubts)
+        return f"{'; '.join(reasons)}: no interval"
 
     def limits(self, level: float) -> tuple["Array", "Array"]:
         """The lower and upper limits of the estimates, measures × models."""

@@ -11,10 +11,9 @@ from polaroc.base.backend import POLARS
 from polaroc.base.checks import check_share
 from polaroc.base.columns import curve_keys
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, FRACTIONAL, PLACE, ROW
+from polaroc.base.private_columns import CLUSTER, PLACE, ROW
 from polaroc.curves.curve import in_order
 from polaroc.curves.ranking import CellArrays, RankedCells, ScoredCells
-from polaroc.curves.segments import CELLS
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
@@ -59,17 +58,15 @@ def intervals(
     """The measures of each curve with standard errors and confidence intervals.
 
     The intervals are for the sampling error of the test set, for a fitted model:
-    cases are taken as independent, weights as counts of equal cases, class totals
-    and priors as fixed (``"observed"`` too, at its value). Dependent cases, such as
-    those of one patient, need `evaluate` or `bootstrap` with `cluster`, and sampling
-    weights need them with `weight`; those that are whole numbers cannot be
-    distinguished from counts here.
+    cases are taken as independent, class totals and priors as fixed (``"observed"``
+    too, at its value). Dependent cases, such as those of one patient, need `evaluate` or
+    `bootstrap` with `cluster`, and sampling weights need them with `weight`: a curve has
+    only their sums.
 
     Parameters
     ----------
     curve
-        The result of `curve`; weights, if any, are taken as counts of cases, which
-        `note` says.
+        The result of `curve`; one of weights has no limits, which `note` says.
     priors, over, interpolation, measures, score_prior
         As in `evaluate`; interpolation ``"hull"`` has no interval.
     method
@@ -87,7 +84,7 @@ def intervals(
     Frame of the kind given
         Tidy measures as from `evaluate`, with `lower`, `upper`, `level` and `std_error`,
         Float64, after `estimate`. Limits are null with one positive or one
-        negative, with weights that are not whole numbers, and where all cases
+        negative, of a curve of weights, and where all cases
         have the same influence; `note` says so. For areas of exactly 1, of a
         perfect score, `lower` is a bound from the numbers of cases alone.
 
@@ -120,7 +117,7 @@ def intervals(
     than the greatest loss of the class). Where `score_prior` is ``"observed"``, the error of
     that prior is in them. The losses after calibration by the hull, "calibration_loss" and
     "refinement_loss", have no interval: they are biased by the hull, and the former is
-    irregular at 0.
+    irregular at 0. Of cases `evaluate` has limits of "refinement_loss", as those of `h_measure`.
 
     Examples
     --------
@@ -140,11 +137,9 @@ def intervals(
         ).measures
         for backend in (POLARS, ARRAYS)
     ]
-    counts = (CELLS.pos, CELLS.neg, CELLS.fp)
-    fractional = pl.any_horizontal(count != count.floor() for count in counts).alias(FRACTIONAL)
     # Cache: measures and limits must come from the same rows.
-    curves = in_order(curve.with_columns(fractional), keys).cache()
-    measured = measures_of_curves(curves.drop(FRACTIONAL), selected[0])
+    curves = in_order(curve, keys).cache()
+    measured = measures_of_curves(curves, selected[0])
     return with_limits(measured, curves, keys, selected[1], method, level)
 
 
@@ -160,15 +155,13 @@ def with_limits(
 ) -> pl.LazyFrame:
     """Tidy measures with limits.
 
-    `source` are their curves, with `FRACTIONAL` where they may not be of counts, or their cases,
-    with a column `CLUSTER`, which may be `sampled` with weights; the measures are written for
-    `ARRAYS`.
+    `source` are their curves, or their cases with a column `CLUSTER`, which may be `sampled` with
+    weights; the measures are written for `ARRAYS`.
     """
     made = partial(
         _limits, keys=keys, measures=measures, method=method, level=level, sampled=sampled
     )
-    may_be_weights = FRACTIONAL in source.collect_schema()
-    return beside(measured, source, keys, made, level, counted=may_be_weights)
+    return beside(measured, source, keys, made, level)
 
 
 def _limits(
@@ -198,11 +191,8 @@ def _limits(
         of_keys = source.select(pl.col(TOTALS).cast(pl.Float64).fill_null(0))[firsts]
         totals = {name: of_keys[name].to_numpy() for name in TOTALS}
         units = cases_as_units(**totals)
-    counted = np.ones(len(firsts), bool)
-    if FRACTIONAL in source.columns and firsts.size:
-        whole = ~source[FRACTIONAL].fill_null(False).to_numpy()
-        counted = np.logical_and.reduceat(whole, firsts)
-    sureness = Sureness(method, level, counted, units)
+    counted = clustered or source.schema["positives"].is_integer()
+    sureness = Sureness(method, level, np.full(len(firsts), counted), units)
     rows = limits_of_cells(areas, cells, totals, measures, sureness)
     placed = columns_of_limits(rows, np.arange(len(firsts))).with_columns(
         pl.Series(PLACE, np.tile(np.arange(len(rows)), len(firsts)))

@@ -12,17 +12,17 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import LIMITS_NOTE, PLACE
 from polaroc.base.statistics import ROUNDING, normal, student
 from polaroc.measures.spec import Measure, measures_by_row, values_by_row
-from polaroc.predictions.dependence import with_note
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
+from polaroc.uncertainty.evidence import FEWEST_CLUSTERS
 from polaroc.uncertainty.spread import Spread
 from polaroc.uncertainty.units import NO_VARIANCE, Units
 
 PERFECT = "perfect score: lower limit from the numbers of cases"
 NOT_COUNTS = "weights are not counts of cases: no interval"
 NO_DERIVATIVE = "no derivative here: no interval"
-TAKEN_FOR_COUNTS = "weights taken for counts of cases"
 COLUMNS = {**dict.fromkeys(INTERVAL, pl.Float64()), LIMITS_NOTE: pl.String()}
+FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters have {{}}: no interval"
 NO_SPREAD = "no spread among the cases: no interval"
 
 
@@ -70,18 +70,20 @@ class Sureness:
         return known.to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def error(self, variances: "Array") -> "Array":
-        """The standard error; NaN without two units of each class, zero for a rounding error."""
+        """The standard error; NaN where units are too few, zero for a rounding error."""
         large = np.where(variances > NO_VARIANCE, variances, 0 * variances)
         return np.where(self.units.enough & self.counted, np.sqrt(large), np.nan)
 
     def note(self, error: "Array", missing: "Array") -> "Array":
         """Why there are no limits where they are `missing`."""
         units = self.units
-        unit = "one cluster has {}s" if units.clusterings else "one {}"
+        in_clusters = units.least > 2
         reasons = [
             (~self.counted, NOT_COUNTS),
-            (units.positives <= 1, f"{unit.format('positive')}: no standard error"),
-            (units.negatives <= 1, f"{unit.format('negative')}: no standard error"),
+            (in_clusters & (units.positives < units.least), FEW_CLUSTERS.format("positives")),
+            (in_clusters & (units.negatives < units.least), FEW_CLUSTERS.format("negatives")),
+            (units.positives <= 1, "one positive: no standard error"),
+            (units.negatives <= 1, "one negative: no standard error"),
             (np.isnan(error), NO_DERIVATIVE),
             (np.ones(len(error), bool), NO_SPREAD),
         ]
@@ -202,13 +204,10 @@ def beside(
     keys: Sequence[str],
     limits_of: Callable[[pl.DataFrame], pl.DataFrame],
     level: float,
-    *,
-    counted: bool = True,
 ) -> pl.LazyFrame:
     """Tidy measures with the limits that a function makes of the rows of `source`, by key.
 
-    It gives the keys, the `PLACE` of a row in its key, limits, and a `LIMITS_NOTE`. Weights are
-    taken for counts of cases where they are `counted`.
+    It gives the keys, the `PLACE` of a row in its key, limits, and a `LIMITS_NOTE`.
     """
     input_schema = source.collect_schema()
     schema = {key: input_schema[key] for key in keys} | {PLACE: pl.Int64(), **COLUMNS}
@@ -216,21 +215,15 @@ def beside(
     made = source.map_batches(lambda frame: limits_of(frame).select(columns), schema=schema)
     place = within(pl.int_range(pl.len(), dtype=pl.Int64), keys).alias(PLACE)
     joined = join_on(measured.with_columns(place), made, [*keys, PLACE], "left", order="left")
-    return merged(joined, keys, level, counted=counted)
+    return merged(joined, keys, level)
 
 
-def merged(
-    rows: pl.LazyFrame, keys: Sequence[str], level: float, *, counted: bool = True
-) -> pl.LazyFrame:
+def merged(rows: pl.LazyFrame, keys: Sequence[str], level: float) -> pl.LazyFrame:
     """Tidy measures from rows that have limits at a level and a `LIMITS_NOTE` too."""
     # Limits are made of valid rows, also where a key has invalid ones.
     limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
     own = pl.when(pl.col("estimate").is_not_null()).then(LIMITS_NOTE)
     notes = pl.concat_str("note", own, separator="; ", ignore_nulls=True)
-    schema = rows.collect_schema()
-    ranged = [OVER] if OVER in schema else []
+    ranged = [OVER] if OVER in rows.collect_schema() else []
     noted = rows.with_columns(limits, notes.replace("", None).alias("note"))
-    chosen = with_level(noted.select(*keys, *WITH_INTERVAL, *ranged), level)
-    if not (counted and schema["positives"].is_float()):
-        return chosen
-    return with_note(chosen, TAKEN_FOR_COUNTS, pl.col("lower").is_not_null())
+    return with_level(noted.select(*keys, *WITH_INTERVAL, *ranged), level)

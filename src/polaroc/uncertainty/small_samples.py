@@ -9,7 +9,11 @@ from polaroc.base.arrays import value_of
 from polaroc.base.lazy import np
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
+from polaroc.typing import Array
 from polaroc.uncertainty.evidence import Evidence, Moved, crossed, quantile
+from polaroc.uncertainty.influence import of_cases
+from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.unseen_positive import least_with_unseen
 
 # How many cases with the largest influence seen are added to each class, by measure.
 PSEUDO = {"auc": 1}
@@ -23,29 +27,47 @@ MIN_CASES = 20
 # bias may be beside the standard error where they are more frequent.
 MAX_ENRICHED = 2.5
 MAX_BIAS = 0.15
+# How large it may be where limits are widened by so many times what half the negatives change, in
+# the mean over so many divisions into halves.
+MAX_WIDENED, TIMES_CHANGE, DIVISIONS = 0.6, 3.0, 8
 ROOM = 1e-9
 # The largest rate of passes and of fails at the margin, of which each may be 0.025.
 LARGEST_RATES = {"auc": 0.03, "auprec": 0.03, "iauprec": 0.03}
 
 
 def difference_limits(
-    evidence: Evidence, pair: tuple[int, int], level: float, measure: str
+    evidence: Evidence,
+    pair: tuple[int, int],
+    level: float,
+    measure: str,
+    copies: float = 1.0,
+    *,
+    bias: float = 0.0,
 ) -> tuple[float, float]:
     """The lower and the upper limit of the first of a pair of models minus the second.
 
     Student's t with one degree of freedom less than the rarer class has cases, and the variance
     of the influence of the cases and of a few more in each class that have the largest influence
-    seen. Of an area also Student's t on the scale of `_log_odds`: the wider limits count.
+    seen. Of an area also Student's t on the scale of `_log_odds`, of the AUC also the likelihood
+    with a positive that is not seen: the widest limits count. `copies` is as if there were so many
+    times the cases; limits are `bias` wider to both sides.
     """
     assert evidence.moved is not None
     own, other = (float(evidence.estimates[0, place]) for place in pair)
-    reach = float(quantile(level, min(min(evidence.moved.counts) - 1, evidence.freedom)))
-    width = reach * _std_error(evidence.moved, pair, measure)
+    freedom = min(min(evidence.moved.counts) * copies - 1, evidence.freedom * copies)
+    reach = float(quantile(level, freedom))
+    width = reach * _std_error(evidence.moved, pair, measure, copies)
     lower, upper = own - other - width, own - other + width
+    turned = (pair[1], pair[0])
     if measure in AREAS:
+        reach /= sqrt(copies)
         lower = min(lower, _least_on_log_odds(evidence, pair, reach))
-        upper = max(upper, -_least_on_log_odds(evidence, (pair[1], pair[0]), reach))
-    return lower, upper
+        upper = max(upper, -_least_on_log_odds(evidence, turned, reach))
+    if measure == "auc":
+        lower = min(lower, least_with_unseen(evidence, pair, level, copies))
+        upper = max(upper, -least_with_unseen(evidence, turned, level, copies))
+    wider = bias / sqrt(copies)
+    return lower - wider, upper + wider
 
 
 def why_no_promise(
@@ -68,11 +90,7 @@ def why_no_promise(
     few = min(positives, negatives) if few is None else few
     if few < MIN_CASES:
         return f"a class has {few} {units}, {MIN_CASES} are needed"
-    if measure.bias_skew is None:
-        return None
-    counts = {"positives": np.array(positives), "negatives": np.array(negatives)}
-    skew = float(value_of(measure.bias_skew, counts))
-    needed = skew * min(positives / MAX_ENRICHED, positives**0.5 / MAX_BIAS)
+    needed = _negatives_needed(measure, positives, negatives, MAX_WIDENED)
     if needed <= negatives:
         return None
     step = 10 ** max(0, int(log10(needed)) - 1)
@@ -82,16 +100,63 @@ def why_no_promise(
     )
 
 
-def _std_error(moved: Moved, pair: tuple[int, int], measure: str) -> float:
+def _negatives_needed(measure: Measure, positives: int, negatives: int, most: float) -> float:
+    """So many that the bias is small beside the standard error, as `most` says."""
+    if measure.bias_skew is None:
+        return 0.0
+    counts = {"positives": np.array(positives), "negatives": np.array(negatives)}
+    skew = float(value_of(measure.bias_skew, counts))
+    return skew * min(positives / MAX_ENRICHED, sqrt(positives) / most)
+
+
+def bias_of_few_negatives(cases: ScoredCases, measure: Measure, pair: tuple[int, int]) -> float:
+    """How far the difference of two models may be off for want of negatives; 0 where they are many.
+
+    An area is too large by the order of λ/N. With half the negatives it is about twice as much, so
+    that what halves change tells the bias.
+    """
+    if _negatives_needed(measure, *cases.of_class, MAX_BIAS) <= cases.of_class[1]:
+        return 0.0
+    own = [[*cases.by_model][place] for place in pair]
+    truth = own[0][1]
+    # In an order that does not depend on that of the rows.
+    negatives = np.flatnonzero(~truth)
+    negatives = negatives[np.lexsort([score[negatives] for score, _, _ in own])]
+    units = negatives if cases.clusters is None else cases.clusters[0][0][negatives]
+    _, first, number = np.unique(units, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))[number]
+    rng, changes = np.random.default_rng(0), []
+    for _ in range(DIVISIONS):
+        is_first = (rng.permutation(len(first)) < len(first) / 2)[rank]
+        for half in (is_first, ~is_first):
+            kept = truth.copy()
+            kept[negatives[half]] = True
+            changes.append(_difference(own, measure, kept))
+    return TIMES_CHANGE * abs(sum(changes) / len(changes) - _difference(own, measure))
+
+
+def _difference(
+    models: "list[tuple[Array, Array, Array | None]]", measure: Measure, kept: "Array | None" = None
+) -> float:
+    """The measure of the first of two models minus that of the second, of some of the cases."""
+    some = slice(None) if kept is None else kept
+    first, second = (
+        float(of_cases(score[some], truth[some], [measure], None if w is None else w[some])[0][0])
+        for score, truth, w in models
+    )
+    return first - second
+
+
+def _std_error(moved: Moved, pair: tuple[int, int], measure: str, copies: float) -> float:
     """The standard error of the difference, with pseudo-cases of the largest influence."""
     least = MIN_INFLUENCE if measure in AREAS else 0.0
     pseudo = PSEUDO.get(measure, MAX_PSEUDO)
     apart = moved.apart(*pair)
-    total = float(moved.variance(apart))
+    total = float(moved.variance(apart)) / copies
     for place, count in enumerate(moved.counts):
         # Of crossed clusterings the one whose units move more.
         largest = max(float(abs(own).max()) for own in apart[place :: len(moved.counts)])
-        total += pseudo * max(largest, least / count) ** 2
+        total += pseudo * (max(largest, least / count) / copies) ** 2
     return sqrt(total)
 
 

@@ -13,7 +13,14 @@ from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import FITTED, NOTHING, UNRELATED, Evidence, Moved
+from polaroc.uncertainty.evidence import (
+    FEWEST_CLUSTERS,
+    FITTED,
+    NOTHING,
+    UNRELATED,
+    Evidence,
+    Moved,
+)
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 
@@ -21,7 +28,7 @@ from polaroc.uncertainty.scored_cases import ScoredCases
 MANY = 20_000
 INDEPENDENT = "which must be independent"
 CLUSTERS = "whose clusters must be independent"
-TOO_FEW = "a class has fewer than two {}"
+TOO_FEW = "a class has fewer than {} {}"
 UNKNOWN = "the measure is not known of every model"
 SAME_SCORE = "each model gives all cases the same score, which does not tell the classes apart"
 PERFECT = (
@@ -37,8 +44,8 @@ ALL_ALIKE = (
 def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
     """Evidence on measures of fitted models, from the influences of the cases.
 
-    Its covariance is NaN where a class has fewer than two cases or clusters, its estimates where
-    a class has none. For the AUC it is that of DeLong, DeLong and Clarke-Pearson (1988), with
+    Its covariance is NaN where a class has fewer than two cases or five clusters, its estimates
+    where a class has none. For the AUC it is that of DeLong, DeLong and Clarke-Pearson (1988), with
     clusters that of Obuchowski (1997).
     """
 
@@ -131,7 +138,8 @@ def of_influences(
             covariance[:, place, place] = group.covariance()[:, 0, 0]
     fewest = min(min(group.counts) for group in groups)
     of = "cases" if cases.clusters is None else "clusters"
-    if fewest < 2:
+    least = FEWEST_CLUSTERS if _share_clusters(cases) else 2
+    if fewest < least:
         covariance *= np.nan
     evidence = Evidence(
         cases.models,
@@ -140,16 +148,22 @@ def of_influences(
         inf if cases.clusters is None and cases.weights is None else fewest - 1.0,
         f"{about}, {INDEPENDENT if cases.clusters is None else CLUSTERS}",
         () if cases.paired else (UNRELATED,),
-        groups[0] if cases.paired and fewest > 1 else None,
+        groups[0] if cases.paired and fewest >= least else None,
         is_bound=not cases.paired,
     )
     if evidence.is_known:
         return evidence
-    if fewest < 2:
-        alike = TOO_FEW.format(of)
+    if fewest < least:
+        alike = TOO_FEW.format("two" if least == 2 else least, of)
     elif np.isnan(covariance).any():
         alike = UNKNOWN
     return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)
+
+
+def _share_clusters(cases: ScoredCases) -> bool:
+    """Whether cases share a cluster; clusters of one case each are cases."""
+    numbers = cases.clusters or []
+    return any(np.bincount(own).max(initial=0) > 1 for of_model in numbers for own in of_model)
 
 
 def moved_by_units(

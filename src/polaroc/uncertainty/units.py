@@ -18,7 +18,7 @@ from polaroc.measures.gradients import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import SPARSE, ClusteredCases, groups
-from polaroc.uncertainty.evidence import crossed
+from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, crossed
 from polaroc.uncertainty.influence import SegmentInfluence, losses_of
 
 # Smaller variances are rounding error, since measures are of order 1.
@@ -77,6 +77,12 @@ class Block:
             for own in (*have, np.ones(len(self.key_of_group), bool))
         ]
         return np.stack([*alone, alone[0] + alone[1]]) + np.stack(groups_)
+
+    @property
+    def has_shared(self) -> "Array":
+        """Whether cases of each key share a cluster."""
+        has_shared: Array = np.bincount(self.key_of_group, minlength=self.size) > 0
+        return has_shared
 
     def placed(self, place: "Array", positives: int, key: "Array", totals: "Array") -> "Placed":
         """The cases at places: so many of positives come first, each of which has a key.
@@ -208,11 +214,14 @@ class Clustering(NamedTuple):
         equal ones as say as much, and all clusters.
     of_prior
         The variance of the log-odds of the observed prior of each key.
+    has_shared
+        Whether cases of each key share a cluster.
     """
 
     blocks: list[Block]
     numbers: "Array"
     of_prior: "Array"
+    has_shared: "Array"
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +235,8 @@ class Units:
         those of the one with fewer.
     of_prior
         The variance of the log-odds of the observed prior of each key.
+    least
+        How many units of each class a key needs for limits.
     clusterings
         None of cases; of two that cross each other also that by both at once.
     """
@@ -233,12 +244,13 @@ class Units:
     positives: "Array"
     negatives: "Array"
     of_prior: "Array"
+    least: "Array"
     clusterings: Sequence[Clustering] = ()
 
     @property
     def enough(self) -> "Array":
-        """Whether a key has two units of each class."""
-        enough: Array = np.minimum(self.positives, self.negatives) > 1
+        """Whether a key has as many units of each class as limits need."""
+        enough: Array = np.minimum(self.positives, self.negatives) >= self.least
         return enough
 
     def variances(
@@ -320,14 +332,18 @@ def _between(own: "Sequence[Array]", numbers: "Array", moments: "Array") -> "Arr
 def cases_as_units(positives: "Array", negatives: "Array") -> Units:
     """Cases that are independent."""
     with np.errstate(all="ignore"):
-        return Units(positives, negatives, 1 / positives + 1 / negatives)
+        least = np.full(len(positives), 2)
+        return Units(positives, negatives, 1 / positives + 1 / negatives, least)
 
 
 def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units:
     """Clusters that are independent; where they are `weighted`, as many equal ones."""
     found = [_clustering(cases, own, weighted=weighted) for own in cases.clusters]
     fewest = np.min([one.numbers for one in found], axis=0)
-    return Units(fewest[0], fewest[1], crossed([one.of_prior for one in found]), found)
+    # Clusters of one case each are cases.
+    has_shared = np.any([one.has_shared for one in found], axis=0)
+    least = np.where(has_shared, FEWEST_CLUSTERS, 2)
+    return Units(fewest[0], fewest[1], crossed([one.of_prior for one in found]), least, found)
 
 
 def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> Clustering:
@@ -336,11 +352,11 @@ def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> C
     keys = [
         slice(int(own[0]), int(own[-1]) + 1) for own in groups(cases.areas.starts, np.arange(size))
     ]
-    numbers, of_prior = np.zeros((3, size)), np.zeros(size)
+    numbers, of_prior, has_shared = np.zeros((3, size)), np.zeros(size), np.zeros(size, bool)
 
     def block_of(own: slice) -> Block:
         block = _block(cases, cluster, own)
-        numbers[:, own] = block.numbers
+        numbers[:, own], has_shared[own] = block.numbers, block.has_shared
         with np.errstate(all="ignore"):
             whole = np.concatenate([cases.totals[name][own] for _, name in CLASSES])
             of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)))
@@ -351,7 +367,7 @@ def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> C
         blocks = list(pool.map(block_of, keys))
     if weighted:
         numbers[:2] = _equal_clusters(cases, cluster)
-    return Clustering(blocks, numbers, of_prior)
+    return Clustering(blocks, numbers, of_prior, has_shared)
 
 
 def _equal_clusters(cases: ClusteredCases, cluster: "Array") -> "Array":

@@ -39,8 +39,8 @@ def _spark_connect(address: str) -> Any:
     return ibis_library().pyspark.connect(spark_session(address))
 
 
-# Python never collects a session of Spark: this ends the threads that all sessions share and waits for
-# them, and where it happens within a call of another session they wait for that call, for ever.
+# Python never collects a session of Spark: this ends the threads that all sessions share and waits
+# for them, and where it happens within a call of another session they wait for that call, for ever.
 _SESSIONS: list[Any] = []
 
 

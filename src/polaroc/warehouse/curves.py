@@ -115,7 +115,7 @@ def to_curve_table(predictions: Predictions, summed: IbisTable) -> IbisTable:
 
 def with_rates(predictions: Predictions, rows: IbisTable) -> IbisTable:
     """The columns of a curve table with their types, and the rates."""
-    kind = "float64" if predictions.weighted else "int64"
+    kind = "float64" if predictions.sampled else "int64"
     columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in (*CELL_COUNTS, *TOTALS)}
     columns["tpr"] = to_ibis(share(column("tp"), column("positives"), IBIS))
     columns["fpr"] = to_ibis(share(column("fp"), column("negatives"), IBIS))

@@ -68,6 +68,7 @@ class Predictions:
     rows: IbisTable
     keys: list[str]
     weighted: bool
+    sampled: bool
     nulls: Nulls
     possible_errors: list[int]
     edges: tuple[float, ...] = ()
@@ -133,16 +134,17 @@ def read(cases: Cases[Any]) -> Predictions:
     if counted_by is not None:
         columns[WEIGHT], weight_errors = _weight(table, *cast(tuple[str, str], counted_by))
         errors = [*errors, *weight_errors]
+    weights = counted_by is not None, cases.weight is not None
     if not models:
         rows, possible = _rows(table, columns_of_scores[0], columns, errors)
-        return Predictions(rows, keys, counted_by is not None, nulls, possible)
+        return Predictions(rows, keys, *weights, nulls, possible)
     of_models = [
         _rows(table, column, {MODEL: ibis_library().literal(model)} | columns, errors)
         for model, column in models.items()
     ]
     rows = ibis_library().union(*(rows for rows, _ in of_models), distinct=False)
     possible = sorted({code for _, codes in of_models for code in codes})
-    return Predictions(rows, [MODEL, *keys], counted_by is not None, nulls, possible)
+    return Predictions(rows, [MODEL, *keys], *weights, nulls, possible)
 
 
 def _rows(

@@ -1,0 +1,129 @@
+"""How sure one is of a cost at the best thresholds, which are not known."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from polaroc.base.lazy import np
+from polaroc.typing import Array
+from polaroc.uncertainty.evidence import FITTED, quantile
+from polaroc.uncertainty.influence import CaseInfluence
+from polaroc.uncertainty.limits import NO_SPREAD
+from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.test_sets import ALL_ALIKE, of_influences
+
+# The costs of a positive and of a negative in a block of the hull, from the slopes Δf/Δt of blocks.
+Losses: TypeAlias = Callable[[Array], tuple[Array, Array]]
+FOLDS = 10
+# Of more, the cases that carry the cost at a prior are too few (`just applied-intervals hulls`).
+MAX_SKEW = 0.2
+TOO_FEW = "too few {} for this prior: no interval"
+
+
+class CostLimits(NamedTuple):
+    """A cost with its limits and standard error, NaN where there are none, and why."""
+
+    lower: float
+    upper: float
+    std_error: float
+    why: str | None = None
+
+
+def limits_of_least_cost(
+    cases: ScoredCases, losses: Losses, skews: Sequence[float], level: float
+) -> CostLimits:
+    """Limits of the mean cost of cases where each slope of the true curve has its best threshold.
+
+    On the cases that it is fitted to, the hull costs less than the best thresholds do, on other
+    cases it costs more. So the lower limit is that of the cost on the hull of all cases, and the
+    upper one that of the cost of folds on the hulls of the others. Each is Student's on the
+    logarithm of the cost, from the costs of single cases, as if thresholds were known.
+
+    Parameters
+    ----------
+    cases
+        Those of one model.
+    losses
+        What a positive and a negative cost in blocks of the hull, weighted to the prior.
+    skews
+        Those of the priors.
+    level
+        Nominal coverage.
+    """
+    ((score, truth, given),) = cases.by_model
+    weight = np.ones(score.size) if given is None else given
+    nothing = CostLimits(np.nan, np.nan, np.nan)
+    if truth.all() or not truth.any():
+        return nothing
+    fold = _folds(cases)
+    on_hull = _costs(score, truth, weight, np.zeros((1, score.size), bool), losses)
+    on_others = _costs(
+        score, truth, weight, np.array([fold == one for one in range(fold.max() + 1)]), losses
+    )
+    moved, means = [], np.zeros(2)
+    for own in (truth, ~truth):
+        costs = np.stack([on_hull[own], on_others[own]])
+        of_class = np.average(costs, axis=1, weights=weight[own])
+        means += of_class
+        moved.append(costs - of_class[:, None])
+    evidence = of_influences(cases, [CaseInfluence(means, *moved)], FITTED, ALL_ALIKE)
+    if evidence.moved is None:
+        return nothing._replace(why=evidence.why_no_limits)
+    positives, negatives = evidence.moved.counts
+    for count, name, most in (
+        (negatives, "negatives", max(skews)), (positives, "positives", 1 / min(skews))
+    ):  # fmt: skip
+        if most / count > MAX_SKEW:
+            return nothing._replace(why=TOO_FEW.format(name))
+    errors = np.sqrt(evidence.covariance[:, 0, 0])
+    if not (means.min() > 0 and errors.min() > 0):
+        return nothing._replace(why=NO_SPREAD)
+    reach = float(quantile(level, min(positives, negatives) - 1.0))
+    relative = errors / means
+    lower = means[0] * np.exp(-reach * relative[0])
+    upper = means.max() * np.exp(reach * relative.max())
+    return CostLimits(float(lower), float(upper), float(errors[0]))
+
+
+def _folds(cases: ScoredCases) -> "Array":
+    """A fold for each case, the same in any order of the rows; cases of a cluster share theirs."""
+    ((score, truth, _),) = cases.by_model
+    unit = np.arange(score.size) if cases.clusters is None else cases.clusters[0][0]
+    _, unit, size = np.unique(unit, return_inverse=True, return_counts=True)
+    positives = np.bincount(unit, truth)
+    has_positives = positives > 0
+    order = np.lexsort((positives, size, np.bincount(unit, score) / size, has_positives))
+    folds = max(2, min(FOLDS, int(has_positives.sum()), int((positives < size).sum())))
+    rng = np.random.default_rng(0)
+    fold = np.empty(size.size, int)
+    for own in (order[~has_positives[order]], order[has_positives[order]]):
+        fold[rng.permutation(own)] = np.arange(own.size) % folds
+    return fold[unit]
+
+
+def _costs(
+    score: "Array", truth: "Array", weight: "Array", parts: "Array", losses: Losses
+) -> "Array":
+    """The cost of each case of a part on the hull of all others; of an empty part, of all on it."""
+    costs = np.empty(score.size)
+    for part in parts:
+        judged = part if part.any() else ~part
+        starts, slopes = _hull(score[~part], truth[~part], weight[~part])
+        place = np.searchsorted(starts, score[judged], side="right") - 1
+        of_pos, of_neg = (own[place.clip(0)] for own in losses(slopes))
+        costs[judged] = np.where(truth[judged], of_pos, of_neg)
+    return costs
+
+
+def _hull(score: "Array", truth: "Array", weight: "Array") -> tuple["Array", "Array"]:
+    """The least score of each block of the hull, ascending, and its slope Δf/Δt."""
+    from scipy.optimize import isotonic_regression
+
+    levels, place = np.unique(score, return_inverse=True)
+    of_pos, total = np.bincount(place, weight * truth), np.bincount(place, weight)
+    found = isotonic_regression(of_pos / total, weights=total)
+    first = np.asarray(found.blocks[:-1])
+    share = np.clip(found.x[first], 0, 1)
+    # Of a class with one unit, hulls of others have none: then there are no limits.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = (1 - share) / share * (of_pos.sum() / (total - of_pos).sum())
+    return levels[first], slopes

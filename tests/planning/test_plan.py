@@ -72,10 +72,10 @@ def test_limits_are_as_narrow_as_said(measure):
         intervals="logit",
     )  # fmt: skip
     halves = (found["upper"] - found["lower"]) / 2
-    prior = {} if measure == "auc" else {"prior": 0.2}
+    prior = None if measure == "auc" else 0.2
     wanted = float(halves.median())
     planned = pr.plan(
-        auc=0.9, width=wanted, measure=measure, positives=50, negatives=200, **prior
+        auc=0.9, width=wanted, measure=measure, positives=50, negatives=200, prior=prior
     ).table
     assert planned["width"].item() == pytest.approx(halves.mean(), rel=0.05)
     assert_close(planned["chance"].item(), (halves <= wanted).mean(), 100)

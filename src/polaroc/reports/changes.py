@@ -44,12 +44,12 @@ def what_would_change(findings: Findings) -> tuple[str, ...]:
 def _twice_as_many(findings: Findings) -> list[str]:
     """What twice as many cases would change, where models were measured once."""
     row = findings.ranking.row(0, named=True)
-    known = row["lower"] is not None and row["upper"] is not None
-    if findings.folds > 1 or findings.by_cost or row[EXPECTED] is None or not known:
+    at, lower, upper = (row[name] for name in (EXPECTED, "lower", "upper"))
+    if findings.folds > 1 or findings.by_cost or at is None or lower is None or upper is None:
         return []
-    if not row["lower"] < row[EXPECTED] < row["upper"]:
+    if not lower < at < upper:
         return []
-    lower, upper = with_more_cases(row[EXPECTED], row["lower"], row["upper"], 2)
+    lower, upper = with_more_cases(at, lower, upper, 2)
     return [
         f"Twice as many cases would narrow the margin of error of the area to about {lower:.3f} "
         f"to {upper:.3f}, if it stays as it is: plan(...) says how many cases a wish needs."

@@ -182,7 +182,7 @@ def test_results_without_tables_have_their_level():
     assert [one.level for one in results] == [0.8, 0.95]
     assert results[0].upper - results[0].lower < results[1].upper - results[1].lower
     budgets = [
-        pr.label_budget(ONE, ONE, **NAMES, points=0.5, level=level)["labels"].sum()
+        pr.label_budget(ONE, ONE, **NAMES, points=0.5, width=0.2, level=level)["labels"].sum()
         for level in (0.5, 0.95)
     ]
     assert budgets[0] < budgets[1]

@@ -203,8 +203,9 @@ def test_compare(tmp_path, name, options, arguments):
 @tables
 @pytest.mark.parametrize(
     ("options", "arguments"),
-    [(RANGE, OVER), ([*RANGE, "--measure", "log_loss"], {**OVER, "measure": "log_loss"})],
-)
+    [(RANGE, OVER), ([*RANGE, "--measure", "log_loss"], {**OVER, "measure": "log_loss"}),
+     ([*RANGE, "--cost-fn", 10], {**OVER, "cost_fn": 10})],
+)  # fmt: skip
 def test_choose(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
     result = run("choose", table, roles, tmp_path, *options)

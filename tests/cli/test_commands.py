@@ -164,6 +164,7 @@ def test_check(tmp_path, name):
         (["--cost-fn", 5, *RANGE], {"cost_fn": 5, **OVER}),
         (["--constraint", "fpr=0.2", "--prior", 0.1],
          {"constraints": {"fpr": 0.2}, "priors": [0.1]}),
+        (["--alerts", 30, "--volume", 100, *RANGE], {"alerts": 30, "volume": 100, **OVER}),
     ],
 )  # fmt: skip
 def test_threshold(tmp_path, name, options, arguments):

@@ -131,10 +131,13 @@ def covered(found: pl.DataFrame) -> pl.DataFrame:
     ).sort("measure", "auc", "slope")  # fmt: skip
 
 
+SIZES = [*product((0.8, 0.9), (50, 200, 1000), (0.5, 0.1)), (0.8, 500, 0.03), (0.9, 500, 0.03)]
+
+
 def size(samples_each: int = 2000) -> pl.DataFrame:
     """How often the test rejects scores that are right, by how it was asked."""
     rows = []
-    for seed, (auc, cases, own) in enumerate(product((0.8, 0.9), (50, 200, 1000), (0.5, 0.1))):
+    for seed, (auc, cases, own) in enumerate(SIZES):
         rng = np.random.default_rng(seed)
         separation = SEPARATIONS[auc]
         count = min(samples_each, 1_000_000 // cases)

@@ -25,7 +25,7 @@ from polaroc.deployment.alarms import BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
 
 PRIOR, CHANGED, WAITED, SEED = 0.1, 30, 90, 31
 # The standard deviation between days, and whether those of the reference are named.
-JITTERS = ((0.0, False), (0.0, True), (0.05, True), (0.15, True))
+JITTERS = ((0.0, False), (0.0, True), (0.15, True))
 DAYS = np.arange(CHANGED + WAITED)
 KINDS = {
     LEFT_RANGE[:20]: "the prior", OTHER_SHIFT[:20]: "more than the prior",
@@ -48,11 +48,11 @@ class Change:
 
 CHANGES = (
     *(Change(f"prior × {by:g}, leaves the range", NARROW, by) for by in (1.5, 2, 4, 0.5)),
-    *(Change(f"prior × {by:g}, within the range", WIDE, by) for by in (1.5, 2, 4)),
-    *(Change(f"all scores {by:g} higher", WIDE, 1, by, by) for by in (0.1, 0.25, 0.5)),
+    *(Change(f"prior × {by:g}, within the range", WIDE, by) for by in (1.5, 4)),
+    *(Change(f"all scores {by:g} higher", WIDE, 1, by, by) for by in (0.25, 0.5)),
     *(Change(f"negatives {by:g} higher", WIDE, 1, 0, by) for by in (0.2, 0.4)),
-    *(Change(f"positives {by:g} lower", WIDE, 1, -by) for by in (0.5, 1)),
-    *(Change(f"scores {by:g} times as wide", WIDE, 1, 0, 0, by) for by in (1.1, 1.3)),
+    Change("positives 1 lower", WIDE, 1, -1),
+    Change("scores 1.3 times as wide", WIDE, 1, 0, 0, 1.3),
 )
 
 

@@ -243,6 +243,32 @@ def test_gate(tmp_path, name, options, arguments):
     assert_as_in_python(result, lambda: pr.gate(table, **roles, **named, **arguments), names)
 
 
+@pytest.mark.parametrize("name", ["one test set", "wide", "labels", "clusters", "counts"])
+def test_plan(tmp_path, name):
+    table, roles = TABLES[name]
+    models = ("a", "second") if name == "wide" else ("A", "B")
+    named = dict(zip(("champion", "challenger"), models, strict=True))
+    result = run("plan", table, roles, tmp_path, *words(named), "--margin", 0.05, "--positives", 40)
+    names = ["answer", "table", "positives", "negatives", "hash"]
+    asked = {"margin": 0.05, "positives": 40}
+    assert_as_in_python(result, lambda: pr.plan(table, **roles, **named, **asked), names)
+
+
+def test_a_result_is_held_to_a_plan(tmp_path):
+    table, roles = TABLES["one test set"]
+    named = words({"champion": "A", "challenger": "B"})
+    plan, gate = tmp_path / "plan.json", tmp_path / "gate.json"
+    asked = ["--auc", 0.9, "--margin", 0.02, "--positives", 25, "--negatives", 25, "--out", plan]
+    assert CliRunner().invoke(app, [*map(str, ["plan", *asked])]).exit_code == 0
+    for margin, departures in ((0.02, 0), (0.05, 1)):
+        options = [*named, "--measure", "auc", "--margin", margin]
+        gate.write_text(run("gate", table, roles, tmp_path, *options).stdout)
+        checked = CliRunner().invoke(app, ["plan", "--check", str(plan), str(gate), "--json"])
+        assert checked.exit_code == departures
+        assert len(json.loads(checked.stdout)["departures"]) == departures
+        named = words({"champion": "A", "challenger": "B"})
+
+
 @pytest.mark.parametrize("name", [name for name in TABLES if name != "weights"])
 @pytest.mark.parametrize(
     ("options", "arguments"),
@@ -290,8 +316,8 @@ def test_measures(tmp_path, command):
 
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
-    assert {"check", "choose", "compare", "evaluate", "gate", "monitor", "periods", "report",
-            "sql", "subgroups", "threshold", "walk-forward"} <= MADE.keys()  # fmt: skip
+    assert {"check", "choose", "compare", "evaluate", "gate", "monitor", "periods", "plan",
+            "report", "sql", "subgroups", "threshold", "walk-forward"} <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {
             name

@@ -121,3 +121,22 @@ def test_folds_are_as_correlated_as_they_are_said_to_be():
     means = [SCRIPT["of_folds"](rng, np.zeros(2), shape).mean(axis=0) for _ in range(2_000)]
     leads = np.subtract(*np.array(means).T)
     assert leads.std() == pytest.approx(SCRIPT["standard_error"]("100 folds, unstable"), rel=0.06)
+
+
+@pytest.mark.parametrize("models", [2, 3, 8])
+def test_the_posterior_by_integration_is_that_of_the_package(models):
+    means = np.random.default_rng(models).normal(size=(2, models)) * 1.5
+    found = SCRIPT["integrated"](means)
+    for place, own in enumerate(means):
+        said, one = posterior(evidence(own, np.eye(models))), own.argmax()
+        assert found.expected[place] == pytest.approx(said.expected, abs=1e-4)
+        assert found.probability[place] == pytest.approx(said.probability_best[one], abs=0.01)
+        assert found.loss[place] == pytest.approx(said.expected_loss[one], abs=0.01)
+
+
+def test_of_models_whose_error_is_known_said_and_right_are_as_the_page_says():
+    for models, most in ((2, 0.085), (3, 0.09), (8, 0.09)):
+        for spread in (0.3, 2.0):
+            found = SCRIPT["answers"]("known error", models, spread, replicates(1500, 400))
+            said, right, error = found[:, 0].mean(), found[:, 1].mean(), len(found) ** -0.5 / 2
+            assert abs(said - right) < most + 3 * error

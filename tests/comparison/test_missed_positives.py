@@ -75,7 +75,7 @@ def test_the_limit_is_where_the_likelihood_reaches_the_bar():
     # By the weights of the positives, and of one more of −1, that make their mean so small.
     predictions = differing(30, 4000)
     truth = predictions.filter(model="A")["truth"].to_numpy()
-    by_model = [predictions.filter(model=one)["score"].to_numpy() for one in "BA"]
+    by_model = [predictions.filter(model=one)["score"].to_numpy() for one in ("B", "A")]
     placed = [(s[truth][:, None] > s[~truth]).mean(axis=1) for s in by_model]
     apart = np.append(placed[0] - placed[1], -1)
     mean = gate(predictions).lower

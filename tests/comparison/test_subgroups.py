@@ -28,6 +28,26 @@ TUNING = table(1)
 POINTS = pr.operating_points(pr.curve(TUNING, **NAMES), "recall", target=0.8, priors=[0.1, 0.3])
 
 
+def test_two_clusterings_cross_between_subgroups_too():
+    """Of two of which one divides the other, the coarser one is what tells."""
+    wards = TABLE.with_columns(ward=pl.col("patient") % 30)
+
+    def gaps(*clusters):
+        found = pr.subgroups(
+            wards,
+            **NAMES,
+            subgroup="g",
+            cluster=list(clusters),
+            measures=["auc", "calibration_slope"],
+        )
+        return found.gaps.select("measure", "difference", "lower", "upper").to_numpy()
+
+    assert gaps("ward", "patient")[:, 1:] == pytest.approx(gaps("ward")[:, 1:])
+    assert gaps("patient", "ward")[:, 1:] == pytest.approx(gaps("ward")[:, 1:])
+    with pytest.raises(InvalidArgument, match="rates and costs"):
+        pr.subgroups(wards, **NAMES, subgroup="g", cluster=["ward", "patient"], points=0.5)
+
+
 @pytest.mark.parametrize("cluster", [None, "patient"])
 def test_a_subgroup_has_the_numbers_that_its_rows_have_elsewhere(cluster):
     found = pr.subgroups(

@@ -346,6 +346,15 @@ def test_a_reference_that_is_unsure_takes_more_labels():
     assert few > 1.1 * many
 
 
+def test_scores_that_tell_no_prior_take_labels_for_any():
+    reference = REFERENCE.with_columns(score=pl.lit(2.0))
+    used = pl.DataFrame({"score": [2.0] * 5_000})
+    budget = pr.label_budget(reference, used, **NAMES, width=0.1)
+    assert budget["labels"].sum() <= budget["at_random"][0]
+    half = stats.norm.isf(0.025) * 0.5 / np.sqrt(budget["labels"].sum())
+    assert 0.05 < half < 0.1
+
+
 def test_cases_that_are_too_few_are_all_labelled_and_said():
     used = cases(10, 60, 0.2).select("score")
     budget = pr.label_budget(REFERENCE, used, **NAMES, quantity="prior", width=0.02)

@@ -228,3 +228,15 @@ def test_where_nothing_is_known_the_reason_is_said():
 def test_what_has_no_use_is_refused(call, words):
     with pytest.raises(InvalidArgument, match=rf"(?s){words}.*Hint: "):
         call()
+
+
+def test_classes_whose_errors_are_not_known_together_have_no_limits():
+    cases = flowers(200, seed=3)
+    probable = cases.table.with_columns(pl.col("a", "b", "c").rank() / (cases.table.height + 1))
+    given = pr.cases(probable, truth="kind", case="case")
+    asked = {"measures": ["auc", "refinement_loss"], "priors": 0.3}
+    each = by_class(given).pipe(pr.evaluate, **asked, intervals="logit")
+    assert each["lower"].is_not_null().all()
+    found = by_class(given).pipe(pr.macro, **asked)
+    assert found["lower"].is_null().to_list() == [False, True]
+    assert found["note"].to_list() == [None, "a class has no interval"]

@@ -1,8 +1,10 @@
+import re
 from math import exp, sqrt
 
 import numpy as np
 import polars as pl
 import pytest
+from pages import Page
 from scipy.special import ndtri
 from scipy.stats import multivariate_normal, norm
 
@@ -70,10 +72,10 @@ def test_limits_are_as_narrow_as_said(measure):
         intervals="logit",
     )  # fmt: skip
     halves = (found["upper"] - found["lower"]) / 2
-    prior = {} if measure == "auc" else {"prior": 0.2}
+    prior = None if measure == "auc" else 0.2
     wanted = float(halves.median())
     planned = pr.plan(
-        auc=0.9, width=wanted, measure=measure, positives=50, negatives=200, **prior
+        auc=0.9, width=wanted, measure=measure, positives=50, negatives=200, prior=prior
     ).table
     assert planned["width"].item() == pytest.approx(halves.mean(), rel=0.05)
     assert_close(planned["chance"].item(), (halves <= wanted).mean(), 100)
@@ -88,6 +90,7 @@ def two(seed, positives=60, negatives=240, ahead=0.05):
                          "B": common + own[1] + means[1] * truth})  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_better_model_is_found_and_passed_as_often_as_said():
     tables = [two(seed) for seed in range(120)]
     roles = {"truth": "truth", "score": ["A", "B"]}
@@ -321,3 +324,17 @@ def test_progress_is_told():
     told = []
     pr.plan(auc=0.9, width=0.1, positives=[20, 30], progress=lambda *one: told.append(one))
     assert told == [(1, 2), (2, 2)]
+
+
+def test_a_page_says_what_twice_as_many_cases_would_change(tmp_path):
+    table = two(1, 60, 240)
+    roles = {"truth": "truth", "score": ["A", "B"], "over": RANGE}
+    text = Page(pr.report(table, **roles, path=tmp_path / "page.html")).text()
+    found = re.search(
+        r"AUPREC\) of \w+,[^(]*\(margin of error: ([\d.]+) to ([\d.]+)\).*"
+        r"Twice as many cases would narrow the margin of error of the area to about "
+        r"([\d.]+) to ([\d.]+)", text, re.DOTALL,
+    )  # fmt: skip
+    lower, upper, narrower, still = map(float, found.groups())
+    assert lower < narrower < still < upper
+    assert (still - narrower) / (upper - lower) == pytest.approx(sqrt(0.5), abs=0.03)

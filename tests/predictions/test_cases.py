@@ -90,7 +90,7 @@ FUNCTIONS = {
     ),
     "delong": (pr.delong, BASE | {"model": "m", "case": None}, {}),
     "estimate_prior": (pr.estimate_prior, BASE, {"deployed": TABLE, "method": "confusion"}),
-    "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5}),
+    "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5, "width": 0.15}),
     "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
     "periods": (
         pr.periods,

@@ -18,7 +18,8 @@ NO_INFORMATION = 1e-9
 class Recalibration:
     """A test of intercept 0 and slope 1, and the number of scores of 0 or 1 that are wrong.
 
-    The statistic is χ² with `freedom` degrees of freedom.
+    The statistic is χ² with `freedom` degrees of freedom; where the prior of the scores was
+    estimated, `freedom` times F, with one degree less than the rarer class has cases.
     """
 
     statistic: float
@@ -48,19 +49,30 @@ def recalibration(
     centred = logit - variance @ logit / variance.sum()
     spread = float(variance @ centred**2)
     total = float(variance.sum())
+    fewest = np.inf
     if fitted_prior:
         share = pos.sum() / size.sum()
+        fewest = min(float(pos.sum()), float((size - pos).sum())) - 1
         total -= total**2 / float(size.sum() * share * (1 - share))
     statistic, freedom = 0.0, 0
     if total > NO_INFORMATION * variance.sum():
         statistic, freedom = float(excess.sum() ** 2 / total), 1
     if spread <= NO_SPREAD * float(variance @ logit**2):
-        p_value = erfc(sqrt(statistic / 2)) if freedom else 1.0
-        return Recalibration(statistic, freedom, p_value)
+        return Recalibration(statistic, freedom, _p_value(statistic, freedom, fewest))
     statistic += float(excess @ centred) ** 2 / spread
     freedom += 1
-    p_value = exp(-statistic / 2) if freedom == 2 else erfc(sqrt(statistic / 2))
-    return Recalibration(statistic, freedom, p_value)
+    return Recalibration(statistic, freedom, _p_value(statistic, freedom, fewest))
+
+
+def _p_value(statistic: float, freedom: int, fewest: float) -> float:
+    """That of χ², or of F where few cases told the prior (`just calibration size`)."""
+    if not freedom:
+        return 1.0
+    if 0 < fewest < np.inf:
+        from scipy.special import fdtrc
+
+        return float(fdtrc(freedom, fewest, statistic / freedom))
+    return exp(-statistic / 2) if freedom == 2 else erfc(sqrt(statistic / 2))
 
 
 def miscalibration_note(score: "Array", pos: "Array", neg: "Array") -> str | None:

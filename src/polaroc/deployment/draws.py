@@ -25,7 +25,8 @@ CONTRADICTED = 1e-3
 REMEDY = Hint(
     " Labels of alarms alone tell the precision at most; prior, cost and recall take labels from "
     "below the threshold, too. Draw cases of each time at random and say so "
-    f"({{labelled_at_random}}), or give the chance of each in a column {INCLUSION!r}.",
+    f"({{labelled_at_random}}), or give the chance of each in a column {INCLUSION!r}; "
+    "pr.label_budget says how many it takes.",
     labelled_at_random=True,
 )
 

@@ -129,7 +129,7 @@ def label_budget(
     ...     reference, deployed, truth="truth", score="score", points=0.9, quantity="prior",
     ... )
     >>> budget.select("from_score", "cases", "labels", "at_random").rows()
-    [(0.9, 1800, 39, 129), (None, 8200, 76, 129)]
+    [(0.9, 1800, 40, 138), (None, 8200, 76, 138)]
     """
     check_choice("quantity", quantity, ("precision", "prior"))
     check_share("width", width)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polaroc.base.lazy import np
+from polaroc.base.statistics import ROUNDING
 from polaroc.deployment.labelled import PSEUDO, Bins, Labels, in_bins, labelled_mean
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.mixture_test import MIN_SHARE, nearest_prior
@@ -50,11 +51,15 @@ class Draws:
             for one in (p, q, bins.count / cases)
         )
         prior = nearest_prior(t, f, share, reference.sureness(share, cases))
-        # Where any prior may be, none is at an end for sure.
-        inside = (prior > MIN_SHARE) & (prior < 1 - MIN_SHARE)
-        own = inside[:, 0] if inside.any() else slice(None)
-        prior = np.clip(prior, MIN_SHARE, 1 - MIN_SHARE)[own]
-        p, q = p[own], q[own]
+        low, high = prior < MIN_SHARE, prior > 1 - MIN_SHARE
+        if low.any() and high.any():
+            # Scores that lead to both ends do not tell the prior.
+            prior = np.where(low | high, rng.random(prior.shape), prior)
+        elif not (low | high).all():
+            # Draws at an end are those of a prior beyond it.
+            own = ~(low | high)[:, 0]
+            prior, p, q = prior[own], p[own], q[own]
+        prior = np.clip(prior, MIN_SHARE, 1 - MIN_SHARE)
         return cls(bins, prior * p / (prior * p + (1 - prior) * q), domain, level, design)
 
     @cached_property
@@ -171,7 +176,8 @@ def allotted(count: "Array", part: "Array", labels: int) -> "Array":
     for _ in range(count.size):
         rest = part * ~whole
         left = max(labels - int(count[whole].sum()), 0)
-        given = np.where(whole, count, np.ceil(left * rest / max(rest.sum(), 1e-300)))
+        share = rest / max(rest.sum(), 1e-300)
+        given = np.where(whole, count, np.ceil(left * share - ROUNDING))
         full = (given > count) & ~whole
         if not full.any():
             break

@@ -248,6 +248,9 @@ def _limits(
                 _by_row(of_test_set(scored[place], measures), measures) for place in parts
             ])  # fmt: skip
             correlation = joint.correlation
+            # How the errors of classes go together is not known of what hulls are fitted for.
+            unknown = ~np.isfinite(joint.covariance).all(axis=(1, 2))
+            values[unknown, :, 1:] = np.nan
         found.append(mean_limits(np.moveaxis(values, -1, 0), correlation, shares))
     return np.concatenate(found, axis=1) if found else np.empty((3, 0))
 

@@ -29,6 +29,26 @@ class Outcome(NamedTuple):
     expected: Mapping[str, float | None]
 
 
+def with_more_cases(
+    estimate: float, lower: float, upper: float, times: float
+) -> tuple[float, float]:
+    """The limits of a share with so many times the cases, if the estimate stays as it is.
+
+    The distances of limits from it fall with the root of the number, on the scale of log-odds.
+
+    Examples
+    --------
+    >>> lower, upper = with_more_cases(0.5, 0.3, 0.7, 4)
+    >>> round(lower, 3), round(upper, 3)
+    (0.396, 0.604)
+    """
+    from scipy.special import expit, logit
+
+    at, *ends = logit(np.clip([estimate, lower, upper], 1e-12, 1 - 1e-12))
+    below, above = (float(expit(at + (end - at) / times**0.5)) for end in ends)
+    return below, above
+
+
 def of_shares(
     shares: Sequence[float], studies: int, expected: Mapping[str, float | None]
 ) -> Outcome:

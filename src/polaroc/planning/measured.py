@@ -16,8 +16,10 @@ from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.small_samples import difference_limits, why_no_promise
 from polaroc.uncertainty.test_sets import of_test_set
 
-# Rows in all that are drawn for one number of cases, and studies.
-ROWS, FEWEST, MOST = 2_500_000, 24, 400
+# Rows in all that are drawn for one number of cases, of limits and of two models, and studies.
+ROWS, PAIRED_ROWS, FEWEST, MOST = 600_000, 2_500_000, 24, 400
+# Of fewer studies than so many the difference is taken as normal, about the one of ideal cases.
+ENOUGH, STEPS, IDEAL = 200, 400, Size(5_000, 50_000)
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class WidthWish:
     def outcome(self, assumed: Assumed, size: Size, generator: Any) -> Outcome:
         """The chance, and the half width that is expected, with so many cases."""
         many = len(assumed.curves)
-        studies = -(-_studies(size) // many)
+        studies = -(-_studies(size, ROWS) // many)
         halves = [self._halves(assumed, which, size, studies, generator) for which in range(many)]
         with np.errstate(divide="ignore"):
             distances = [np.log(self.width) - np.log(own) for own in halves]
@@ -72,11 +74,15 @@ class DifferenceWish:
     def outcome(self, assumed: Assumed, size: Size, generator: Any) -> Outcome:
         """The chance, and that the better one has the better measure, with so many cases."""
         many = len(assumed.curves)
-        studies = max(-(-_studies(size) // many), 2)
+        studies = max(-(-_studies(size, PAIRED_ROWS) // many), 2)
         found = [
             np.array([self._study(assumed, which, size, generator) for _ in range(studies)])
             for which in range(many)
         ]
+        if studies * many < ENOUGH and all(np.isfinite(own).all() for own in found):
+            found = [
+                self._normal(own, assumed.ideal(which, IDEAL)) for which, own in enumerate(found)
+            ]
         means = [float(own[:, 1].mean()) for own in found]
         better = [
             own[:, 1] if mean > 0 else -own[:, 1] for mean, own in zip(means, found, strict=True)
@@ -88,11 +94,28 @@ class DifferenceWish:
         }
         return of_distances([own[:, 0] for own in found], expected)
 
+    def _normal(self, found: Array, ideal: list[Array]) -> Array:
+        """Studies as they would be found, from how far limits reach in a few large ones.
+
+        Far less chance is in that than in the differences of these few.
+        """
+        from scipy.special import ndtri
+
+        distance, ahead = found.T
+        reach = float(np.mean(ahead + (self.margin or 0.0) - distance))
+        _, middle = self._found(ideal, IDEAL)
+        error = reach / float(ndtri((1 + self.level) / 2))
+        drawn = middle + error * ndtri((np.arange(STEPS) + 0.5) / STEPS)
+        return np.stack([drawn + (self.margin or 0.0) - reach, drawn], axis=1)
+
     def _study(
         self, assumed: Assumed, which: int, size: Size, generator: Any
     ) -> tuple[float, float]:
         """How far one study is from failing, and by how much the challenger is ahead."""
-        scores = assumed.draw(which, size, generator)
+        return self._found(assumed.draw(which, size, generator), size)
+
+    def _found(self, scores: list[Array], size: Size) -> tuple[float, float]:
+        """The same, from the scores of the champion and of the challenger."""
         truth, cluster = size.truth, [size.clusters]
         cases = ScoredCases(
             (), ["challenger", "champion"], scores[::-1], [truth, truth],
@@ -114,6 +137,6 @@ class DifferenceWish:
         return (lower if self.higher else -upper) + (self.margin or 0.0), ahead
 
 
-def _studies(size: Size) -> int:
-    """How many studies are drawn."""
-    return min(max(ROWS // size.cases, FEWEST), MOST)
+def _studies(size: Size, rows: int) -> int:
+    """How many studies are drawn, of so many rows in all."""
+    return min(max(rows // size.cases, FEWEST), MOST)

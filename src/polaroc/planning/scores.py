@@ -106,6 +106,14 @@ class Assumed:
             for curve, own, other in zip(curves, of_pos, of_neg, strict=True)
         ]
 
+    def ideal(self, which: int, size: Size) -> list[Array]:
+        """The scores of a study whose cases lie at equal steps of the distributions."""
+        from scipy.special import ndtri
+
+        steps = (np.arange(cases) for cases in (size.positives, size.negatives))
+        of_pos, of_neg = (ndtri((own + 0.5) / own.size) for own in steps)
+        return [np.append(one.of_positives(of_pos), of_neg) for one in self.curves[which]]
+
     def tables(self, which: int, size: Size, studies: int, generator: Any) -> pl.DataFrame:
         """The rows of several studies of the first model."""
         scores = [self.draw(which, size, generator)[0] for _ in range(studies)]

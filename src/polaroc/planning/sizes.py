@@ -19,6 +19,8 @@ MAX_ROWS, DRAWN = 3_000_000, 400_000
 SURE = 0.95
 # Chances nearer to 0 and 1 are not told apart.
 CLOSE = 1e-3
+# Sizes that differ by less are one.
+NEAR = 0.03
 # Shares of a budget that go to positives.
 SPLITS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 Tried = tuple[Size, Outcome]
@@ -62,7 +64,9 @@ def sought(
             break
     for _ in range(2):
         between = _crossing(tried, chance)
-        if between is None or any(one.positives == between for one, _ in tried):
+        if between is None or any(
+            abs(one.positives - between) <= NEAR * between for one, _ in tried
+        ):
             break
         size = sizes.of(between)
         tried = sorted([*tried, (size, outcome(size))], key=lambda one: one[0].positives)
@@ -115,7 +119,10 @@ def tried_at(
 
 def given_sizes(positives: object, negatives: object, sizes: Sizes) -> list[Size]:
     """The sizes to look at; none where they are sought."""
-    of_pos, of_neg = (_counts(*one) for one in (("positives", positives), ("negatives", negatives)))
+    of_pos, of_neg = (
+        _counts(name, given, sizes.max_rows)
+        for name, given in (("positives", positives), ("negatives", negatives))
+    )
     if not of_pos:
         return [sizes.of(max(round(one / sizes.skew), 2), one) for one in of_neg[1:] and of_neg]
     of_neg = of_neg or [None]
@@ -126,14 +133,23 @@ def given_sizes(positives: object, negatives: object, sizes: Sizes) -> list[Size
         )
     number = max(len(of_pos), len(of_neg))
     pairs = (own * (number if len(own) == 1 else 1) for own in (of_pos, of_neg))
-    return [sizes.of(*pair) for pair in zip(*pairs, strict=True)]
+    found = [sizes.of(*pair) for pair in zip(*pairs, strict=True)]
+    most = max(found, key=lambda one: one.cases)
+    if most.cases > sizes.max_rows:
+        raise InvalidArgument(
+            f"{most.positives:,} positives go with {most.negatives:,} negatives, and at most "
+            f"{sizes.max_rows:,} cases can be drawn.",
+            hint=Hint("ask for fewer, or say how many negatives there are, {negatives}.",
+                      negatives=1_000),
+        )  # fmt: skip
+    return found
 
 
-def _counts(name: str, given: Any) -> list[Any]:
+def _counts(name: str, given: Any, most: int) -> list[Any]:
     """Numbers of cases of a class, one or several."""
     values = [] if given is None else listed_values(given)
     for one in [given] if values is None else values:
-        check_whole(name, one, 2)
+        check_whole(name, one, 2, most)
     return [given] if values is None else values
 
 
@@ -145,10 +161,11 @@ def splits(budget: float, costs: tuple[float, float], sizes: Sizes) -> list[Size
         check_factor(name, cost)
     pairs = [(int(share * budget / costs[0]), int((1 - share) * budget / costs[1]))
              for share in SPLITS]  # fmt: skip
-    found = [sizes.of(*pair) for pair in pairs if min(pair) >= 2]
+    found = [sizes.of(*pair) for pair in pairs if min(pair) >= 2 and sum(pair) <= sizes.max_rows]
     if not found:
         raise InvalidArgument(
-            f"budget is {budget:g}, which pays for fewer than two cases of a class.",
+            f"budget is {budget:g}, which pays for fewer than two cases of a class, or for more "
+            f"than the {sizes.max_rows:,} that can be drawn.",
             hint=Hint.example("budget", 100 * max(costs)),
         )
     return found

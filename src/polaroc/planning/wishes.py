@@ -7,6 +7,7 @@ from typing import Any
 from polaroc.base.checks import (
     check_factor,
     check_share,
+    check_text,
     is_number,
     shortened,
 )
@@ -196,6 +197,7 @@ def measure_at(name: str | None, place: Place) -> Measure:
     """The measure, by default the area that the priors tell."""
     usual = "auc" if place.middle is None else "iauprec" if place.prior is None else "auprec"
     name = usual if name is None else name
+    check_text("measure", name, usual)
     if name in CATALOG and CATALOG[name].at_priors:
         place.require(label(name))
     measure = single_measure(name, "observed" if place.prior is None else place.prior, place.over)

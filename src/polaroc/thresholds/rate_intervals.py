@@ -254,12 +254,8 @@ class Meld:
             elif self.quantity == "posfrac":
                 moves = [p * sd_t, (1 - p) * sd_f, sd_p * abs(t - f)]
             elif self.quantity == "f_measure":
-                called = p * t + (1 - p) * f + p
-                moves = [
-                    p * (p + (1 - p) * f) * sd_t,
-                    p * t * (1 - p) * sd_f,
-                    t * f * sd_p,
-                ] / called**2
+                # Up to what is alike in all three.
+                moves = [p * (p + (1 - p) * f) * sd_t, p * t * (1 - p) * sd_f, t * f * sd_p]
             else:
                 fn, fp = self.costs.fn, self.costs.fp
                 moves = [fn * p * sd_t, fp * (1 - p) * sd_f, sd_p * abs(fn * (1 - t) - fp * f)]

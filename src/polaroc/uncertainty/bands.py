@@ -16,7 +16,7 @@ from polaroc.curves.whole import OF_CURVES
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns, RoleName
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.thresholds.all_thresholds import limits_of_counts
 from polaroc.thresholds.design_effects import EFFECTS, cases_in, why_no_limits, with_effects
@@ -25,7 +25,7 @@ from polaroc.typing import Array, Priors
 BAND = ("lower", "upper", "interval", "note")
 # Keeps a grid point on the side of a vertical or horizontal step that is asked for.
 NUDGE, TINY = 1e-12, 1e-9
-NO_BEARING = [role for role in BESIDE if role != "cluster"]
+NO_BEARING: list[RoleName] = [role for role in BESIDE if role != "cluster"]
 OwnCurve: TypeAlias = Callable[[Array, Array, float, Array], Array]
 Limits: TypeAlias = tuple[Array, Array]
 Given: TypeAlias = Cases[Any] | pl.LazyFrame | pl.DataFrame

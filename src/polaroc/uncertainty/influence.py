@@ -112,23 +112,23 @@ def of_cases(
             estimates[i] = own.estimates[0]
             moved[0][i, of_pos] = own.pos if tied is None else np.repeat(own.pos, tied)
             moved[1][i, of_neg] = np.repeat(_interleaved(own.level, own.neg, own.rest), counts)
-    losses = [i for i, measure in enumerate(measures) if not measure.is_area]
+    # What is taken on the hull is known of no single case.
+    losses = [(i, one.case_loss) for i, one in enumerate(measures) if one.case_loss is not None]
     if losses:
         cells = _single_cases(score, truth, weight)
-        sums = block_sums(cells, np.zeros(1, np.int64), [measures[i] for i in losses])
+        sums = block_sums(cells, np.zeros(1, np.int64), [measures[i] for i, _ in losses])
         sums |= {name: cells[name][:1] for name in ("positives", "negatives")}
-        for i in losses:
+        for i, loss in losses:
             estimates[i] = np.ravel(value_of(measures[i].estimate, sums))[0]
-            if (loss := measures[i].case_loss) is not None:
-                with np.errstate(all="ignore"):
-                    for of_class, among, loss_of_class in zip(
-                        moved, (truth, ~truth), losses_of(loss, cells), strict=True
-                    ):
-                        mean = np.average(
-                            loss_of_class[among], weights=None if weight is None else weight[among]
-                        )
-                        # Of an infinite mean no case moves it by a number.
-                        of_class[i] = loss_of_class[among] - (mean if np.isfinite(mean) else np.nan)
+            with np.errstate(all="ignore"):
+                for of_class, among, loss_of_class in zip(
+                    moved, (truth, ~truth), losses_of(loss, cells), strict=True
+                ):
+                    mean = np.average(
+                        loss_of_class[among], weights=None if weight is None else weight[among]
+                    )
+                    # Of an infinite mean no case moves it by a number.
+                    of_class[i] = loss_of_class[among] - (mean if np.isfinite(mean) else np.nan)
     return CaseInfluence(estimates, *moved)
 
 

@@ -52,11 +52,17 @@ def _shared(first: Moved | None, second: Moved | None) -> "Array | float":
     # Without clusters no case is in two parts.
     if first is None or second is None or not first.joint:
         return 0.0
-    count = min(first.parts[0].shape[-1], second.parts[0].shape[-1])
-    own, other = ([part[:, 0, :count] for part in moved.parts] for moved in (first, second))
+    pairs = [
+        (own[:, 0, : other.shape[-1]], other[:, 0, : own.shape[-1]])
+        for own, other in zip(first.parts, second.parts, strict=True)
+    ]
     # Each part has factors of its own.
-    (by_first,), (by_second,) = (one.products(own, other) for one in (first, second))
-    return (by_first + by_second) / 2
+    found = [one.products(*zip(*pairs, strict=True)) for one in (first, second)]
+    by_clustering = [np.asarray(sum(own) / 2) for own in zip(*found, strict=True)]
+    shared: Array = by_clustering[0]
+    if len(by_clustering) > 1:
+        shared = shared + by_clustering[1] - by_clustering[2]
+    return shared
 
 
 def of_classes(classes: Sequence[Evidence]) -> Evidence:

@@ -174,7 +174,7 @@ def scored_by_key(
     own, alone = cases, False
     if units and not cases.cluster and cases.case is not None:
         own, alone = replace(cases, cluster=(cases.case,)), True
-    predictions = read(own, clustered=bool(own.cluster))
+    predictions = read(own, clustered=bool(own.cluster), crossed=True)
     rows = predictions.cases.collect()
     numbers: list[str] = []
     if own.cluster:

@@ -22,10 +22,10 @@ from rich.table import Table
 from scipy.stats import norm
 
 from polaroc.base.private_columns import TRUTH
+from polaroc.comparison.fold_thresholds import rates_across_folds, read_folds
 from polaroc.predictions.cases import keyed
 from polaroc.predictions.row_checks import SCORE
-from polaroc.reports.fold_thresholds import rates_across_folds, read_folds
-from polaroc.reports.needs import Need
+from polaroc.thresholds.need import Need
 
 FEATURES, SHIFT = 5, 0.75
 SIZES = ((30, 120), (60, 240), (150, 600))

@@ -164,6 +164,7 @@ def test_check(tmp_path, name):
         (["--cost-fn", 5, *RANGE], {"cost_fn": 5, **OVER}),
         (["--constraint", "fpr=0.2", "--prior", 0.1],
          {"constraints": {"fpr": 0.2}, "priors": [0.1]}),
+        (["--alerts", 30, "--volume", 100, *RANGE], {"alerts": 30, "volume": 100, **OVER}),
     ],
 )  # fmt: skip
 def test_threshold(tmp_path, name, options, arguments):
@@ -203,8 +204,9 @@ def test_compare(tmp_path, name, options, arguments):
 @tables
 @pytest.mark.parametrize(
     ("options", "arguments"),
-    [(RANGE, OVER), ([*RANGE, "--measure", "log_loss"], {**OVER, "measure": "log_loss"})],
-)
+    [(RANGE, OVER), ([*RANGE, "--measure", "log_loss"], {**OVER, "measure": "log_loss"}),
+     ([*RANGE, "--cost-fn", 10], {**OVER, "cost_fn": 10})],
+)  # fmt: skip
 def test_choose(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
     result = run("choose", table, roles, tmp_path, *options)

@@ -260,7 +260,13 @@ def test_bad_arguments_are_refused(changed, said):
 )
 def test_other_measures_have_no_costs(given):
     with pytest.raises(InvalidArgument, match="for measure='expected_cost'"):
-        pr.choose(TEST, **COLUMNS, over=OVER, **given)
+        pr.choose(TEST, "auprec", **COLUMNS, over=OVER, **given)
+
+
+def test_a_cost_implies_the_measure():
+    found = pr.choose(TEST, **COLUMNS, over=OVER, tuning=TUNING, **COSTS)
+    assert_same_numbers(found.models, choose().models)
+    assert pr.choose(TEST, **COLUMNS, over=OVER).measure == "auprec"
 
 
 def test_folds_and_cases_that_a_model_lacks_are_refused():

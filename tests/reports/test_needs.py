@@ -10,8 +10,8 @@ from pages import ASKED, Page, models
 
 import polaroc as pr
 from polaroc.reports.cases import CaseCounts
-from polaroc.reports.needs import Need
 from polaroc.reports.page import GLOSSARY
+from polaroc.thresholds.need import Need
 
 pytestmark = pytest.mark.usefixtures("words_only")
 

@@ -47,6 +47,12 @@ def page(place):
 
 
 @pytest.fixture(scope="module")
+def by_area(place):
+    asked = {**ASKED, "over": OVER, "test_train_ratio": RATIO, "case": None}
+    return Page(pr.report(satellite(), **asked, path=place / "area.html"))
+
+
+@pytest.fixture(scope="module")
 def hostile_page(place):
     return Page(hostile_report(place / "hostile.html"))
 
@@ -61,12 +67,31 @@ def headline(page: Page) -> str:
 
 
 @pytest.mark.slow
-def test_the_headline_is_what_choose_answers(page, measures):
+def test_the_headline_is_what_choose_answers(by_area, measures):
     choice = pr.choose(measures, over=OVER, test_train_ratio=RATIO)
-    said = headline(page)
+    said = headline(by_area)
     first, _, rest = choice.answer.partition(": ")
     assert rest[rest.index("A is the best") :] in said
-    assert said.startswith(f"{first}, and set the threshold of the final model to cost least ")
+    assert said.startswith(f"{first}, and set the threshold of the final model to find at least ")
+
+
+@pytest.mark.slow
+def test_with_costs_the_headline_is_that_of_a_choice_by_cost(page):
+    choice = pr.choose(
+        satellite(), "expected_cost", **ASKED, over=OVER, test_train_ratio=RATIO, case=None
+    )
+    first, _, rest = choice.answer.partition(" to cost least. ")
+    cost = rest.index("Of 1,000 cases")
+    said = headline(page)
+    assert said.startswith(f"{first} to cost least at 12.5 % positives")
+    for sentence in (rest[:cost], *re.split(r"(?<=\D\.) ", rest[cost:])):
+        assert sentence.strip() in said
+    ranked = page.table("The models")
+    assert ranked["model"].to_list() == choice.models["model"].to_list()
+    for name, column in (
+        ("cost per case", "mean"), ("95 % from", "cost_lower"), ("95 % to", "cost_upper"),
+    ):  # fmt: skip
+        assert numbers(ranked[name]) == pytest.approx(choice.models[column].to_list(), rel=1e-3)
 
 
 @pytest.mark.slow
@@ -107,19 +132,19 @@ def test_a_page_is_not_written_under_the_name_of_another_kind(tmp_path):
         pr.report(models(1), **ASKED, over=OVER, path=tmp_path / "report.pdf")
 
 
-def test_the_ranking_is_that_of_the_measures(page, measures):
+def test_the_ranking_is_that_of_the_measures(by_area, measures):
     overall = measures.filter(measure="iauprec").group_by("model")
     wanted = overall.agg(
         pl.col("estimate").mean().alias("mean"), pl.col("estimate").std().alias("sd")
     ).sort("mean", descending=True)
-    ranked = page.table("The models")
+    ranked = by_area.table("The models")
     assert ranked["model"].to_list() == wanted["model"].to_list()
     assert numbers(ranked["area"]) == pytest.approx(wanted["mean"].to_list(), abs=6e-4)
     assert numbers(ranked["SD over folds"]) == pytest.approx(wanted["sd"].to_list(), abs=6e-4)
 
 
-def test_intervals_take_the_overlap_of_training_sets_into_account(page, measures):
-    ranked = page.table("The models")
+def test_intervals_take_the_overlap_of_training_sets_into_account(by_area, measures):
+    ranked = by_area.table("The models")
     for model, low, high in zip(
         ranked["model"], numbers(ranked["95 % from"]), numbers(ranked["95 % to"]), strict=True
     ):
@@ -248,7 +273,7 @@ def test_figures_say_what_is_seen_with_values(page, measures):
     specs = {one.get("id"): json.loads(one.text) for one in data_of(page)}
     auc = measures.filter(measure="auc").group_by("model").agg(pl.col("estimate").mean())
     value = auc.filter(model="A")["estimate"].item()
-    assert f"A {value:.3f}" in specs["roc"]["description"]
+    assert f"A {value:.4g}" in specs["roc"]["description"]
     for figure in page.all("figure"):
         (spec,) = figure.findall("script")
         assert specs[spec.get("id")]["description"]

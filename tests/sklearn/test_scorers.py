@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedKFold,
+    TunedThresholdClassifierCV,
     cross_val_predict,
     cross_val_score,
     cross_validate,
@@ -93,6 +94,60 @@ def test_every_measure_is_a_scorer(measure):
     assert (value > 0) == CATALOG[measure].higher_is_better
 
 
+def counted(model, at=None):
+    """Recall and false positive rate of a model on its own cases."""
+    called = model.predict(X) == 1 if at is None else model.predict_proba(X)[:, 1] >= at
+    return called[Y == 1].mean(), called[Y == 0].mean()
+
+
+@pytest.mark.parametrize("at", [None, 0.2])
+@pytest.mark.parametrize(
+    ("measure", "given", "expected"),
+    [
+        ("expected_cost", {"prior": 0.1, "cost_fn": 10}, lambda t, f: -(1 - t) - 0.9 * f),
+        (
+            "expected_cost",
+            {"over": (0.1, 0.3), "cost_fp": 2},
+            lambda t, f: -0.2 * (1 - t) - 1.6 * f,
+        ),
+        ("net_benefit", {"prior": 0.1, "cost_fn": 4}, lambda t, f: 0.1 * t - 0.9 * f / 4),
+        ("recall", {}, lambda t, f: t),
+        ("precision", {"prior": 0.1}, lambda t, f: 0.1 * t / (0.1 * t + 0.9 * f)),
+        ("error", {"prior": 0.1}, lambda t, f: -0.1 * (1 - t) - 0.9 * f),
+    ],
+)
+def test_rates_and_costs_at_a_threshold(at, measure, given, expected):
+    model = GaussianNB().fit(X, Y)
+    found = scorer(measure, **given, threshold=at)(model, X, Y)
+    assert found == pytest.approx(expected(*counted(model, at)))
+
+
+def test_at_the_observed_prior_weights_count():
+    model = GaussianNB().fit(X, Y)
+    found = scorer("accuracy")(model, X, Y, sample_weight=WEIGHT)
+    assert found == pytest.approx(model.score(X, Y, WEIGHT))
+
+
+@pytest.mark.parametrize("labels", [Y, WORDS], ids=["numbers", "words"])
+def test_scikit_learn_tunes_a_threshold_by_it(labels):
+    positive = 1 if labels is Y else "bad"
+    asked = {"prior": 0.05, "cost_fn": 10, "pos_label": positive}
+    tuned = TunedThresholdClassifierCV(
+        GaussianNB(), scoring=scorer("expected_cost", **asked), cv="prefit", refit=False,
+        thresholds=50, store_cv_results=True,
+    )  # fmt: skip
+    model = GaussianNB().fit(X, labels)
+    tuned.estimator = model
+    tuned.fit(X, labels)
+    scores = model.predict_proba(X)[:, list(model.classes_).index(positive)]
+    costs = [
+        0.5 * (scores[Y == 1] < at).mean() + 0.95 * (scores[Y == 0] >= at).mean()
+        for at in tuned.cv_results_["thresholds"]
+    ]
+    assert tuned.cv_results_["scores"].tolist() == pytest.approx([-cost for cost in costs])
+    assert tuned.best_score_ == pytest.approx(-min(costs))
+
+
 def test_weights_are_routed_where_they_are_requested():
     with config_context(enable_metadata_routing=True):
         weighted = scorer("auprec", prior=0.1).set_score_request(sample_weight=True)
@@ -127,11 +182,12 @@ def test_more_than_two_classes_are_refused_with_another_way():
         scorer(over=OVER)(model, X, three)
 
 
-def test_a_test_set_of_one_class_scores_nan():
+@pytest.mark.parametrize("given", [{"over": OVER}, {"measure": "recall"}], ids=str)
+def test_a_test_set_of_one_class_scores_nan(given):
     split = [(np.arange(len(Y)), np.flatnonzero(Y == 0))]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        values = cross_val_score(GaussianNB(), X, Y, cv=split, scoring=scorer(over=OVER))
+        values = cross_val_score(GaussianNB(), X, Y, cv=split, scoring=scorer(**given))
     assert np.isnan(values).all()
     assert any("no positives" in str(one.message) for one in caught)
 
@@ -145,6 +201,11 @@ def test_a_test_set_of_one_class_scores_nan():
         ({"measure": "auprec", "prior": 0}, "prior is 0"),
         ({"measure": "auprec", "prior": [0.1, 0.2]}, "prior is"),
         ({"over": OVER, "interpolation": "cubic"}, "interpolation is 'cubic'"),
+        ({"measure": "auc", "threshold": 0.5}, "threshold is for rates and costs"),
+        ({"measure": "recall", "cost_fn": 5}, "cost_fn is for costs and net benefit"),
+        ({"measure": "precision", "over": OVER}, "over is for areas and costs"),
+        ({"measure": "recall", "threshold": "high"}, "threshold is 'high'"),
+        ({"measure": "expected_cost", "cost_fn": 0}, "cost_fn is 0"),
     ],
 )
 def test_wrong_arguments_are_refused_at_once(arguments, message):

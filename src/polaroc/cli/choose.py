@@ -19,7 +19,7 @@ def choose(call: Call, as_json: AsJson = False) -> None:
     --over 0.05 0.20 --test-train-ratio 0.25
 
     Model and threshold together: polaroc choose test.parquet --tuning tuning.parquet
-    --truth label --score p --case id --over 0.05 0.20 --measure expected_cost --cost-fn 5
+    --truth label --score p --case id --over 0.05 0.20 --cost-fn 5
     """
     cases = call.in_memory
     with progress() as say:

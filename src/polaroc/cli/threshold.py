@@ -20,6 +20,7 @@ from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.files.atomic import check_new
 from polaroc.priors.grids import skew
+from polaroc.thresholds.alerts import ALERTS
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
@@ -170,6 +171,11 @@ def _show(
         ends = {f"precision at {end:g}": rates.precision(t, f, skew(end)) for end in over}
         columns = points.select(*keys, *SHOWN[1:-1], **ends).with_columns(
             pl.col(*ends).fill_nan(None)
+        )
+    if ALERTS[0] in points:
+        least, most = ALERTS
+        columns = columns.with_columns(
+            points[least].alias("alerts a day"), points[most].alias("at most")
         )
     rows = [
         [*row[: len(keys)], *(number(value) for value in row[len(keys) :])]

@@ -135,7 +135,10 @@ def choose_by_cost(
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, and there are no cases to choose thresholds on.",
             hint=Hint(
-                "give {tuning}: predictions on cases that take no part otherwise.", tuning=...
+                "give {tuning}: predictions on cases that take no part otherwise; or {fold}, where "
+                "models were fitted anew in each fold.",
+                tuning=...,
+                fold="fold",
             ),
         )
     given = compared(cases)
@@ -331,7 +334,7 @@ def _why_none(judged: pl.DataFrame) -> str:
     return f"{start}{' '.join(noted_by_kind(reasons.rows()))}"
 
 
-def _written(threshold: float, model: pl.Series, curves: Sequence[pl.DataFrame]) -> str:
+def written(threshold: float, model: pl.Series, curves: Sequence[pl.DataFrame]) -> str:
     """A threshold in as few digits as select the same cases of all tables."""
     below = []
     for one in curves:
@@ -349,7 +352,7 @@ def _sentence(
     act = (
         "raise no alarm"
         if threshold is None
-        else f"act on scores from {_written(threshold, ranked.to_series(0)[:1], curves)}"
+        else f"act on scores from {written(threshold, ranked.to_series(0)[:1], curves)}"
     )
     sure = how_sure(ranked, is_bound=is_bound, higher=False, unit=PER_CASE)
     return f"{take_first(ranked)}, and {act}. {cost_in_words(ranked, stakes)} {sure}".rstrip()

@@ -48,7 +48,9 @@ class Choice:
         choice by expected cost, where less is better, `mean` is the cost per case, and
         there are also `threshold`, `tpr`, `fpr` and exact limits of the cost as measured,
         `cost_lower` and `cost_upper`, as `apply_thresholds` gives them, Float64; models without a
-        threshold come last, with nulls.
+        threshold come last, with nulls. On folds the threshold is that of their models together,
+        the rates and the cost are means over the folds, each at a threshold of other folds, and
+        the limits are those of such means.
     priors
         One row per prior and model: `prior`; the model; `mean` over the folds,
         `regret` (how far it is from the best mean), `share` (of the folds in
@@ -102,7 +104,7 @@ class Choice:
 
     @property
     def threshold(self) -> float | None:
-        """Of a choice by expected cost, the threshold of the first model.
+        """Of a choice by expected cost, the threshold of the first model, or of those of its folds.
 
         Scores from it on are called positive; None where nothing is, and of other choices.
         """

@@ -19,7 +19,7 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.comparison.answer import describe_priors, full_answer
-from polaroc.comparison.by_cost import EXPECTED_COST, choose_by_cost, stakes_of
+from polaroc.comparison.by_cost import EXPECTED_COST, Stakes, choose_by_cost, stakes_of
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
     measured_once,
@@ -30,6 +30,7 @@ from polaroc.comparison.choice_measures import (
 )
 from polaroc.comparison.compare import NO_BEARING, compare, of_table
 from polaroc.comparison.compared import Compared, compared, doubted, measured_halves
+from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
 from polaroc.comparison.half_splits import of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
@@ -43,6 +44,7 @@ from polaroc.comparison.measure_rows import (
 )
 from polaroc.comparison.over_time import OF_COSTS, over_time
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
+from polaroc.comparison.ranked_rows import ranked_rows
 from polaroc.comparison.regret import under_belief
 from polaroc.comparison.worst_subgroup import with_worst
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
@@ -75,7 +77,7 @@ COLUMNS = (
 @takes_cases([*COMPARED_BY, "subgroup", "time"], or_measures=True)
 def choose(
     cases: Cases[Any],
-    measure: str = "auprec",
+    measure: str | None = None,
     *,
     over: tuple[float, float] | Belief | pl.DataFrame | pl.LazyFrame | None = None,
     incomplete: Incomplete = "raise",
@@ -105,7 +107,8 @@ def choose(
     measure
         A measure taken at priors, such as "auprec", or "brier" and "log_loss", of which
         less is better, for scores that are probabilities; or ``"expected_cost"``, to
-        choose each model's threshold on `tuning` and take the model that costs least.
+        choose each model's threshold on `tuning`, or on the other folds, and take the model that
+        costs least. By default "auprec", or "expected_cost" where a cost or `tuning` is given.
     over
         The range (lo, hi) of priors, one prior twice, or a belief about the prior; of
         predictions also one row of `estimate_prior`, whose uncertainty is then in
@@ -121,13 +124,14 @@ def choose(
         `test_train_ratio` is then not needed.
     tuning
         For "expected_cost": predictions of the same models on other cases, on which the
-        thresholds are chosen, with the same roles or as a `Cases` of their own. Models fitted
-        anew for each fold have none. The same cases, or some of them, are refused where that
-        can be seen.
+        thresholds are chosen, with the same roles or as a `Cases` of their own. The same cases,
+        or some of them, are refused where that can be seen. Models fitted anew for each fold
+        have none, such as those of `cross_val_predict`: each fold is judged at a threshold that
+        costs least on other folds, and a warning says what that means for the final model.
     cost_fn, cost_fp
         For "expected_cost": costs > 0 of a missed positive and of a false alarm.
     constraints, confidence
-        For "expected_cost": what thresholds have to keep, as in `operating_points`. The
+        With `tuning`: what thresholds have to keep, as in `operating_points`. The
         promises of all models hold at once with the probability `confidence`, so that
         that of the model that is picked does, too.
 
@@ -198,15 +202,18 @@ def choose(
         check_factor(name, cost)
     check_score_prior(cases.score_prior)
     over, estimate = _checked_priors(over)
-    of_folds = {
-        "test_train_ratio": cases.test_train_ratio, "halves": halves,
-        "incomplete": unless("raise", incomplete),
-    }  # fmt: skip
     of_costs = {
         "tuning": tuning, "constraints": constraints, "confidence": confidence,
         "cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp),
     }  # fmt: skip
-    _check_options(measure, of_folds, of_costs, unless(OBSERVED, cases.score_prior))
+    if measure is None:
+        by_cost = any(value is not None for value in of_costs.values())
+        measure = EXPECTED_COST if by_cost else "auprec"
+    of_folds = {
+        "test_train_ratio": cases.test_train_ratio, "halves": halves,
+        "incomplete": unless("raise", incomplete),
+    }  # fmt: skip
+    _check_options(measure, of_costs, unless(OBSERVED, cases.score_prior))
     check_share("level", level)
     if estimate is not None:
         check_level(estimate, level)
@@ -216,7 +223,7 @@ def choose(
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:
         stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
-        choice = choose_by_cost(cases, tuning, stakes, level=level)
+        choice = _choose_by_cost(cases, tuning, stakes, of_folds, level)
         unsaid = [] if cases.time is None else [OF_COSTS]
         choice = replace(choice, warnings=(*choice.warnings, *unsaid))
         return (
@@ -294,9 +301,35 @@ def _at_estimate(choice_over: Callable[[Over], Choice], belief: Belief) -> Choic
     )
 
 
-def _check_options(
-    measure: str, of_folds: dict[str, object], of_costs: dict[str, object], score_prior: object
-) -> None:
+def _choose_by_cost(
+    cases: Cases[Any],
+    tuning: Table | Cases[Any] | None,
+    stakes: Stakes,
+    of_folds: dict[str, Any],
+    level: float,
+) -> Choice:
+    """The choice by expected cost, of fitted models or of those of folds."""
+    given = None if cases.truth is None or tuning is not None else compared(cases)
+    if given is None or not given.folds:
+        on_one = f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set"
+        refuse_unused("for folds", on_one, **of_folds)
+        return choose_by_cost(cases, tuning, stakes, level=level)
+    refuse_unused(
+        "for thresholds from cases of their own", "there are folds",
+        constraints=stakes.constraints, confidence=stakes.confidence,
+    )  # fmt: skip
+    by_cost = f"measure is {EXPECTED_COST!r}"
+    refuse_unused("for other measures of folds", by_cost, halves=of_folds["halves"])
+    refuse_unused("for fitted models", f"{by_cost} of folds", subgroup=cases.subgroup or None)
+    rows, remarks = ranked_rows(given)
+    choice = choose_by_cost_of_folds(
+        rows, stakes, test_train_ratio=given.test_train_ratio,
+        incomplete=of_folds["incomplete"] or "raise", level=level,
+    )  # fmt: skip
+    return replace(choice, warnings=(*choice.warnings, *remarks))
+
+
+def _check_options(measure: str, of_costs: dict[str, object], score_prior: object) -> None:
     """Refuse arguments that are for another measure."""
     check_text("measure", measure, "auprec")
     if measure != EXPECTED_COST and nearest(measure, [EXPECTED_COST]):
@@ -312,8 +345,6 @@ def _check_options(
             ),
         )
     if measure == EXPECTED_COST:
-        on_one = f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set"
-        refuse_unused("for folds", on_one, hint=None, **of_folds)
         refuse_unused("for measures of probabilities", f"measure is {EXPECTED_COST!r}",
                 score_prior=score_prior)  # fmt: skip
         return

@@ -4,6 +4,7 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.rounding import percent
+from polaroc.comparison.ranked_rows import within
 from polaroc.curves.curve import curve
 from polaroc.curves.hull import achievable, hulls
 from polaroc.priors.grids import prior_grid
@@ -17,7 +18,6 @@ from polaroc.reports.figures import (
     model_names,
 )
 from polaroc.reports.findings import Findings
-from polaroc.reports.inputs import within
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.operating_points import operating_points
 

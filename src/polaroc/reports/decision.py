@@ -9,6 +9,11 @@ from polaroc.base.text import capitalised
 from polaroc.comparison.answer import OF_AREA, PER_CASE, first_words, how_sure
 from polaroc.comparison.by_cost import cost_in_words, take_first
 from polaroc.comparison.choice import judged_models
+from polaroc.comparison.fold_thresholds import (
+    ON_OTHERS,
+    for_the_final_model,
+    judged_on_other_folds,
+)
 from polaroc.comparison.measure_rows import doubts
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
@@ -127,13 +132,11 @@ def _final_model(findings: Findings) -> str:
     recall, alarms = thresholds.taken["tpr"], thresholds.taken["fpr"]
     if recall is None or alarms is None:
         return ""
-    where = "Set it on cases that the final model was not trained on"
     if not thresholds.is_comparable:
-        return f"{where}."
+        return f"{ON_OTHERS}."
     alarm_counts = alarms_of_1000(thresholds.priors, recall, alarms)
     return (
-        f"{where}, and not to the {thresholds.text} of these folds, whose models are others. "
-        f"Expect an alarm for {alarm_counts} of 1,000 cases."
+        f"{for_the_final_model(thresholds.text)} Expect an alarm for {alarm_counts} of 1,000 cases."
     )
 
 
@@ -264,10 +267,7 @@ def _judged(thresholds: Thresholds, findings: Findings) -> str:
         if has_limits
         else "without test_train_ratio they have no margin of error"
     )
-    return (
-        f"The rates are means over {thresholds.folds} folds, each judged at thresholds set on "
-        f"other folds; {spread}. The final model is another one: try it on fresh cases."
-    )
+    return judged_on_other_folds(thresholds.folds, f"; {spread}")
 
 
 def _right_alarms(thresholds: Thresholds, estimated: Belief | None) -> str:

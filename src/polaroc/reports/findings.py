@@ -16,6 +16,7 @@ from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
 from polaroc.comparison.compare import of_fitted
 from polaroc.comparison.compared import Compared
+from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import Plan
 from polaroc.comparison.fitted import Fitted, fitted
 from polaroc.comparison.measure_rows import (
@@ -27,6 +28,7 @@ from polaroc.comparison.measure_rows import (
     refuse_one_class,
 )
 from polaroc.comparison.over_time import OF_COSTS, over_time
+from polaroc.comparison.ranked_rows import of_keys, pooled, within
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
 from polaroc.curves.curve import curve
@@ -38,7 +40,7 @@ from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid, skew
-from polaroc.reports.inputs import Question, of_keys, pooled, within
+from polaroc.reports.inputs import Question
 from polaroc.reports.ranking import ranking
 from polaroc.reports.thresholds import Thresholds, thresholds
 from polaroc.typing import Prior
@@ -223,8 +225,9 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         if cases.case is not None and measures[question.model].n_unique() > 1:
             both = pl.concat([limits, measures.filter(measure="auc")], how="diagonal")
             tested = fitted(cases, "iauprec", "observed", question.over, both)
-    choice = _choice(measures, question, tested)
-    comparison, untested = _comparison(choice, question, tested)
+    by_area = _choice(measures, question, tested)
+    choice = _choice_by_cost(question) if by_area and question.by_cost else by_area
+    comparison, untested = _comparison(by_area, question, tested)
     judged = _judged_folds(measures, question)
     if judged is not None:
         measures, cases = within(measures, judged), of_keys(cases, judged)
@@ -366,8 +369,6 @@ def _choice(
 ) -> Choice | None:
     if measures[question.model].n_unique() < 2:
         return None
-    if question.by_cost:
-        return _choice_by_cost(question)
     return choose_measured(
         question.compared, measures, over=question.over,
         test_train_ratio=question.test_train_ratio, incomplete=question.incomplete,
@@ -381,8 +382,12 @@ def stakes(question: Question) -> Stakes:
 
 
 def _choice_by_cost(question: Question) -> Choice:
-    """The choice by what models cost at thresholds that are set on cases of their own."""
-    assert question.tuning is not None
+    """The choice by what models cost at thresholds that are set on other cases or folds."""
+    if question.tuning is None:
+        return choose_by_cost_of_folds(
+            question.compared, stakes(question), test_train_ratio=question.test_train_ratio,
+            incomplete=question.incomplete, level=question.level,
+        )  # fmt: skip
     return choose_by_cost(
         question.compared.cases, question.tuning, stakes(question), level=question.level
     )

@@ -6,21 +6,20 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_share
-from polaroc.base.columns import collect_like, column_name
-from polaroc.base.joins import join_on
-from polaroc.base.private_columns import TRUTH, WEIGHT
-from polaroc.comparison.compared import Compared, doubted
+from polaroc.base.columns import column_name
+from polaroc.base.private_columns import TRUTH
+from polaroc.comparison.compared import Compared
 from polaroc.comparison.design import Incomplete
+from polaroc.comparison.ranked_rows import valid_rows
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.predictions.cases import Cases, alike, keyed, refuse_crossed, with_clusters
-from polaroc.predictions.row_checks import SCORE, left_out
-from polaroc.predictions.table import read
+from polaroc.predictions.cases import Cases, alike, refuse_crossed
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
 from polaroc.reports.needs import Needs
 from polaroc.thresholds.tuning_cases import refuse_tuning_rows
-from polaroc.typing import Frame, Paths, Table
+from polaroc.typing import Paths, Table
 
 NAMELESS = "the model"
 
@@ -77,8 +76,8 @@ class Question:
 
     @property
     def by_cost(self) -> bool:
-        """Whether models are ranked by what they cost, at thresholds from cases of their own."""
-        return self.needs.has_costs and self.tuning is not None
+        """Whether models are ranked by what they cost, at thresholds from other cases or folds."""
+        return self.needs.has_costs and (self.tuning is not None or bool(self.folds))
 
 
 def with_model(cases: Cases[Any]) -> Cases[Any]:
@@ -90,15 +89,6 @@ def with_model(cases: Cases[Any]) -> Cases[Any]:
     name = next(name for name in names if name not in present)
     named = cases.table.with_columns(pl.lit(NAMELESS).alias(name))
     return replace(cases, table=named, model=name)
-
-
-def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:
-    """The valid predictions, a row per case and model, and remarks on the rows."""
-    rows, invalid = _rows(given.cases, given)
-    # Folds share cases by design.
-    doubts = [] if given.folds else doubted(given.cases)
-    invalid_rows = [left_out(invalid)] if invalid else []
-    return replace(given, cases=rows), (*given.left_out, *doubts, *invalid_rows)
 
 
 def tuning_rows(
@@ -114,46 +104,9 @@ def tuning_rows(
             hint="leave it out, or give predictions of fitted models on one test set.",
         )
     refuse_crossed(other)
-    rows, _ = _rows(replace(other, fold=()), judged)
+    rows, _ = valid_rows(replace(other, fold=()), judged)
     of_case = judged.cases.case
     if isinstance(of_case, str) and rows.case is not None:
         parts = [TRUTH, SCORE, judged.model]
         refuse_tuning_rows(judged.table.lazy(), rows.table.lazy(), of_case, parts)
     return rows
-
-
-def _rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], int]:
-    """The valid rows in private columns, named as in `like`, and how many others there are."""
-    case = None if cases.case is None else column_name(cases.case, "case")
-    cases, clusters = with_clusters(cases)
-    subgroups = [*cases.table.lazy().select(*cases.subgroup).collect_schema()]
-    also = [*([] if case is None else [case]), *clusters, *cases.subgroup]
-    predictions = read(cases, also=also, collected=True)
-    names = {predictions.keys[0]: like.model}
-    if case is not None and like.cases.case is not None:
-        names[case] = case = column_name(like.cases.case, "case")
-    rows = keyed(
-        predictions.valid_rows.collect().rename(names),
-        truth=TRUTH, score=SCORE, model=like.model, fold=like.folds, case=case,
-        cluster=cases.cluster, subgroup=subgroups,
-        count=None if cases.count is None else WEIGHT,
-        weight=None if cases.weight is None else WEIGHT, score_prior=cases.score_prior,
-        test_train_ratio=cases.test_train_ratio,
-    )  # fmt: skip
-    return rows, predictions.count_invalid()
-
-
-def pooled(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
-    """The cases, with the rows of all folds of a model together."""
-    return replace(cases, fold=())
-
-
-def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFrame]:
-    """The cases of some models or folds."""
-    return replace(cases, table=within(cases.table, keys))
-
-
-def within(rows: Frame, keys: pl.DataFrame) -> Frame:
-    """The rows whose keys are among `keys`."""
-    kept = join_on(rows.lazy(), keys.lazy(), keys.columns, "semi", order="left")
-    return collect_like(rows, kept)

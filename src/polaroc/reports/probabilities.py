@@ -10,13 +10,13 @@ from polaroc.base.names import one_name
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
 from polaroc.calibration.calibration_curve import calibration_curve
+from polaroc.comparison.ranked_rows import within
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.priors.grids import OBSERVED
 from polaroc.reports.curve_figures import POOLED, SLIDER
 from polaroc.reports.figures import MAX_DRAWN, Figure, colours
 from polaroc.reports.findings import Findings, drawn
-from polaroc.reports.inputs import within
 from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
 from polaroc.reports.thresholds import shown_priors
 from polaroc.typing import Prior

@@ -22,6 +22,7 @@ from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
 from polaroc.comparison.compared import compared
 from polaroc.comparison.design import Incomplete
+from polaroc.comparison.ranked_rows import ranked_rows
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
@@ -35,7 +36,6 @@ from polaroc.reports.decision import decide
 from polaroc.reports.findings import of_measures, of_predictions, with_changes
 from polaroc.reports.inputs import (
     Question,
-    ranked_rows,
     tuning_rows,
     with_model,
 )

@@ -40,7 +40,7 @@ NOTES_BY_COST = {
 }
 RANKING_NOTES = (
     ("cost per case", "the mean cost of a case at the threshold that was set for the model on "
-     "cases of their own, at the mean share of positives; beside it its margin of error."),
+     "other cases, at the mean share of positives; beside it its margin of error."),
     ("area", "mean area under the precision-recall curve over the shares of positives: 1 is "
      "perfect, and chance has the share of positives; beside it its margin of error."),
     ("chance to be best", "the probability that the model is the best of them."),

@@ -9,23 +9,25 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.base.rounding import short_threshold
 from polaroc.base.statistics import binomial_band
+from polaroc.comparison.fold_thresholds import (
+    OWN_SCALES,
+    Folds,
+    HeldOutRates,
+    doubts_of_folds,
+    rates_across_folds,
+    rates_within_folds,
+    read_folds,
+)
+from polaroc.comparison.ranked_rows import of_keys
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidTable
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.reports.fold_thresholds import (
-    Folds,
-    HeldOutRates,
-    compare_scales,
-    rates_across_folds,
-    rates_within_folds,
-    read_folds,
-)
-from polaroc.reports.inputs import Question, of_keys
-from polaroc.reports.needs import Need
+from polaroc.reports.inputs import Question
 from polaroc.thresholds.all_thresholds import limits_at_all_thresholds
 from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases
 from polaroc.typing import Array
@@ -33,18 +35,6 @@ from polaroc.uncertainty.evidence import of_folds
 
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
-SHARED = (
-    "No column was named that tells the cases apart (case): where folds share cases, as repeated "
-    "hold-outs do, thresholds were judged on cases that they were set on, and do worse in use "
-    "than is shown."
-)
-OWN_SCALES = (
-    "A threshold of each fold's own does clearly better than one for all folds: the scores of "
-    "models that are fitted anew do not compare here. Take no threshold from this page; turn "
-    "scores into probabilities, or set it on cases that the model in use was not trained on."
-)
-# Costs by which scores of folds are compared: both classes count the same.
-BALANCED = Need("cost", (0.5,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +114,9 @@ def thresholds(
     count = int(folds.fold.max(initial=0)) + 1
     held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
     columns = {"threshold": folds.thresholds(needs), **_summary(held_out)}
-    cautions = []
+    cautions: list[str] = []
     if count > 1 and is_taken:
-        cautions += [SHARED] if cases.case is None else []
-        cautions += [] if _scales_compare(folds) else [OWN_SCALES]
+        cautions = doubts_of_folds(folds, has_case=cases.case is not None)
     if count > 1:
         columns |= _limits_over_folds(held_out, question)
     schema = dict.fromkeys((*columns, *LIMITS), pl.Float64)
@@ -206,15 +195,6 @@ def _texts(points: pl.DataFrame, *scores: "Array") -> tuple[str, ...]:
 
 
 LIMITS = ("tpr_lower", "tpr_upper", "fpr_lower", "fpr_upper")
-
-
-def _scales_compare(folds: Folds) -> bool:
-    """Whether one threshold for all folds does about as well as one for each."""
-    common, own = (
-        BALANCED.cost(rates.tpr, rates.fpr)[0]
-        for rates in (rates_across_folds(folds, [BALANCED]), rates_within_folds(folds, [BALANCED]))
-    )
-    return compare_scales(common, own)
 
 
 def shown_priors(over: tuple[float, float] | Belief | None) -> list[float]:

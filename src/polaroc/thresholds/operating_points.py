@@ -36,6 +36,7 @@ from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
+from polaroc.thresholds.alerts import share_of_alerts, within_alerts
 from polaroc.thresholds.constraints import (
     Constraints,
     admissible,
@@ -87,6 +88,8 @@ def operating_points(
     target: float | None = None,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
+    alerts: float | None = None,
+    volume: float | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
     beta: float = 1,
@@ -142,6 +145,9 @@ def operating_points(
         rule, at the prior, or at every prior of `over` or of the interval of an estimate.
         None, the default, looks at the rates on the tuning table alone, which promises
         nothing.
+    alerts, volume
+        Alerts that can be handled a day, and cases that there are a day, both > 0: a constraint
+        of posfrac ≤ alerts/volume, on an average day; by default with the rule "max_recall".
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
         "posterior".
@@ -161,7 +167,10 @@ def operating_points(
         also `over`, String, and `prior` is its mean; with `confidence` also
         `promise`, String, what the threshold promises in one sentence, null where
         none can be promised: then `note` says how many more positives or negatives
-        it would take if the curve stays as it looks, or that no number would do. At
+        it would take if the curve stays as it looks, or that no number would do. With `alerts`
+        also `alerts_least` and `alerts_most`, Float64, alerts a day where in the range or
+        interval of priors they are fewest and most; where a promise leaves more than half of
+        the capacity unused, `note` says what is found with it and without. At
         estimated priors also `prior_lower`, `prior_upper` and their `level`, which
         `apply_thresholds` carries into its limits; keys that only the estimates have, such as the
         day, are keys of the result.
@@ -206,6 +215,17 @@ def operating_points(
     """
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
+    share = share_of_alerts(alerts, volume)
+    if share is not None and alerts is not None and volume is not None:
+        choose = partial(
+            operating_points, curve, priors=priors, over=over, cost_fn=cost_fn, cost_fp=cost_fp,
+            beta=beta,
+        )  # fmt: skip
+        ends = resolve_constraints({"posfrac": share}, "max_recall", None, over).ends
+        return within_alerts(
+            choose, alerts, volume, ends, rule=rule, target=target, constraints=constraints,
+            confidence=confidence,
+        )  # fmt: skip
     cases = curve if isinstance(curve, Cases) else None
     if cases is not None and cases.weight is not None and confidence is not None:
         raise weights_promise_nothing("cases have weights")

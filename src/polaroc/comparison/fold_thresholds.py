@@ -17,7 +17,7 @@ from polaroc.base.private_columns import CASE, FOLD, TRUTH, WEIGHT
 from polaroc.errors import InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
-from polaroc.reports.needs import Need
+from polaroc.thresholds.need import Need
 from polaroc.typing import Array
 
 # Groups of the folds that are held out together, and of the cases that folds share.
@@ -25,6 +25,20 @@ GROUPS = 5
 # Cost of one common threshold over that of thresholds per fold, above which scores of
 # different folds are not comparable.
 MAX_COST_RATIO = 1.25
+SHARED = (
+    "No column was named that tells the cases apart (case): where folds share cases, as repeated "
+    "hold-outs do, thresholds were judged on cases that they were set on, and do worse in use "
+    "than is shown."
+)
+OWN_SCALES = (
+    "A threshold of each fold's own does clearly better than one for all folds: the scores of "
+    "models that are fitted anew do not compare here. Take none of these thresholds; turn "
+    "scores into probabilities, or set it on cases that the model in use was not trained on."
+)
+# Costs by which scores of folds are compared: both classes count the same.
+BALANCED = Need("cost", (0.5,))
+# What to do with a threshold of folds.
+ON_OTHERS = "Set it on cases that the final model was not trained on"
 
 
 @dataclass(frozen=True)
@@ -145,6 +159,28 @@ def compare_scales(common: "Array", per_fold: "Array") -> bool:
     common, per_fold = common[known], per_fold[known]
     mostly = (common > per_fold).sum() > len(per_fold) / 2
     return not (mostly and common.sum() > MAX_COST_RATIO * per_fold.sum())
+
+
+def doubts_of_folds(folds: Folds, *, has_case: bool) -> list[str]:
+    """Why thresholds of folds may do worse in use, in sentences."""
+    common, own = (
+        BALANCED.cost(rates.tpr, rates.fpr)[0]
+        for rates in (rates_across_folds(folds, [BALANCED]), rates_within_folds(folds, [BALANCED]))
+    )
+    return [*([] if has_case else [SHARED]), *([] if compare_scales(common, own) else [OWN_SCALES])]
+
+
+def judged_on_other_folds(folds: int, margin: str = "") -> str:
+    """On which cases the rates were measured, and of which model they are not."""
+    return (
+        f"The rates are means over {folds} folds, each judged at thresholds set on other "
+        f"folds{margin}. The final model is another one: try it on fresh cases."
+    )
+
+
+def for_the_final_model(threshold: str) -> str:
+    """What to do with a threshold of models that were fitted anew in each fold."""
+    return f"{ON_OTHERS}, and not to the {threshold} of these folds, whose models are others."
 
 
 def _held_out_rates(

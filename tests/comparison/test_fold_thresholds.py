@@ -11,15 +11,15 @@ from sizes import replicates
 
 import polaroc as pr
 from polaroc.base.private_columns import TRUTH, WEIGHT
-from polaroc.predictions.cases import keyed
-from polaroc.predictions.row_checks import SCORE
-from polaroc.reports.fold_thresholds import (
+from polaroc.comparison.fold_thresholds import (
     compare_scales,
     rates_across_folds,
     rates_within_folds,
     read_folds,
 )
-from polaroc.reports.needs import Need
+from polaroc.predictions.cases import keyed
+from polaroc.predictions.row_checks import SCORE
+from polaroc.thresholds.need import Need
 
 pytestmark = pytest.mark.usefixtures("words_only")
 

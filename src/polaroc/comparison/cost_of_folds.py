@@ -1,0 +1,130 @@
+"""Model and threshold together, by expected cost on the held-out cases of folds."""
+
+import polars as pl
+
+from polaroc.base.lazy import np
+from polaroc.comparison.answer import PER_CASE, how_sure
+from polaroc.comparison.by_cost import (
+    COST_LIMITS,
+    EXPECTED_COST,
+    Stakes,
+    cost_in_words,
+    take_first,
+    written,
+)
+from polaroc.comparison.choice import Choice, choice_among
+from polaroc.comparison.compared import Compared
+from polaroc.comparison.design import Incomplete, balanced, check_folds
+from polaroc.comparison.fold_thresholds import (
+    OWN_SCALES,
+    Folds,
+    HeldOutRates,
+    doubts_of_folds,
+    for_the_final_model,
+    judged_on_other_folds,
+    rates_across_folds,
+    read_folds,
+)
+from polaroc.comparison.measure_rows import rows_of
+from polaroc.comparison.posterior import at_least_own, posterior
+from polaroc.comparison.ranked_rows import of_keys, pooled
+from polaroc.comparison.regret import ExpectedMeasures
+from polaroc.curves.curve import curve
+from polaroc.thresholds.need import Need
+from polaroc.uncertainty.evidence import of_folds
+
+# The priors at which the cost is that of one class alone: it is linear between them.
+ENDS = (0.0, 1.0)
+
+
+def choose_by_cost_of_folds(
+    given: Compared,
+    stakes: Stakes,
+    *,
+    test_train_ratio: float | None,
+    incomplete: Incomplete,
+    level: float,
+) -> Choice:
+    """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
+    model, cases, mean = given.model, given.cases, stakes.belief.mean
+    need = Need("cost", (mean,), cost_fn=stakes.fn, cost_fp=stakes.fp)
+    rows, thresholds, folds_of = [], [], {}
+    for value in cases.table[model].unique().sort():
+        one = pl.Series(model, [value], cases.table.schema[model])
+        folds = read_folds(of_keys(cases, one.to_frame()))
+        held_out = rates_across_folds(folds, [need])
+        rows.append(_costs(folds, given, one, stakes, held_out))
+        thresholds += folds.thresholds([need])
+        folds_of[value] = folds
+    table = balanced(
+        rows_of(pl.concat(rows), EXPECTED_COST), ENDS, model, given.folds, incomplete
+    )  # fmt: skip
+    check_folds(table)
+    of_negatives, of_positives = np.moveaxis(table.values, -1, 0)
+    grid = tuple(sorted({*stakes.belief.priors, *stakes.priors}))
+    values = [prior * of_positives + (1 - prior) * of_negatives for prior in grid]
+    measured = ExpectedMeasures(
+        np.stack(values, axis=-1), grid, stakes.belief, stakes.priors, higher=False
+    )
+    evidence = of_folds(measured.expected, test_train_ratio, table.models)
+    known = posterior(evidence, higher=False, level=level, limits=(0.0, None))
+    if known is not None:
+        known = at_least_own(known, evidence, level)
+    lower, upper = np.maximum(evidence.limits(level), 0)[:, 0]
+    columns = {
+        "sens": [None] * len(table.models), "threshold": thresholds,
+        "tpr": 1 - of_positives.mean(axis=0) / stakes.fn,
+        "fpr": of_negatives.mean(axis=0) / stakes.fp,
+        **dict(zip(COST_LIMITS, (lower, upper), strict=True)),
+    }  # fmt: skip
+    beside = pl.DataFrame(
+        [table.models, *(pl.Series(name, own, pl.Float64) for name, own in columns.items())]
+    )
+    curves = curve(pooled(cases))
+    first = measured.model_table(table.models, known).to_series(0)[0]
+    doubts = doubts_of_folds(folds_of[first], has_case=cases.case is not None)
+
+    def answer(ranked: pl.DataFrame) -> str:
+        sure = how_sure(ranked, is_bound=evidence.is_bound, higher=False, unit=PER_CASE)
+        act = _act(ranked, curves, is_comparable=OWN_SCALES not in doubts)
+        return f"{take_first(ranked)}, and {act} {cost_in_words(ranked, stakes)} {sure}".rstrip()
+
+    return choice_among(
+        table.models, measured, evidence, known, beside, answer,
+        name="cost", limits=(0.0, None), level=level,
+        last=(
+            *([] if stakes.estimate is None else [stakes.belief.interval_note]),
+            *table.warnings, judged_on_other_folds(len(table.values)), *doubts,
+        ),
+        comparison=None, measure=EXPECTED_COST, folds=given.folds, fold_count=len(table.values),
+    )  # fmt: skip
+
+
+def _costs(
+    folds: Folds, given: Compared, model: pl.Series, stakes: Stakes, held_out: HeldOutRates
+) -> pl.DataFrame:
+    """What a model costs in each fold per positive and per negative, as tidy measures."""
+    per_class = held_out.fpr[0] * stakes.fp, (1 - held_out.tpr[0]) * stakes.fn
+    own = of_keys(given.cases, model.to_frame()).table
+    keys = own.select(given.folds).unique().sort(given.folds, nulls_last=True)
+    positives, negatives = folds.totals(keys.height)
+    return pl.concat(
+        keys.select(
+            pl.lit(model).first().alias(model.name), *given.folds,
+            measure=pl.lit(EXPECTED_COST), prior=prior,
+            estimate=pl.Series(values, dtype=pl.Float64),
+            positives=pl.Series(positives), negatives=pl.Series(negatives),
+        )
+        for prior, values in zip(ENDS, per_class, strict=True)
+    )  # fmt: skip
+
+
+def _act(ranked: pl.DataFrame, curves: pl.DataFrame, *, is_comparable: bool) -> str:
+    """The rule of the first model, which is that of the models of the folds."""
+    threshold = ranked["threshold"][0]
+    if threshold is None:
+        return "raise no alarm."
+    act = "set the threshold of the final model to cost least."
+    if not is_comparable:
+        return act
+    return f"{act} {for_the_final_model(written(threshold, ranked.to_series(0)[:1], [curves]))}"

@@ -1,0 +1,110 @@
+"""Alerts a day that a team can handle: the share of cases that they are, and how many are used."""
+
+from collections.abc import Callable, Mapping
+
+import polars as pl
+
+from polaroc import rates
+from polaroc.base.checks import check_factor
+from polaroc.base.columns import PRIOR_LIMITS
+from polaroc.base.joins import join_on
+from polaroc.base.private_columns import private
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.priors.grids import skew
+
+# What is added to points: alerts a day at the priors where they are fewest and most.
+ALERTS = ("alerts_least", "alerts_most")
+# Share of the capacity below which most of it is idle.
+IDLE = 0.5
+FREE = private("free")
+
+
+def share_of_alerts(alerts: float | None, volume: float | None) -> float | None:
+    """The share of cases that may raise an alarm; None where no capacity is given."""
+    if alerts is None and volume is None:
+        return None
+    if alerts is None or volume is None:
+        lacking = "alerts" if alerts is None else "volume"
+        raise InvalidArgument(
+            f"{lacking} is not given, and a capacity takes the alerts that can be handled a day "
+            "and the cases that there are a day.",
+            hint=Hint("give {alerts} and {volume}.", alerts=500, volume=200_000),
+        )
+    check_factor("alerts", alerts)
+    check_factor("volume", volume)
+    if alerts >= volume:
+        raise InvalidArgument(
+            f"alerts is {alerts:,.15g} and volume {volume:,.15g} a day: every case can be looked "
+            "at.",
+            hint="leave both out, or are they of different periods?",
+        )
+    return alerts / volume
+
+
+def within_alerts(
+    choose: Callable[..., pl.LazyFrame | pl.DataFrame],
+    alerts: float,
+    volume: float,
+    ends: tuple[float, float] | None,
+    *,
+    rule: str | None,
+    target: float | None,
+    constraints: Mapping[str, float] | None,
+    confidence: float | None,
+) -> pl.LazyFrame:
+    """Points that raise at most so many alerts a day, with how many they do raise.
+
+    `choose` gives the points of a rule. Of a promise that leaves most of the capacity idle `note`
+    says what could be found without it.
+    """
+    share = alerts / volume
+    if "posfrac" in (constraints or {}) or rule == "capacity":
+        raise InvalidArgument(
+            "alerts is given, and the share of cases that raise an alarm is limited besides.",
+            hint="leave the rule 'capacity' and the limit of posfrac out.",
+        )
+    limits = {**(constraints or {}), "posfrac": share}
+    points = choose(rule=rule, target=target, constraints=limits, confidence=confidence).lazy()
+    names = points.collect_schema().names()
+    points = points.with_columns(_alerts(names, volume, ends))
+    if confidence is None:
+        return points
+    on = [*names[: names.index("rule")], "prior"]
+    free = choose(
+        rule="capacity", target=share, constraints=None, confidence=None, cost_fn=1, cost_fp=1,
+        beta=1,
+    ).lazy()  # fmt: skip
+    both = join_on(points, free.select(*on, pl.col("tpr").alias(FREE)), on, "left", order="left")
+    return both.with_columns(_note(alerts)).drop(FREE)
+
+
+def _alerts(names: list[str], volume: float, ends: tuple[float, float] | None) -> list[pl.Expr]:
+    """The least and the most alerts a day; their share is linear in the prior."""
+    own = PRIOR_LIMITS if set(PRIOR_LIMITS) <= set(names) else ("prior",)
+    priors = [pl.col(one) for one in own] if ends is None else [pl.lit(end) for end in ends]
+    t, f = pl.col("tpr"), pl.col("fpr")
+    each = [volume * rates.posfrac(t, f, skew(prior)) for prior in priors]
+    return [
+        pick(each).alias(name)
+        for pick, name in zip((pl.min_horizontal, pl.max_horizontal), ALERTS, strict=True)
+    ]
+
+
+def _note(alerts: float) -> pl.Expr:
+    """The note, and a word where the promise leaves most of the capacity idle."""
+    most, found = pl.col(ALERTS[1]).fill_null(0), pl.col("tpr").fill_null(0)
+    free = pl.col(FREE)
+    said = pl.format(
+        f"the promise leaves {{}} of {alerts:,.15g} alerts a day unused: without it {{}} % of "
+        "positives would be found on this table, with it {} %",
+        (alerts - most).round(0).cast(pl.Int64), _as_percent(free),
+        _as_percent(found),
+    )  # fmt: skip
+    is_idle = (most < IDLE * alerts) & (free > found)
+    parts = ["note", pl.when(is_idle).then(said)]
+    both = pl.concat_str(parts, separator="; ", ignore_nulls=True)
+    return both.replace("", None).alias("note")
+
+
+def _as_percent(share: pl.Expr) -> pl.Expr:
+    return (100 * share).round_sig_figs(2).cast(pl.String).str.strip_suffix(".0")

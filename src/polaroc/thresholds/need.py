@@ -1,0 +1,90 @@
+"""What a threshold is to achieve, and which rates achieve it best."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from polaroc import rates
+from polaroc.base.lazy import np
+from polaroc.base.statistics import ROUNDING
+from polaroc.priors.grids import skew
+from polaroc.typing import Array
+
+
+@dataclass(frozen=True)
+class Need:
+    """A condition on the rates at a threshold, at all of some priors, or costs at one prior."""
+
+    kind: Literal["recall", "precision", "capacity", "cost"]
+    priors: tuple[float, ...]
+    value: float = 0  # least recall, least precision, or largest share of cases to look at
+    cost_fn: float = 1
+    cost_fp: float = 1
+
+    def best(self, recall: "Array", alarms: "Array") -> int:
+        """The place of the best rates, of which the first call nothing positive.
+
+        That place also stands for a condition that no other rates meet.
+        """
+        low, high = min(self.priors), max(self.priors)
+        if self.kind == "cost":
+            totals = self.cost(recall, alarms)
+            return int((totals <= totals.min() + ROUNDING * totals.max()).argmax())
+        if self.kind == "recall":
+            enough = recall >= self.value * (1 - ROUNDING)
+            return int(enough.argmax())
+        if self.kind == "precision":
+            # Precision grows with the prior.
+            fits = low * recall >= self.value * (1 - ROUNDING) * (low * recall + (1 - low) * alarms)
+        else:
+            called = [prior * recall + (1 - prior) * alarms for prior in (low, high)]
+            fits = np.maximum(*called) <= self.value * (1 + ROUNDING)
+        most = recall[fits].max(initial=0)
+        return int((fits & (recall >= most)).argmax())
+
+    def cost(self, recall: Any, alarms: Any) -> Any:
+        """The expected cost of rates at the middle prior."""
+        middle = self.priors[len(self.priors) // 2]
+        return rates.loss(recall, alarms, skew(middle), cost_fn=self.cost_fn, cost_fp=self.cost_fp)
+
+    @property
+    def fixes_count(self) -> bool:
+        """Whether it fixes how many cases, or positives, lie above the threshold."""
+        return self.kind in ("recall", "capacity")
+
+    def left(self, recall: Any, alarms: Any) -> Any:
+        """What is to be small once the need is met: costs, false alarms, or missed positives."""
+        if self.kind == "cost":
+            # A loss counts each of the two kinds of error with a weight of one half.
+            return 2 * self.cost(recall, alarms)
+        return alarms if self.kind == "recall" else 1 - recall
+
+    @property
+    def goal(self) -> str:
+        """What is needed, in words that follow "to", without what errors cost."""
+        if self.kind == "recall":
+            return f"find at least {100 * self.value:.3g} % of positives"
+        if self.kind == "precision":
+            return f"be right in at least {100 * self.value:.3g} % of alarms"
+        if self.kind == "capacity":
+            return f"look at no more than {1000 * self.value:.3g} of 1,000 cases"
+        return f"cost least at {100 * self.priors[len(self.priors) // 2]:.3g} % positives"
+
+    def __str__(self) -> str:
+        """What is needed, in words that follow "to".
+
+        Examples
+        --------
+        >>> str(Need("recall", (0.1,), 0.9)), str(Need("capacity", (0.1,), 0.05))
+        ('find at least 90 % of positives', 'look at no more than 50 of 1,000 cases')
+        >>> str(Need("cost", (0.1,), cost_fn=5))
+        'cost least at 10 % positives, where a missed positive costs 5 times a false alarm'
+        """
+        if self.kind != "cost":
+            return self.goal
+        missed, alarm = self.cost_fn, self.cost_fp
+        costs = "costs as much as a false alarm"
+        if missed > alarm:
+            costs = f"costs {missed / alarm:.3g} times a false alarm"
+        elif missed < alarm:
+            costs = f"costs 1/{alarm / missed:.3g} of a false alarm"
+        return f"{self.goal}, where a missed positive {costs}"

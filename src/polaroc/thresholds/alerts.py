@@ -1,6 +1,7 @@
 """Alerts a day that a team can handle: the share of cases that they are, and how many are used."""
 
 from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -11,6 +12,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.grids import skew
+from polaroc.thresholds.constraints import resolve_constraints
 
 # What is added to points: alerts a day at the priors where they are fewest and most.
 ALERTS = ("alerts_least", "alerts_most")
@@ -19,8 +21,20 @@ IDLE = 0.5
 FREE = private("free")
 
 
-def share_of_alerts(alerts: float | None, volume: float | None) -> float | None:
-    """The share of cases that may raise an alarm; None where no capacity is given."""
+class Capacity(NamedTuple):
+    """Alerts that can be handled a day, and cases that there are a day."""
+
+    alerts: float
+    volume: float
+
+    @property
+    def share(self) -> float:
+        """The share of cases that may raise an alarm."""
+        return self.alerts / self.volume
+
+
+def capacity_of(alerts: float | None, volume: float | None) -> Capacity | None:
+    """The capacity, refused where it is none; None where none is given."""
     if alerts is None and volume is None:
         return None
     if alerts is None or volume is None:
@@ -38,44 +52,37 @@ def share_of_alerts(alerts: float | None, volume: float | None) -> float | None:
             "at.",
             hint="leave both out, or are they of different periods?",
         )
-    return alerts / volume
+    return Capacity(alerts, volume)
 
 
-def within_alerts(
+def within_capacity(
     choose: Callable[..., pl.LazyFrame | pl.DataFrame],
-    alerts: float,
-    volume: float,
-    ends: tuple[float, float] | None,
-    *,
-    rule: str | None,
-    target: float | None,
+    capacity: Capacity,
+    over: object,
     constraints: Mapping[str, float] | None,
-    confidence: float | None,
+    asked: Mapping[str, Any],
 ) -> pl.LazyFrame:
     """Points that raise at most so many alerts a day, with how many they do raise.
 
     `choose` gives the points of a rule. Of a promise that leaves most of the capacity idle `note`
     says what could be found without it.
     """
-    share = alerts / volume
-    if "posfrac" in (constraints or {}) or rule == "capacity":
+    if "posfrac" in (constraints or {}) or asked["rule"] == "capacity":
         raise InvalidArgument(
             "alerts is given, and the share of cases that raise an alarm is limited besides.",
             hint="leave the rule 'capacity' and the limit of posfrac out.",
         )
-    limits = {**(constraints or {}), "posfrac": share}
-    points = choose(rule=rule, target=target, constraints=limits, confidence=confidence).lazy()
+    limits = {"posfrac": capacity.share}
+    points = choose(constraints={**(constraints or {}), **limits}, **asked).lazy()
     names = points.collect_schema().names()
-    points = points.with_columns(_alerts(names, volume, ends))
-    if confidence is None:
+    ends = resolve_constraints(limits, "max_recall", None, over).ends
+    points = points.with_columns(_alerts(names, capacity.volume, ends))
+    if asked["confidence"] is None:
         return points
     on = [*names[: names.index("rule")], "prior"]
-    free = choose(
-        rule="capacity", target=share, constraints=None, confidence=None, cost_fn=1, cost_fp=1,
-        beta=1,
-    ).lazy()  # fmt: skip
+    free = choose(rule="capacity", target=capacity.share).lazy()
     both = join_on(points, free.select(*on, pl.col("tpr").alias(FREE)), on, "left", order="left")
-    return both.with_columns(_note(alerts)).drop(FREE)
+    return both.with_columns(_note(capacity.alerts)).drop(FREE)
 
 
 def _alerts(names: list[str], volume: float, ends: tuple[float, float] | None) -> list[pl.Expr]:

@@ -36,7 +36,7 @@ from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
-from polaroc.thresholds.alerts import share_of_alerts, within_alerts
+from polaroc.thresholds.alerts import capacity_of, within_capacity
 from polaroc.thresholds.constraints import (
     Constraints,
     admissible,
@@ -215,17 +215,11 @@ def operating_points(
     """
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
-    share = share_of_alerts(alerts, volume)
-    if share is not None and alerts is not None and volume is not None:
-        choose = partial(
-            operating_points, curve, priors=priors, over=over, cost_fn=cost_fn, cost_fp=cost_fp,
-            beta=beta,
-        )  # fmt: skip
-        ends = resolve_constraints({"posfrac": share}, "max_recall", None, over).ends
-        return within_alerts(
-            choose, alerts, volume, ends, rule=rule, target=target, constraints=constraints,
-            confidence=confidence,
-        )  # fmt: skip
+    if (capacity := capacity_of(alerts, volume)) is not None:
+        asked: dict[str, Any] = {"cost_fn": cost_fn, "cost_fp": cost_fp, "beta": beta}
+        choose = partial(operating_points, curve, priors=priors, over=over)
+        asked |= {"rule": rule, "target": target, "confidence": confidence}
+        return within_capacity(choose, capacity, over, constraints, asked)
     cases = curve if isinstance(curve, Cases) else None
     if cases is not None and cases.weight is not None and confidence is not None:
         raise weights_promise_nothing("cases have weights")

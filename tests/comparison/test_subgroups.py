@@ -237,6 +237,7 @@ def test_the_summary_has_all_of_it():
     assert "<table>" in found._repr_html_()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_subgroups_of_no_difference_are_told_apart_as_often_as_promised():
     rng, told, samples = np.random.default_rng(8), {"auc": 0, "recall": 0}, 150

@@ -90,6 +90,7 @@ def two(seed, positives=60, negatives=240, ahead=0.05):
                          "B": common + own[1] + means[1] * truth})  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_better_model_is_found_and_passed_as_often_as_said():
     tables = [two(seed) for seed in range(120)]

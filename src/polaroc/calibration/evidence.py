@@ -61,7 +61,7 @@ def estimates_and_limits(evidence: Evidence, level: float) -> "Array":
     >>> score, truth = np.array([0.8, 0.6, 0.4, 0.2]), np.array([True, False, True, False])
     >>> own = ScoredCases((), ["all"], [score], [truth], None, True)
     >>> estimates_and_limits(of_calibration(own), 0.5)[:, 2].round(2).tolist()
-    [1.1, -0.99, 3.18]
+    [1.1, 0.01, 2.19]
     """
     ends = np.stack([evidence.estimates, *evidence.limits(level)])[:, :, 0]
     ends[:, 0] = np.exp(ends[:, 0])

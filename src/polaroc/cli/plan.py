@@ -39,7 +39,7 @@ def plan(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say how many cases to label, and what can be promised with them.
+    """Say how many cases to label, and what they can promise.
 
     Example: polaroc plan --auc 0.85 --constraint precision=0.5 --over 0.05 0.20
     --out plan.json; then: polaroc plan --check plan.json gate.json, with the exit code 1 where

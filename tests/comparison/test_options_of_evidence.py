@@ -104,6 +104,10 @@ MODES = {
     "operating_points, f_measure": (
         pr.operating_points, CURVES, {"rule": "f_measure", "priors": 0.2},
     ),
+    "operating_points, alerts": (
+        pr.operating_points, CURVES,
+        {"rule": "max_recall", "alerts": 5, "volume": 20, "priors": 0.2},
+    ),
     "operating_points, subgroups": (
         pr.operating_points, ONE.filter(m="A"),
         {"truth": "y", "score": "p", "model": None, "subgroup": "part", "rule": "recall",
@@ -141,7 +145,7 @@ OTHER = {
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
     "test_train_ratio": 0.1, "rates": "npv",
-    "thresholds": 7, "cost": 0.3,
+    "thresholds": 7, "cost": 0.3, "alerts": 9, "volume": 40,
     "cluster": "patient", "weight": "w", "count": "w", "by": "part", "subgroup": "part",
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
@@ -149,6 +153,7 @@ OTHER_OF = {
     ("evaluate, bootstrap", "intervals"): "wald", ("bootstrap", "method"): "logit",
     ("evaluate, wald, losses", "intervals"): "logit",
     ("operating_points", "target"): 0.5, ("operating_points, cost", "rule"): "recall",
+    ("operating_points, alerts", "rule"): "cost",
     ("mean_roc", "interval"): "t", ("choose, losses", "measure"): "log_loss",
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
     ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",

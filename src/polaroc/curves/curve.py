@@ -16,7 +16,7 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.curves.held import curve_of_rows
+from polaroc.curves.held import curve_of_rows, in_whole_numbers
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import rate, snap_to_total
 from polaroc.curves.whole import whole_curves
@@ -25,8 +25,6 @@ from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import frame_of_cases
-
-COUNTED = ("pos", "neg", "tp", "fp", "positives", "negatives")
 
 
 @frame_of_cases(COUNTED_BY, no_bearing=BESIDE)
@@ -76,10 +74,9 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
     """
     predictions = read(cases)
     in_memory = isinstance(cases.table, pl.DataFrame)
-    curves = curve_of_rows(predictions).lazy() if in_memory else curve_tables(predictions)
-    # Whole numbers count cases; sums of sampling weights do not, also where they are whole.
-    counts = predictions.weighted and not predictions.sampled
-    return curves.with_columns(pl.col(COUNTED).cast(pl.Int64)) if counts else curves
+    if in_memory:
+        return curve_of_rows(predictions).lazy()
+    return in_whole_numbers(curve_tables(predictions), predictions)
 
 
 def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:

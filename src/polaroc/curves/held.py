@@ -16,6 +16,7 @@ from polaroc.predictions.table import Predictions
 from polaroc.typing import Array
 
 TOTALS = ("positives", "negatives")
+COUNTED = ("pos", "neg", "tp", "fp", *TOTALS)
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,16 @@ def curve_of_rows(predictions: Predictions) -> pl.DataFrame:
     named = ranked.totals.select(*predictions.keys, *TOTALS).with_columns(*ends)
     table = to_curve_table(points.with_columns(pl.col("threshold").fill_nan(None)), named)
     cells = table.filter((pl.col("pos") > 0) | (pl.col("neg") > 0) | pl.col("threshold").is_null())
+    cells = in_whole_numbers(cells.lazy(), predictions).collect()
     if ranked.totals[KEY_INDEX].is_sorted():
         return cells
     return cells.sort(predictions.keys, nulls_last=True, maintain_order=True)
+
+
+def in_whole_numbers(curves: pl.LazyFrame, predictions: Predictions) -> pl.LazyFrame:
+    """Curves of counts in whole numbers, by which they are told from sums of sampling weights."""
+    counts = predictions.weighted and not predictions.sampled
+    return curves.with_columns(pl.col(COUNTED).cast(pl.Int64)) if counts else curves
 
 
 def all_points(ranked: RankedCells) -> "tuple[Array, Array, Array, Array]":

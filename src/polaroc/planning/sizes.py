@@ -159,8 +159,12 @@ def splits(budget: float, costs: tuple[float, float], sizes: Sizes) -> list[Size
         ("budget", "cost_positive", "cost_negative"), (budget, *costs), strict=True
     ):
         check_factor(name, cost)
-    pairs = [(int(share * budget / costs[0]), int((1 - share) * budget / costs[1]))
-             for share in SPLITS]  # fmt: skip
+    # More than can be drawn is too many, however many more.
+    most = sizes.max_rows + 1.0
+    pairs = [
+        (int(min(share * budget / costs[0], most)), int(min((1 - share) * budget / costs[1], most)))
+        for share in SPLITS
+    ]
     found = [sizes.of(*pair) for pair in pairs if min(pair) >= 2 and sum(pair) <= sizes.max_rows]
     if not found:
         raise InvalidArgument(

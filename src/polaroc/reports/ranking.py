@@ -30,14 +30,14 @@ def ranking(
     comparison: "Comparison | None",
 ) -> pl.DataFrame:
     """One row per model, the best first: the model and `COLUMNS`, null where unknown."""
-    model = question.model
+    model, by_cost = question.model, choice is not None and choice.is_by_cost
     means = _means(measures, model)
     if choice is None:
         table = means.with_columns(pl.col("iauprec").alias(EXPECTED))
     else:
         of_choice = ("probability_best", "expected_loss", "share", "mean_regret", "worst_regret")
-        mean = pl.col("mean").alias(COST if question.by_cost else EXPECTED)
-        of_cost = {"lower": "cost_lower", "upper": "cost_upper"} if question.by_cost else {}
+        mean = pl.col("mean").alias(COST if by_cost else EXPECTED)
+        of_cost = {"lower": "cost_lower", "upper": "cost_upper"} if by_cost else {}
         chosen = choice.models.select(model, mean, *of_choice, **of_cost)
         table = join_on(chosen, means, [model], "left", order="left")
     if comparison is not None:
@@ -45,7 +45,7 @@ def ranking(
         table = join_on(table, letters, [model], "left", order="left")
     missing = [name for name in COLUMNS if name not in table.columns]
     table = table.with_columns(pl.lit(None).alias(name) for name in missing)
-    if choice is not None and question.by_cost:
+    if by_cost:
         # The limits are those of the cost.
         expected = pl.col("iauprec").alias(EXPECTED)
         return table.with_columns(expected, sd=None).select(model, *COLUMNS)

@@ -1,6 +1,6 @@
 """Numbers as text, rounded so that they stay true: no small one as 0, no large one as all."""
 
-from math import floor, inf, log10
+from math import ceil, floor, inf, log10
 
 # Probabilities nearer to 1 are not told apart.
 ALMOST = 0.995
@@ -95,3 +95,15 @@ def probability(value: float | None) -> str | None:
     if value < 1 - ALMOST:
         return "< 1 %"
     return "> 99 %" if value >= ALMOST else f"{100 * value:.0f} %"
+
+
+def rounded_up(count: float) -> int:
+    """A count of cases to two digits, upwards; at least 1.
+
+    Examples
+    --------
+    >>> rounded_up(1234.5), rounded_up(99.0), rounded_up(7.0)
+    (1300, 99, 7)
+    """
+    step: int = 10 ** max(0, floor(log10(max(count, 1))) - 1)
+    return max(step * ceil(count / step), 1)

@@ -177,7 +177,7 @@ def gate(
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
     measure = _at_prior(measure, over, prior, has_scores=has_scores)
-    _check_margin(measure, margin)
+    check_margin(measure, margin)
     check_share("level", level)
     two = two_models(cases, champion, challenger)
     given = compared(two)
@@ -245,7 +245,7 @@ def _at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bo
     return measure
 
 
-def _check_margin(measure: str, margin: object) -> None:
+def check_margin(measure: str, margin: object) -> None:
     """Refuse a margin outside what is allowed."""
     lowest, highest = bounds(measure)
     most = inf if lowest is None or highest is None else highest - lowest

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, log10
 from typing import Literal
 
-from polaroc.base.rounding import limit, number
+from polaroc.base.rounding import limit, number, rounded_up
 from polaroc.base.text_tables import plain
 from polaroc.uncertainty.evidence import CASES, Moved
 
@@ -147,19 +146,7 @@ def more_cases(limits: Limits, margin: float, moved: Moved | None, *, higher: bo
         middle = (least * most) ** 0.5
         least, most = (middle, most) if is_open(middle) else (least, middle)
     if moved is None:
-        return WOULD_DO.format(f"{_rounded_up(10 * most) / 10:g} times as many cases")
-    counts = [f"{_rounded_up(most * count):,}" for count in moved.counts]
+        return WOULD_DO.format(f"{rounded_up(10 * most) / 10:g} times as many cases")
+    counts = [f"{rounded_up(most * count):,}" for count in moved.counts]
     of = "" if moved.units == CASES else f" {moved.units} with"
     return WOULD_DO.format(f"{counts[0]}{of} positives and {counts[1]}{of} negatives")
-
-
-def _rounded_up(count: float) -> int:
-    """To two digits.
-
-    Examples
-    --------
-    >>> _rounded_up(1234.5), _rounded_up(99.0), _rounded_up(7.0)
-    (1300, 99, 7)
-    """
-    step: int = 10 ** max(0, int(log10(count)) - 1)
-    return step * ceil(count / step)

@@ -74,7 +74,7 @@ def _one_model(cases: Cases[Any]) -> ScoredCases:
             ),
         )  # fmt: skip
     ((_, one),) = sets.items()
-    return _written_out(one)
+    return one
 
 
 def _two_models(cases: Cases[Any], pair: tuple[object, object]) -> ScoredCases:
@@ -95,20 +95,6 @@ def _two_models(cases: Cases[Any], pair: tuple[object, object]) -> ScoredCases:
             hint=Hint("name the column of the cases, {case}.", case="id"),
         )
     return scored.of([scored.models.index(one) for one in pair])
-
-
-def _written_out(scored: ScoredCases) -> ScoredCases:
-    """A row for each case, of rows that count several."""
-    if scored.weights is None:
-        return scored
-    times = scored.weights[0].astype(int)
-    clusters = None
-    if scored.clusters is not None:
-        clusters = [[np.repeat(own, times) for own in scored.clusters[0]]]
-    return ScoredCases(
-        scored.key, scored.models, [np.repeat(scored.scores[0], times)],
-        [np.repeat(scored.truths[0], times)], clusters, paired=True,
-    )  # fmt: skip
 
 
 def _normal_scores(score: Array) -> Array:

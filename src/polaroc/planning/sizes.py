@@ -6,6 +6,7 @@ from math import ceil, exp, log
 from typing import Any
 
 from polaroc.base.checks import check_factor, check_whole, listed_values
+from polaroc.base.rounding import rounded_up
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.progress import Progress
 from polaroc.planning.chances import Outcome
@@ -72,7 +73,7 @@ def sought(
         tried = sorted([*tried, (size, outcome(size))], key=lambda one: one[0].positives)
     _say(progress, 1, 1)
     least = _crossing(tried, chance)
-    return tried, None if least is None else sizes.of(_rounded(least))
+    return tried, None if least is None else sizes.of(rounded_up(least))
 
 
 def _say(progress: Progress | None, done: int, total: int) -> None:
@@ -100,12 +101,6 @@ def _crossing(tried: Sequence[Tried], chance: float) -> int | None:
     return ceil(exp(ends[0] + min(max(share, 0.0), 1.0) * (ends[1] - ends[0])) - 1e-9)
 
 
-def _rounded(count: int) -> int:
-    """A count to two digits, upwards."""
-    unit = int(10 ** max(len(str(count)) - 2, 0))
-    return -(-count // unit) * unit
-
-
 def tried_at(
     sizes: Sequence[Size], outcome: Callable[[Size], Outcome], progress: Progress | None
 ) -> list[Tried]:
@@ -124,7 +119,9 @@ def given_sizes(positives: object, negatives: object, sizes: Sizes) -> list[Size
         for name, given in (("positives", positives), ("negatives", negatives))
     )
     if not of_pos:
-        return [sizes.of(max(round(one / sizes.skew), 2), one) for one in of_neg[1:] and of_neg]
+        # One number of negatives goes with all positives that are tried.
+        several = of_neg if len(of_neg) > 1 else []
+        return [sizes.of(max(round(one / sizes.skew), 2), one) for one in several]
     of_neg = of_neg or [None]
     if min(len(of_pos), len(of_neg)) > 1 and len(of_pos) != len(of_neg):
         raise InvalidArgument(

@@ -8,13 +8,12 @@ from polaroc.base.checks import (
     check_factor,
     check_share,
     check_text,
-    is_number,
-    shortened,
 )
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.fitted import single_measure
+from polaroc.comparison.gate import check_margin
 from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.measures.catalog import CATALOG, bounds, higher_is_better, label
+from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.spec import Measure
 from polaroc.planning.chances import Outcome
 from polaroc.planning.measured import DifferenceWish, WidthWish
@@ -171,14 +170,8 @@ def of_difference(
 ) -> Wanted:  # fmt: skip
     """That a challenger is passed, or found better."""
     one = measure_at(measure, place)
-    lowest, highest = bounds(one.name)
-    most = 1.0 if lowest is None or highest is None else highest - lowest
-    if margin is not None and (not is_number(margin) or not 0 <= margin < most):
-        raise InvalidArgument(
-            f"margin is {shortened(margin)}, allowed is 0 ≤ margin < {most:g}: by how much the "
-            "challenger may be worse.",
-            hint=Hint.example("margin", 0.01),
-        )
+    if margin is not None:
+        check_margin(one.name, margin)
     wish = DifferenceWish(one, level, higher_is_better(one.name), margin)
     named = f"{label(one.name)}{place.words}"
     found = f"the test at level {level:g} finds the challenger better in {named}"

@@ -41,6 +41,7 @@ import polars as pl
 from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, private
+from polaroc.base.rounding import rounded_up
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
@@ -414,7 +415,7 @@ def _needed_in_words(
             "stays as it looks"
         )
     more = {
-        name: None if times is None else _rounded_up(total * (times - 1))
+        name: None if times is None else rounded_up(total * (times - 1))
         for name, total, times in (
             ("positives", sample.positives, positives),
             ("negatives", sample.negatives, negatives),
@@ -423,16 +424,10 @@ def _needed_in_words(
     ways = [f"{count:,} more {name}" for name, count in more.items() if count is not None]
     alone = " or ".join(ways)
     together = (
-        f"{_rounded_up(sample.positives * (both - 1)):,} more positives and "
-        f"{_rounded_up(sample.negatives * (both - 1)):,} more negatives"
+        f"{rounded_up(sample.positives * (both - 1)):,} more positives and "
+        f"{rounded_up(sample.negatives * (both - 1)):,} more negatives"
     )
     return f"{start}: about {alone or together} would do if the curve stays as it looks"
-
-
-def _rounded_up(count: float) -> int:
-    """A count to two digits."""
-    unit = int(10 ** max(len(str(ceil(count))) - 2, 0))
-    return max(ceil(count / unit) * unit, 1)
 
 
 def check_promise(constraints: Constraints) -> None:

@@ -3,7 +3,6 @@
 from polaroc import charts as charts
 from polaroc import datasets as datasets
 from polaroc import errors as errors
-from polaroc import experiments as experiments
 from polaroc import expr as expr
 from polaroc import rates as rates
 from polaroc import sklearn as sklearn

@@ -132,7 +132,7 @@ CALLS |= MORE
 
 
 def with_a_level():
-    names = ("charts", "datasets", "experiments", "sklearn", "warehouse")
+    names = ("charts", "datasets", "sklearn", "warehouse")
     modules = {f"{name}.": getattr(pr, name) for name in names}
     for prefix, module in {"": pr, **modules}.items():
         for name in module.__all__:

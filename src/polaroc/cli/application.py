@@ -17,7 +17,6 @@ from polaroc.cli.compare import compare
 from polaroc.cli.demo import demo
 from polaroc.cli.drawings import DRAWINGS
 from polaroc.cli.evaluate import evaluate
-from polaroc.cli.experiment import experiment
 from polaroc.cli.gate import gate
 from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
@@ -104,7 +103,6 @@ app.command(cls=Command)(walk_forward)
 app.command(cls=Command)(chart)
 app.command(cls=Command)(report)
 app.command(cls=Command)(check)
-app.command(cls=Command)(experiment)
 app.command(cls=Command)(sql)
 
 

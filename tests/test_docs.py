@@ -95,7 +95,7 @@ def test_calls_of_other_packages_were_run_as_they_stand(name):
     assert [row["run"] for row in rows] == ELSEWHERE["checksums"](name)
     assert [row["call"] for row in rows] == [call.theirs for call in package.calls]
     assert {f"{name}=={row['version']}" for row in rows} == {package.install[0]}
-    assert f"{name} {rows[0]['version']}" in " ".join(README.lower().split())
+    assert f"{name} {rows[0]['version']}" in " ".join(ELSEWHERE["PAGE"].read_text().lower().split())
 
 
 @pytest.mark.slow

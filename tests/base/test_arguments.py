@@ -122,6 +122,11 @@ CALLS = {
         {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
         | {"fold": [], "subgroup": "fold"},
     ),
+    "publication_table": (
+        lambda **a: pr.publication_table(TABLE, fold=None, **{"subgroup": "case"} | a),
+        {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
+        | {"subgroup": "fold"},
+    ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
         NAMES | {"by": [], "model": "model", "fold": ["fold"]},

@@ -33,9 +33,15 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def page(findings: Findings, title: str, subgroups: SubgroupSection | None = None) -> str:
+def page(
+    findings: Findings,
+    title: str,
+    subgroups: SubgroupSection | None = None,
+    published: tables.ReportTable | None = None,
+) -> str:
     """The whole page as HTML."""
-    return rendered(TEMPLATE, title, **_contents(findings), subgroups=subgroups)
+    beside = {"subgroups": subgroups, "published": published}
+    return rendered(TEMPLATE, title, **_contents(findings), **beside)
 
 
 def rendered(template: str, title: str, **contents: Any) -> str:

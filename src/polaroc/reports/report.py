@@ -43,6 +43,7 @@ from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.needs import Needs
 from polaroc.reports.page import is_report, page
+from polaroc.reports.publication import of_publication
 from polaroc.reports.subgroups import of_subgroups
 from polaroc.typing import Paths, Table
 
@@ -206,7 +207,8 @@ def report(
         tuned = None if tuning is None else tuning_rows(tuning, divided, rows)
         question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
         findings = with_changes(of_predictions(question, priors, grid), given)
-    written = page(findings, title, of_subgroups(divided, findings))
+    beside = of_subgroups(divided, findings), of_publication(divided, findings)
+    written = page(findings, title, *beside)
     found = [question.found] if question.found else []
     answer = "\n".join(decide(findings).answer)
     return _write(file, written, [answer, *found, *findings.cautions, *findings.assumptions], tell)

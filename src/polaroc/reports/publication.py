@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.reports.findings import Findings
 from polaroc.reports.publication_result import CLUSTERS, FLOW, NET_BENEFIT, Publication
-from polaroc.reports.subgroups import of_first_model
+from polaroc.reports.subgroups import ON_THESE_CASES, of_first_model
 from polaroc.reports.tables import ReportTable
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.fixed import Numbers
@@ -142,7 +142,14 @@ def publication_table(
     )  # fmt: skip
 
 
-def of_publication(cases: Cases[Any], findings: Findings) -> ReportTable | None:
+class PublishedSection(NamedTuple):
+    """The table of a report, and what stands below it."""
+
+    table: ReportTable
+    notes: tuple[str, ...]
+
+
+def of_publication(cases: Cases[Any], findings: Findings) -> PublishedSection | None:
     """The first model of a report as it is published; None for folds, measures and many rows."""
     chosen = findings.thresholds
     if findings.cases is None or findings.question.folds or findings.audit is None:
@@ -158,7 +165,10 @@ def of_publication(cases: Cases[Any], findings: Findings) -> ReportTable | None:
     headings, rows = found.cells()
     _, *columns = zip(*rows, strict=True)
     named = {heading or "number": column for heading, column in zip(headings, columns, strict=True)}
-    return ReportTable("published", " ".join(found.below()), named)
+    is_own = chosen is not None and not chosen.is_tuned
+    limits, *notes = found.below()
+    table = ReportTable("published", f"All numbers of {findings.models[0]}. {limits}", named)
+    return PublishedSection(table, (*([ON_THESE_CASES] if is_own else []), *notes))
 
 
 def _rows(divided: Divided, name: str | None, level: float) -> pl.DataFrame:

@@ -97,10 +97,7 @@ def _in_alarms(findings: Findings) -> list[str]:
     rows = (thresholds.taken, rates_of)
     if any(row["tpr"] is None or row["fpr"] is None or not row["tpr"] for row in rows):
         return []
-    right = [
-        float(rates.precision(row["tpr"], row["fpr"], skew(prior)))  # type: ignore[arg-type]
-        for row in rows
-    ]
+    right = [float(rates.precision(row["tpr"], row["fpr"], skew(prior))) for row in rows]
     own, others = (of_hundred(share) for share in right)
     if own == others or right[0] < right[1]:
         return []

@@ -66,4 +66,5 @@ def as_json(said: dict[str, Any]) -> str:
 
 def model_card(said: dict[str, Any]) -> str:
     """The content as a model card in Markdown; what only the author knows is left to fill in."""
-    return template("card.md.j2").render(**said)
+    card: str = template("card.md.j2").render(**said)
+    return card

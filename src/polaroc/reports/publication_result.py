@@ -200,7 +200,7 @@ class Publication:
             for one in columns.values()
         ]
         thresholds = [_threshold(one) for one in columns.values()]
-        rows = []
+        rows: list[list[str]] = []
         for section, name, prior in self._order():
             words = self._words(name, prior)
             if section == "At the threshold" and not any(row[0] == section for row in rows):

@@ -122,8 +122,8 @@ CALLS = {
         {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
         | {"fold": [], "subgroup": "fold"},
     ),
-    "publication_table": (
-        lambda **a: pr.publication_table(TABLE, fold=None, **{"subgroup": "case"} | a),
+    "study_table": (
+        lambda **a: pr.study_table(TABLE, fold=None, **{"subgroup": "case"} | a),
         {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
         | {"subgroup": "fold"},
     ),

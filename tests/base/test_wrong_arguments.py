@@ -100,7 +100,7 @@ CALLS = {
     "subgroups": [
         {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},
     ],
-    "publication_table": [
+    "study_table": [
         {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},
     ],
     "periods": [

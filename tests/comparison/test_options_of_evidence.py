@@ -118,8 +118,8 @@ MODES = {
         {"truth": "y", "score": "p", "model": None, "subgroup": "part", "points": 0.5,
          "over": OVER, "priors": 0.2},
     ),
-    "publication_table": (
-        pr.publication_table, ONE.filter(m="A"),
+    "study_table": (
+        pr.study_table, ONE.filter(m="A"),
         {"truth": "y", "score": "p", "model": None, "points": 0.5, "over": OVER, "priors": 0.2},
     ),
     "mean_roc": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f"}),
@@ -178,7 +178,7 @@ ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "scratch", "pr
 ELSEWHERE |= {"time", "subgroup", "nulls", "incomplete"}
 # What has no bearing on the numbers of modes, as documented.
 OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
-             "gate, one test set", "publication_table", "subgroups"}  # fmt: skip
+             "gate, one test set", "study_table", "subgroups"}  # fmt: skip
 CORRECTED = {"compare, folds", "choose, folds", "gate, folds", "mean_roc, t"}
 REFUSED_BY = {"choose, costs", "mean_roc"}
 # Curves have no rows that a role could tell about.

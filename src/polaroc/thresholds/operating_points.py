@@ -30,12 +30,11 @@ from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.row_checks import SCORE, UNRANKED
-from polaroc.predictions.table import one_class_note
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
-from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
+from polaroc.priors.in_use import is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import capacity_of, within_capacity
 from polaroc.thresholds.constraints import (
     Constraints,
@@ -62,6 +61,7 @@ from polaroc.thresholds.rules import (
     ThresholdRule,
     check_target,
     constrained_rule,
+    lack_of_curve,
     rules,
 )
 from polaroc.thresholds.subgroup_promises import names_of_subgroups, with_subgroup_promises
@@ -246,7 +246,6 @@ def operating_points(
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
     points = with_rates(curves, request.priors)
-    positives, negatives = pl.col("positives"), pl.col("negatives")
     limits = request.constraints
     why = pl.lit(selection.lack)
     if confidence is not None:
@@ -262,24 +261,12 @@ def operating_points(
         why = pl.lit("no threshold keeps the constraints")
     kept = [LACK] if confidence is not None else []
     chosen = _selected(points, groups, selection, kept)
-    lack = (
-        pl.when(positives.is_null())
-        .then(pl.lit(UNRANKED))
-        .when(one_class_note(positives, negatives).is_not_null())
-        .then(one_class_note(positives, negatives))
-        .when(pl.col("prior").is_null())
-        .then(pl.lit(NOT_ESTIMATED))
-        .when(pl.col("skew").is_null())
-        .then(pl.lit(AT_AN_END))
-        .when(pl.col("share").is_null())
-        .then(why)
-    )
-    t, f = pl.col("tpr"), pl.col("fpr")
+    t, f, no_point = pl.col("tpr"), pl.col("fpr"), pl.when(pl.col("share").is_null())
     result = (
         chosen.with_columns(
             pl.lit(rule).alias("rule"),
             rates.precision(t, f, pl.col("skew")).fill_nan(None).alias("precision"),
-            lack.alias("note"),
+            pl.coalesce(lack_of_curve(), no_point.then(why)).alias("note"),
             *request.columns,
         )
         .select(

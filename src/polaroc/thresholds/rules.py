@@ -12,7 +12,9 @@ from polaroc.base.columns import within
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import CELLS
 from polaroc.errors import InvalidArgument
-from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.row_checks import SCORE, UNRANKED
+from polaroc.predictions.table import one_class_note
+from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED
 
 Rule: TypeAlias = Literal[
     "balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "informedness",
@@ -96,6 +98,21 @@ def constrained_rule(rule: ThresholdRule, name: str, kept: pl.Expr) -> Threshold
     """A rule among the points that keep constraints, the one on its own target with them."""
     calls_any = pl.lit(True) if name in ("cost", "f_measure") else pl.col("tpr") > 0
     return replace(rule, admissible=kept & calls_any)
+
+
+def lack_of_curve() -> pl.Expr:
+    """Note on what a curve or its prior lacks, else null."""
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    return (
+        pl.when(positives.is_null())
+        .then(pl.lit(UNRANKED))
+        .when(one_class_note(positives, negatives).is_not_null())
+        .then(one_class_note(positives, negatives))
+        .when(pl.col("prior").is_null())
+        .then(pl.lit(NOT_ESTIMATED))
+        .when(pl.col("skew").is_null())
+        .then(pl.lit(AT_AN_END))
+    )
 
 
 def check_target(rule: str, target: float | None) -> None:

@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
+from scipy.stats import norm
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
@@ -350,3 +351,23 @@ def test_a_belief_without_ends_has_a_mean():
     ways = pr.three_ways(TUNING, **ROLES, **COSTS, over=pr.beta(2, 18))
     same = pr.three_ways(TUNING, **ROLES, **COSTS, priors=0.1)
     assert_same_numbers(ways.drop("over"), same)
+
+
+def test_promises_are_kept():
+    rng, number, positives, negatives = np.random.default_rng(8), 200, 60, 540
+    truth = np.tile(np.arange(positives + negatives) < positives, number)
+    sample = np.repeat(np.arange(number), positives + negatives)
+    score = rng.normal(size=truth.size) + 2 * truth
+    table = pl.DataFrame({"sample": sample, "truth": truth, "score": score})
+    asked = {**ROLES, "by": "sample", "constraints": {"precision": 0.5}, **A_DAY, "priors": 0.1}
+    broken = {}
+    for confidence in (0.9, None):
+        ways = pr.three_ways(table, **asked, confidence=confidence)
+        at = [ways[name].fill_null(inf).to_numpy() for name in ("act_from", "review_from")]
+        (t, f), (both_t, both_f) = ((norm.sf(one - 2), norm.sf(one)) for one in at)
+        too_many = 0.1 * (both_t - t) + 0.9 * (both_f - f) > 0.1
+        broken[confidence] = np.mean((t < 9 * f) | too_many)
+        # Of what may be reviewed much is.
+        assert ways["reviewed"].mean() > 0.06
+    assert broken[None] > 0.3
+    assert broken[0.9] <= 0.1 + 2 * (0.1 * 0.9 / number) ** 0.5

@@ -33,7 +33,6 @@ from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
-from polaroc.priors.grids import range_of
 from polaroc.priors.in_use import is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import capacity_of, within_capacity
 from polaroc.thresholds.constraints import (
@@ -62,6 +61,7 @@ from polaroc.thresholds.rules import (
     check_target,
     constrained_rule,
     lack_of_curve,
+    priors_of,
     rules,
 )
 from polaroc.thresholds.subgroup_promises import names_of_subgroups, with_subgroup_promises
@@ -351,22 +351,16 @@ def _request(
             "the rule 'max_recall' needs constraints: without any, everything is positive.",
             hint=Hint.example("constraints", {"precision": 0.8}),
         )
+    at = priors_of(priors, over)
     if over is None:
-        return _Request("observed" if priors is None else priors, limits, None, confidence)
-    if priors is not None:
-        raise InvalidArgument(
-            "priors and over are both given, allowed is one of the two.",
-            hint=Hint("give {over} for a range, {priors} for single priors.", over=(0.05, 0.20),
-                      priors=[0.05]),
-        )  # fmt: skip
+        return _Request(at, limits, None, confidence)
     if rule not in OVER_A_RANGE:
         raise InvalidArgument(
             f"the rule {rule!r} needs one prior, and over is a range.",
             hint=Hint("give {priors}, or the costs of errors, such as {cost_fn}.",
                       priors=0.05, cost_fn=5),
         )  # fmt: skip
-    mean = over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
-    return _Request(mean, limits, over_label(over), confidence)
+    return _Request(at, limits, over_label(over), confidence)
 
 
 @lazily

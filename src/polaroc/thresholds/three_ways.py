@@ -34,7 +34,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label, resolve_belief
+from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.in_use import NO_INTERVAL, is_estimate, level_of, multiplied, within_unit
 from polaroc.thresholds.alerts import Capacity, a_day, capacity_of
 from polaroc.thresholds.constraints import Constraints, checked_limits, ends_of, promise
@@ -53,7 +53,7 @@ from polaroc.thresholds.review_bands import (
     last_reviewed,
     may_act_from,
 )
-from polaroc.thresholds.rules import lack_of_curve
+from polaroc.thresholds.rules import lack_of_curve, priors_of
 from polaroc.thresholds.ways import (
     CARRIED,
     COSTS,
@@ -163,7 +163,7 @@ def three_ways(
 
     A promise is one for all pairs of thresholds at once, and takes for granted what that of
     `operating_points` does. Of two statements, on what is acted on and on reviews, each has half of
-    the error rate (``just promises --reviews``).
+    the error rate (``just reviews``).
 
     Examples
     --------
@@ -188,7 +188,7 @@ def three_ways(
     cases = curve if isinstance(curve, Cases) else None
     if cases is not None and cases.weight is not None and confidence is not None:
         raise weights_promise_nothing("cases have weights")
-    at = _priors(priors, over)
+    at = priors_of(priors, over)
     curves = curves_of(curve)
     if is_estimate(at):
         curves = multiplied(curves, at)
@@ -237,19 +237,6 @@ def _costs(
         return None
     check_factor("cost_review", cost_review)
     return ReviewCosts(float(cost_fn), float(cost_fp), float(cost_review), float(error))
-
-
-def _priors(priors: Priors | None, over: object) -> Priors:
-    """The priors at which bands are chosen: of a range its mean, as costs are linear in it."""
-    if over is None:
-        return "observed" if priors is None else priors
-    if priors is not None:
-        raise InvalidArgument(
-            "priors and over are both given, allowed is one of the two.",
-            hint=Hint("give {over} for a range, {priors} for single priors.", over=(0.05, 0.20),
-                      priors=[0.05]),
-        )  # fmt: skip
-    return resolve_belief(over).mean
 
 
 @dataclass(frozen=True)

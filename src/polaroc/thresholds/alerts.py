@@ -85,7 +85,8 @@ def within_capacity(
     on = [*names[: names.index("rule")], "prior"]
     free = choose(rule="capacity", target=capacity.share).lazy()
     both = join_on(points, free.select(*on, pl.col("tpr").alias(FREE)), on, "left", order="left")
-    return both.with_columns(_note(capacity.alerts)).drop(FREE)
+    idle = idle_note("alerts", capacity.alerts, pl.col(ALERTS[1]), pl.col("tpr"))
+    return both.with_columns(idle).drop(FREE)
 
 
 def a_day(
@@ -106,17 +107,19 @@ def a_day(
     ]
 
 
-def _note(alerts: float) -> pl.Expr:
-    """The note, and a word where the promise leaves most of the capacity idle."""
-    most, found = pl.col(ALERTS[1]).fill_null(0), pl.col("tpr").fill_null(0)
-    free = pl.col(FREE)
+def idle_note(name: str, capacity: float, most: pl.Expr, found: pl.Expr) -> pl.Expr:
+    """The note, and a word where the promise leaves most of the capacity idle.
+
+    Given are how much of it is used at most, and the positives found; those without it in `FREE`.
+    """
+    most, found, free = most.fill_null(0), found.fill_null(0), pl.col(FREE)
     said = pl.format(
-        f"the promise leaves {{}} of {alerts:,.15g} alerts a day unused: without it {{}} % of "
+        f"the promise leaves {{}} of {capacity:,.15g} {name} a day unused: without it {{}} % of "
         "positives would be found on this table, with it {} %",
-        (alerts - most).round(0).cast(pl.Int64), _as_percent(free),
+        (capacity - most).round(0).cast(pl.Int64), _as_percent(free),
         _as_percent(found),
     )  # fmt: skip
-    is_idle = (most < IDLE * alerts) & (free > found)
+    is_idle = (most < IDLE * capacity) & (free > found)
     parts = ["note", pl.when(is_idle).then(said)]
     both = pl.concat_str(parts, separator="; ", ignore_nulls=True)
     return both.replace("", None).alias("note")

@@ -36,7 +36,7 @@ from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.in_use import NO_INTERVAL, is_estimate, level_of, multiplied, within_unit
-from polaroc.thresholds.alerts import Capacity, a_day, capacity_of
+from polaroc.thresholds.alerts import FREE, Capacity, a_day, capacity_of, idle_note
 from polaroc.thresholds.constraints import Constraints, checked_limits, ends_of, promise
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
 from polaroc.thresholds.promises import (
@@ -139,7 +139,8 @@ def three_ways(
         per case, `single`, the best threshold without reviews that keeps the constraints, its
         `cost_single`, and `worth`, what reviewing saves; all Float64, the costs null without
         `cost_review`; `answer` String, the same in words; `positives`, `negatives`; `note`, null,
-        or why nothing is acted on, or nothing reviewed. With `over` also `over`, String, and
+        or why nothing is acted on, or nothing reviewed, or that a promise leaves more than half of
+        the reviews unused. With `over` also `over`, String, and
         `prior` is its mean; with `confidence` also `promise`, String. At estimated priors also
         `prior_lower`, `prior_upper` and `level`. Last, for `apply_thresholds`: recall and false
         positive rate from each threshold on, `act_tpr`, `act_fpr`, `review_tpr`, `review_fpr`,
@@ -196,7 +197,8 @@ def three_ways(
     own = ["prior", *(PRIOR_LIMITS if is_estimate(at) else ())]
     added = [OVER] * (over is not None) + [PROMISE] * (confidence is not None)
     refuse_clash(keys, [*WAYS, *REVIEWS])
-    points = with_effects(at_priors(curves, at), cases, keys)
+    clustered = None if confidence is None else cases
+    points = with_effects(at_priors(curves, at), clustered, keys)
     error = pl.lit(float(review_error)).alias(COSTS[-1])
     bands = _bands(points, [*keys, *own, "skew"], asked).with_columns(error)
     if over is not None:
@@ -205,7 +207,8 @@ def three_ways(
         added += REVIEWS
         t, f = (pl.col(f"review_{rate}") - pl.col(f"act_{rate}") for rate in ("tpr", "fpr"))
         volume, ends = asked.capacity.volume, asked.constraints.ends
-        bands = bands.with_columns(a_day(REVIEWS, t, f, own, volume, ends))
+        idle = idle_note("reviews", asked.capacity.alerts, pl.col(REVIEWS[1]), pl.col("review_tpr"))
+        bands = bands.with_columns(a_day(REVIEWS, t, f, own, volume, ends)).with_columns(idle)
     result = (
         with_shares(bands.with_columns(pl.coalesce(lack_of_curve(), "note").alias("note")))
         .select(*keys, *own, *SHOWN, *added, *CARRIED)
@@ -346,8 +349,8 @@ def _bands(points: pl.LazyFrame, groups: Sequence[str], asked: _Asked) -> pl.Laz
     of_costs = (None,) * 3 if costs is None else (costs.miss, costs.alarm, costs.review)
     kinds: dict[str, Any] = {
         **{name: schema[name] for name in (*groups, "positives", "negatives")},
-        **dict.fromkeys((*PLACES, *RATES), pl.Float64), "note": pl.String, PROMISE: pl.String,
-        **dict.fromkeys(COSTS[:-1], pl.Float64),
+        **dict.fromkeys((*PLACES, *RATES, FREE), pl.Float64), "note": pl.String,
+        PROMISE: pl.String, **dict.fromkeys(COSTS[:-1], pl.Float64),
     }  # fmt: skip
 
     def banded(frame: pl.DataFrame) -> pl.DataFrame:
@@ -370,26 +373,30 @@ def _bands(points: pl.LazyFrame, groups: Sequence[str], asked: _Asked) -> pl.Laz
 
 
 def _row(one: Mapping[str, Any], asked: _Asked) -> Sequence[Any]:
-    """Thresholds, rates, note and promise of one curve."""
+    """Thresholds, rates, what is found without a promise, note and promise of one curve."""
     nothing = [None] * (len(PLACES) + len(RATES))
     skew, effects = one["skew"], tuple(one[name] for name in EFFECTS)
     if skew is None or not one["positives"] or not one["negatives"]:
-        return [*nothing, None, None]
+        return [*nothing, None, None, None]
     if PRIOR_LIMITS[0] in one:
         interval = [one[name] for name in PRIOR_LIMITS]
         if None in interval:
-            return [*nothing, NO_INTERVAL, None]
+            return [*nothing, None, NO_INTERVAL, None]
         asked = replace(asked, constraints=replace(asked.constraints, ends=within_unit(*interval)))
     if asked.confidence is not None and inf in effects:
-        return [*nothing, f"no threshold can be promised: {FEW_CLUSTERS}", None]
+        return [*nothing, None, f"no threshold can be promised: {FEW_CLUSTERS}", None]
     make = Sample if asked.confidence is None else sample_of
     sample = make(
         np.array(one["tp"]), np.array(one["fp"]), one["positives"], one["negatives"], effects
     )
     band, note = asked.band(sample, skew)
+    free = None
+    if asked.confidence is not None:
+        without, _ = replace(asked, confidence=None).band(sample, skew)
+        free = without and sample.tp[without.review] / sample.positives
     if band is None:
-        return [*nothing, note, None]
+        return [*nothing, free, note, None]
     rates = [(sample.tp[at] / sample.positives, sample.fp[at] / sample.negatives) for at in band]
     thresholds = [one["threshold"][at] for at in band]
     promised = asked.promise(one["prior"], acts=band.act > 0)
-    return [*thresholds, *(rate for pair in rates for rate in pair), note, promised]
+    return [*thresholds, *(rate for pair in rates for rate in pair), free, note, promised]

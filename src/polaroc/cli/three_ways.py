@@ -90,7 +90,9 @@ def _show(ways: pl.DataFrame, out: Path | None, as_json: bool) -> None:
         [*row[: len(keys)], *(number(value) for value in row[len(keys) :])]
         for row in ways.select(columns).rows()
     ]
-    promises = ways[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in ways else []
+    promises: list[str] = []
+    if PROMISE in ways:
+        promises = ways[PROMISE].drop_nulls().unique(maintain_order=True).to_list()
     answers = [
         f"{', '.join(map(str, key))}: {answer}" if key else answer
         for *key, answer in ways.select(*keys, "answer").drop_nulls("answer").rows()

@@ -41,10 +41,11 @@ def capacity_of(
         return None
     if alerts is None or volume is None:
         lacking = name if alerts is None else "volume"
+        usual: Any = {name: 500, "volume": 200_000}
         raise InvalidArgument(
             f"{lacking} is not given, and a capacity takes the {name} that can be handled a day "
             "and the cases that there are a day.",
-            hint=Hint(f"give {{{name}}} and {{volume}}.", **{name: 500, "volume": 200_000}),
+            hint=Hint(f"give {{{name}}} and {{volume}}.", **usual),
         )
     check_factor(name, alerts)
     check_factor("volume", volume)

@@ -148,7 +148,7 @@ def last_reviewed(
 ) -> Array:
     """The lowest threshold down to which, from each one, at most a share of cases is reviewed."""
     places = np.arange(len(sample.tp))
-    last = np.full(len(places), len(places) - 1)
+    last: Array = np.full(len(places), len(places) - 1)
     if share is None:
         return last
     allowed = share if delta is None else _highest_reviewed(sample, constraints, own, share, delta)
@@ -157,7 +157,7 @@ def last_reviewed(
         called /= 1 + skew
         most = called + allowed * (1 + ROUNDING)
         last = np.minimum(last, np.searchsorted(called, most, side="right") - 1)
-    return np.maximum(last, places)
+    return last.clip(min=places)
 
 
 def _highest_reviewed(
@@ -188,4 +188,4 @@ def _most_acted(constraints: Constraints, own: float, prior: float) -> float:
     alarms = [(1 - least) / slope for slope, least in constraints.lines(own) if slope > 0]
     highest = min(constraints.cap, *alarms, 1.0)
     most = prior + (1 - prior) * max(highest, 0.0)
-    return min(most, constraints.capacity or 1.0)
+    return float(min(most, constraints.capacity or 1.0))

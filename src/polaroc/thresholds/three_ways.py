@@ -25,7 +25,6 @@ from polaroc.base.columns import (
     with_level,
 )
 from polaroc.base.docstrings import described_as
-from polaroc.base.lazy import np
 from polaroc.curves.curve import curves_of
 from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import OF_CURVES
@@ -65,6 +64,9 @@ from polaroc.thresholds.ways import (
     with_shares,
 )
 from polaroc.typing import Priors
+
+# What is needed of each point of a curve.
+POINT = ("threshold", "tp", "fp")
 
 
 @described_as(OF_CURVES)
@@ -358,11 +360,13 @@ def _bands(points: pl.LazyFrame, groups: Sequence[str], asked: _Asked) -> pl.Laz
         curves = (
             frame.sort(pl.col("tp") + pl.col("fp"), nulls_last=True)
             .group_by(groups, maintain_order=True)
-            .agg(pl.col(totals).first(), pl.col("threshold", "tp", "fp"))
+            .agg(pl.col(totals).first(), pl.col(POINT))
         )
         rows = [
-            (*(one[name] for name in (*groups, *totals[:2])), *_row(one, asked), *of_costs)
-            for one in curves.iter_rows(named=True)
+            (*(one[name] for name in (*groups, *totals[:2])), *_row(one, points, asked), *of_costs)
+            for one, *points in zip(
+                curves.drop(POINT).iter_rows(named=True), *curves.select(POINT), strict=True
+            )
         ]
         return pl.DataFrame(rows, schema=kinds, orient="row")
 
@@ -372,7 +376,7 @@ def _bands(points: pl.LazyFrame, groups: Sequence[str], asked: _Asked) -> pl.Laz
     )
 
 
-def _row(one: Mapping[str, Any], asked: _Asked) -> Sequence[Any]:
+def _row(one: Mapping[str, Any], points: Sequence[pl.Series], asked: _Asked) -> Sequence[Any]:
     """Thresholds, rates, what is found without a promise, note and promise of one curve."""
     nothing = [None] * (len(PLACES) + len(RATES))
     skew, effects = one["skew"], tuple(one[name] for name in EFFECTS)
@@ -386,9 +390,8 @@ def _row(one: Mapping[str, Any], asked: _Asked) -> Sequence[Any]:
     if asked.confidence is not None and inf in effects:
         return [*nothing, None, f"no threshold can be promised: {FEW_CLUSTERS}", None]
     make = Sample if asked.confidence is None else sample_of
-    sample = make(
-        np.array(one["tp"]), np.array(one["fp"]), one["positives"], one["negatives"], effects
-    )
+    threshold, tp, fp = points
+    sample = make(tp.to_numpy(), fp.to_numpy(), one["positives"], one["negatives"], effects)
     band, note = asked.band(sample, skew)
     free = None
     if asked.confidence is not None:
@@ -397,6 +400,6 @@ def _row(one: Mapping[str, Any], asked: _Asked) -> Sequence[Any]:
     if band is None:
         return [*nothing, free, note, None]
     rates = [(sample.tp[at] / sample.positives, sample.fp[at] / sample.negatives) for at in band]
-    thresholds = [one["threshold"][at] for at in band]
+    thresholds = [threshold[at] for at in band]
     promised = asked.promise(one["prior"], acts=band.act > 0)
     return [*thresholds, *(rate for pair in rates for rate in pair), free, note, promised]

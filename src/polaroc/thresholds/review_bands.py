@@ -101,7 +101,7 @@ def best_band(
     review_cost = costs.expected(NONE, at, skew) - costs.expected(NONE, NONE, skew)
     with_reviews = np.where(may_act, act_cost + _least_in(review_cost, last), np.inf)
     without = np.where(may_act, act_cost + review_cost, np.inf)
-    act, single = (_first(-own, -own.min()) for own in (with_reviews, without))
+    act, single = (_first(-own, -float(own.min())) for own in (with_reviews, without))
     below = -review_cost[act : last[act] + 1]
     return Band(act, act + _first(below, below.max()), single)
 

@@ -26,11 +26,11 @@ CARRIED = ("positives", "negatives", "note", *RATES, *COSTS)
 WAYS = (*SHOWN, *CARRIED)
 # Reviews a day at the priors where they are fewest and most.
 REVIEWS = ("reviews_least", "reviews_most")
-# Limits of what becomes of cases, by those of the thresholds to act and to review from.
-LIMITS = {
-    "act": {"acted": "posfrac", "precision": "precision"}, "review": {"found": "tpr"},
+# What has limits where thresholds have: of which one, and which of its columns.
+LIMITED = {
+    "acted": ("act", "posfrac"), "precision": ("act", "precision"), "found": ("review", "tpr"),
 }  # fmt: skip
-BAND = private("band")
+BAND, WHICH = private("band"), private("which")
 
 
 def with_shares(bands: pl.LazyFrame) -> pl.LazyFrame:
@@ -123,38 +123,35 @@ def ways_of_points(judged: pl.LazyFrame, ways: pl.LazyFrame) -> pl.LazyFrame:
     keys = names[: names.index("rule")]
     limits = [name for name in PRIOR_LIMITS if name in names]
     on = [*keys, "prior", *limits, BAND]
-    parts = []
-    named = pl.col("rule").str.split(" ").list
+    limited = {
+        f"{to}_{end}": (name, f"{column}_{end}")
+        for to, (name, column) in LIMITED.items()
+        for end in ("lower", "upper")
+        if f"{column}_{end}" in names
+    }
+    taken = limited | {name: ("act", name) for name in ("positives", "negatives", "note")}
     for name, place in NAMES.items():
-        own = {f"{name}_{rate}": rate for rate in ("tpr", "fpr")} | {place: "threshold"}
-        own |= {
-            f"{shown}_{end}": f"{of}_{end}"
-            for shown, of in LIMITS.get(name, {}).items()
-            for end in ("lower", "upper")
-            if f"{of}_{end}" in names
-        }
-        # A key without a point has no rule.
-        is_own = (named.first() == name).fill_null(name == "act")
-        parts.append(
-            judged.filter(is_own).select(
-                *on[:-1],
-                named.last().alias(BAND),
-                *(pl.col(of).alias(shown) for shown, of in own.items()),
-                *(("positives", "negatives", "note") if name == "act" else ()),
-            )
+        taken |= {place: (name, "threshold")}
+        taken |= {f"{name}_{rate}": (name, rate) for rate in ("tpr", "fpr")}
+    named = pl.col("rule").str.split(" ").list
+    # A key without a point has no rule.
+    which = named.first().fill_null("act")
+    bands = (
+        judged.with_columns(which.alias(WHICH), named.last().alias(BAND))
+        .group_by(on)
+        .agg(
+            pl.col(column).filter(pl.col(WHICH) == name).first().alias(to)
+            for to, (name, column) in taken.items()
         )
-    act, review, single = parts
+    )
     costs = ways.select(_band().alias(BAND), *COSTS).unique()
-    joined = join_on(join_on(act, review, on, "left"), single, on, "left")
-    found = join_on(joined, costs, [BAND], "left")
-    added = [name for name in found.collect_schema() if name.endswith(("_lower", "_upper"))]
-    added = [name for name in added if name not in limits]
+    found = join_on(bands, costs, [BAND], "left")
     # Limits of what is found are those of a rate only where no review goes wrong.
     certain = pl.col(COSTS[-1]) == 0
-    sure = [pl.when(certain).then(name).alias(name) for name in added if name.startswith("found")]
+    sure = [pl.when(certain).then(one).alias(one) for one in limited if one.startswith("found")]
     return (
         with_shares(found.with_columns(sure))
-        .select(*keys, "prior", *limits, *SHOWN[:-1], *added, SHOWN[-1], *CARRIED)
+        .select(*keys, "prior", *limits, *SHOWN[:-1], *limited, SHOWN[-1], *CARRIED)
         .sort(*keys, "prior", *PLACES, nulls_last=True)
     )
 

@@ -161,6 +161,15 @@ def test_a_review_pays_below_one_price_only(price):
         assert row["note"] is None
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_the_unit_of_costs_has_no_bearing(unit):
+    dear = {name: unit * cost for name, cost in COSTS.items()}
+    plain, scaled = (pr.three_ways(TUNING, **ROLES, **one, over=OVER) for one in (COSTS, dear))
+    shown = ["act_from", "review_from", "single"]
+    assert scaled.select(shown).row(0) == plain.select(shown).row(0)
+    assert scaled["worth"].item() == pytest.approx(unit * plain["worth"].item())
+
+
 def test_an_empty_band_says_why():
     few = pl.DataFrame({"truth": [1, 1, 0, 0], "score": [2, 2, 1, 1]})
     asked = {**ROLES, "priors": 0.1}

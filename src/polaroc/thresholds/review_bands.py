@@ -108,7 +108,8 @@ def best_band(
 
 def _first(values: Array, most: float) -> int:
     """The first place with the greatest value, up to rounding."""
-    return int((values >= most - ROUNDING * (1 + abs(most))).argmax())
+    scale = np.abs(values[np.isfinite(values)]).max()
+    return int((values >= most - ROUNDING * scale).argmax())
 
 
 def _least_in(values: Array, last: Array) -> Array:

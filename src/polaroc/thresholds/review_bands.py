@@ -94,22 +94,21 @@ def best_band(
     if not may_act.any():
         return None
     if costs is None:
-        act = _first(np.where(may_act, at.t, -np.inf), at.t[may_act].max())
-        return Band(act, _first(at.t, at.t[last[act]]), act)
+        act = _first(np.where(may_act, at.t, -np.inf))
+        return Band(act, _first(at.t[: last[act] + 1]), act)
     act_cost = costs.expected(at, NONE, skew)
     # Each of the two has the cost of leaving all.
     review_cost = costs.expected(NONE, at, skew) - costs.expected(NONE, NONE, skew)
     with_reviews = np.where(may_act, act_cost + _least_in(review_cost, last), np.inf)
     without = np.where(may_act, act_cost + review_cost, np.inf)
-    act, single = (_first(-own, -float(own.min())) for own in (with_reviews, without))
-    below = -review_cost[act : last[act] + 1]
-    return Band(act, act + _first(below, below.max()), single)
+    act = _first(-with_reviews)
+    return Band(act, act + _first(-review_cost[act : last[act] + 1]), _first(-without))
 
 
-def _first(values: Array, most: float) -> int:
+def _first(values: Array) -> int:
     """The first place with the greatest value, up to rounding."""
     scale = np.abs(values[np.isfinite(values)]).max()
-    return int((values >= most - ROUNDING * scale).argmax())
+    return int((values >= values.max() - ROUNDING * scale).argmax())
 
 
 def _least_in(values: Array, last: Array) -> Array:

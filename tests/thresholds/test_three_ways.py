@@ -364,6 +364,15 @@ def test_what_does_not_fit_is_refused(given, said):
     assert "Hint:" in str(error.value)
 
 
+def test_functions_of_single_thresholds_refuse_pairs():
+    ways = pr.three_ways(TUNING, **ROLES, **COSTS)
+    table = TEST.with_columns(site=pl.int_range(pl.len()) % 2)
+    for function, beside in ((pr.subgroups, "subgroup"), (pr.periods, "time")):
+        with pytest.raises(InvalidTable, match="pairs of thresholds") as error:
+            function(table, **ROLES, **{beside: "site"}, points=ways)
+        assert "Hint:" in str(error.value)
+
+
 def test_costs_are_not_said_twice():
     ways = pr.three_ways(TUNING, **ROLES, **COSTS)
     for given in ({"cost_fn": 5}, {"rates": "npv"}):

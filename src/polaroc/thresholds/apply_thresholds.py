@@ -51,7 +51,7 @@ from polaroc.thresholds.interval_columns import (
 )
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.rate_intervals import FURTHER, Costs
-from polaroc.thresholds.ways import PLACES, points_of_ways, ways_of_points
+from polaroc.thresholds.ways import are_ways, points_of_ways, ways_of_points
 from polaroc.typing import Priors, Table
 
 # Columns of points, beside those of `operating_points`, that are no keys.
@@ -176,7 +176,7 @@ def apply_thresholds(
     check_share("level", level)
     check_factor("cost_fn", cost_fn)
     check_factor("cost_fp", cost_fp)
-    if not are_numbers(points) and PLACES[0] in as_lazy(points).collect_schema():
+    if not are_numbers(points) and are_ways(points):
         refuse_unused(
             "for single thresholds", "those of three ways have their own costs and rates",
             rates=rates, cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),

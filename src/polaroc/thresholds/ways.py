@@ -5,12 +5,14 @@ from typing import Any
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import PRIOR_LIMITS
+from polaroc.base.columns import PRIOR_LIMITS, as_lazy
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
+from polaroc.errors import Hint, InvalidTable
 from polaroc.priors.grids import skew
 from polaroc.thresholds.review_bands import Rates, ReviewCosts
+from polaroc.typing import Table
 
 # The thresholds, and the beginnings of the names of their rates.
 NAMES = {"act": "act_from", "review": "review_from", "single": "single"}
@@ -87,6 +89,21 @@ found. A case costs 0.2, 20 % less than with the best single threshold (0.25).
 def _of_thousand(share: float) -> str:
     count = 1000 * share
     return f"{count:.0f}" if count >= 10 else f"{count:.2g}"
+
+
+def are_ways(points: Table) -> bool:
+    """Whether thresholds are pairs, as of `three_ways`."""
+    return PLACES[0] in as_lazy(points).collect_schema()
+
+
+def refuse_ways(points: Table) -> None:
+    """Refuse pairs of thresholds where single ones are needed."""
+    if are_ways(points):
+        raise InvalidTable(
+            "points are pairs of thresholds, to act and to review from, needed are single ones.",
+            hint=Hint("give one of them as a number, {points}, or judge the pairs with "
+                      "apply_thresholds.", points=0.31),
+        )  # fmt: skip
 
 
 def points_of_ways(ways: pl.LazyFrame) -> pl.LazyFrame:

@@ -172,8 +172,7 @@ def periods(
     table = evaluate(held, measures=measures, priors=at, over=over, intervals="logit", level=level)
     judged = None
     if points is not None:
-        if not are_numbers(points):
-            refuse_ways(points)
+        refuse_ways(points)
         judged = apply_thresholds(
             held, points, priors=at if are_numbers(points) else priors, intervals="exact",
             level=level, cost_fn=cost_fn, cost_fp=cost_fp,

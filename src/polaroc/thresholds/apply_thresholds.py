@@ -176,7 +176,7 @@ def apply_thresholds(
     check_share("level", level)
     check_factor("cost_fn", cost_fn)
     check_factor("cost_fp", cost_fp)
-    if not are_numbers(points) and are_ways(points):
+    if are_ways(points):
         refuse_unused(
             "for single thresholds", "those of three ways have their own costs and rates",
             rates=rates, cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),

@@ -1,6 +1,6 @@
 """Tables of three ways: the columns, what both thresholds do at a prior, and on other cases."""
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
 from polaroc.errors import Hint, InvalidTable
 from polaroc.priors.grids import skew
+from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.thresholds.review_bands import Rates, ReviewCosts
 from polaroc.typing import Table
 
@@ -91,12 +92,12 @@ def _of_thousand(share: float) -> str:
     return f"{count:.0f}" if count >= 10 else f"{count:.2g}"
 
 
-def are_ways(points: Table) -> bool:
+def are_ways(points: Table | Numbers) -> TypeGuard[Table]:
     """Whether thresholds are pairs, as of `three_ways`."""
-    return PLACES[0] in as_lazy(points).collect_schema()
+    return not are_numbers(points) and PLACES[0] in as_lazy(points).collect_schema()
 
 
-def refuse_ways(points: Table) -> None:
+def refuse_ways(points: Table | Numbers) -> None:
     """Refuse pairs of thresholds where single ones are needed."""
     if are_ways(points):
         raise InvalidTable(

@@ -28,6 +28,7 @@ from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
 from polaroc.cli.study_table import study_table
 from polaroc.cli.subgroups import subgroups
+from polaroc.cli.three_ways import three_ways
 from polaroc.cli.threshold import threshold
 from polaroc.cli.walk_forward import walk_forward
 from polaroc.errors import PolarocError
@@ -95,6 +96,7 @@ app.command(cls=Command)(evaluate)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(choose)
 app.command(cls=Command)(threshold)
+app.command("three-ways", cls=Command)(three_ways)
 app.command(cls=Command)(subgroups)
 app.command(cls=Command)(study_table)
 app.command(cls=Command)(gate)

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import check_factor, check_share, refuse_unused, unless
 from polaroc.base.columns import with_level
+from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compared import doubted
@@ -204,7 +205,7 @@ def _flow(divided: Divided, keys: Sequence[str]) -> pl.DataFrame:
         clusters = rows.agg(
             pl.col(CLUSTER).filter(one).n_unique().alias(name) for name, one in of_class
         )
-        counts = counts.join(clusters.collect(), on=keys, nulls_equal=True, how="left")
+        counts = join_on(counts, clusters.collect(), keys, "left")
         names += CLUSTERS
     nothing = [pl.lit(None, pl.Float64).alias(name) for name in
                ("prior", "threshold", "lower", "upper", "std_error")]  # fmt: skip

@@ -164,6 +164,11 @@ applied-intervals *ARGS:
 promises *ARGS:
     python tests/benchmarks/promises.py {{ARGS}}
 
+# How often promises are broken of the model that was picked, and at an estimated prior (parts: models,
+# estimated): about 4 minutes.
+promises-picked *ARGS:
+    python tests/benchmarks/promised_choices.py {{ARGS}}
+
 # Promises for all subgroups at once, and gaps between subgroups, by simulation (parts: promises,
 # clusters, gaps): about 40 minutes.
 subgroups *ARGS:

@@ -85,8 +85,11 @@ class Stakes(NamedTuple):
 
     def thresholds(self, curves: pl.DataFrame | Cases[pl.DataFrame], models: int) -> pl.DataFrame:
         """The threshold of each model, of curves or cases, so that all promises hold at once."""
-        # A model whose promise is broken may be picked because it is: the error is shared out.
-        confidence = None if self.confidence is None else 1 - (1 - self.confidence) / models
+        # A model whose promise is broken may be picked because it is: the error is shared out, of
+        # cases where their models are known.
+        confidence = self.confidence
+        if confidence is not None and not isinstance(curves, Cases):
+            confidence = 1 - (1 - confidence) / models
         return operating_points(
             curves, "cost", priors=self.at, over=self.over, constraints=self.constraints,
             confidence=confidence, cost_fn=self.fn, cost_fp=self.fp,

@@ -98,7 +98,8 @@ weights *ARGS:
     python tests/benchmarks/weights.py {{ARGS}}
 
 # Probabilities: coverage of the intervals of scoring rules, size of the test of calibration, and log
-# loss at priors in use (parts: intervals, size, line, use).
+# loss at priors in use, and how far off they are once the prior moved (parts: intervals, size, line, use,
+# moved).
 calibration *ARGS:
     python tests/benchmarks/calibration.py {{ARGS}}
 

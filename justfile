@@ -98,7 +98,8 @@ weights *ARGS:
     python tests/benchmarks/weights.py {{ARGS}}
 
 # Probabilities: coverage of the intervals of scoring rules, size of the test of calibration, and log
-# loss at priors in use (parts: intervals, size, line, use).
+# loss at priors in use, and how far off they are once the prior moved (parts: intervals, size, line, use,
+# moved).
 calibration *ARGS:
     python tests/benchmarks/calibration.py {{ARGS}}
 
@@ -167,6 +168,11 @@ promises *ARGS:
 # How often promised reviews are more than promised, and what they find: `--write` takes about 10 minutes.
 reviews *ARGS:
     python tests/benchmarks/reviews.py {{ARGS}}
+
+# How often promises are broken of the model that was picked, and at an estimated prior (parts: models,
+# estimated): about 4 minutes.
+promises-picked *ARGS:
+    python tests/benchmarks/promised_choices.py {{ARGS}}
 
 # Promises for all subgroups at once, and gaps between subgroups, by simulation (parts: promises,
 # clusters, gaps): about 40 minutes.

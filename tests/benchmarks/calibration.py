@@ -1,6 +1,7 @@
 """Probabilities and scoring rules by simulation: intervals, bias, the test, and what to use.
 
-``python tests/benchmarks/calibration.py [intervals] [size] [line] [use] [--json FILE]``:
+``python tests/benchmarks/calibration.py [intervals] [size] [line] [use] [moved]
+[--json FILE] [--runs N] [--write]``:
 scores are log-odds of binormal data, right (slope 1) or twice too extreme (slope 2), from seeds.
 
 * intervals: how often those of the Brier score and the log loss hold what is true, at a
@@ -9,12 +10,17 @@ scores are log-odds of binormal data, right (slope 1) or twice too extreme (slop
 * size: how often `check_calibration` rejects calibrated scores at level 0.05;
 * line: how often its limits hold the true ratio, intercept and slope, of independent cases and of
   clusters of ten cases of one class that share half the variance of their scores;
+* moved: how far probabilities are off once the prior moved, by the number of tuning cases, which
+  are one fifth positive: of scores re-weighted, and calibrated by the hull (``--runs`` tuning
+  tables). The truth is known, so that no cases are drawn to judge them;
 * use: log loss of held-out cases at other priors, of scores as they are, re-weighted, and
   calibrated by the hull of tuning cases, on simulated and on embedded data.
 """
 
 import argparse
 import json
+import re
+import sys
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -26,6 +32,12 @@ from scipy.stats import norm
 
 import polaroc as pr
 
+HERE = Path(__file__).parent
+sys.path.append(str(HERE))
+from budgets import as_page_table  # noqa: E402
+from clusters import write_table  # noqa: E402
+
+PAGE = HERE.parents[1] / "docs" / "concepts" / "probabilities.md"
 PRIORS = (0.5, 0.1, 0.01)
 SEPARATIONS = {0.8: 1.19, 0.9: 1.812, 0.995: 3.643}
 POSITIVES, RATIOS, SLOPES = (20, 50, 100, 500), (1, 4, 20, 200), (1.0, 2.0)
@@ -282,13 +294,105 @@ def use() -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+MOVED_TO, TUNED_ON = (0.01, 0.05, 0.2, 0.5), (15, 50, 200, 1000)
+# Of a score, even steps.
+STEPS = np.linspace(-6, 8, 1401)
+
+
+def of_said(said: pl.DataFrame, separation: float) -> pl.DataFrame:
+    """How far probabilities are off at each prior, from those said of the `STEPS`.
+
+    Those with the same probability are as often right as their scores are, on average: the error is
+    the mean distance of what is said from this, in parts of the prior; `ratio` is the mean of what
+    is said, in parts of the prior.
+    """
+    x, prior = pl.col("x"), pl.col("prior")
+    positive, negative = (prior * (-((x - separation) ** 2) / 2).exp(),
+                          (1 - prior) * (-(x**2) / 2).exp())  # fmt: skip
+    weighed = said.with_columns(
+        (positive + negative).alias("weight"), (positive / (positive + negative)).alias("true")
+    )
+    each = ["sample", "prior"]
+    weight, p = pl.col("weight"), pl.col("probability")
+    alike = weighed.group_by(*each, "probability").agg(
+        ((weight * pl.col("true")).sum() / weight.sum()).alias("true"), weight.sum()
+    )
+    off = (p - pl.col("true")).abs()
+    return alike.group_by(each).agg(
+        error=(weight * off).sum() / weight.sum() / prior.first(),
+        ratio=(weight * p).sum() / weight.sum() / prior.first(),
+    ).sort(each)  # fmt: skip
+
+
+def moved(count: int = 200) -> pl.DataFrame:
+    """Calibration errors after the prior moved, by tuning cases, of so many tuning tables."""
+    rows, separation = [], SEPARATIONS[0.9]
+
+    def add(scores_are: str, tuned: str, found: pl.DataFrame) -> None:
+        for (prior,), part in found.group_by("prior", maintain_order=True):
+            error, ratio = part["error"], part["ratio"]
+            rows.append(
+                {"scores": scores_are, "tuning": tuned, "prior": prior, "error": error.mean(),
+                 "se": (error.std() or 0.0) / part.height**0.5, "ratio": ratio.mean(),
+                 "least": ratio.quantile(0.05), "most": ratio.quantile(0.95)}
+            )  # fmt: skip
+
+    for slope, name in ((1.0, "right when balanced"), (2.0, "too extreme")):
+        grid = pl.DataFrame({"sample": 0, "x": STEPS, "p": scores(STEPS, separation, 0.5, slope)})
+        parts = [
+            grid.with_columns(
+                pl.lit(prior).alias("prior"),
+                pr.expr.at_prior("p", prior=0.5, to=prior).alias("probability"),
+            )
+            for prior in MOVED_TO
+        ]
+        add(f"re-weighted, {name}", "", of_said(pl.concat(parts), separation))
+    for seed, positives in enumerate(TUNED_ON):
+        # The hull does not depend on how scores are spread out.
+        rng = np.random.default_rng(seed)
+        truth = np.tile(np.repeat([True, False], [positives, 4 * positives]), count)
+        tuning = pl.DataFrame(
+            {"sample": np.repeat(np.arange(count), 5 * positives), "truth": truth,
+             "x": rng.normal(size=truth.size) + separation * truth}
+        )  # fmt: skip
+        curves = pr.curve(tuning, truth="truth", score="x", by="sample")
+        use = pl.DataFrame({"sample": np.arange(count)}).join(
+            pl.DataFrame({"x": STEPS}), how="cross"
+        )
+        said = pr.probabilities(use, curves, score="x", by="sample", priors=list(MOVED_TO))
+        add("calibrated by the hull", f"{positives:,} + {4 * positives:,}",
+            of_said(said, separation))  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def moved_on_page(found: pl.DataFrame) -> str:
+    """The calibration errors as a table of the page, with the range of nine tables in ten."""
+    rows = []
+    for (scores_are, tuned), part in found.group_by("scores", "tuning", maintain_order=True):
+        cells = {"probabilities": scores_are, "tuning cases": tuned}
+        for one in part.iter_rows(named=True):
+            cells[f"{one['prior']:.0%} positives: error (SE)".replace("%", " %")] = (
+                f"{one['error']:.3f}" + (f" ({one['se']:.3f})" if tuned else "")
+            )
+            cells["said over true" + " " * len(cells)] = f"{one['ratio']:.2f}" + (
+                f" ({one['least']:.2f} to {one['most']:.2f})" if tuned else ""
+            )
+        rows.append(cells)
+    return re.sub(" +", " ", as_page_table(rows))
+
+
 def main() -> None:
     """Print the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=["intervals", "size"])
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--runs", type=int, default=200, help="of the part moved")
+    parser.add_argument("--write", action="store_true", help=f"the part moved to {PAGE.name}")
     arguments = parser.parse_args()
-    results = {part: globals()[part]() for part in arguments.parts}
+    given = {"moved": (arguments.runs,)}
+    results = {part: globals()[part](*given.get(part, ())) for part in arguments.parts}
+    if arguments.write and "moved" in results:
+        write_table("moved", moved_on_page(results["moved"]), PAGE)
     if "intervals" in results:
         results["coverage"] = covered(results["intervals"])
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=160):

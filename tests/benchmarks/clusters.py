@@ -210,7 +210,7 @@ def counted_crossed(kind: Crossed, samples: int, seed: int) -> str:
 
 def write_table(name: str, table: str, page: Path = PAGE) -> None:
     """Put a table in its place on a page."""
-    marked = re.compile(rf"<!-- {name} -->\n.*?<!-- end -->", re.DOTALL)
+    marked = re.compile(rf"<!-- {re.escape(name)} -->\n.*?<!-- end -->", re.DOTALL)
     text = f"<!-- {name} -->\n{table}<!-- end -->"
     page.write_text(marked.sub(text, page.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -33,7 +33,8 @@ own, so that their runs are independent. Then come the same ten 10-folds without
 Where one is far behind, the last model is ten standard errors of a difference below the others.
 
 ``--far N``: a model that is N standard errors behind does not count for the spread of the others.
-``--prior SCALE FREEDOM`` gives the spread another prior than that of `choose`.
+``--prior SCALE FREEDOM`` gives the spread another prior than that of `choose`. ``--write`` puts the
+tables into docs/concepts/how_sure.md.
 """
 
 import argparse
@@ -45,14 +46,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 from scipy.special import ndtr
 from scipy.stats import norm, rankdata
 
 import polaroc.comparison.posterior as module
 from polaroc.comparison.by_cost import of_costs
-from polaroc.comparison.posterior import at_least_own, posterior
+from polaroc.comparison.posterior import at_least_own, half_moved, posterior
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
 from polaroc.uncertainty.evidence import FITTED, Evidence, Moved, of_halves
@@ -60,7 +59,10 @@ from polaroc.uncertainty.evidence import of_folds as evidence_of_folds
 
 sys.path.append(str(Path(__file__).parent))
 import design_rates
+from budgets import as_page_table
+from clusters import write_table
 
+PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "how_sure.md"
 MODELS = (2, 3, 8)
 SPREADS = (0.0, 0.3, 1.0, 2.0, 4.0)
 DRAWS = 1_000
@@ -202,7 +204,9 @@ def by_integration(
     found = Answer(
         said.probability, best == one, (means - true)[rows, one],
         (said.expected - true)[rows, one], np.full(replicates, np.nan), said.loss,
-        true.max(axis=1) - true[rows, one], error(said.expected), error(means),
+        true.max(axis=1) - true[rows, one],
+        error(np.array([half_moved(*own) for own in zip(said.expected, means, strict=True)])),
+        error(means),
     )  # fmt: skip
     return np.stack(np.broadcast_arrays(*found), axis=1).astype(float)
 
@@ -269,7 +273,7 @@ def answer(said: module.Posterior, means: np.ndarray, true: np.ndarray, best: in
         said.lower[one] <= true[one] <= said.upper[one],
         said.expected_loss[one],
         true.max() - true[one],
-        ((said.expected - true)[others] ** 2).mean(),
+        ((half_moved(said.expected, means) - true)[others] ** 2).mean(),
         ((means - true)[others] ** 2).mean(),
     )
 
@@ -352,7 +356,7 @@ def answers_by_cost(
     """The same of models that are chosen with their thresholds, by expected cost."""
     shift = norm.ppf(shape.auc) * 2**0.5
     step = spread * shift_error(shape) / 2**0.5
-    rows, counts, of_first = [], [], []
+    rows, counts, of_first, losers = [], [], [], []
     for replicate in range(replicates):
         shifts = shift + step * rng.normal(size=models)
         thresholds = cheapest(*scores_of(rng, shifts, *TUNING))
@@ -370,6 +374,9 @@ def answers_by_cost(
         of_first.append([values[one] for values in said])
         counts.append([wrong[truth][:, one].sum(), wrong[~truth][:, one].sum()])
         rows.append([means[one], true[one], true.argmin() == one, true.min()])
+        others = np.arange(models) != one
+        half = half_moved(said.expected, means, higher=False)
+        losers.append([((own - true)[others] ** 2).mean() for own in (half, means)])
     missed, alarms = np.array(counts, float).T
     means, true, right, least = np.array(rows, float).T
     found = shape.positives - missed
@@ -386,7 +393,7 @@ def answers_by_cost(
     # Less is better: the bias is how much too low a cost is.
     return np.column_stack(
         [said.probability_best, right, true - means, true - said.expected, covered,
-         said.expected_loss, lost, np.full_like(lost, np.nan), np.full_like(lost, np.nan)]
+         said.expected_loss, lost, *np.transpose(losers)]
     )  # fmt: skip
 
 
@@ -528,66 +535,82 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1_000, help="with --halves: fits per spread")
     parser.add_argument("--prior", type=float, nargs=2, metavar=("SCALE", "FREEDOM"))
     parser.add_argument("--far", type=float, default=module.FAR, help="standard errors")
+    parser.add_argument("--write", action="store_true", help=f"to {PAGE.name}, between its marks")
     options = parser.parse_args()
     module.FAR = options.far
     if options.prior:
         scale, freedom = options.prior
         module.OF_BEST = module.OF_BEST._replace(scale=scale, freedom=freedom)
-    start = time.perf_counter()
-    console = Console(width=120)
     cells = [(k, s) for k in options.models or MODELS for s in options.spread or SPREADS]
     if options.halves:
-        for learner in options.learner or SHOWN:
-            for halves in (True, False):
-                rows = {
-                    cell: answers_with_halves(
-                        learner, *cell, options.runs, options.seed, halves=halves
-                    )
-                    for cell in cells
-                }
-                how = "with halves" if halves else "without"
-                show(console, f"{learner}, {how}: {options.runs:,} fits", rows, bands=options.bands)
-    else:
-        for design in options.design or DESIGNS:
-            rows = {
-                cell: answers(design, *cell, options.replicates, options.seed) for cell in cells
-            }
-            show(console, f"{design}: {options.replicates:,} replicates", rows, bands=options.bands)
-    console.print(f"{time.perf_counter() - start:.0f} s, seed {options.seed}")
+        learners = options.learner or SHOWN
+        rows = [row for learner in learners for row in rows_with_halves(learner, cells, options)]
+        show("halves", as_page_table(rows), options)
+        return
+    for design in options.design or DESIGNS:
+        found = {cell: answers(design, *cell, options.replicates, options.seed) for cell in cells}
+        rows = [row(*cell, one) for cell, one in found.items()]
+        show(design, as_page_table(rows), options)
+        for (models, spread), one in found.items() if options.bands else ():
+            for low, count, share, off in bands_of(one) if spread else ():
+                error = (share * (1 - share) / count) ** 0.5
+                print(
+                    f"{models:3} models, spread {spread:g}, {low:.1f} to {low + 0.1:.1f}: right in "
+                    f"{share:.3f} ({error:.3f}) of {count}, off by {off:+.3f}"
+                )
 
 
-def show(
-    console: Console, title: str, rows: dict[tuple[int, float], np.ndarray], *, bands: bool
-) -> None:
-    """Print the figures of each number of models and spread."""
-    table = Table(title=title)
-    for name in (
-        "models", "spread", "probability", "right (SE)", "off a band, below", "above",
-        "bias kept (SE)", "interval covers", "said / true loss", "RMSE of the others",
-    ):  # fmt: skip
-        table.add_column(name, justify="right")
-    for (models, spread), found in sorted(rows.items()):
-        row = summary(found)
-        equal = spread == 0
-        right = f"{row['right']:.3f} ({row['SE']:.3f})"
-        table.add_row(
-            str(models), f"{spread:g}", f"{row['probability']:.3f}",
-            f"{1 / models:.3f}" if equal else right,
-            "" if equal else f"{row['below']:+.3f}",
-            "" if equal else f"{row['above']:+.3f}",
-            f"{row['bias kept']:.2f} ({row['kept SE']:.2f})",
-            f"{row['covered']:.3f}",
-            "" if equal else f"{row['loss']:.2f}",
-            "" if np.isnan(row["losers"]) else f"{row['losers']:.2f}",
-        )  # fmt: skip
-    console.print(table)
-    for (models, spread), found in sorted(rows.items()) if bands else ():
-        for low, count, share, off in bands_of(found) if spread else ():
-            error = (share * (1 - share) / count) ** 0.5
-            console.print(
-                f"{models:3} models, spread {spread:g}, {low:.1f} to {low + 0.1:.1f}: right in "
-                f"{share:.3f} ({error:.3f}) of {count}, off by {off:+.3f}"
+def show(name: str, table: str, options: argparse.Namespace) -> None:
+    """Print a table, and put it on the page if asked."""
+    size = f"{options.runs:,} fits" if options.halves else f"{options.replicates:,} samples a row"
+    said = f"{size}, seed {options.seed}, {time.process_time():.0f} s of processor time"
+    print(f"{name} ({said})\n{table}", flush=True)
+    if options.write:
+        write_table(f"how sure: {name}", table, PAGE)
+
+
+def row(models: int, spread: float, found: np.ndarray) -> dict[str, str]:
+    """The figures of a number of models and a spread, for the page."""
+    of, equal = summary(found), spread == 0
+    right = f"{1 / models:.3f}" if equal else f"{of['right']:.3f} ({of['SE']:.3f})"
+    kept = f"{of['bias kept']:.2f} ({of['kept SE']:.2f}) of the bias" if equal else ""
+
+    def known(name: str, digits: int) -> str:
+        return "" if np.isnan(of[name]) else f"{of[name]:.{digits}f}"
+
+    return {
+        "models": str(models),
+        "spread": "equal" if equal else f"{spread:g}",
+        "said": f"{of['probability']:.3f}",
+        "right (SE)": right,
+        "said / true loss": "" if equal else f"{of['loss']:.2f}",
+        "error of the others": known("losers", 2),
+        "limits hold": known("covered", 3),
+        "corrected mean keeps (SE)": kept,
+    }
+
+
+def rows_with_halves(
+    learner: str, cells: list[tuple[int, float]], options: argparse.Namespace
+) -> list[dict[str, str]]:
+    """The figures of a learner with the variance of halves, beside those of the folds."""
+    rows = []
+    for models, spread in cells:
+        with_halves, without = (
+            row(
+                models,
+                spread,
+                answers_with_halves(
+                    learner, models, spread, options.runs, options.seed, halves=halves
+                ),
             )
+            for halves in (True, False)
+        )
+        shown = ("said", "said / true loss", "limits hold")
+        rows.append(
+            {"learner": learner, **with_halves, **{f"without: {n}": without[n] for n in shown}}
+        )
+    return rows
 
 
 if __name__ == "__main__":

@@ -83,14 +83,13 @@ class Stakes(NamedTuple):
             return tuple(prior_grid(*self.over, GRID)["prior"])
         return priors_to_evaluate(self.belief, self.belief.priors)
 
-    def thresholds(self, curves: pl.DataFrame | Cases[pl.DataFrame], models: int) -> pl.DataFrame:
-        """The threshold of each model, of curves or cases, so that all promises hold at once."""
-        # A model whose promise is broken may be picked because it is: the error is shared out.
-        confidence = None if self.confidence is None else 1 - (1 - self.confidence) / models
-        return operating_points(
-            curves, "cost", priors=self.at, over=self.over, constraints=self.constraints,
-            confidence=confidence, cost_fn=self.fn, cost_fp=self.fp,
+    def thresholds(self, tuning: Cases[pl.DataFrame]) -> pl.DataFrame:
+        """The threshold of each model; their promises hold all at once."""
+        points: pl.DataFrame = operating_points(
+            tuning, "cost", priors=self.at, over=self.over, constraints=self.constraints,
+            confidence=self.confidence, cost_fn=self.fn, cost_fp=self.fp,
         )  # fmt: skip
+        return points
 
     def promise(self) -> str | None:
         """What the thresholds promise."""
@@ -170,11 +169,7 @@ def choose_by_cost(
             f"tuning has no cases of {quoted(lacking)}, so that there is no threshold to judge.",
             hint="give their predictions, or leave these models out.",
         )
-    thresholds = (
-        stakes.thresholds(tuned, models).rename(named)
-        if tuned.cluster or tuned.subgroup
-        else stakes.thresholds(curves, models)
-    )
+    thresholds = stakes.thresholds(tuned).rename(named)
     judged = _judged(own, model, thresholds, stakes, level)
     rated = judged.filter(KNOWN)
     if rated.is_empty():
@@ -210,7 +205,8 @@ def _judged(
         cost_fn=stakes.fn, cost_fp=stakes.fp,
     )  # fmt: skip
     # Why there is no point, the points say.
-    why = thresholds.select(pl.col(model).cast(judged.schema[model]), pl.col("note").alias(WHY))
+    none = thresholds.filter(pl.col("share").is_null())
+    why = none.select(pl.col(model).cast(judged.schema[model]), pl.col("note").alias(WHY))
     return join_on(judged, why, [model], "left", order="left").with_columns(
         pl.coalesce(WHY, "note").alias("note"),
         (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN),

@@ -12,7 +12,7 @@ from polaroc.base.rounding import number, probability
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
 from polaroc.comparison.answer import changes, corrected, describe_evidence, describe_tests
-from polaroc.comparison.posterior import EXPECTED_LIMITS, Posterior
+from polaroc.comparison.posterior import EXPECTED_LIMITS, Posterior, half_moved
 from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.comparison.result import Comparison, block
 from polaroc.measures.catalog import higher_is_better
@@ -36,16 +36,15 @@ class Choice:
         not, in one sentence.
     models
         One row per model, the best first: the model; `mean` (of the measure under the
-        belief, over the folds); `expected` (the mean corrected for having been picked),
-        `expected_lower`, `expected_upper` (that hold the true measure with the probability
-        `level`, a column too),
-        `probability_best` (of being the best of these models; they add up to 1; models
-        that are the same share it) and `expected_loss` (what taking this model is
-        expected to lose against the one that is truly the best), all five null where
-        nothing says how sure the choice is; `mean_regret`, `worst_regret` (null where
-        the table has the measure at too few priors), `share` (of the folds in which
-        its measure is the best; ties share; null without folds), `sens` Float64. Of a
-        choice by expected cost, where less is better, `mean` is the cost per case, and
+        belief, over the folds); `expected` (the mean corrected for having been picked; of the
+        others for having lost, half as far), `expected_lower`, `expected_upper` (that hold the
+        true measure with the probability `level`, a column too), `probability_best` (of being the
+        best of these models; they add up to 1; models that are the same share it) and
+        `expected_loss` (what taking this model is expected to lose against the one that is truly
+        the best), all five null where nothing says how sure the choice is; `mean_regret`,
+        `worst_regret` (null where the table has the measure at too few priors), `share` (of the
+        folds in which its measure is the best; ties share; null without folds), `sens` Float64.
+        Of a choice by expected cost, where less is better, `mean` is the cost per case, and
         there are also `threshold`, `tpr`, `fpr` and exact limits of the cost as measured,
         `cost_lower` and `cost_upper`, as `apply_thresholds` gives them, Float64; models without a
         threshold come last, with nulls. On folds the threshold is that of their models together,
@@ -167,6 +166,10 @@ def choice_among(
     """
     ranked = measured.model_table(models, known)
     ranked = ranked.with_columns(pl.col(EXPECTED_LIMITS).clip(*limits))
+    if known is not None:
+        columns = (ranked[name].to_numpy() for name in ("expected", "mean"))
+        shown = half_moved(*columns, higher=measured.higher)
+        ranked = ranked.with_columns(pl.Series("expected", shown))
     ranked = join_on(ranked, beside, [models.name], "left", order="left")
     priors = measured.prior_table(models)
     sure = []

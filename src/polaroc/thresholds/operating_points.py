@@ -43,13 +43,11 @@ from polaroc.thresholds.constraints import (
     promise,
     resolve_constraints,
 )
-from polaroc.thresholds.design_effects import with_effects
 from polaroc.thresholds.promises import (
     LACK,
     PROMISED,
     check_promise,
     weights_promise_nothing,
-    with_promises,
 )
 from polaroc.thresholds.rules import (
     CONSTRAINED,
@@ -64,7 +62,7 @@ from polaroc.thresholds.rules import (
     priors_of,
     rules,
 )
-from polaroc.thresholds.subgroup_promises import names_of_subgroups, with_subgroup_promises
+from polaroc.thresholds.subgroup_promises import names_of_subgroups, with_promises
 from polaroc.typing import Priors
 
 POINTS = (
@@ -196,8 +194,12 @@ def operating_points(
     subgroup, not for a mix. A subgroup that is all of a class counts in each of the others: so of
     one class against the rest the promise holds for any mix of the rest. Without `confidence`
     subgroups have no bearing. A promise holds for all promised thresholds of a curve at once, so
-    that any rule may choose among them. It is one per curve: of several curves, such as models,
-    each keeps its own with that probability. A plan with `confidence` holds a Python function.
+    that any rule may choose among them. Of several models of predictions, told apart by `model` or
+    by their columns of scores, all promises hold at once, so that any model may be picked: each of
+    K has the error rate over K (``just promises-picked``). A curve table does not say which of its
+    keys are models. There each keeps its own promise, and the one that is picked may not. At an
+    estimated prior the promise is kept if the interval holds the prior. A plan with `confidence`
+    holds a Python function.
 
     Examples
     --------
@@ -249,11 +251,7 @@ def operating_points(
     limits = request.constraints
     why = pl.lit(selection.lack)
     if confidence is not None:
-        if cases is not None and cases.subgroup:
-            points = with_subgroup_promises(points, cases, keys, groups, limits, confidence)
-        else:
-            with_clusters = with_effects(points, cases, keys)
-            points = with_promises(with_clusters, groups, limits, confidence)
+        points = with_promises(points, cases, keys, groups, limits, confidence)
         selection = constrained_rule(selection, rule, pl.col(PROMISED))
         why = pl.coalesce(LACK, pl.lit("no point was chosen"))
     elif constraints is not None or (over is not None and limits.limits):

@@ -48,7 +48,7 @@ from polaroc.thresholds.constraints import Constraints
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS
 from polaroc.typing import Array
 
-PROMISED, LACK = private("promised"), private("lack")
+PROMISED, LACK, PARTS = private("promised"), private("lack"), private("parts")
 DRAWS, ROUGH_DRAWS, SHAPE_DRAWS = 20_000, 1_000, 5_000
 # How likely it is that a boundary, for its draws, is crossed more often than it should be.
 EXCEEDED = 0.001
@@ -91,43 +91,27 @@ class Sample:
         return tp, fp, positives, negatives
 
 
-def with_promises(
-    surface: pl.LazyFrame, groups: Sequence[str], constraints: Constraints, confidence: float
-) -> pl.LazyFrame:
-    """Whether each point of a surface keeps the constraints for sure enough, and why none does.
-
-    The surface has the `EFFECTS` of clusters.
-    """
-    schema = surface.drop(EFFECTS).collect_schema()
-
-    def mark(points: pl.DataFrame) -> pl.DataFrame:
-        return marked(points, groups, constraints, 1 - confidence).drop(EFFECTS)
-
-    # One curve is needed as a whole.
-    return surface.map_batches(
-        mark, schema={**schema, PROMISED: pl.Boolean, LACK: pl.String},
-        predicate_pushdown=False, projection_pushdown=False,
-    )  # fmt: skip
-
-
 def marked(
     points: pl.DataFrame, groups: Sequence[str], constraints: Constraints, delta: float
 ) -> pl.DataFrame:
-    """Points with whether each is promised at an error rate δ, and why none of a curve is."""
+    """Points with whether each is promised, and why none of a curve is.
+
+    They have the `EFFECTS` of clusters, and `PARTS`: among how many δ, the error rate, is shared.
+    """
     is_promised = np.zeros(points.height, dtype=bool)
     lack = np.full(points.height, None, dtype=object)
     curves = (
         points.with_row_index(PLACE)
         .filter(HAS_BOTH)
         .group_by(groups, maintain_order=True)
-        .agg(pl.col("positives", "negatives", *EFFECTS).first(), pl.col(PLACE, "tp", "fp"))
+        .agg(pl.col("positives", "negatives", *EFFECTS, PARTS).first(), pl.col(PLACE, "tp", "fp"))
     )
     estimated = [name for name in PRIOR_LIMITS if name in groups]
-    totals = curves.select("skew", "positives", "negatives", *EFFECTS, *estimated).rows()
+    totals = curves.select("skew", "positives", "negatives", *EFFECTS, PARTS, *estimated).rows()
     for (own, positives, negatives, *rest), places, tp, fp in zip(
         totals, curves[PLACE], curves["tp"], curves["fp"], strict=True
     ):
-        effects, interval = (rest[0], rest[1]), rest[2:]
+        effects, error, interval = (rest[0], rest[1]), delta / rest[2], rest[3:]
         at = places.to_numpy()
         if own is None or None in interval:
             lack[at] = NO_INTERVAL
@@ -139,10 +123,10 @@ def marked(
             lack[at] = f"no threshold can be promised: {FEW_CLUSTERS}"
             continue
         sample = sample_of(tp.to_numpy(), fp.to_numpy(), positives, negatives, effects)
-        result = promised(sample, constraints, own, delta)
+        result = promised(sample, constraints, own, error)
         is_promised[at] = result
         if not result.any():
-            lack[at] = cases_needed(sample, constraints, own, delta)
+            lack[at] = cases_needed(sample, constraints, own, error)
     return points.with_columns(
         pl.Series(PROMISED, is_promised), pl.Series(LACK, lack.tolist(), dtype=pl.String)
     )

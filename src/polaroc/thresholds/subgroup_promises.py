@@ -1,11 +1,14 @@
-"""Thresholds whose true rates keep constraints in each subgroup, all at once.
+"""Thresholds whose true rates keep constraints in each subgroup and for each model, all at once.
 
-A threshold is promised where it is promised in every subgroup. How far the error rate δ has to be
-spread depends on which thresholds break the constraints. Where they are those above one of them in
-each subgroup, as of a recall, or those below one, as of false alarms, the thresholds that are bad
-in any subgroup are those that are bad in one: the test of that subgroup alone keeps δ, whatever the
-others do (an intersection-union test). Of a precision they may be other ones in each subgroup:
-each gets δ over their number.
+A model may be picked because its promise is broken: each of several models gets δ, the error rate,
+over their number (`just promises-picked`).
+
+With subgroups a threshold is promised where it is promised in every one. How far the error rate has
+to be spread depends on which thresholds break the constraints. Where they are those above one of
+them in each subgroup, as of a recall, or those below one, as of false alarms, the thresholds that
+are bad in any subgroup are those that are bad in one: the test of that subgroup alone keeps δ,
+whatever the others do (an intersection-union test). Of a precision they may be other ones in each
+subgroup: each gets δ over their number.
 """
 
 from dataclasses import replace
@@ -20,9 +23,10 @@ from polaroc.curves.curve import curve as curve_of
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, truth_column
 from polaroc.predictions.table import one_class_note
+from polaroc.predictions.wide import MODEL
 from polaroc.thresholds.constraints import Constraints
-from polaroc.thresholds.design_effects import with_effects
-from polaroc.thresholds.promises import LACK, PROMISED, marked
+from polaroc.thresholds.design_effects import EFFECTS, with_effects
+from polaroc.thresholds.promises import LACK, PARTS, PROMISED, marked
 
 SUBGROUP, COLUMN, ORDER = private("subgroup"), private("column"), private("order")
 POS, NEG, SHARED = map(private, ("has_pos", "has_neg", "shared"))
@@ -54,27 +58,63 @@ def names_of_subgroups(cases: Cases[Any]) -> list[str]:
     return [*cases.table.lazy().select(*cases.subgroup).collect_schema()]
 
 
-def with_subgroup_promises(
+def names_of_models(cases: Cases[Any] | None) -> list[str]:
+    """The name of the column that tells the models apart, if any."""
+    if cases is None or cases.scores:
+        return [] if cases is None else [MODEL]
+    return [] if cases.model is None else [*cases.table.lazy().select(cases.model).collect_schema()]
+
+
+def with_promises(
     points: pl.LazyFrame,
-    cases: Cases[Any],
+    cases: Cases[Any] | None,
     keys: list[str],
     groups: list[str],
     constraints: Constraints,
     confidence: float,
 ) -> pl.LazyFrame:
-    """Whether each point of a surface is promised in every subgroup, and why none is.
+    """Whether each point of a surface keeps the constraints for sure enough, and why none does.
 
     Parameters
     ----------
     points
         The curves of all cases at their priors.
     cases
-        The cases, with their subgroups.
+        The cases, if known: their models keep their promises all at once, and in every subgroup.
     keys, groups
         The columns that tell curves apart, and those that tell curves and priors apart.
     constraints, confidence
         What is promised.
     """
+    models = names_of_models(cases)
+    rest = [name for name in keys if name not in models]
+    among = within(pl.struct(models).n_unique(), rest) if models else pl.lit(1)
+    if cases is not None and cases.subgroup:
+        return _in_subgroups(points, cases, keys, groups, constraints, 1 - confidence, among)
+    with_clusters = with_effects(points, cases, keys)
+    schema = with_clusters.drop(EFFECTS).collect_schema()
+
+    def mark(rows: pl.DataFrame) -> pl.DataFrame:
+        shared = rows.with_columns(among.alias(PARTS))
+        return marked(shared, groups, constraints, 1 - confidence).drop(*EFFECTS, PARTS)
+
+    # One curve is needed as a whole.
+    return with_clusters.map_batches(
+        mark, schema={**schema, PROMISED: pl.Boolean, LACK: pl.String},
+        predicate_pushdown=False, projection_pushdown=False,
+    )  # fmt: skip
+
+
+def _in_subgroups(
+    points: pl.LazyFrame,
+    cases: Cases[Any],
+    keys: list[str],
+    groups: list[str],
+    constraints: Constraints,
+    delta: float,
+    among: pl.Expr,
+) -> pl.LazyFrame:
+    """Whether each point is promised in every subgroup, and why none is."""
     priors = points.select(groups).unique()
     parts = [_surface(cases, one, priors, keys) for one in cases.subgroup]
     all_parts = pl.concat(parts, how="diagonal_relaxed")
@@ -82,7 +122,12 @@ def with_subgroup_promises(
     schema: Any = {**all_parts.collect_schema(), PROMISED: pl.Boolean, LACK: pl.String}
 
     def check(rows: pl.DataFrame) -> pl.DataFrame:
-        return _checked(rows, keys, own, constraints, 1 - confidence)
+        subgroups = within(pl.struct(COLUMN, SUBGROUP).n_unique(), keys)
+        parts = among if is_nested(constraints) else among * subgroups
+        shared = rows.with_columns(parts.alias(PARTS))
+        absent = one_class_note(pl.col("positives"), pl.col("negatives"))
+        promised = marked(shared, own, constraints, delta).drop(PARTS)
+        return promised.with_columns(pl.coalesce(LACK, absent).alias(LACK))
 
     verdicts = all_parts.map_batches(
         check, schema=schema, predicate_pushdown=False, projection_pushdown=False
@@ -164,21 +209,3 @@ def _with_whole_classes(rows: pl.LazyFrame, cases: Cases[Any], own: str) -> pl.L
     # The labels may be a column of the rows.
     made = [name for name in (*keys, TRUTH, PLACE) if name not in rows.collect_schema()]
     return placed.with_columns(pl.col(PLACE).alias(own)).drop(made)
-
-
-def _checked(
-    rows: pl.DataFrame, keys: list[str], own: list[str], constraints: Constraints, delta: float
-) -> pl.DataFrame:
-    """The promise of each subgroup, with its part of the error rate."""
-    count = pl.struct(COLUMN, SUBGROUP).n_unique()
-    counted = rows.with_columns((count.over(keys) if keys else count).alias(PLACE))
-    parts = []
-    for (number,), part in counted.partition_by(PLACE, as_dict=True).items():
-        spread = 1 if is_nested(constraints) else number
-        parts.append(marked(part.drop(PLACE), own, constraints, delta / spread))
-    if not parts:
-        return rows.with_columns(
-            pl.lit(None, pl.Boolean).alias(PROMISED), pl.lit(None, pl.String).alias(LACK)
-        )
-    absent = one_class_note(pl.col("positives"), pl.col("negatives"))
-    return pl.concat(parts).with_columns(pl.coalesce(LACK, absent).alias(LACK))

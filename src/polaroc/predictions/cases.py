@@ -55,6 +55,7 @@ from polaroc.predictions.usual_keys import (
 from polaroc.predictions.wide import MODEL, refuse_turned, score_columns
 from polaroc.priors.grids import check_prior_or_observed
 from polaroc.typing import (
+    Cost,
     EagerTable,
     Held,
     IntoExpr,
@@ -95,6 +96,8 @@ class Cases(Generic[Held]):
     truth, score, positive, nulls, model, fold, case, cluster, subgroup, time, count, weight, by, \
 score_prior, test_train_ratio
         The roles and facts, as in `cases`; those that may be several columns are tuples.
+    costs
+        What a missed positive and a false alarm cost, where a function was given a column of these.
     found, absent
         The roles that were found by the names of columns, and those that were said to be None.
 
@@ -127,6 +130,7 @@ score_prior, test_train_ratio
     by: tuple[IntoExpr, ...] = ()
     score_prior: Prior = "observed"
     test_train_ratio: float | None = None
+    costs: tuple[Cost, Cost] | None = None
     found: frozenset[str] = field(default=frozenset())
     absent: frozenset[str] = field(default=frozenset())
 
@@ -178,7 +182,8 @@ score_prior, test_train_ratio
 
     def used_but(self, *roles: str) -> list[str]:
         """The names of the columns that have another role than these."""
-        others = (columns for role, columns in self.columns.items() if role not in roles)
+        others = [columns for role, columns in self.columns.items() if role not in roles]
+        others.append([one for one in self.costs or () if isinstance(one, str | pl.Expr)])
         return column_names_of(one for columns in others for one in columns)
 
     def collect(self) -> "Cases[pl.DataFrame]":
@@ -472,7 +477,7 @@ def alike(
     of models, folds and cases: where these are needed, more is said.
     """
     if isinstance(other, Cases):
-        return other
+        return other if other.costs else replace(other, costs=cases.costs)
     rows = opened(other)
     names = {*rows.lazy().collect_schema().names()}
     said = {role: one for role, one in cases.said.items() if role not in (*but, *find)}
@@ -481,9 +486,10 @@ def alike(
             said.pop(role, None)
     # Files are read once their keys are known, and some tables only once.
     source = rows if given_paths(other) is None else other
-    return resolved(
+    further = resolved(
         source, said, needed=(), find=[role for role in find if role not in cases.absent]
     )
+    return replace(further, costs=cases.costs)
 
 
 def found_in_words(cases: Cases[Any], roles: Collection[str] = FOUND) -> str:

@@ -21,13 +21,14 @@ from polaroc.base.columns import (
 )
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import private
+from polaroc.base.private_columns import ALARMS, MISSED, private
 from polaroc.curves.curve import curves_of
 from polaroc.curves.segments import CELLS
 from polaroc.curves.surface import at_priors, select_rates, with_rates
 from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.costs import constant_costs, costs_in
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
@@ -37,6 +38,7 @@ from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.grids import range_of
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import capacity_of, within_capacity
+from polaroc.thresholds.amounts import cost_at, refuse_amounts, with_costs_of_calls
 from polaroc.thresholds.constraints import (
     Constraints,
     admissible,
@@ -65,7 +67,7 @@ from polaroc.thresholds.rules import (
     rules,
 )
 from polaroc.thresholds.subgroup_promises import names_of_subgroups, with_subgroup_promises
-from polaroc.typing import Priors
+from polaroc.typing import Cost, Priors
 
 POINTS = (
     "rule", "prior", "threshold", "share", "tpr", "fpr", "precision", "positives", "negatives",
@@ -90,8 +92,8 @@ def operating_points(
     confidence: float | None = None,
     alerts: float | None = None,
     volume: float | None = None,
-    cost_fn: float = 1,
-    cost_fp: float = 1,
+    cost_fn: Cost = 1,
+    cost_fp: Cost = 1,
     beta: float = 1,
     **columns: Unpack[Columns],
 ) -> pl.LazyFrame:
@@ -150,7 +152,9 @@ def operating_points(
         of posfrac ≤ alerts/volume, on an average day; by default with the rule "max_recall".
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
-        "posterior".
+        "posterior". Of predictions, and for "cost", also the column that has what each case costs,
+        such as its amount, or an expression: ≥ 0, of positives for the one and of negatives for
+        the other. Classes are then weighted to the prior, amounts within a class not.
     beta
         Weight > 0 of recall, for "f_measure".
     **columns
@@ -226,26 +230,32 @@ def operating_points(
     curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
-    for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
-        check_factor(name, value)
+    check_factor("beta", beta)
+    has_amounts = cases is not None and cases.costs is not None
+    own_fn, own_fp = constant_costs(cases, cost_fn, cost_fp)
     if rule is None:
         unconstrained: Rule = "balanced" if constraints is None else "max_recall"
-        rule = unconstrained if cost_fn == cost_fp == 1 else "cost"
+        rule = unconstrained if own_fn == own_fp == 1 and not has_amounts else "cost"
     keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
     if cases is not None and cases.subgroup:
         request = replace(request, subgroups=tuple(names_of_subgroups(cases)))
+    if rule != "cost" and costs_in({"cost_fn": cost_fn, "cost_fp": cost_fp}) is not None:
+        refuse_amounts(rule)
     if rule not in OF_COSTS:
         refuse_unused(
             f"for the rules {quoted(OF_COSTS)}", f"rule is {rule!r}",
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+            cost_fn=unless(1, own_fn), cost_fp=unless(1, own_fp),
         )  # fmt: skip
     if rule != "f_measure":
         refuse_unused("for the rule 'f_measure'", f"rule is {rule!r}", beta=unless(1, beta))
-    selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
+    selection = rules(keys, target or 0.0, own_fn, own_fp, beta)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
     points = with_rates(curves, request.priors)
+    if cases is not None and has_amounts:
+        points = with_costs_of_calls(points, cases, keys)
+        selection = replace(selection, objective=-cost_at(*map(pl.col, ("prior", MISSED, ALARMS))))
     positives, negatives = pl.col("positives"), pl.col("negatives")
     limits = request.constraints
     why = pl.lit(selection.lack)

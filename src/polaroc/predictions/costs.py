@@ -1,0 +1,59 @@
+"""What a wrong call of each case costs: columns of the table, carried by its cases."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.checks import check_factor
+from polaroc.base.columns import single_column
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.predictions.cases import Cases, check_columns
+from polaroc.typing import Cost
+
+DEFAULT = 1.0
+
+
+def costs_in(said: Mapping[str, Any]) -> tuple[Cost, Cost] | None:
+    """The costs among the arguments of a function, where one of them is a column."""
+    costs = said.get("cost_fn", DEFAULT), said.get("cost_fp", DEFAULT)
+    return costs if any(isinstance(one, str | pl.Expr) for one in costs) else None
+
+
+def with_costs(cases: Cases[Any], costs: tuple[Cost, Cost] | None) -> Cases[Any]:
+    """The cases with what a missed positive and a false alarm cost, where one is a column."""
+    if costs is None:
+        return cases
+    for argument, one in zip(("cost_fn", "cost_fp"), costs, strict=True):
+        if isinstance(one, str | pl.Expr):
+            check_columns(cases.table.lazy(), [one])
+            single_column(one, argument, cases.table.lazy())
+        else:
+            check_factor(argument, one)
+    return replace(cases, costs=costs)
+
+
+def constant_costs(cases: object, cost_fn: Cost, cost_fp: Cost) -> tuple[float, float]:
+    """The costs as numbers; 1 each where cases carry what each of them costs."""
+    if isinstance(cases, Cases) and cases.costs is not None:
+        return DEFAULT, DEFAULT
+    check_factor("cost_fn", cost_fn)
+    check_factor("cost_fp", cost_fp)
+    return float(cost_fn), float(cost_fp)  # type: ignore[arg-type]
+
+
+def without_cases(costs: tuple[Cost, Cost], table: str) -> InvalidArgument:
+    """The error of costs of single cases beside a table that has no cases."""
+    argument, one = next(
+        (name, one)
+        for name, one in zip(("cost_fn", "cost_fp"), costs, strict=True)
+        if isinstance(one, str | pl.Expr)
+    )
+    return InvalidArgument(
+        f"{argument} is {str(one)!r}, what each case costs, and {table} has lost the cases.",
+        hint=Hint(
+            "give the predictions, with {truth}, {score} and {" + argument + "}.",
+            truth="truth", score="score", **{argument: "amount"},
+        ),
+    )  # fmt: skip

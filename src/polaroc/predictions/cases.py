@@ -152,6 +152,11 @@ score_prior, test_train_ratio
         return None if self.weight is None else ("weight", self.weight)
 
     @property
+    def cost_columns(self) -> list[IntoExpr]:
+        """The columns that have what each case costs."""
+        return [one for one in self.costs or () if isinstance(one, str | pl.Expr)]
+
+    @property
     def keys(self) -> list[IntoExpr]:
         """The columns that tell answers apart, in order; that of a wide table's models left out."""
         # Two roles may share a column, which is then one key.
@@ -183,7 +188,7 @@ score_prior, test_train_ratio
     def used_but(self, *roles: str) -> list[str]:
         """The names of the columns that have another role than these."""
         others = [columns for role, columns in self.columns.items() if role not in roles]
-        others.append([one for one in self.costs or () if isinstance(one, str | pl.Expr)])
+        others.append(self.cost_columns)
         return column_names_of(one for columns in others for one in columns)
 
     def collect(self) -> "Cases[pl.DataFrame]":
@@ -489,6 +494,7 @@ def alike(
     further = resolved(
         source, said, needed=(), find=[role for role in find if role not in cases.absent]
     )
+    check_columns(rows.lazy(), cases.cost_columns)
     return replace(further, costs=cases.costs)
 
 

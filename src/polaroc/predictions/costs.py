@@ -25,13 +25,14 @@ def with_costs(cases: Cases[Any], costs: tuple[Cost, Cost] | None) -> Cases[Any]
     """The cases with what a missed positive and a false alarm cost, where one is a column."""
     if costs is None:
         return cases
+    described = replace(cases, costs=costs)
+    check_columns(cases.table.lazy(), described.cost_columns)
     for argument, one in zip(("cost_fn", "cost_fp"), costs, strict=True):
         if isinstance(one, str | pl.Expr):
-            check_columns(cases.table.lazy(), [one])
             single_column(one, argument, cases.table.lazy())
         else:
             check_factor(argument, one)
-    return replace(cases, costs=costs)
+    return described
 
 
 def constant_costs(cases: object, cost_fn: Cost, cost_fp: Cost) -> tuple[float, float]:

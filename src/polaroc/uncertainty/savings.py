@@ -1,0 +1,328 @@
+"""What thresholds cost and save, where each case may have its own cost, and how sure that is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Unpack
+
+import polars as pl
+
+from polaroc.base.checks import check_share
+from polaroc.base.columns import PRIOR_LIMITS, as_lazy, refuse_clash
+from polaroc.base.lazy import np
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.costs import constant_costs
+from polaroc.predictions.deferred import deferred
+from polaroc.predictions.dependence import dependence, with_note
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.table import read
+from polaroc.predictions.takes_cases import frame_of_cases
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.in_use import is_estimate
+from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.thresholds.fixed import Numbers, are_numbers
+from polaroc.thresholds.interval_columns import NO_PRIOR_LIMITS
+from polaroc.typing import Array, Cost, Priors, Table
+from polaroc.uncertainty.evidence import FITTED, quantile
+from polaroc.uncertainty.limits import NO_SPREAD
+from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
+from polaroc.uncertainty.test_sets import ALL_ALIKE, costs_of_calls, of_influences, of_means
+
+# What is said of a threshold, each with what positives and negatives add to it.
+EXPECTED_COST = "expected_cost"
+MEASURES = {
+    EXPECTED_COST: ("what is missed", "what false alarms cost"),
+    "saving_over_none": ("what is found", "what false alarms cost"),
+    "saving_over_all": ("what is missed", "what it saves not to act"),
+}
+COLUMNS = {
+    "measure": pl.String(), "prior": pl.Float64(), "rule": pl.String(), "threshold": pl.Float64(),
+    "estimate": pl.Float64(), "lower": pl.Float64(), "upper": pl.Float64(), "level": pl.Float64(),
+    "std_error": pl.Float64(),
+}  # fmt: skip
+# Cases that add to a sum below which nothing tells how it varies.
+FEWEST = 5
+# The spread of logarithms of costs above which limits hold too rarely (`just amounts`).
+WIDEST = 1.75
+NO_INTERVAL = ": no interval"
+TOO_WIDE = "costs spread too widely (their logarithms by {:.2g}, above {})" + NO_INTERVAL
+# As few amounts as are said to decide, and as small a part of all.
+FEW, FEW_OF = 10, 4
+WITHOUT = dict.fromkeys(("lower", "upper", "std_error"), float("nan"))
+
+
+class Saving(NamedTuple):
+    """One of `MEASURES` with its limits and standard error, NaN where there are none, and why."""
+
+    estimate: float
+    lower: float
+    upper: float
+    std_error: float
+    note: str | None
+
+
+@frame_of_cases([*COUNTED_BY, "cluster"], no_bearing=[role for role in BESIDE if role != "cluster"])
+def savings(
+    cases: Cases[Any],
+    points: Table | Numbers,
+    *,
+    cost_fn: Cost = 1,
+    cost_fp: Cost = 1,
+    priors: Priors | Belief | None = None,
+    same_table: bool = False,
+    level: float = 0.95,
+    **columns: Unpack[Columns],
+) -> pl.LazyFrame | pl.DataFrame:
+    """What thresholds, chosen on another table, cost on these cases, and what acting on them saves.
+
+    Parameters
+    ----------
+    cases
+        Predictions on cases that the thresholds were not chosen on: the result of `cases`, or
+        any table that it takes.
+    **columns
+    points
+        As in `apply_thresholds`: the result of `operating_points` on a tuning table; or of
+        thresholds in use one number, or a mapping from model to number.
+    cost_fn, cost_fp
+        What a missed positive and a false alarm cost: a number > 0, or the column that has what
+        each case costs, such as its amount, or an expression, ≥ 0: of positives for the one
+        and of negatives for the other.
+    priors
+        As in `apply_thresholds`: the prior in use, in place of that the thresholds were chosen for.
+    same_table
+        Whether the very table the thresholds were chosen on is meant.
+    level
+        Coverage of the limits, in (0, 1); an estimated prior must have an interval of the same.
+
+    Returns
+    -------
+    Frame of the kind of the cases
+        Three rows per key, point and prior, sorted as in `apply_thresholds`: the keys; `measure`,
+        String: "expected_cost", π·(mean cost of positives that are missed) + (1−π)·(mean cost of
+        negatives that raise an alarm), per case, "saving_over_none", how much less that is than
+        acting on no case, and "saving_over_all", than acting on all; `prior`; `rule`, `threshold`;
+        `estimate`, `lower`, `upper`, `level`, `std_error` Float64, in the unit of the costs;
+        `positives`, `negatives`; `note`, null, or how few amounts make half of a sum, or why
+        there are no limits.
+
+    Raises
+    ------
+    InvalidTable
+        As in `apply_thresholds`.
+    InvalidPredictions, InvalidArgument
+        As in `curve`; for costs that are negative, missing, infinite or not numbers.
+
+    Notes
+    -----
+    Classes are weighted to the prior; amounts within a class stay as they are. Limits come from
+    the influence of each case, summed by `cluster`, and a `weight` counts as what it is; of a cost
+    they are symmetric in its logarithm. They are Student's, with as many degrees of freedom as
+    the amounts tell (Satterthwaite 1946): few where a few amounts decide. There are none where
+    fewer than five cases add to a sum, nor where the logarithms of the costs of a class have a
+    standard deviation above 1.75: there they held too rarely (``just amounts``). At an estimated
+    prior, or a belief, they are the widest of those over its interval. Where all cases of a class
+    cost the same, limits are those of `apply_thresholds`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> rows = pr.datasets.twenty_scores().with_columns(amount=pl.int_range(1, 21) * 10)
+    >>> saved = pr.savings(
+    ...     rows, 0.5, truth="truth", score="score", cost_fn="amount", cost_fp=20, priors=0.1
+    ... )
+    >>> saved.select("measure", pl.col("estimate").round(2)).rows()
+    [('expected_cost', 13.2), ('saving_over_none', -4.5), ('saving_over_all', 4.8)]
+    """
+    check_share("level", level)
+    costs = constant_costs(cases, cost_fn, cost_fp)
+    predictions = read(cases)
+    refuse_clash(predictions.keys, COLUMNS)
+    made = partial(_savings, cases, points, costs, priors, level, same_table=same_table)
+    if isinstance(cases.table, pl.DataFrame):
+        return made()
+    schema = predictions.rows.collect_schema()
+    counts = pl.Float64() if predictions.sampled else pl.Int64()
+    of_classes = {"positives": counts, "negatives": counts, "note": pl.String()}
+    return deferred(made, {key: schema[key] for key in predictions.keys} | COLUMNS | of_classes)
+
+
+def _savings(
+    cases: Cases[Any],
+    points: Table | Numbers,
+    costs: tuple[float, float],
+    priors: Priors | Belief | None,
+    level: float,
+    *,
+    same_table: bool,
+) -> pl.DataFrame:
+    held = cases.collect()
+    is_uncertain = isinstance(priors, Belief) or is_estimate(priors)
+    if priors is None and not are_numbers(points):
+        is_uncertain = PRIOR_LIMITS[0] in as_lazy(points).collect_schema()
+    more: dict[str, Any] = {"level": level} if is_uncertain else {}
+    if held.costs is None:
+        more = {"level": level, "intervals": "exact", "cost_fn": costs[0], "cost_fp": costs[1]}
+    applied = apply_thresholds(held, points, priors=priors, same_table=same_table, **more)
+    keys = applied.columns[: applied.columns.index("rule")]
+    scored = scored_by_key(held, keys)
+    rows = []
+    for one in applied.iter_rows(named=True):
+        key = tuple(one[name] for name in keys)
+        ends = [one[name] for name in ("prior", *PRIOR_LIMITS) if one.get(name) is not None]
+        is_known = one["tpr"] is not None and one["fpr"] is not None and one["prior"] is not None
+        found: Sequence[Saving | None] = [None] * len(MEASURES)
+        if is_known:
+            found = saved(scored[key], one["threshold"], ends, costs, level, share=one["share"])
+            if is_uncertain and len(ends) == 1:
+                found = [own._replace(**WITHOUT, note=NO_PRIOR_LIMITS) for own in found]
+            elif held.costs is None:
+                found = _exact(found, one, costs, is_uncertain=is_uncertain)
+        for measure, own in zip(MEASURES, found, strict=True):
+            said = [note for note in (one["note"], own and own.note) if note]
+            rows.append(
+                (*key, measure, one["prior"], one["rule"], one["threshold"],
+                 *([None] * 3 if own is None else own[:3]), level,
+                 None if own is None else own.std_error, one["positives"], one["negatives"],
+                 "; ".join(said) or None)
+            )  # fmt: skip
+    classes = {name: applied.schema[name] for name in ("positives", "negatives")}
+    schema = {name: applied.schema[name] for name in keys} | COLUMNS | classes
+    table = pl.DataFrame(rows, schema=schema | {"note": pl.String()}, orient="row")
+    table = table.with_columns(pl.col("estimate", "lower", "upper", "std_error").fill_nan(None))
+    return with_note(table.lazy(), dependence(held), pl.col("lower").is_not_null()).collect()
+
+
+def _exact(
+    found: Sequence[Saving],
+    applied: Mapping[str, Any],
+    costs: tuple[float, float],
+    *,
+    is_uncertain: bool,
+) -> list[Saving]:
+    """Savings where all cases of a class cost the same, with the limits of `apply_thresholds`.
+
+    At a prior that is known, what acting on none, or on all, costs is known, too.
+    """  # fmt: skip
+    low, high = (
+        np.nan if applied[f"cost_{end}"] is None else applied[f"cost_{end}"]
+        for end in ("lower", "upper")
+    )
+    cost, *others = (own._replace(note=None) for own in found)
+    if not is_uncertain:
+        prior = applied["prior"]
+        none_and_all = prior * costs[0], (1 - prior) * costs[1]
+        others = [
+            own._replace(lower=other - high, upper=other - low)
+            for own, other in zip(others, none_and_all, strict=True)
+        ]
+    return [cost._replace(lower=low, upper=high), *others]
+
+
+def saved(
+    cases: ScoredCases,
+    threshold: float | None,
+    priors: Sequence[float],
+    costs: tuple[float, float],
+    level: float,
+    *,
+    share: float = 1.0,
+) -> list[Saving]:
+    """`MEASURES` of one model at the first prior, with the widest limits of those at all priors.
+
+    Parameters
+    ----------
+    cases
+        Those of the model.
+    threshold, share
+        Cases that score more are called positive, and of those that score it this share.
+    costs
+        Those of a missed positive and of a false alarm; 1 where cases have their own.
+    level
+        Nominal coverage of the limits.
+    """
+    ((_, truth, weight),) = cases.by_model
+    missed, false = costs_of_calls(cases, 0, threshold, share)
+    all_missed, all_false = costs_of_calls(cases, 0, None)[0], costs_of_calls(cases, 0, -np.inf)[1]
+    # What is added per positive, and per negative.
+    parts = [(missed, false), (all_missed - missed, -false), (-missed, all_false - false)]
+    notes = [*_notes(cases, parts, acts=threshold is not None)]
+    found: list[Saving] = []
+    for prior in priors:
+        factors = costs[0] * prior, costs[1] * (1 - prior)
+        own = ([factor * part[i] for part in parts] for i, factor in enumerate(factors))
+        moved = of_means(*own, truth, weight)
+        evidence = of_influences(cases, [moved], FITTED, ALL_ALIKE)
+        at_prior = []
+        for place, (few, why) in enumerate(notes):
+            estimate, (lower, upper, error) = float(moved.estimates[place]), (np.nan,) * 3
+            if evidence.moved is None:
+                why = evidence.why_no_limits
+            elif why is None:
+                units = [part[place, 0] for part in evidence.moved.parts]
+                error = float(np.sqrt(evidence.covariance[place, 0, 0]))
+                freedom = min(evidence.freedom, evidence.moved.freedom(units))
+                reach = float(quantile(level, freedom)) * error
+                lower, upper = estimate - reach, estimate + reach
+                if place == 0:
+                    far = np.exp(reach / estimate)
+                    lower, upper = estimate / far, estimate * far
+            said = [note for note in (few, why) if note]
+            at_prior.append(Saving(estimate, lower, upper, error, "; ".join(said) or None))
+        found = [
+            one._replace(lower=min(one.lower, other.lower), upper=max(one.upper, other.upper))
+            for one, other in zip(found, at_prior, strict=True)
+        ] if found else at_prior  # fmt: skip
+    return found
+
+
+def _notes(
+    cases: ScoredCases, parts: "Sequence[tuple[Array, Array]]", *, acts: bool
+) -> Iterator[tuple[str | None, str | None]]:
+    """Of each measure the few amounts that decide it, and why it has no limits."""
+    wide = too_wide(cases)
+    for (of_pos, of_neg), (of_misses, of_alarms) in zip(parts, MEASURES.values(), strict=True):
+        sums = [(of_pos, of_misses), *([(of_neg, of_alarms)] if acts else [])]
+        few = [few_amounts(abs(own), words) for own, words in sums]
+        lacking = [words for own, words in sums if np.count_nonzero(own) < FEWEST]
+        why = wide
+        if lacking:
+            why = f"fewer than {FEWEST} cases add to {lacking[0]}: no interval"
+        elif not any(own.std() > 0 for own, _ in sums):
+            why = NO_SPREAD
+        yield "; ".join(one for one in few if one) or None, why
+
+
+def too_wide(cases: ScoredCases) -> str | None:
+    """Why costs that spread too widely have no limits."""
+    spread = spread_of_costs(cases)
+    return TOO_WIDE.format(spread, WIDEST) if spread > WIDEST else None
+
+
+def spread_of_costs(cases: ScoredCases) -> float:
+    """The standard deviation of the logarithms of costs, in the class where it is larger."""
+    if cases.costs is None:
+        return 0.0
+    cost, truth = cases.costs[0], cases.truths[0]
+    own = (np.log(cost[among & (cost > 0)]) for among in (truth, ~truth))
+    return max(float(one.std()) if one.size else 0.0 for one in own)
+
+
+def few_amounts(amounts: Array, what: str) -> str | None:
+    """How many amounts make half of their sum, where they are few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> few_amounts(np.array([900.0, *[10.0] * 40]), "what is missed")
+    'the largest of 41 amounts is half of what is missed'
+    >>> few_amounts(np.ones(41), "what is missed")
+    """
+    some = np.sort(amounts[amounts > 0])[::-1]
+    if not some.size:
+        return None
+    number = int(np.searchsorted(np.cumsum(some), some.sum() / 2)) + 1
+    if number > FEW or number * FEW_OF > some.size:
+        return None
+    who = "largest of" if number == 1 else f"{number} largest of"
+    verb = "is" if number == 1 else "are"
+    return f"the {who} {some.size:,} amounts {verb} half of {what}"

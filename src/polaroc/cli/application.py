@@ -24,6 +24,7 @@ from polaroc.cli.parameters import other_names
 from polaroc.cli.periods import periods
 from polaroc.cli.plan import plan
 from polaroc.cli.report import report
+from polaroc.cli.savings import savings
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
@@ -95,6 +96,7 @@ app.command(cls=Command)(evaluate)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(choose)
 app.command(cls=Command)(threshold)
+app.command(cls=Command)(savings)
 app.command(cls=Command)(subgroups)
 app.command(cls=Command)(gate)
 app.command(cls=Command)(plan)

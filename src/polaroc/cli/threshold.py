@@ -103,8 +103,9 @@ def _chosen(call: Call) -> pl.DataFrame:
     curves = call.curves
     with progress() as say:
         say("choosing")
-        # A promise asks which rows belong together.
-        points: pl.DataFrame = call(call.in_memory if promised else curves)
+        # A promise asks which rows belong together, costs of cases what each of them costs.
+        of_rows = promised or call.cases.costs is not None
+        points: pl.DataFrame = call(call.in_memory if of_rows else curves)
     if call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
     return points
@@ -113,6 +114,11 @@ def _chosen(call: Call) -> pl.DataFrame:
 def _judged(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] | None]:
     """Thresholds of a file, or one number, on these cases, and the range they are for."""
     call.refuse_others(apply_thresholds, FOR_CHOOSING)
+    if call.cases.costs is not None:
+        raise InvalidArgument(
+            "--cost-fn or --cost-fp names what each case costs, and --apply judges rates.",
+            hint="`polaroc savings --threshold` judges costs of cases.",
+        )
     in_use = None if Path(apply).is_file() else number_of(apply)
     if in_use is not None:
         return call(call.in_memory, apply_thresholds, points=in_use), None
@@ -138,6 +144,19 @@ def saved_thresholds(call: Call, file: Path) -> SavedThresholds:
     saved = SavedThresholds.read(file)
     saved.check(call.curves, keys_of(call.curves), call.score)
     return saved
+
+
+def points_of(call: Call, word: str) -> pl.DataFrame | float:
+    """The thresholds of a file, or one number, of an option --threshold."""
+    if Path(word).is_file():
+        return saved_thresholds(call, Path(word)).table(call.in_memory.table.schema)
+    found = number_of(word)
+    if found is None:
+        raise InvalidArgument(
+            f"--threshold is {word!r}, and there is no such file.",
+            hint="give the file that `polaroc threshold --out` wrote, or a number.",
+        )
+    return found
 
 
 def keys_of(curves: pl.DataFrame) -> list[str]:

@@ -40,7 +40,7 @@ from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.savings import EXPECTED_COST, NO_INTERVAL, few_amounts, saved, too_wide
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
-from polaroc.uncertainty.test_sets import costs_of_calls, of_thresholds
+from polaroc.uncertainty.test_sets import costs_of_calls, mean_costs, of_thresholds
 
 AT, KNOWN, WHY = (private(name) for name in ("at", "known", "why"))
 # Exact limits of the cost, as `apply_thresholds` gives them.
@@ -237,20 +237,17 @@ def _in_money(
     sums, notes = [], []
     for place, threshold in enumerate(rated["threshold"]):
         own = scored.of([place])
-        weights = None if own.weights is None else own.weights[0]
-        of_class = (own.truths[0], ~own.truths[0])
-        calls = costs_of_calls(own, 0, threshold)
-        means = [
-            np.average(one, weights=None if weights is None else weights[among])
-            for one, among in zip(calls, of_class, strict=True)
-        ]
         cost = saved(own, threshold, [stakes.belief.mean, *ends], (1.0, 1.0), level)[0]
-        few = few_amounts(calls[0], "what is missed")
-        sums.append((*means, cost.lower, cost.upper))
+        few = few_amounts(costs_of_calls(own, 0, threshold)[0], "what is missed")
+        sums.append((*mean_costs(own, 0, threshold), cost.lower, cost.upper))
         notes += [] if few is None else [(scored.models[place], few)]
     columns = dict(zip((MISSED, ALARMS, *COST_LIMITS), zip(*sums, strict=True), strict=True))
     added = [pl.Series(name, own, pl.Float64).fill_nan(None) for name, own in columns.items()]
-    return rated.with_columns(added), noted_by_kind(notes)
+    none, every = (
+        cost_at(stakes.belief.mean, *mean_costs(scored, 0, at)) for at in (None, -np.inf)
+    )
+    said = f"Acting on no case would cost {none:.4g} per case, acting on all {every:.4g}."
+    return rated.with_columns(added), [said, *noted_by_kind(notes)]
 
 
 def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:

@@ -1,5 +1,7 @@
 """Model and threshold together, by expected cost on the held-out cases of folds."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from polaroc.base.lazy import np
@@ -48,14 +50,16 @@ def choose_by_cost_of_folds(
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
     model, cases, mean = given.model, given.cases, stakes.belief.mean
     need = Need("cost", (mean,), cost_fn=stakes.fn, cost_fp=stakes.fp)
-    rows, thresholds, folds_of = [], [], {}
+    rows, thresholds, folds_of, rates = [], [], {}, []
     for value in cases.table[model].unique().sort():
         one = pl.Series(model, [value], cases.table.schema[model])
         folds = read_folds(of_keys(cases, one.to_frame()))
         held_out = rates_across_folds(folds, [need])
         rows.append(_costs(folds, given, one, stakes, held_out))
         thresholds += folds.thresholds([need])
-        folds_of[value] = folds
+        rates.append([np.nanmean(one[0]) for one in (held_out.tpr, held_out.fpr)])
+        # Whether scores of folds compare, rates tell.
+        folds_of[value] = replace(folds, cost=None)
     table = balanced(
         rows_of(pl.concat(rows), EXPECTED_COST), ENDS, model, given.folds, incomplete
     )  # fmt: skip
@@ -73,8 +77,7 @@ def choose_by_cost_of_folds(
     lower, upper = np.maximum(evidence.limits(level), 0)[:, 0]
     columns = {
         "sens": [None] * len(table.models), "threshold": thresholds,
-        "tpr": 1 - of_positives.mean(axis=0) / stakes.fn,
-        "fpr": of_negatives.mean(axis=0) / stakes.fp,
+        **dict(zip(("tpr", "fpr"), zip(*rates, strict=True), strict=True)),
         **dict(zip(COST_LIMITS, (lower, upper), strict=True)),
     }  # fmt: skip
     beside = pl.DataFrame(
@@ -104,7 +107,7 @@ def _costs(
     folds: Folds, given: Compared, model: pl.Series, stakes: Stakes, held_out: HeldOutRates
 ) -> pl.DataFrame:
     """What a model costs in each fold per positive and per negative, as tidy measures."""
-    per_class = held_out.fpr[0] * stakes.fp, (1 - held_out.tpr[0]) * stakes.fn
+    per_class = held_out.alarms[0] * stakes.fp, held_out.missed[0] * stakes.fn
     own = of_keys(given.cases, model.to_frame()).table
     keys = own.select(given.folds).unique().sort(given.folds, nulls_last=True)
     positives, negatives = folds.totals(keys.height)

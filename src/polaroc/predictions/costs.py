@@ -10,8 +10,10 @@ from polaroc.base.checks import check_factor
 from polaroc.base.columns import single_column
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.cases import Cases, check_columns
+from polaroc.predictions.engines import engine_of
 from polaroc.typing import Cost
 
+ARGUMENTS = ("cost_fn", "cost_fp")
 DEFAULT = 1.0
 
 
@@ -25,14 +27,21 @@ def with_costs(cases: Cases[Any], costs: tuple[Cost, Cost] | None) -> Cases[Any]
     """The cases with what a missed positive and a false alarm cost, where one is a column."""
     if costs is None:
         return cases
-    described = replace(cases, costs=costs)
-    check_columns(cases.table.lazy(), described.cost_columns)
-    for argument, one in zip(("cost_fn", "cost_fp"), costs, strict=True):
-        if isinstance(one, str | pl.Expr):
-            single_column(one, argument, cases.table.lazy())
-        else:
+    if engine_of(cases.table) is not None:
+        # Checked once the rows are here.
+        return replace(cases, costs=costs)
+    for argument, one in zip(ARGUMENTS, costs, strict=True):
+        if not isinstance(one, str | pl.Expr):
             check_factor(argument, one)
-    return described
+            continue
+        try:
+            check_columns(cases.table.lazy(), [one])
+        except InvalidArgument as error:
+            raise InvalidArgument(
+                f"{argument} is {str(one)!r}: {error.found}", hint=error.hint
+            ) from None
+        single_column(one, argument, cases.table.lazy())
+    return replace(cases, costs=costs)
 
 
 def constant_costs(cases: object, cost_fn: Cost, cost_fp: Cost) -> tuple[float, float]:
@@ -48,7 +57,7 @@ def without_cases(costs: tuple[Cost, Cost], table: str) -> InvalidArgument:
     """The error of costs of single cases beside a table that has no cases."""
     argument, one = next(
         (name, one)
-        for name, one in zip(("cost_fn", "cost_fp"), costs, strict=True)
+        for name, one in zip(ARGUMENTS, costs, strict=True)
         if isinstance(one, str | pl.Expr)
     )
     return InvalidArgument(

@@ -123,6 +123,18 @@ def costs_of_calls(
     return (cost * (1 - alarm))[truth], (cost * alarm)[~truth]
 
 
+def mean_costs(cases: ScoredCases, place: int, threshold: float | None) -> tuple[float, float]:
+    """What a threshold misses per positive, and what its alarms cost per negative."""
+    truth = cases.truths[place]
+    calls = costs_of_calls(cases, place, threshold)
+    weight = None if cases.weights is None else cases.weights[place]
+    missed, alarms = (
+        float(np.average(one, weights=None if weight is None else weight[among]))
+        for one, among in zip(calls, (truth, ~truth), strict=True)
+    )
+    return missed, alarms
+
+
 def of_means(
     positives: "Sequence[Array]",
     negatives: "Sequence[Array]",

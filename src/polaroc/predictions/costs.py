@@ -19,7 +19,8 @@ DEFAULT = 1.0
 
 def costs_in(said: Mapping[str, Any]) -> tuple[Cost, Cost] | None:
     """The costs among the arguments of a function, where one of them is a column."""
-    costs = said.get("cost_fn", DEFAULT), said.get("cost_fp", DEFAULT)
+    fn, fp = (said.get(name) for name in ARGUMENTS)
+    costs = DEFAULT if fn is None else fn, DEFAULT if fp is None else fp
     return costs if any(isinstance(one, str | pl.Expr) for one in costs) else None
 
 

@@ -244,7 +244,7 @@ def _wrapped(
     by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
     taken = [role for role in ROLES if role in (*uses, *no_bearing)]
     bearings = dict.fromkeys(no_bearing, "no bearing") | dict.fromkeys(uses, "used")
-    has_costs = any(one.annotation == Cost for one in others)
+    has_costs = any(one.annotation in (Cost, Cost | None) for one in others)
 
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:

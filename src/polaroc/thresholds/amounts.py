@@ -5,9 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import within
+from polaroc.base.columns import CURVE, within
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import ALARMS, COST, MISSED, TRUTH, WEIGHT, private
+from polaroc.curves.segments import rate
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
@@ -38,6 +39,29 @@ def with_costs_of_calls(
     costs = costs_of_calls(cases)
     on = [name for name in costs.collect_schema() if name in keys]
     return join_on(points, costs, [*on, SCORE], "left", order="left")
+
+
+def in_money(cases: Cases[Any]) -> pl.LazyFrame:
+    """The curve of each key whose classes are counted by what their wrong calls cost.
+
+    `positives` and `negatives` are the mean costs of the classes, and so `tpr` and `fpr` the
+    shares of these that are found, and that alarms cost.
+    """
+    costs = costs_of_calls(cases)
+    keys = [name for name in costs.collect_schema() if name not in (SCORE, MISSED, ALARMS)]
+    totals = {"positives": pl.col(MISSED).max(), "negatives": pl.col(ALARMS).max()}
+    totals = {name: within(total, keys) for name, total in totals.items()}
+    return (
+        costs.with_columns(**totals)
+        .with_columns(tp=pl.col("positives") - pl.col(MISSED), fp=pl.col(ALARMS))
+        .with_columns(
+            pos=within(pl.col("tp").diff().fill_null(0), keys),
+            neg=within(pl.col("fp").diff().fill_null(0), keys),
+            tpr=rate("tp", "positives"),
+            fpr=rate("fp", "negatives"),
+        )
+        .select(*keys, *CURVE)
+    )
 
 
 def costs_of_calls(cases: Cases[Any]) -> pl.LazyFrame:

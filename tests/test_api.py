@@ -21,7 +21,7 @@ PUBLIC = {
     "merge_bins",
     "monitor", "one_vs_rest", "operating_points", "periods", "plan", "points", "pr_band",
     "pr_from_roc", "prior",
-    "prior_grid", "probabilities", "rates", "report", "roc_band", "roc_from_pr", "sens", "skew",
+    "prior_grid", "probabilities", "rates", "report", "roc_band", "roc_from_pr", "savings", "sens", "skew",
     "subgroups", "surface", "uniform", "walk_forward", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need

@@ -38,7 +38,14 @@ from polaroc.thresholds.subgroup_promises import names_of_subgroups
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
-from polaroc.uncertainty.savings import EXPECTED_COST, NO_INTERVAL, few_amounts, saved, too_wide
+from polaroc.uncertainty.savings import (
+    EXPECTED_COST,
+    NO_INTERVAL,
+    check_costs,
+    few_amounts,
+    saved,
+    too_wide,
+)
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
 from polaroc.uncertainty.test_sets import costs_of_calls, mean_costs, of_thresholds
 
@@ -233,6 +240,7 @@ def _in_money(
 
     Also sentences on models of which a few amounts decide.
     """
+    check_costs([scored])
     ends = () if stakes.estimate is None else stakes.belief.inner_ends
     sums, notes = [], []
     for place, threshold in enumerate(rated["threshold"]):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import polars as pl
 
 from polaroc.base.lazy import np
+from polaroc.base.private_columns import COST, TRUTH
 from polaroc.comparison.answer import PER_CASE, how_sure
 from polaroc.comparison.by_cost import (
     COST_LIMITS,
@@ -32,6 +33,7 @@ from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.comparison.ranked_rows import of_keys, pooled
 from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.curves.curve import curve
+from polaroc.thresholds.amounts import check_worth
 from polaroc.thresholds.need import Need
 from polaroc.uncertainty.evidence import of_folds
 
@@ -50,6 +52,9 @@ def choose_by_cost_of_folds(
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
     model, cases, mean = given.model, given.cases, stakes.belief.mean
     need = Need("cost", (mean,), cost_fn=stakes.fn, cost_fp=stakes.fp)
+    if COST in cases.table.columns:
+        cost, truth = (cases.table[name].to_numpy() for name in (COST, TRUTH))
+        check_worth(cost[truth].sum(), cost[~truth].sum(), truth.sum(), (~truth).sum())
     rows, thresholds, folds_of, rates = [], [], {}, []
     for value in cases.table[model].unique().sort():
         one = pl.Series(model, [value], cases.table.schema[model])

@@ -131,15 +131,21 @@ def refuse_amounts(rule: str) -> None:
 
 
 def _checked(costs: pl.DataFrame) -> pl.DataFrame:
-    """The costs; raise where those of a class are all zero, so that any threshold is as good."""
-    sums = costs.select(pl.col(OF_POS, OF_NEG, POS, NEG).sum()).row(0)
-    for of_class, size, words in zip(
-        sums[:2], sums[2:], ("cost_fn is 0 for all positives", "cost_fp is 0 for all negatives"),
-        strict=True,
+    """The costs; raise where those of a class are all zero."""
+    of_pos, of_neg, positives, negatives = costs.select(pl.col(OF_POS, OF_NEG, POS, NEG).sum()).row(
+        0
+    )
+    check_worth(of_pos, of_neg, positives, negatives)
+    return costs
+
+
+def check_worth(of_pos: float, of_neg: float, positives: float, negatives: float) -> None:
+    """Refuse costs of a class that has cases, and whose sum is zero: no threshold is better."""
+    for of_class, size, argument, kind in (
+        (of_pos, positives, "cost_fn", "positives"), (of_neg, negatives, "cost_fp", "negatives"),
     ):  # fmt: skip
         if size and not of_class:
             raise InvalidPredictions(
-                f"{words}: their wrong calls cost nothing.",
+                f"{argument} is 0 for all {kind}: their wrong calls cost nothing.",
                 hint="is that the column of the costs? A number is the same cost for all cases.",
             )
-    return costs

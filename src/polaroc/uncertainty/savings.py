@@ -18,6 +18,7 @@ from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import is_estimate
+from polaroc.thresholds.amounts import check_worth
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.thresholds.interval_columns import NO_PRIOR_LIMITS
@@ -165,6 +166,7 @@ def _savings(
     applied = apply_thresholds(held, points, priors=priors, same_table=same_table, **more)
     keys = applied.columns[: applied.columns.index("rule")]
     scored = scored_by_key(held, keys)
+    check_costs([*scored.values()])
     rows = []
     for one in applied.iter_rows(named=True):
         key = tuple(one[name] for name in keys)
@@ -290,6 +292,14 @@ def _notes(
         elif not any(own.std() > 0 for own, _ in sums):
             why = NO_SPREAD
         yield "; ".join(one for one in few if one) or None, why
+
+
+def check_costs(cases: Sequence[ScoredCases]) -> None:
+    """Refuse costs of a class that are all zero."""
+    known = [(own.costs[0], own.truths[0]) for own in cases if own.costs is not None]
+    if known:
+        cost, truth = map(np.concatenate, zip(*known, strict=True))
+        check_worth(cost[truth].sum(), cost[~truth].sum(), truth.sum(), (~truth).sum())
 
 
 def too_wide(cases: ScoredCases) -> str | None:

@@ -1,6 +1,6 @@
 """What thresholds cost and save, where each case may have its own cost, and how sure that is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
@@ -23,18 +23,18 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.thresholds.interval_columns import NO_PRIOR_LIMITS
 from polaroc.typing import Array, Cost, Priors, Table
-from polaroc.uncertainty.evidence import FITTED, quantile
-from polaroc.uncertainty.limits import NO_SPREAD
+from polaroc.uncertainty.evidence import FITTED, Evidence, quantile
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import ALL_ALIKE, costs_of_calls, of_influences, of_means
 
-# What is said of a threshold, each with what positives and negatives add to it.
+# What is said of a threshold, and what each is the sum, or the difference, of.
 EXPECTED_COST = "expected_cost"
-MEASURES = {
-    EXPECTED_COST: ("what is missed", "what false alarms cost"),
-    "saving_over_none": ("what is found", "what false alarms cost"),
-    "saving_over_all": ("what is missed", "what it saves not to act"),
-}
+MEASURES = (EXPECTED_COST, "saving_over_none", "saving_over_all")
+SUMS = (("missed", "false", 1), ("found", "false", -1), ("quiet", "missed", -1))
+WORDS = {
+    "missed": "what is missed", "found": "what is found", "false": "what false alarms cost",
+    "quiet": "what it saves not to act",
+}  # fmt: skip
 COLUMNS = {
     "measure": pl.String(), "prior": pl.Float64(), "rule": pl.String(), "threshold": pl.Float64(),
     "estimate": pl.Float64(), "lower": pl.Float64(), "upper": pl.Float64(), "level": pl.Float64(),
@@ -116,11 +116,13 @@ def savings(
     Notes
     -----
     Classes are weighted to the prior; amounts within a class stay as they are. Limits come from
-    the influence of each case, summed by `cluster`, and a `weight` counts as what it is; of a cost
-    they are symmetric in its logarithm. They are Student's, with as many degrees of freedom as
-    the amounts tell (Satterthwaite 1946): few where a few amounts decide. There are none where
+    the influence of each case, summed by `cluster`, and a `weight` counts as what it is. Those of
+    what each class adds are symmetric in its logarithm, and Student's, with as many degrees of
+    freedom as the amounts tell (Satterthwaite 1946): few where a few amounts decide. Those of the
+    two together follow from them (Zou and Donner 2008). There are none where
     fewer than five cases add to a sum, nor where the logarithms of the costs of a class have a
-    standard deviation above 1.75: there they held too rarely (``just amounts``). At an estimated
+    standard deviation that may be above 1.75: there they held too rarely (``just amounts``). Nor do
+    they hold where amounts have no finite variance, which no sample shows. At an estimated
     prior, or a belief, they are the widest of those over its interval. Where all cases of a class
     cost the same, limits are those of `apply_thresholds`.
 
@@ -142,7 +144,7 @@ def savings(
     if isinstance(cases.table, pl.DataFrame):
         return made()
     schema = predictions.rows.collect_schema()
-    counts = pl.Float64() if predictions.sampled else pl.Int64()
+    counts = pl.Float64() if predictions.weighted else pl.Int64()
     of_classes = {"positives": counts, "negatives": counts, "note": pl.String()}
     return deferred(made, {key: schema[key] for key in predictions.keys} | COLUMNS | of_classes)
 
@@ -175,7 +177,7 @@ def _savings(
         found: Sequence[Saving | None] = [None] * len(MEASURES)
         if is_known:
             found = saved(scored[key], one["threshold"], ends, costs, level, share=one["share"])
-            if is_uncertain and len(ends) == 1:
+            if is_uncertain and len(ends) <= len(PRIOR_LIMITS):
                 found = [own._replace(**WITHOUT, note=NO_PRIOR_LIMITS) for own in found]
             elif held.costs is None:
                 found = _exact(found, one, costs, is_uncertain=is_uncertain)
@@ -244,54 +246,88 @@ def saved(
     """
     ((_, truth, weight),) = cases.by_model
     missed, false = costs_of_calls(cases, 0, threshold, share)
-    all_missed, all_false = costs_of_calls(cases, 0, None)[0], costs_of_calls(cases, 0, -np.inf)[1]
-    # What is added per positive, and per negative.
-    parts = [(missed, false), (all_missed - missed, -false), (-missed, all_false - false)]
-    notes = [*_notes(cases, parts, acts=threshold is not None)]
-    found: list[Saving] = []
+    found, quiet = costs_of_calls(cases, 0, None)[0], costs_of_calls(cases, 0, -np.inf)[1]
+    own = {"missed": missed, "found": found - missed, "false": false, "quiet": quiet - false}
+    nothing = np.zeros(missed.size), np.zeros(false.size)
+    of_pos = [missed, own["found"], *[nothing[0]] * 2, missed, own["found"], -missed]
+    of_neg = [*[nothing[1]] * 2, false, own["quiet"], false, -false, own["quiet"]]
+    moved = of_means(of_pos, of_neg, truth, weight)
+    evidence = of_influences(cases, [moved], FITTED, ALL_ALIKE)
+    parts = {
+        name: _part(evidence, place, float(moved.estimates[place]), level)
+        for place, name in enumerate(own)
+    }
+    errors = np.sqrt(evidence.covariance[len(own) :, 0, 0])
+    wide, widest = too_wide(cases), list[Saving]()
     for prior in priors:
-        factors = costs[0] * prior, costs[1] * (1 - prior)
-        own = ([factor * part[i] for part in parts] for i, factor in enumerate(factors))
-        moved = of_means(*own, truth, weight)
-        evidence = of_influences(cases, [moved], FITTED, ALL_ALIKE)
+        factors = {"missed": costs[0] * prior, "false": costs[1] * (1 - prior)}
+        factors |= {"found": factors["missed"], "quiet": factors["false"]}
         at_prior = []
-        for place, (few, why) in enumerate(notes):
-            estimate, (lower, upper, error) = float(moved.estimates[place]), (np.nan,) * 3
+        for (first, second, sign), error in zip(SUMS, errors, strict=True):
+            among = [one for one in (first, second) if one != "false" or threshold is not None]
+            lacking = [WORDS[one] for one in among if np.count_nonzero(own[one]) < FEWEST]
+            few = [few_amounts(own[one], WORDS[one]) for one in among]
+            why = wide
             if evidence.moved is None:
                 why = evidence.why_no_limits
-            elif why is None:
-                units = [part[place, 0] for part in evidence.moved.parts]
-                error = float(np.sqrt(evidence.covariance[place, 0, 0]))
-                freedom = min(evidence.freedom, evidence.moved.freedom(units))
-                reach = float(quantile(level, freedom)) * error
-                lower, upper = estimate - reach, estimate + reach
-                if place == 0:
-                    far = np.exp(reach / estimate)
-                    lower, upper = estimate / far, estimate * far
-            said = [note for note in (few, why) if note]
-            at_prior.append(Saving(estimate, lower, upper, error, "; ".join(said) or None))
-        found = [
+            elif lacking:
+                why = f"fewer than {FEWEST} cases add to {lacking[0]}{NO_INTERVAL}"
+            # The two belong to different classes, which clusters may share.
+            a, b = parts[first], parts[second]
+            product = 2 * a.error * b.error
+            related = (error**2 - a.error**2 - b.error**2) / product if product > 0 else 0.0
+            both = a.times(factors[first]), b.times(sign * factors[second])
+            saving = _sum_of(*both, related)
+            said = "; ".join(note for note in (*few, why) if note) or None
+            at_prior.append(saving._replace(note=said, **({} if why is None else WITHOUT)))
+        widest = [
             one._replace(lower=min(one.lower, other.lower), upper=max(one.upper, other.upper))
-            for one, other in zip(found, at_prior, strict=True)
-        ] if found else at_prior  # fmt: skip
-    return found
+            for one, other in zip(widest, at_prior, strict=True)
+        ] if widest else at_prior  # fmt: skip
+    return widest
 
 
-def _notes(
-    cases: ScoredCases, parts: "Sequence[tuple[Array, Array]]", *, acts: bool
-) -> Iterator[tuple[str | None, str | None]]:
-    """Of each measure the few amounts that decide it, and why it has no limits."""
-    wide = too_wide(cases)
-    for (of_pos, of_neg), (of_misses, of_alarms) in zip(parts, MEASURES.values(), strict=True):
-        sums = [(of_pos, of_misses), *([(of_neg, of_alarms)] if acts else [])]
-        few = [few_amounts(abs(own), words) for own, words in sums]
-        lacking = [words for own, words in sums if np.count_nonzero(own) < FEWEST]
-        why = wide
-        if lacking:
-            why = f"fewer than {FEWEST} cases add to {lacking[0]}: no interval"
-        elif not any(own.std() > 0 for own, _ in sums):
-            why = NO_SPREAD
-        yield "; ".join(one for one in few if one) or None, why
+class _Part(NamedTuple):
+    """What cases of one class add to a cost, with its limits."""
+
+    value: float
+    lower: float
+    upper: float
+    error: float
+
+    def times(self, factor: float) -> "_Part":
+        """The same times a factor, which may be negative."""
+        ends = sorted((self.lower * factor, self.upper * factor))
+        return _Part(self.value * factor, *ends, self.error * abs(factor))
+
+
+def _part(evidence: Evidence, place: int, value: float, level: float) -> _Part:
+    """A mean of one class, with limits that are symmetric in its logarithm."""
+    if evidence.moved is None:
+        return _Part(value, *[np.nan] * 3)
+    error = float(np.sqrt(evidence.covariance[place, 0, 0]))
+    if not value > 0:
+        return _Part(value, value, value, error)
+    units = [part[place, 0] for part in evidence.moved.parts]
+    freedom = min(evidence.freedom, evidence.moved.freedom(units))
+    far = float(np.exp(quantile(level, freedom) * error / value))
+    return _Part(value, value / far, value * far, error)
+
+
+def _sum_of(first: _Part, second: _Part, related: float) -> Saving:
+    """The sum of two parts whose errors are `related`, with limits from those of both.
+
+    Zou and Donner (2008).
+    """
+
+    def far(one: float, other: float) -> float:
+        return float(np.sqrt(max(one**2 + other**2 + 2 * related * one * other, 0.0)))
+
+    total = first.value + second.value
+    below = far(first.value - first.lower, second.value - second.lower)
+    above = far(first.upper - first.value, second.upper - second.value)
+    error = far(first.error, second.error)
+    return Saving(total, total - below, total + above, error, None)
 
 
 def check_costs(cases: Sequence[ScoredCases]) -> None:
@@ -309,12 +345,12 @@ def too_wide(cases: ScoredCases) -> str | None:
 
 
 def spread_of_costs(cases: ScoredCases) -> float:
-    """The standard deviation of the logarithms of costs, in the class where it is larger."""
+    """The standard deviation of the logarithms of costs and one error of it, by the wider class."""
     if cases.costs is None:
         return 0.0
     cost, truth = cases.costs[0], cases.truths[0]
     own = (np.log(cost[among & (cost > 0)]) for among in (truth, ~truth))
-    return max(float(one.std()) if one.size else 0.0 for one in own)
+    return max(one.std() * (1 + (2 * one.size) ** -0.5) if one.size else 0.0 for one in own)
 
 
 def few_amounts(amounts: Array, what: str) -> str | None:

@@ -82,7 +82,9 @@ def test_clusters_and_copies():
     assert not np.allclose(of_customers["std_error"], savings()["std_error"])
     counted = savings(count="times")
     written = savings(TABLE.select(pl.all().repeat_by("times").explode(empty_as_null=False)))
-    assert_frame_equal(counted, written, rel_tol=1e-9, check_dtypes=False)
+    # Rows that are written out share an id, of which a note warns.
+    numbers = [*LIMITS, "estimate", "positives", "negatives"]
+    assert np.allclose(counted.select(numbers), written.select(numbers))
     even = savings(weight=pl.lit(3.0)).drop("positives", "negatives", "note", *LIMITS[:2])
     assert_frame_equal(even, savings().drop("positives", "negatives", "note", *LIMITS[:2]))
 

@@ -15,6 +15,7 @@ import typer
 from polaroc.base.docstrings import parameter_texts
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG
+from polaroc.predictions.costs import ARGUMENTS
 from polaroc.predictions.roles import FOUND, OTHER_OPTIONS, ROLES
 from polaroc.priors.grids import OBSERVED, prior_hint
 from polaroc.typing import Prior
@@ -130,7 +131,7 @@ def kind_of(name: str, annotation: Any) -> Kind:
     if several:
         of = next((one for one in (float, int) for kind in kinds if one in get_args(kind)), str)
         return Kind(list[of])  # type: ignore[valid-type]
-    if {float, pl.Expr} <= {*kinds}:
+    if name in ARGUMENTS:
         return Kind(str, parse=cost_of)
     if any(origin is PathLike for origin in origins) or Path in kinds:
         return Kind(Path, "PATH")

@@ -1,6 +1,7 @@
 """Expected cost where the prior, and the cost of a miss, are uncertain."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from math import ceil
 from typing import Any, Unpack
@@ -38,6 +39,7 @@ from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
+from polaroc.priors.grids import OBSERVED
 from polaroc.priors.in_use import (
     METHOD,
     NO_INTERVAL,
@@ -124,7 +126,9 @@ def expected_cost(
     (0.1165, 0.0947, 0.0218)
     """
     share, fn, fp = _costs(curve, cost, cost_fn, cost_fp)
-    amounts = curve if isinstance(curve, Cases) and curve.costs is not None else None
+    amounts: Cases[Any] | None = None
+    if isinstance(curve, Cases) and curve.costs is not None:
+        amounts = replace(curve, cluster=(), subgroup=(), score_prior=OBSERVED)
     curves = curves_of(curve) if amounts is None else in_money(amounts)
     priors: Priors
     beliefs: dict[tuple[float, ...], Belief]

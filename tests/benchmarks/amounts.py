@@ -32,7 +32,7 @@ def coverage(runs: int, seed: int) -> Iterator[dict[str, object]]:
         with mock.patch.object(savings, "WIDEST", float("inf")):
             every = held(law, positives, missed, runs, seed)
         row: dict[str, object] = {
-            "amounts": law.words, "positives": f"{positives:,}", "missed": f"{missed:.0%}",
+            "amounts": law.words, "positives": f"{positives:,}", "missed": f"{100 * missed:.0f} %",
             "with limits": f"{found['given'][0] / runs:.2f}",
         }  # fmt: skip
         for place, measure in enumerate(MEASURES):

@@ -176,5 +176,7 @@ def test_on_folds_equal_amounts_are_a_number_and_zeros_are_refused():
     numbers, columns = (of_folds(table, cost_fn=fn, cost_fp=2) for fn in (7, pl.lit(7)))
     assert_frame_equal(columns.models, numbers.models, rel_tol=1e-9)
     assert columns.answer == numbers.answer
+    wild = of_folds(table, cost_fn=pl.col("amount") ** 2.5)
+    assert any("Costs spread too widely" in one for one in wild.warnings)
     with pytest.raises(InvalidPredictions, match="cost_fn is 0 for all positives"):
         of_folds(table, cost_fn=pl.lit(0.0))

@@ -6,6 +6,7 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import COST, TRUTH
+from polaroc.base.text import capitalised
 from polaroc.comparison.answer import PER_CASE, how_sure
 from polaroc.comparison.by_cost import (
     COST_LIMITS,
@@ -36,6 +37,7 @@ from polaroc.curves.curve import curve
 from polaroc.thresholds.amounts import check_worth
 from polaroc.thresholds.need import Need
 from polaroc.uncertainty.evidence import of_folds
+from polaroc.uncertainty.savings import NO_INTERVAL, too_wide
 
 # The priors at which the cost is that of one class alone: it is linear between them.
 ENDS = (0.0, 1.0)
@@ -52,9 +54,12 @@ def choose_by_cost_of_folds(
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
     model, cases, mean = given.model, given.cases, stakes.belief.mean
     need = Need("cost", (mean,), cost_fn=stakes.fn, cost_fp=stakes.fp)
+    too_sure = []
     if COST in cases.table.columns:
         cost, truth = (cases.table[name].to_numpy() for name in (COST, TRUTH))
         check_worth(cost[truth].sum(), cost[~truth].sum(), truth.sum(), (~truth).sum())
+        if (why := too_wide(cost, truth)) is not None:
+            too_sure = [f"{capitalised(why.removesuffix(NO_INTERVAL))}: this may be less sure."]
     rows, thresholds, folds_of, rates = [], [], {}, []
     for value in cases.table[model].unique().sort():
         one = pl.Series(model, [value], cases.table.schema[model])
@@ -102,7 +107,8 @@ def choose_by_cost_of_folds(
         name="cost", limits=(0.0, None), level=level,
         last=(
             *([] if stakes.estimate is None else [stakes.belief.interval_note]),
-            *table.warnings, judged_on_other_folds(len(table.values)), *doubts,
+            *table.warnings, *too_sure,
+            judged_on_other_folds(len(table.values)), *doubts,
         ),
         comparison=None, measure=EXPECTED_COST, folds=given.folds, fold_count=len(table.values),
     )  # fmt: skip

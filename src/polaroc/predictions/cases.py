@@ -22,13 +22,13 @@ from polaroc.base.tables import as_polars
 from polaroc.errors import (
     Hint,
     InvalidArgument,
-    InvalidPredictions,
     InvalidTable,
     quoted,
     spelling,
 )
 from polaroc.files.read import given_paths, scan
 from polaroc.files.text_files import separator_hint, separator_in
+from polaroc.predictions.column_checks import refuse_index, refuse_objects
 from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import (
     APART,
@@ -48,7 +48,6 @@ from polaroc.predictions.usual_keys import (
     found_by_name,
     usual_case,
     usual_columns,
-    usual_name,
     usual_names,
     usual_units,
 )
@@ -342,7 +341,7 @@ def resolved(
     refuse_unknown_names(said)
     said = {role: one for role, one in said.items() if one is not ...}
     require_roles(said, needed, schema)
-    _refuse_index(frame)
+    refuse_index(frame)
     # A list that is changed later changes no cases.
     roles: dict[str, Any] = {
         role: copy(one) if isinstance(one, list | dict) else one for role, one in said.items()
@@ -383,7 +382,7 @@ def resolved(
             hint="name those by which rows are most alike.",
         )
     for role in COUNTED:
-        _refuse_objects(described.columns.get(role, ()), table.lazy())
+        refuse_objects(described.columns.get(role, ()), table.lazy())
     if find:
         # A month may well be a fold, too, and a device a model.
         taken = [
@@ -526,30 +525,6 @@ def _selected(column: IntoExpr, role: str, table: pl.LazyFrame) -> list[IntoExpr
         return [*names]
     # It may lack, which is said later.
     return [*column.meta.root_names()]
-
-
-def _refuse_objects(columns: Sequence[IntoExpr], table: pl.LazyFrame) -> None:
-    """Refuse columns of Python objects, which have no order."""
-    for column in columns:
-        one = single_column(column, "by", table)
-        ((name, kind),) = table.select(one).collect_schema().items()
-        if kind == pl.Object:
-            raise InvalidPredictions(
-                f"the column {name!r} has values of different types.",
-                hint="make them one type first, for example with .astype(str) in pandas.",
-            )
-
-
-def _refuse_index(frame: object) -> None:
-    """Refuse an index of pandas that may tell models or folds apart: it would be left out."""
-    names = getattr(getattr(frame, "index", None), "names", ())
-    usual = [name for name in names if isinstance(name, str) and usual_name(name)]
-    if usual:
-        raise InvalidArgument(
-            f"the index has {quoted(usual)}, which would be left out.",
-            hint="make columns of it: frame.reset_index(); or drop it: "
-            "frame.reset_index(drop=True).",
-        )
 
 
 def columns_of(value: object) -> list[IntoExpr]:

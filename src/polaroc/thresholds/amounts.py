@@ -11,9 +11,10 @@ from polaroc.base.private_columns import ALARMS, COST, MISSED, TRUTH, WEIGHT, pr
 from polaroc.curves.segments import rate
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.costs import costs_in
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import read
-from polaroc.typing import Quantity
+from polaroc.typing import Cost, Quantity
 
 # Sums over a class, at one score.
 OF_POS, OF_NEG, POS, NEG = (private(f"cost_{name}") for name in ("of_pos", "of_neg", "pos", "neg"))
@@ -115,8 +116,10 @@ def costs_of_calls(cases: Cases[Any]) -> pl.LazyFrame:
     )  # fmt: skip
 
 
-def refuse_amounts(rule: str) -> None:
+def refuse_amounts(rule: str, cost_fn: Cost, cost_fp: Cost) -> None:
     """Refuse costs of single cases for a rule that weighs no costs, or a case by its score."""
+    if rule == "cost" or costs_in({"cost_fn": cost_fn, "cost_fp": cost_fp}) is None:
+        return
     if rule == "posterior":
         raise InvalidArgument(
             "the rule 'posterior' weighs a score against one cost of a miss and one of an alarm, "

@@ -15,8 +15,6 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     PROMISE,
     curve_keys,
-    lazily,
-    require,
     with_level,
 )
 from polaroc.base.docstrings import described_as
@@ -24,11 +22,11 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import ALARMS, MISSED, private
 from polaroc.curves.curve import curves_of
 from polaroc.curves.segments import CELLS
-from polaroc.curves.surface import at_priors, select_rates, with_rates
+from polaroc.curves.surface import with_rates
 from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.costs import constant_costs, costs_in
+from polaroc.predictions.costs import constant_costs
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, UNRANKED
@@ -240,8 +238,7 @@ def operating_points(
     request = _request(rule, priors, over, target, constraints, confidence)
     if cases is not None and cases.subgroup:
         request = replace(request, subgroups=tuple(names_of_subgroups(cases)))
-    if rule != "cost" and costs_in({"cost_fn": cost_fn, "cost_fp": cost_fp}) is not None:
-        refuse_amounts(rule)
+    refuse_amounts(rule, cost_fn, cost_fp)
     if rule not in OF_COSTS:
         refuse_unused(
             f"for the rules {quoted(OF_COSTS)}", f"rule is {rule!r}",
@@ -390,29 +387,6 @@ def _request(
         )  # fmt: skip
     mean = over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
     return _Request(mean, limits, over_label(over), confidence)
-
-
-@lazily
-def shifted_rates(points: pl.LazyFrame, priors: Priors, rates: Sequence[str]) -> pl.LazyFrame:
-    """The rates of fixed operating points at other priors than they were chosen for (P-ROC Fig. 1).
-
-    One row per key with a point and prior: the keys, `prior`, `skew` and a column per rate, null
-    where it is undefined.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> point = curves.pipe(pr.operating_points, "threshold", target=0.54)
-    >>> shifted_rates(point, [0.5, 0.1], ["accuracy"])["accuracy"].round(2).to_list()
-    [0.7, 0.86]
-    """
-    keys = require(points, POINTS, source="operating_points(...)")
-    chosen = select_rates(rates, keys)
-    t, f, skew = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
-    fixed = points.filter(t.is_not_null()).select(*keys, t, f, "positives", "negatives")
-    values = {name: rate(t, f, skew).fill_nan(None) for name, rate in chosen.items()}
-    return at_priors(fixed, priors).select(*keys, "prior", "skew", **values)
 
 
 def _along(start: pl.Expr, rise: pl.Expr, share: pl.Expr, rate: str) -> pl.Expr:

@@ -121,8 +121,9 @@ def savings(
     freedom as the amounts tell (Satterthwaite 1946): few where a few amounts decide. Those of the
     two together follow from them (Zou and Donner 2008). There are none where
     fewer than five cases add to a sum, nor where the logarithms of the costs of a class have a
-    standard deviation that may be above 1.75: there they held too rarely (``just amounts``). Nor do
-    they hold where amounts have no finite variance, which no sample shows. At an estimated
+    standard deviation that may be above 1.75: there they held too rarely. Elsewhere they held in
+    0.92 to 1.00 of samples (``just amounts``), but where amounts have no finite variance, which no
+    sample shows: there in 0.85 to 1.00. At an estimated
     prior, or a belief, they are the widest of those over its interval. Where all cases of a class
     cost the same, limits are those of `apply_thresholds`.
 
@@ -258,7 +259,8 @@ def saved(
         for place, name in enumerate(own)
     }
     errors = np.sqrt(evidence.covariance[len(own) :, 0, 0])
-    wide, widest = too_wide(cases), list[Saving]()
+    wide = too_wide(None if cases.costs is None else cases.costs[0], truth)
+    widest: list[Saving] = []
     for prior in priors:
         factors = {"missed": costs[0] * prior, "false": costs[1] * (1 - prior)}
         factors |= {"found": factors["missed"], "quiet": factors["false"]}
@@ -338,19 +340,16 @@ def check_costs(cases: Sequence[ScoredCases]) -> None:
         check_worth(cost[truth].sum(), cost[~truth].sum(), truth.sum(), (~truth).sum())
 
 
-def too_wide(cases: ScoredCases) -> str | None:
-    """Why costs that spread too widely have no limits."""
-    spread = spread_of_costs(cases)
+def too_wide(costs: "Array | None", truth: Array) -> str | None:
+    """Why costs of cases that spread too widely have no limits.
+
+    Their spread, in the class where it is wider, is taken for as large as it may well be.
+    """
+    if costs is None:
+        return None
+    known = (np.log(costs[among & (costs > 0)]) for among in (truth, ~truth))
+    spread = max(one.std() * (1 + (2 * one.size) ** -0.5) if one.size else 0.0 for one in known)
     return TOO_WIDE.format(spread, WIDEST) if spread > WIDEST else None
-
-
-def spread_of_costs(cases: ScoredCases) -> float:
-    """The standard deviation of the logarithms of costs and one error of it, by the wider class."""
-    if cases.costs is None:
-        return 0.0
-    cost, truth = cases.costs[0], cases.truths[0]
-    own = (np.log(cost[among & (cost > 0)]) for among in (truth, ~truth))
-    return max(one.std() * (1 + (2 * one.size) ** -0.5) if one.size else 0.0 for one in own)
 
 
 def few_amounts(amounts: Array, what: str) -> str | None:

@@ -52,13 +52,29 @@ WITHOUT = dict.fromkeys(("lower", "upper", "std_error"), float("nan"))
 
 
 class Saving(NamedTuple):
-    """One of `MEASURES` with its limits and standard error, NaN where there are none, and why."""
+    """A number with its limits and standard error, NaN where there are none, and what to say."""
 
     estimate: float
     lower: float
     upper: float
     std_error: float
-    note: str | None
+    note: str | None = None
+
+    def times(self, factor: float) -> "Saving":
+        """The same times a factor, which may be negative."""
+        lower, upper = sorted((self.lower * factor, self.upper * factor))
+        return Saving(self.estimate * factor, lower, upper, self.std_error * abs(factor))
+
+    def plus(self, other: "Saving", related: float = 0.0) -> "Saving":
+        """The sum of two whose errors are `related` (Zou and Donner 2008)."""
+
+        def far(one: float, another: float) -> float:
+            return float(np.sqrt(max(one**2 + another**2 + 2 * related * one * another, 0.0)))
+
+        total = self.estimate + other.estimate
+        below = far(self.estimate - self.lower, other.estimate - other.lower)
+        above = far(self.upper - self.estimate, other.upper - other.estimate)
+        return Saving(total, total - below, total + above, far(self.std_error, other.std_error))
 
 
 @frame_of_cases([*COUNTED_BY, "cluster"], no_bearing=[role for role in BESIDE if role != "cluster"])
@@ -172,20 +188,21 @@ def _savings(
     check_costs([*scored.values()])
     rows = []
     for one in applied.iter_rows(named=True):
-        key = tuple(one[name] for name in keys)
+        key, prior = tuple(one[name] for name in keys), one["prior"]
         ends = [one[name] for name in ("prior", *PRIOR_LIMITS) if one.get(name) is not None]
-        is_known = one["tpr"] is not None and one["fpr"] is not None and one["prior"] is not None
+        is_known = one["tpr"] is not None and one["fpr"] is not None and prior is not None
         found: Sequence[Saving | None] = [None] * len(MEASURES)
         if is_known:
             found = saved(scored[key], one["threshold"], ends, costs, level, share=one["share"])
             if is_uncertain and len(ends) <= len(PRIOR_LIMITS):
                 found = [own._replace(**WITHOUT, note=NO_PRIOR_LIMITS) for own in found]
             elif held.costs is None:
-                found = _exact(found, one, costs, is_uncertain=is_uncertain)
+                trivial = () if is_uncertain else (prior * costs[0], (1 - prior) * costs[1])
+                found = _exact(found, one["cost_lower"], one["cost_upper"], trivial)
         for measure, own in zip(MEASURES, found, strict=True):
             said = [note for note in (one["note"], own and own.note) if note]
             rows.append(
-                (*key, measure, one["prior"], one["rule"], one["threshold"],
+                (*key, measure, prior, one["rule"], one["threshold"],
                  *([None] * 3 if own is None else own[:3]), level,
                  None if own is None else own.std_error, one["positives"], one["negatives"],
                  "; ".join(said) or None)
@@ -198,29 +215,17 @@ def _savings(
 
 
 def _exact(
-    found: Sequence[Saving],
-    applied: Mapping[str, Any],
-    costs: tuple[float, float],
-    *,
-    is_uncertain: bool,
+    found: Sequence[Saving], low: float | None, high: float | None, trivial: Sequence[float]
 ) -> list[Saving]:
-    """Savings where all cases of a class cost the same, with the limits of `apply_thresholds`.
+    """Savings where all cases of a class cost the same, with exact limits of the cost.
 
-    At a prior that is known, what acting on none, or on all, costs is known, too.
-    """  # fmt: skip
-    low, high = (
-        np.nan if applied[f"cost_{end}"] is None else applied[f"cost_{end}"]
-        for end in ("lower", "upper")
-    )
+    What acting on none, or on all, costs is known, but where the prior is not: `trivial` is empty.
+    """
     cost, *others = (own._replace(note=None) for own in found)
-    if not is_uncertain:
-        prior = applied["prior"]
-        none_and_all = prior * costs[0], (1 - prior) * costs[1]
-        others = [
-            own._replace(lower=other - high, upper=other - low)
-            for own, other in zip(others, none_and_all, strict=True)
-        ]
-    return [cost._replace(lower=low, upper=high), *others]
+    limits = [np.nan if end is None else end for end in (low, high)]
+    cost = cost._replace(lower=limits[0], upper=limits[1])
+    known = [Saving(one, one, one, 0.0).plus(cost.times(-1)) for one in trivial]
+    return [cost, *(known or others)]
 
 
 def saved(
@@ -258,78 +263,49 @@ def saved(
         name: _part(evidence, place, float(moved.estimates[place]), level)
         for place, name in enumerate(own)
     }
-    errors = np.sqrt(evidence.covariance[len(own) :, 0, 0])
-    wide = too_wide(None if cases.costs is None else cases.costs[0], truth)
+    why = too_wide(None if cases.costs is None else cases.costs[0], truth)
+    if evidence.moved is None:
+        why = evidence.why_no_limits
     widest: list[Saving] = []
-    for prior in priors:
-        factors = {"missed": costs[0] * prior, "false": costs[1] * (1 - prior)}
-        factors |= {"found": factors["missed"], "quiet": factors["false"]}
-        at_prior = []
-        for (first, second, sign), error in zip(SUMS, errors, strict=True):
-            among = [one for one in (first, second) if one != "false" or threshold is not None]
-            lacking = [WORDS[one] for one in among if np.count_nonzero(own[one]) < FEWEST]
-            few = [few_amounts(own[one], WORDS[one]) for one in among]
-            why = wide
-            if evidence.moved is None:
-                why = evidence.why_no_limits
-            elif lacking:
-                why = f"fewer than {FEWEST} cases add to {lacking[0]}{NO_INTERVAL}"
-            # The two belong to different classes, which clusters may share.
-            a, b = parts[first], parts[second]
-            product = 2 * a.error * b.error
-            related = (error**2 - a.error**2 - b.error**2) / product if product > 0 else 0.0
-            both = a.times(factors[first]), b.times(sign * factors[second])
-            saving = _sum_of(*both, related)
-            said = "; ".join(note for note in (*few, why) if note) or None
-            at_prior.append(saving._replace(note=said, **({} if why is None else WITHOUT)))
-        widest = [
-            one._replace(lower=min(one.lower, other.lower), upper=max(one.upper, other.upper))
-            for one, other in zip(widest, at_prior, strict=True)
-        ] if widest else at_prior  # fmt: skip
+    for place, (first, second, sign) in enumerate(SUMS, len(own)):
+        among = [one for one in (first, second) if one != "false" or threshold is not None]
+        note, unknown = _remarks(own, among, why)
+        # The two belong to different classes, which clusters may share.
+        a, b = parts[first], parts[second]
+        product = 2 * a.std_error * b.std_error
+        apart = evidence.covariance[place, 0, 0] - a.std_error**2 - b.std_error**2
+        related = float(apart / product) if product > 0 else 0.0
+        at_priors = []
+        for prior in priors:
+            of = {"missed": costs[0] * prior, "false": costs[1] * (1 - prior)}
+            of |= {"found": of["missed"], "quiet": of["false"]}
+            at_priors.append(a.times(of[first]).plus(b.times(sign * of[second]), related))
+        ends = {"lower": min(one.lower for one in at_priors),
+                "upper": max(one.upper for one in at_priors)}  # fmt: skip
+        widest.append(at_priors[0]._replace(**(WITHOUT if unknown else ends), note=note))
     return widest
 
 
-class _Part(NamedTuple):
-    """What cases of one class add to a cost, with its limits."""
-
-    value: float
-    lower: float
-    upper: float
-    error: float
-
-    def times(self, factor: float) -> "_Part":
-        """The same times a factor, which may be negative."""
-        ends = sorted((self.lower * factor, self.upper * factor))
-        return _Part(self.value * factor, *ends, self.error * abs(factor))
-
-
-def _part(evidence: Evidence, place: int, value: float, level: float) -> _Part:
+def _part(evidence: Evidence, place: int, value: float, level: float) -> Saving:
     """A mean of one class, with limits that are symmetric in its logarithm."""
-    if evidence.moved is None:
-        return _Part(value, *[np.nan] * 3)
+    if evidence.moved is None or not value > 0:
+        return Saving(value, value, value, 0.0)
     error = float(np.sqrt(evidence.covariance[place, 0, 0]))
-    if not value > 0:
-        return _Part(value, value, value, error)
     units = [part[place, 0] for part in evidence.moved.parts]
     freedom = min(evidence.freedom, evidence.moved.freedom(units))
     far = float(np.exp(quantile(level, freedom) * error / value))
-    return _Part(value, value / far, value * far, error)
+    return Saving(value, value / far, value * far, error)
 
 
-def _sum_of(first: _Part, second: _Part, related: float) -> Saving:
-    """The sum of two parts whose errors are `related`, with limits from those of both.
-
-    Zou and Donner (2008).
-    """
-
-    def far(one: float, other: float) -> float:
-        return float(np.sqrt(max(one**2 + other**2 + 2 * related * one * other, 0.0)))
-
-    total = first.value + second.value
-    below = far(first.value - first.lower, second.value - second.lower)
-    above = far(first.upper - first.value, second.upper - second.value)
-    error = far(first.error, second.error)
-    return Saving(total, total - below, total + above, error, None)
+def _remarks(
+    own: "Mapping[str, Array]", among: Sequence[str], why: str | None
+) -> tuple[str | None, bool]:
+    """How few amounts decide, and why there are no limits; whether there are none."""
+    lacking = [WORDS[one] for one in among if np.count_nonzero(own[one]) < FEWEST]
+    if lacking and why is None:
+        why = f"fewer than {FEWEST} cases add to {lacking[0]}{NO_INTERVAL}"
+    said = [*(few_amounts(own[one], WORDS[one]) for one in among), why]
+    return "; ".join(one for one in said if one) or None, why is not None
 
 
 def check_costs(cases: Sequence[ScoredCases]) -> None:

@@ -139,7 +139,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize(
     ("costs", "said"),
     [
-        ({"cost_fn": "amonut"}, r"(?s)cost_fn is 'amonut'.*no column.*did you mean 'amount'"),
+        ({"cost_fn": "amounts"}, r"(?s)cost_fn is 'amounts'.*no column.*did you mean 'amount'"),
         ({"cost_fp": "nothing"}, r"cost_fp is 'nothing'.*no column"),
         ({"cost_fn": pl.col("amount") - 60}, r"(?s)invalid cost.*≥ 0 and finite"),
         ({"cost_fn": pl.col("amount") / 0}, r"(?s)(80|160) invalid costs.*≥ 0 and finite"),

@@ -1,6 +1,6 @@
 """`polaroc subgroups`: what models do in each subgroup, and how far subgroups are apart."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,7 +33,9 @@ def subgroups(
     Example: polaroc subgroups test.parquet --truth label --score p --subgroup site
     --cluster patient --threshold 0.31 --prior 0.05
     """
-    points = {} if threshold is None else {"points": points_of(call, threshold)}
+    points: dict[str, Any] = {}
+    if threshold is not None:
+        points["points"] = points_of(call, threshold)
     cases = call.in_memory
     with progress() as say:
         say("dividing")

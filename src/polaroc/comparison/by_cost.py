@@ -197,7 +197,7 @@ def choose_by_cost(
         evidence = of_thresholds(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
         if own.costs is not None:
             rated, few = _in_money(rated, scored, stakes, level)
-            if (why := too_wide(scored.costs and scored.costs[0], scored.truths[0])) is not None:
+            if (why := too_wide(scored)) is not None:
                 evidence = without(why.removesuffix(NO_INTERVAL))
     warnings = [*given.left_out, *in_both, *few, *doubted(own)]
     return _choice(judged, rated, stakes, evidence, level, warnings, (own_curves, curves))

@@ -18,7 +18,7 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.comparison.answer import describe_priors, full_answer
-from polaroc.comparison.by_cost import EXPECTED_COST, Stakes, choose_by_cost, stakes_of
+from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
     measured_once,
@@ -66,6 +66,7 @@ from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
 from polaroc.typing import Cost, Table
 from polaroc.uncertainty.evidence import Evidence, of_folds
+from polaroc.uncertainty.savings import EXPECTED_COST
 
 COLUMNS = (
     "mean", "expected", "expected_lower", "expected_upper", "probability_best", "expected_loss",

@@ -5,12 +5,11 @@ from dataclasses import replace
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import COST, TRUTH
+from polaroc.base.private_columns import COST
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import PER_CASE, how_sure
 from polaroc.comparison.by_cost import (
     COST_LIMITS,
-    EXPECTED_COST,
     Stakes,
     cost_in_words,
     take_first,
@@ -34,10 +33,10 @@ from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.comparison.ranked_rows import of_keys, pooled
 from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.curves.curve import curve
-from polaroc.thresholds.amounts import check_worth
 from polaroc.thresholds.need import Need
 from polaroc.uncertainty.evidence import of_folds
-from polaroc.uncertainty.savings import NO_INTERVAL, too_wide
+from polaroc.uncertainty.savings import EXPECTED_COST, NO_INTERVAL, check_costs, too_wide
+from polaroc.uncertainty.scored_cases import scored_rows
 
 # The priors at which the cost is that of one class alone: it is linear between them.
 ENDS = (0.0, 1.0)
@@ -56,9 +55,9 @@ def choose_by_cost_of_folds(
     need = Need("cost", (mean,), cost_fn=stakes.fn, cost_fp=stakes.fp)
     too_sure = []
     if COST in cases.table.columns:
-        cost, truth = (cases.table[name].to_numpy() for name in (COST, TRUTH))
-        check_worth(cost[truth].sum(), cost[~truth].sum(), truth.sum(), (~truth).sum())
-        if (why := too_wide(cost, truth)) is not None:
+        of_all = scored_rows(cases.table)
+        check_costs([of_all])
+        if (why := too_wide(of_all)) is not None:
             too_sure = [f"{capitalised(why.removesuffix(NO_INTERVAL))}: this may be less sure."]
     rows, thresholds, folds_of, rates = [], [], {}, []
     for value in cases.table[model].unique().sort():

@@ -7,6 +7,7 @@ their means over the folds.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import polars as pl
 
@@ -54,8 +55,11 @@ class Folds:
 
     def where(self, kept: "Array") -> "Folds":
         """The rows at a mask."""
-        columns = (getattr(self, one.name) for one in fields(self))
-        return Folds(*(None if own is None else own[kept] for own in columns))
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        rows: dict[str, Any] = {
+            name: None if own is None else own[kept] for name, own in columns.items()
+        }
+        return Folds(**rows)
 
     @property
     def share_cases(self) -> bool:

@@ -39,7 +39,6 @@ from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
-from polaroc.priors.grids import OBSERVED
 from polaroc.priors.in_use import (
     METHOD,
     NO_INTERVAL,
@@ -128,7 +127,7 @@ def expected_cost(
     share, fn, fp = _costs(curve, cost, cost_fn, cost_fp)
     amounts: Cases[Any] | None = None
     if isinstance(curve, Cases) and curve.costs is not None:
-        amounts = replace(curve, cluster=(), subgroup=(), score_prior=OBSERVED)
+        amounts = replace(curve, cluster=(), subgroup=(), score_prior="observed")
     curves = curves_of(curve) if amounts is None else in_money(amounts)
     priors: Priors
     beliefs: dict[tuple[float, ...], Belief]

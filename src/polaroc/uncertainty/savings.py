@@ -188,7 +188,8 @@ def _savings(
     check_costs([*scored.values()])
     rows = []
     for one in applied.iter_rows(named=True):
-        key, prior = tuple(one[name] for name in keys), one["prior"]
+        key = tuple(one[name] for name in keys)
+        prior: Any = one["prior"]
         ends = [one[name] for name in ("prior", *PRIOR_LIMITS) if one.get(name) is not None]
         is_known = one["tpr"] is not None and one["fpr"] is not None and prior is not None
         found: Sequence[Saving | None] = [None] * len(MEASURES)
@@ -263,7 +264,7 @@ def saved(
         name: _part(evidence, place, float(moved.estimates[place]), level)
         for place, name in enumerate(own)
     }
-    why = too_wide(None if cases.costs is None else cases.costs[0], truth)
+    why = too_wide(cases)
     if evidence.moved is None:
         why = evidence.why_no_limits
     widest: list[Saving] = []
@@ -316,13 +317,14 @@ def check_costs(cases: Sequence[ScoredCases]) -> None:
         check_worth(cost[truth].sum(), cost[~truth].sum(), truth.sum(), (~truth).sum())
 
 
-def too_wide(costs: "Array | None", truth: Array) -> str | None:
+def too_wide(cases: ScoredCases) -> str | None:
     """Why costs of cases that spread too widely have no limits.
 
     Their spread, in the class where it is wider, is taken for as large as it may well be.
     """
-    if costs is None:
+    if cases.costs is None:
         return None
+    costs, truth = cases.costs[0], cases.truths[0]
     known = (np.log(costs[among & (costs > 0)]) for among in (truth, ~truth))
     spread = max(one.std() * (1 + (2 * one.size) ** -0.5) if one.size else 0.0 for one in known)
     return TOO_WIDE.format(spread, WIDEST) if spread > WIDEST else None

@@ -10,7 +10,7 @@ from polaroc.base.text_tables import table as text_table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import print_json, progress, show_results
-from polaroc.cli.threshold import points_of
+from polaroc.cli.subgroups import points_named
 from polaroc.uncertainty.savings import savings as function
 
 SHOWN = ("prior", "threshold", "estimate", "lower", "upper")
@@ -35,7 +35,7 @@ def savings(
     Example: polaroc savings test.parquet --truth label --score p --threshold threshold.json
     --cost-fn amount --cost-fp 5 --prior 0.01
     """
-    points = points_of(call, threshold)
+    points = points_named(call, threshold)
     with progress() as say:
         say("judging")
         found = call(call.in_memory, points=points, same_table=True)

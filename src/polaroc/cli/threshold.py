@@ -146,19 +146,6 @@ def saved_thresholds(call: Call, file: Path) -> SavedThresholds:
     return saved
 
 
-def points_of(call: Call, word: str) -> pl.DataFrame | float:
-    """The thresholds of a file, or one number, of an option --threshold."""
-    if Path(word).is_file():
-        return saved_thresholds(call, Path(word)).table(call.in_memory.table.schema)
-    found = number_of(word)
-    if found is None:
-        raise InvalidArgument(
-            f"--threshold is {word!r}, and there is no such file.",
-            hint="give the file that `polaroc threshold --out` wrote, or a number.",
-        )
-    return found
-
-
 def keys_of(curves: pl.DataFrame) -> list[str]:
     """The keys of curves."""
     return curve_keys(curves.lazy())

@@ -191,9 +191,8 @@ def _savings(
         key = tuple(one[name] for name in keys)
         prior: Any = one["prior"]
         ends = [one[name] for name in ("prior", *PRIOR_LIMITS) if one.get(name) is not None]
-        is_known = one["tpr"] is not None and one["fpr"] is not None and prior is not None
         found: Sequence[Saving | None] = [None] * len(MEASURES)
-        if is_known:
+        if not (prior is None or one["tpr"] is None or one["fpr"] is None):
             found = saved(scored[key], one["threshold"], ends, costs, level, share=one["share"])
             if is_uncertain and len(ends) <= len(PRIOR_LIMITS):
                 found = [own._replace(**WITHOUT, note=NO_PRIOR_LIMITS) for own in found]

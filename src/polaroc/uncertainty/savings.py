@@ -22,6 +22,7 @@ from polaroc.thresholds.amounts import check_worth
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.thresholds.interval_columns import NO_PRIOR_LIMITS
+from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Array, Cost, Priors, Table
 from polaroc.uncertainty.evidence import FITTED, Evidence, quantile
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
@@ -154,6 +155,7 @@ def savings(
     [('expected_cost', 13.2), ('saving_over_none', -4.5), ('saving_over_all', 4.8)]
     """
     check_share("level", level)
+    refuse_ways(points)
     costs = constant_costs(cases, cost_fn, cost_fp)
     predictions = read(cases)
     refuse_clash(predictions.keys, COLUMNS)

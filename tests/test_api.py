@@ -22,7 +22,7 @@ PUBLIC = {
     "monitor", "one_vs_rest", "operating_points", "periods", "plan", "points", "pr_band",
     "pr_from_roc", "prior",
     "prior_grid", "probabilities", "study_table", "rates", "report", "roc_band",
-    "roc_from_pr", "sens", "skew",
+    "roc_from_pr", "savings", "sens", "skew",
     "subgroups", "surface", "three_ways", "uniform", "walk_forward", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need

@@ -69,3 +69,4 @@ from polaroc.uncertainty.bands import roc_band as roc_band
 from polaroc.uncertainty.bootstrap import bootstrap as bootstrap
 from polaroc.uncertainty.h_measure import h_measure as h_measure
 from polaroc.uncertainty.intervals import intervals as intervals
+from polaroc.uncertainty.savings import savings as savings

@@ -174,6 +174,23 @@ def test_threshold(tmp_path, name, options, arguments):
 
 
 @tables
+@pytest.mark.parametrize("fp", ["case", 3])
+def test_costs_of_cases(tmp_path, name, fp):
+    table, roles = TABLES[name]
+    if "case" not in table.columns:
+        table, roles = table.with_columns(case="unit"), roles
+    costs, said = ["--cost-fn", "case", "--cost-fp", fp], {"cost_fn": "case", "cost_fp": fp}
+    chosen = run("threshold", table, roles, tmp_path, *costs, *RANGE)
+    assert_as_in_python(chosen, lambda: pr.operating_points(table, **roles, **said, **OVER))
+    judged = run("savings", table, roles, tmp_path, "--threshold", 0.5, "--prior", 0.1, *costs)
+    asked = {**said, "priors": [0.1], "same_table": True}
+    assert_as_in_python(judged, lambda: pr.savings(table, 0.5, **roles, **asked))
+    taken = run("choose", table, roles, tmp_path, *costs, *RANGE)
+    names = ["answer", "models", "warnings"]
+    assert_as_in_python(taken, lambda: pr.choose(table, **roles, **said, **OVER), names)
+
+
+@tables
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [
@@ -358,7 +375,8 @@ def test_measures(tmp_path, command):
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {"check", "choose", "compare", "evaluate", "gate", "monitor", "periods", "plan",
-            "report", "sql", "subgroups", "three-ways", "threshold",
+            "report", "savings", "sql", "subgroups", "three-ways",
+            "threshold",
             "walk-forward"} <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {

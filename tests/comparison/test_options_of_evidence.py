@@ -56,6 +56,7 @@ ESTIMATE = pr.estimate_prior(
 TWO = {"champion": "B", "challenger": "A"}
 ON_FOLDS = NAMES | {"fold": "f", "test_train_ratio": 1 / 3}
 IN_HALVES = {"halves": in_halves(6)}
+AMOUNTS = {"cost_fn": pl.col("number") % 9 + 1, "cost_fp": 2}
 COSTS = {"measure": "expected_cost", "tuning": TUNING, "over": OVER, "cost_fn": 3}
 
 # What is asked of each function, with the least that it needs.
@@ -81,6 +82,22 @@ MODES = {
     "choose, folds": (pr.choose, FOLDS, ON_FOLDS | {"over": OVER}),
     "choose, halves": (pr.choose, FOLDS, NAMES | {"fold": "f", "over": OVER} | IN_HALVES),
     "choose, costs": (pr.choose, JUDGED, NAMES | COSTS),
+    "choose, amounts": (pr.choose, JUDGED, NAMES | COSTS | AMOUNTS),
+    "choose, amounts of folds": (
+        pr.choose, FOLDS, ON_FOLDS | {"measure": "expected_cost", "over": OVER} | AMOUNTS,
+    ),
+    "savings": (
+        pr.savings, ONE,
+        {"truth": "y", "score": "p", "model": "m", "points": POINTS, "same_table": True} | AMOUNTS,
+    ),
+    "savings, numbers": (
+        pr.savings, ONE,
+        {"truth": "y", "score": "p", "model": "m", "points": POINTS, "same_table": True,
+         "cost_fn": 3},
+    ),
+    "expected_cost": (
+        pr.expected_cost, ONE, {"truth": "y", "score": "p", "model": "m", "over": OVER} | AMOUNTS,
+    ),
     "choose, an estimate": (pr.choose, ONE, NAMES | {"over": ESTIMATE}),
     "gate, one test set": (pr.gate, ONE, NAMES | TWO | {"measure": "brier", "prior": 0.2}),
     "gate, folds": (pr.gate, FOLDS, ON_FOLDS | TWO | {"measure": "auprec", "prior": 0.2}),
@@ -175,6 +192,7 @@ OTHER_OF = {
     # A limit that positives not seen set, where clusters are few.
     ("gate, halves", "cluster"): "day",
     ("operating_points, subgroups", "cluster"): "day", ("apply_thresholds", "intervals"): None,
+    ("choose, amounts", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",
     ("compare, halves", "measure"): "iauprec", ("gate, halves", "measure"): "iauprec",
@@ -189,12 +207,17 @@ ELSEWHERE |= {"time", "subgroup", "nulls", "incomplete"}
 # What has no bearing on the numbers of modes, as documented.
 OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
              "gate, one test set", "study_table", "subgroups"}  # fmt: skip
-CORRECTED = {"compare, folds", "choose, folds", "gate, folds", "mean_roc, t"}
-REFUSED_BY = {"choose, costs", "mean_roc"}
+CORRECTED = {
+    "compare, folds", "choose, folds", "gate, folds", "mean_roc, t", "choose, amounts of folds",
+}  # fmt: skip
+REFUSED_BY = {"choose, costs", "choose, amounts", "mean_roc"}
 # Curves have no rows that a role could tell about.
 REFUSED_BY |= {mode for mode in MODES if mode.startswith(("operating_points", "three_ways"))}
 NO_BEARING = {
-    "score_prior": MODES.keys() - OF_LOSSES - REFUSED_BY - {"calibration_curve", "decision_curve"},
+    "score_prior": MODES.keys()
+    - OF_LOSSES
+    - REFUSED_BY
+    - {"calibration_curve", "decision_curve", "choose, amounts of folds"},
     "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY) | {"operating_points, subgroups"},
     # What is asked for beside is not over a range.
     "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap", "gate, halves"},
@@ -206,7 +229,9 @@ NO_BEARING = {
         "compare, folds",
         "compare, halves",
         "choose, folds",
+        "choose, amounts of folds",
         "choose, halves",
+        "expected_cost",
         "gate, folds",
     },
 }

@@ -66,6 +66,8 @@ FUNCTIONS = {
     "check": (pr.check, BASE, {}),
     "check_calibration": (pr.check_calibration, BASE, {}),
     "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS, "intervals": "exact"}),
+    "expected_cost": (pr.expected_cost, BASE, {"over": (0.1, 0.4), "cost": 0.7}),
+    "savings": (pr.savings, BASE, {"points": POINTS, "cost_fn": "w", "cost_fp": 2}),
     "operating_points": (
         pr.operating_points,
         BASE,

@@ -71,6 +71,7 @@ CALLS = {
         intervals="pointwise",
         **at,
     ),
+    "savings": lambda **at: pr.savings(ONE, 0.5, **NAMES, cost_fn="case", **at),
     "mean_roc": lambda **at: pr.mean_roc(CURVES, n=5, interval="t", **at),
     "mean_pr": lambda **at: pr.mean_pr(pr.surface(CURVES, 0.2), n=5, interval="t", **at),
     "calibration_curve": lambda **at: pr.calibration_curve(CURVES, draws=100, **at),

@@ -63,8 +63,13 @@ def share_hint(name: str, value: object, usual: float) -> Hint:
 def check_factor(name: str, value: object) -> None:
     """Refuse a cost or weight that is not finite and positive."""
     if not is_number(value) or not 0 < value < float("inf"):
+        is_column = name.startswith("cost") and isinstance(value, str | pl.Expr)
         raise InvalidArgument(
-            f"{name} is {value!r}, allowed are finite numbers > 0.", hint="1 is the default."
+            f"{name} is {shortened(value)}, allowed are finite numbers > 0.",
+            hint="a number is the cost of all cases; operating_points, savings and choose take "
+            "the column that has that of each."
+            if is_column
+            else "1 is the default.",
         )
 
 

@@ -25,8 +25,11 @@ RECALL, STEP, ROW, RANGE, HAS_ONES = _columns("recall step row range has_ones")
 LEAST_POS, LEAST_NEG, GREATEST_WEIGHT = _columns("least_pos least_neg greatest_weight")
 KEY_NUMBER = private("key_number")
 
-# Thresholds and costs.
+# Thresholds and costs: that of a wrong call of a case, and of all that are missed, or alarms.
 SAME, SHARES, SOUGHT = _columns("same shares sought")
+COST, MISSED, ALARMS = _columns("cost missed alarms")
+# What a missed positive and a false alarm cost.
+COSTS = _columns("cost_fn cost_fp")
 
 # Limits.
 DRAW, LIMITS_NOTE = _columns("draw limits_note")

@@ -23,6 +23,7 @@ from polaroc.cli.parameters import other_names
 from polaroc.cli.periods import periods
 from polaroc.cli.plan import plan
 from polaroc.cli.report import report
+from polaroc.cli.savings import savings
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
@@ -96,6 +97,7 @@ app.command(cls=Command)(evaluate)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(choose)
 app.command(cls=Command)(threshold)
+app.command(cls=Command)(savings)
 app.command("three-ways", cls=Command)(three_ways)
 app.command(cls=Command)(subgroups)
 app.command(cls=Command)(study_table)

@@ -25,6 +25,7 @@ from polaroc.cli.inputs import (
     text_format,
 )
 from polaroc.cli.parameters import (
+    cost_of,
     is_given,
     is_needed,
     kind_of,
@@ -40,6 +41,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.audit import label_notes
 from polaroc.predictions.cases import Cases, of_measures, words_of
+from polaroc.predictions.costs import ARGUMENTS, costs_in, with_costs
 from polaroc.predictions.roles import NEEDED, ROLES
 from polaroc.predictions.table import read
 from polaroc.warehouse.connections import is_address
@@ -166,6 +168,10 @@ class Call:
         else:
             keys = [name for name in self.source.schema() if name not in RESERVED]
             cases = of_measures(self.source.written(keys), self.roles)
+        # A cost is a word where it may be a column.
+        words = [(name, self.given.get(name)) for name in ARGUMENTS]
+        costs = {name: cost_of(name, word) for name, word in words if isinstance(word, str)}
+        cases = with_costs(cases, costs_in(costs))
         used = {
             role
             for function in self.made.roles

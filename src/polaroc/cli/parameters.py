@@ -15,6 +15,7 @@ import typer
 from polaroc.base.docstrings import parameter_texts
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG
+from polaroc.predictions.costs import ARGUMENTS
 from polaroc.predictions.roles import FOUND, OTHER_OPTIONS, ROLES
 from polaroc.priors.grids import OBSERVED, prior_hint
 from polaroc.typing import Prior
@@ -92,6 +93,20 @@ def limits_of(option: str, words: Sequence[str]) -> dict[str, float]:
     return limits
 
 
+def cost_of(_: str, word: str) -> float | str:
+    """The cost that a word means: a number, or the column that has what each case costs.
+
+    Examples
+    --------
+    >>> cost_of("--cost-fn", "10"), cost_of("--cost-fn", "amount")
+    (10.0, 'amount')
+    """
+    try:
+        return float(word)
+    except ValueError:
+        return word
+
+
 def kind_of(name: str, annotation: Any) -> Kind:
     """How a parameter is written on the command line, by its type."""
     is_union = get_origin(annotation) in (Union, UnionType)
@@ -116,6 +131,8 @@ def kind_of(name: str, annotation: Any) -> Kind:
     if several:
         of = next((one for one in (float, int) for kind in kinds if one in get_args(kind)), str)
         return Kind(list[of])  # type: ignore[valid-type]
+    if name in ARGUMENTS:
+        return Kind(str, parse=cost_of)
     if any(origin is PathLike for origin in origins) or Path in kinds:
         return Kind(Path, "PATH")
     number = next((kind for kind in (float, int) if kind in kinds and str not in kinds), None)

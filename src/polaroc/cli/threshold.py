@@ -116,8 +116,9 @@ def _chosen(call: Call) -> pl.DataFrame:
     promised, curves = call.value("confidence") is not None, call.curves
     with progress() as say:
         say("choosing")
-        # A promise asks which rows belong together.
-        points: pl.DataFrame = call(call.in_memory if promised else curves)
+        # A promise asks which rows belong together, costs of cases what each of them costs.
+        of_rows = promised or call.cases.costs is not None
+        points: pl.DataFrame = call(call.in_memory if of_rows else curves)
     if call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
     return points
@@ -131,6 +132,11 @@ def judged_thresholds(
     The file holds single thresholds, or `ways`: both of `polaroc three-ways`.
     """
     call.refuse_others(apply_thresholds, FOR_CHOOSING)
+    if call.cases.costs is not None:
+        raise InvalidArgument(
+            "--cost-fn or --cost-fp names what each case costs, and --apply judges rates.",
+            hint="`polaroc savings --threshold` judges costs of cases.",
+        )
     in_use = None if Path(apply).is_file() or ways else number_of(apply)
     if in_use is not None:
         return call(call.in_memory, apply_thresholds, points=in_use), None

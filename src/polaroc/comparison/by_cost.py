@@ -11,7 +11,7 @@ from polaroc.base.columns import single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import listed, named, noted_by_kind, one_name
-from polaroc.base.private_columns import TRUTH, private
+from polaroc.base.private_columns import ALARMS, MISSED, TRUTH, private
 from polaroc.base.rounding import short_threshold
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import PER_CASE, count_tied, describe_priors, first_words, how_sure
@@ -30,6 +30,7 @@ from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
 from polaroc.priors.grids import prior_grid
 from polaroc.priors.in_use import ESTIMATE
+from polaroc.thresholds.amounts import cost_at
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
@@ -37,10 +38,17 @@ from polaroc.thresholds.subgroup_promises import names_of_subgroups
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
+from polaroc.uncertainty.savings import (
+    EXPECTED_COST,
+    NO_INTERVAL,
+    check_costs,
+    few_amounts,
+    saved,
+    too_wide,
+)
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
-from polaroc.uncertainty.test_sets import of_thresholds
+from polaroc.uncertainty.test_sets import costs_of_calls, mean_costs, of_thresholds
 
-EXPECTED_COST = "expected_cost"
 AT, KNOWN, WHY = (private(name) for name in ("at", "known", "why"))
 # Exact limits of the cost, as `apply_thresholds` gives them.
 COST_LIMITS = ("cost_lower", "cost_upper")
@@ -69,9 +77,13 @@ class Stakes(NamedTuple):
 
     def expected(self, rated: pl.DataFrame) -> ExpectedMeasures:
         """What models cost with their thresholds at every prior, and under the belief."""
-        fnr, fpr = 1 - rated["tpr"].to_numpy(), rated["fpr"].to_numpy()
+        missed, alarms = (
+            (rated[MISSED], rated[ALARMS])
+            if MISSED in rated
+            else (self.fn * (1 - rated["tpr"]), self.fp * rated["fpr"])
+        )
         grid = tuple(sorted({*self.belief.priors, *self.priors}))
-        values = [prior * self.fn * fnr + (1 - prior) * self.fp * fpr for prior in grid]
+        values = [cost_at(prior, missed.to_numpy(), alarms.to_numpy()) for prior in grid]
         return ExpectedMeasures(
             np.stack(values, axis=-1)[None], grid, self.belief, self.priors, higher=False
         )
@@ -171,14 +183,18 @@ def choose_by_cost(
         )
     thresholds = stakes.thresholds(tuned).rename(named)
     judged = _judged(own, model, thresholds, stakes, level)
-    rated = judged.filter(KNOWN)
+    rated, few = judged.filter(KNOWN), list[str]()
     if rated.is_empty():
         evidence = without("no model has a threshold")
     else:
         scored, of_models = _scored(own, rated), rated["threshold"].to_list()
         mean = stakes.belief.mean
         evidence = of_thresholds(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
-    warnings = [*given.left_out, *in_both, *doubted(own)]
+        if own.costs is not None:
+            rated, few = _in_money(rated, scored, stakes, level)
+            if (why := too_wide(scored)) is not None:
+                evidence = without(why.removesuffix(NO_INTERVAL))
+    warnings = [*given.left_out, *in_both, *few, *doubted(own)]
     return _choice(judged, rated, stakes, evidence, level, warnings, (own_curves, curves))
 
 
@@ -211,6 +227,31 @@ def _judged(
         pl.coalesce(WHY, "note").alias("note"),
         (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN),
     )
+
+
+def _in_money(
+    rated: pl.DataFrame, scored: ScoredCases, stakes: Stakes, level: float
+) -> tuple[pl.DataFrame, list[str]]:
+    """The models with what each misses, what its alarms cost, and limits of its cost.
+
+    Also sentences on models of which a few amounts decide.
+    """
+    check_costs([scored])
+    ends = () if stakes.estimate is None else stakes.belief.inner_ends
+    sums, notes = [], []
+    for place, threshold in enumerate(rated["threshold"]):
+        own = scored.of([place])
+        cost = saved(own, threshold, [stakes.belief.mean, *ends], (1.0, 1.0), level)[0]
+        few = few_amounts(costs_of_calls(own, 0, threshold)[0], "what is missed")
+        sums.append((*mean_costs(own, 0, threshold), cost.lower, cost.upper))
+        notes += [] if few is None else [(scored.models[place], few)]
+    columns = dict(zip((MISSED, ALARMS, *COST_LIMITS), zip(*sums, strict=True), strict=True))
+    added = [pl.Series(name, own, pl.Float64).fill_nan(None) for name, own in columns.items()]
+    none, every = (
+        cost_at(stakes.belief.mean, *mean_costs(scored, 0, at)) for at in (None, -np.inf)
+    )
+    said = f"Acting on no case would cost {none:.4g} per case, acting on all {every:.4g}."
+    return rated.with_columns(added), [said, *noted_by_kind(notes)]
 
 
 def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:

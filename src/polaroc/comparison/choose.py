@@ -8,7 +8,6 @@ from typing import Any, Unpack, get_args
 import polars as pl
 
 from polaroc.base.checks import (
-    check_factor,
     check_share,
     check_text,
     pair_of,
@@ -19,7 +18,7 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.comparison.answer import describe_priors, full_answer
-from polaroc.comparison.by_cost import EXPECTED_COST, Stakes, choose_by_cost, stakes_of
+from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
     measured_once,
@@ -59,13 +58,15 @@ from polaroc.measures.catalog import (
 )
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.costs import constant_costs
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
-from polaroc.typing import Table
+from polaroc.typing import Cost, Table
 from polaroc.uncertainty.evidence import Evidence, of_folds
+from polaroc.uncertainty.savings import EXPECTED_COST
 
 COLUMNS = (
     "mean", "expected", "expected_lower", "expected_upper", "probability_best", "expected_loss",
@@ -84,8 +85,8 @@ def choose(
     level: float = 0.95,
     halves: Table | Cases[Any] | None = None,
     tuning: Table | Cases[Any] | None = None,
-    cost_fn: float = 1,
-    cost_fp: float = 1,
+    cost_fn: Cost = 1,
+    cost_fp: Cost = 1,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
     **columns: Unpack[Columns],
@@ -129,7 +130,8 @@ def choose(
         have none, such as those of `cross_val_predict`: each fold is judged at a threshold that
         costs least on other folds, and a warning says what that means for the final model.
     cost_fn, cost_fp
-        For "expected_cost": costs > 0 of a missed positive and of a false alarm.
+        For "expected_cost": costs > 0 of a missed positive and of a false alarm; or the column
+        that has what each case costs, such as its amount, or an expression, as in `savings`.
     constraints, confidence
         With `tuning`: what thresholds have to keep, as in `operating_points`. The
         promises of all models hold at once with the probability `confidence`, so that
@@ -198,8 +200,7 @@ def choose(
     ['A', 'C', 'B']
     """
     check_choice("incomplete", incomplete, get_args(Incomplete))
-    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        check_factor(name, cost)
+    own_costs = constant_costs(cases, cost_fn, cost_fp)
     check_score_prior(cases.score_prior)
     over, estimate = _checked_priors(over)
     of_costs = {
@@ -222,15 +223,11 @@ def choose(
             own = {"cluster"} if confidence is None else set()
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:
-        stakes = stakes_of(cost_fn, cost_fp, over, constraints, confidence, estimate)
+        stakes = stakes_of(*own_costs, over, constraints, confidence, estimate)
         choice = _choose_by_cost(cases, tuning, stakes, of_folds, level)
         unsaid = [] if cases.time is None else [OF_COSTS]
         choice = replace(choice, warnings=(*choice.warnings, *unsaid))
-        return (
-            with_worst(choice, compared(cases), None, cost_fn, cost_fp)
-            if cases.subgroup
-            else choice
-        )
+        return with_worst(choice, compared(cases), None, *own_costs) if cases.subgroup else choice
     measure, given = at_one_prior(measure), compared(cases)
     if not given.folds:
         refuse_unused("for folds", "each model was measured once",
@@ -250,7 +247,7 @@ def choose(
         )  # fmt: skip
         doubt = doubted(given.cases) if given.on_cases else []
         choice = replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
-        return with_worst(choice, given, over, cost_fn, cost_fp) if cases.subgroup else choice
+        return with_worst(choice, given, over, *own_costs) if cases.subgroup else choice
 
     if estimate is None:
         choice = choice_over(over)

@@ -1,12 +1,15 @@
 """Model and threshold together, by expected cost on the held-out cases of folds."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from polaroc.base.lazy import np
+from polaroc.base.private_columns import COST
+from polaroc.base.text import capitalised
 from polaroc.comparison.answer import PER_CASE, how_sure
 from polaroc.comparison.by_cost import (
     COST_LIMITS,
-    EXPECTED_COST,
     Stakes,
     cost_in_words,
     take_first,
@@ -32,6 +35,8 @@ from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.curves.curve import curve
 from polaroc.thresholds.need import Need
 from polaroc.uncertainty.evidence import of_folds
+from polaroc.uncertainty.savings import EXPECTED_COST, NO_INTERVAL, check_costs, too_wide
+from polaroc.uncertainty.scored_cases import scored_rows
 
 # The priors at which the cost is that of one class alone: it is linear between them.
 ENDS = (0.0, 1.0)
@@ -48,14 +53,22 @@ def choose_by_cost_of_folds(
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
     model, cases, mean = given.model, given.cases, stakes.belief.mean
     need = Need("cost", (mean,), cost_fn=stakes.fn, cost_fp=stakes.fp)
-    rows, thresholds, folds_of = [], [], {}
+    too_sure = []
+    if COST in cases.table.columns:
+        of_all = scored_rows(cases.table)
+        check_costs([of_all])
+        if (why := too_wide(of_all)) is not None:
+            too_sure = [f"{capitalised(why.removesuffix(NO_INTERVAL))}: this may be less sure."]
+    rows, thresholds, folds_of, rates = [], [], {}, []
     for value in cases.table[model].unique().sort():
         one = pl.Series(model, [value], cases.table.schema[model])
         folds = read_folds(of_keys(cases, one.to_frame()))
         held_out = rates_across_folds(folds, [need])
         rows.append(_costs(folds, given, one, stakes, held_out))
         thresholds += folds.thresholds([need])
-        folds_of[value] = folds
+        rates.append([np.nanmean(one[0]) for one in (held_out.tpr, held_out.fpr)])
+        # Whether scores of folds compare, rates tell.
+        folds_of[value] = replace(folds, cost=None)
     table = balanced(
         rows_of(pl.concat(rows), EXPECTED_COST), ENDS, model, given.folds, incomplete
     )  # fmt: skip
@@ -73,8 +86,7 @@ def choose_by_cost_of_folds(
     lower, upper = np.maximum(evidence.limits(level), 0)[:, 0]
     columns = {
         "sens": [None] * len(table.models), "threshold": thresholds,
-        "tpr": 1 - of_positives.mean(axis=0) / stakes.fn,
-        "fpr": of_negatives.mean(axis=0) / stakes.fp,
+        **dict(zip(("tpr", "fpr"), zip(*rates, strict=True), strict=True)),
         **dict(zip(COST_LIMITS, (lower, upper), strict=True)),
     }  # fmt: skip
     beside = pl.DataFrame(
@@ -94,7 +106,8 @@ def choose_by_cost_of_folds(
         name="cost", limits=(0.0, None), level=level,
         last=(
             *([] if stakes.estimate is None else [stakes.belief.interval_note]),
-            *table.warnings, judged_on_other_folds(len(table.values)), *doubts,
+            *table.warnings, *too_sure,
+            judged_on_other_folds(len(table.values)), *doubts,
         ),
         comparison=None, measure=EXPECTED_COST, folds=given.folds, fold_count=len(table.values),
     )  # fmt: skip
@@ -104,7 +117,7 @@ def _costs(
     folds: Folds, given: Compared, model: pl.Series, stakes: Stakes, held_out: HeldOutRates
 ) -> pl.DataFrame:
     """What a model costs in each fold per positive and per negative, as tidy measures."""
-    per_class = held_out.fpr[0] * stakes.fp, (1 - held_out.tpr[0]) * stakes.fn
+    per_class = held_out.alarms[0] * stakes.fp, held_out.missed[0] * stakes.fn
     own = of_keys(given.cases, model.to_frame()).table
     keys = own.select(given.folds).unique().sort(given.folds, nulls_last=True)
     positives, negatives = folds.totals(keys.height)

@@ -17,16 +17,17 @@ from polaroc.comparison.subgroup_parts import check_subgroups
 from polaroc.measures.catalog import mean_name
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
-from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.subgroup_promises import names_of_subgroups
+from polaroc.typing import Cost
 from polaroc.uncertainty.evidence import contrasts
+from polaroc.uncertainty.savings import EXPECTED_COST, savings
 
 # What a choice says of it, beside its other columns.
 WORST, WHERE = "worst", "worst_subgroup"
 
 
 def with_worst(
-    choice: Choice, given: Compared, over: Over | None, cost_fn: float, cost_fp: float
+    choice: Choice, given: Compared, over: Over | None, cost_fn: Cost, cost_fp: Cost
 ) -> Choice:
     """The choice with the subgroup where each model is worst, and what it is there.
 
@@ -63,16 +64,15 @@ def _measured(
     cases: Cases[pl.DataFrame],
     name: str,
     over: Over | None,
-    costs: tuple[float, float],
+    costs: tuple[Cost, Cost],
 ) -> pl.DataFrame:
     """The measure of each model in each subgroup, the mean over folds."""
     model, divided = choice.models.columns[0], _divided(cases, name)
     if choice.is_by_cost:
-        applied = apply_thresholds(
-            divided, _points(choice), same_table=True, intervals="exact", cost_fn=costs[0],
-            cost_fp=costs[1],
-        )  # fmt: skip
-        return applied.select(model, "subgroup", pl.col("cost").alias(WORST))
+        cost_fn, cost_fp = costs
+        found = savings(divided, _points(choice), same_table=True, cost_fn=cost_fn, cost_fp=cost_fp)
+        own = found.filter(measure=EXPECTED_COST)
+        return own.select(model, "subgroup", pl.col("estimate").alias(WORST))
     measured = measures_of(divided, over, choice.measure)
     mean = mean_name(choice.measure)
     wanted = choice.measure if one_prior(over) is not None or mean is None else mean

@@ -22,13 +22,13 @@ from polaroc.base.tables import as_polars
 from polaroc.errors import (
     Hint,
     InvalidArgument,
-    InvalidPredictions,
     InvalidTable,
     quoted,
     spelling,
 )
 from polaroc.files.read import given_paths, scan
 from polaroc.files.text_files import separator_hint, separator_in
+from polaroc.predictions.column_checks import refuse_index, refuse_objects
 from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import (
     APART,
@@ -48,13 +48,13 @@ from polaroc.predictions.usual_keys import (
     found_by_name,
     usual_case,
     usual_columns,
-    usual_name,
     usual_names,
     usual_units,
 )
 from polaroc.predictions.wide import MODEL, refuse_turned, score_columns
 from polaroc.priors.grids import check_prior_or_observed
 from polaroc.typing import (
+    Cost,
     EagerTable,
     Held,
     IntoExpr,
@@ -95,6 +95,8 @@ class Cases(Generic[Held]):
     truth, score, positive, nulls, model, fold, case, cluster, subgroup, time, count, weight, by, \
 score_prior, test_train_ratio
         The roles and facts, as in `cases`; those that may be several columns are tuples.
+    costs
+        What a missed positive and a false alarm cost, where a function was given a column of these.
     found, absent
         The roles that were found by the names of columns, and those that were said to be None.
 
@@ -127,6 +129,7 @@ score_prior, test_train_ratio
     by: tuple[IntoExpr, ...] = ()
     score_prior: Prior = "observed"
     test_train_ratio: float | None = None
+    costs: tuple[Cost, Cost] | None = None
     found: frozenset[str] = field(default=frozenset())
     absent: frozenset[str] = field(default=frozenset())
 
@@ -146,6 +149,11 @@ score_prior, test_train_ratio
         if self.count is not None:
             return "count", self.count
         return None if self.weight is None else ("weight", self.weight)
+
+    @property
+    def cost_columns(self) -> list[IntoExpr]:
+        """The columns that have what each case costs."""
+        return [one for one in self.costs or () if isinstance(one, str | pl.Expr)]
 
     @property
     def keys(self) -> list[IntoExpr]:
@@ -178,7 +186,8 @@ score_prior, test_train_ratio
 
     def used_but(self, *roles: str) -> list[str]:
         """The names of the columns that have another role than these."""
-        others = (columns for role, columns in self.columns.items() if role not in roles)
+        others = [columns for role, columns in self.columns.items() if role not in roles]
+        others.append(self.cost_columns)
         return column_names_of(one for columns in others for one in columns)
 
     def collect(self) -> "Cases[pl.DataFrame]":
@@ -332,7 +341,7 @@ def resolved(
     refuse_unknown_names(said)
     said = {role: one for role, one in said.items() if one is not ...}
     require_roles(said, needed, schema)
-    _refuse_index(frame)
+    refuse_index(frame)
     # A list that is changed later changes no cases.
     roles: dict[str, Any] = {
         role: copy(one) if isinstance(one, list | dict) else one for role, one in said.items()
@@ -373,7 +382,7 @@ def resolved(
             hint="name those by which rows are most alike.",
         )
     for role in COUNTED:
-        _refuse_objects(described.columns.get(role, ()), table.lazy())
+        refuse_objects(described.columns.get(role, ()), table.lazy())
     if find:
         # A month may well be a fold, too, and a device a model.
         taken = [
@@ -472,7 +481,7 @@ def alike(
     of models, folds and cases: where these are needed, more is said.
     """
     if isinstance(other, Cases):
-        return other
+        return other if other.costs else replace(other, costs=cases.costs)
     rows = opened(other)
     names = {*rows.lazy().collect_schema().names()}
     said = {role: one for role, one in cases.said.items() if role not in (*but, *find)}
@@ -481,9 +490,11 @@ def alike(
             said.pop(role, None)
     # Files are read once their keys are known, and some tables only once.
     source = rows if given_paths(other) is None else other
-    return resolved(
+    further = resolved(
         source, said, needed=(), find=[role for role in find if role not in cases.absent]
     )
+    check_columns(rows.lazy(), cases.cost_columns)
+    return replace(further, costs=cases.costs)
 
 
 def found_in_words(cases: Cases[Any], roles: Collection[str] = FOUND) -> str:
@@ -514,30 +525,6 @@ def _selected(column: IntoExpr, role: str, table: pl.LazyFrame) -> list[IntoExpr
         return [*names]
     # It may lack, which is said later.
     return [*column.meta.root_names()]
-
-
-def _refuse_objects(columns: Sequence[IntoExpr], table: pl.LazyFrame) -> None:
-    """Refuse columns of Python objects, which have no order."""
-    for column in columns:
-        one = single_column(column, "by", table)
-        ((name, kind),) = table.select(one).collect_schema().items()
-        if kind == pl.Object:
-            raise InvalidPredictions(
-                f"the column {name!r} has values of different types.",
-                hint="make them one type first, for example with .astype(str) in pandas.",
-            )
-
-
-def _refuse_index(frame: object) -> None:
-    """Refuse an index of pandas that may tell models or folds apart: it would be left out."""
-    names = getattr(getattr(frame, "index", None), "names", ())
-    usual = [name for name in names if isinstance(name, str) and usual_name(name)]
-    if usual:
-        raise InvalidArgument(
-            f"the index has {quoted(usual)}, which would be left out.",
-            hint="make columns of it: frame.reset_index(); or drop it: "
-            "frame.reset_index(drop=True).",
-        )
 
 
 def columns_of(value: object) -> list[IntoExpr]:

@@ -15,7 +15,17 @@ from polaroc.base.columns import (
     key_names,
     single_column,
 )
-from polaroc.base.private_columns import CLUSTER, COUNT, CROSSED, LABEL, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import (
+    CLUSTER,
+    COSTS,
+    COUNT,
+    CROSSED,
+    LABEL,
+    PRIVATE,
+    ROW_ERROR,
+    TRUTH,
+    WEIGHT,
+)
 from polaroc.errors import Hint, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, check_columns, refuse_crossed, with_clusters
 from polaroc.predictions.row_checks import (
@@ -26,6 +36,7 @@ from polaroc.predictions.row_checks import (
     UNKNOWN_LABEL,
     WRONG,
     column_in_words,
+    cost_column,
     score_column,
     truth_column,
     weight_column,
@@ -34,7 +45,7 @@ from polaroc.predictions.wide import (
     MODEL,
     rows_by_model,
 )
-from polaroc.typing import IntoExpr, Label, Nulls
+from polaroc.typing import Cost, IntoExpr, Label, Nulls
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
 
@@ -44,7 +55,7 @@ MAX_CLASSES = 50
 
 @dataclass(frozen=True)
 class Predictions:
-    """A prediction table in private columns: keys, score, truth, weight, row error.
+    """A prediction table in private columns: keys, score, truth, weight, cost, row error.
 
     `rows` has every input row; its `ROW_ERROR` is null for a valid row, else the code of
     the error. Rows are `weighted` by counts or, where they are `sampled`, by sampling weights.
@@ -236,6 +247,8 @@ def unaudited(
     if counted_by is not None:
         role, weight = counted_by
         chosen.append(single_column(weight, role, lazy).alias(WEIGHT))
+    if cases.costs is not None:
+        chosen += [_cost(one, name, lazy) for name, one in zip(COSTS, cases.costs, strict=True)]
     keys = key_names(by_keys, lazy)
     check_keys(keys)
     eager = isinstance(table, pl.DataFrame)
@@ -258,6 +271,10 @@ def unaudited(
         counted, weight_errors = weight_column(schema[WEIGHT], weight, role)
         columns.append(counted)
         row_errors += weight_errors
+    if cases.costs is not None:
+        cost, cost_errors = cost_column(label, cases.costs, schema)
+        columns.append(cost)
+        row_errors += cost_errors
     row_error = pl.coalesce(
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in row_errors)
     ).alias(ROW_ERROR)
@@ -282,6 +299,12 @@ def unaudited(
         engine_for(table),
     )
     return Unaudited(predictions, named, truth, positive)
+
+
+def _cost(cost: Cost, name: str, table: pl.LazyFrame) -> pl.Expr:
+    if not isinstance(cost, str | pl.Expr):
+        return pl.lit(float(cost)).alias(name)
+    return single_column(cost, name.removeprefix(PRIVATE), table).alias(name)
 
 
 def in_one_column(rows: _F, clusters: Sequence[str]) -> _F:

@@ -21,9 +21,10 @@ from polaroc.predictions.cases import (
     require_roles,
     resolved,
 )
+from polaroc.predictions.costs import costs_in, with_costs, without_cases
 from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
-from polaroc.typing import EagerTable, InWarehouse, Paths, Table, WarehouseTable
+from polaroc.typing import Cost, EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R", covariant=True)
@@ -243,6 +244,7 @@ def _wrapped(
     by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
     taken = [role for role in ROLES if role in (*uses, *no_bearing)]
     bearings = dict.fromkeys(no_bearing, "no bearing") | dict.fromkeys(uses, "used")
+    has_costs = any(one.annotation in (Cost, Cost | None) for one in others)
 
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -283,6 +285,9 @@ def _wrapped(
         if engine is not None and not (is_table or has_measures):
             return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
         _refuse_missing(function, others, len(rest), kwargs)
+        costs = costs_in(kwargs) if has_costs else None
+        if costs is not None and (is_table or has_measures):
+            raise without_cases(costs, "a table of measures" if has_measures else "a curve")
         its = [name for name in kwargs if name in roles and name not in of_another]
         said = {name: kwargs.pop(name) for name in its}
         refuse_unknown_names(kwargs, taken, names)
@@ -291,7 +296,7 @@ def _wrapped(
         if has_measures:
             return function(of_measures(given, said), *rest, **kwargs)
         if describe is None:
-            described = _described(frame, said, needed, whole=whole, lazily=reads)
+            described = _described(frame, said, needed, costs, whole=whole, lazily=reads)
         else:
             described = describe(frame, said, needed)
         refuse_roles(described, function.__name__, taken)
@@ -342,7 +347,13 @@ def _refuse_missing(
 
 
 def _described(
-    frame: Any, said: Mapping[str, Any], needed: Collection[str], *, whole: bool, lazily: bool
+    frame: Any,
+    said: Mapping[str, Any],
+    needed: Collection[str],
+    costs: tuple[Cost, Cost] | None,
+    *,
+    whole: bool,
+    lazily: bool,
 ) -> Cases[Any]:
     """The cases; files and datasets are read for them where not `lazily`, the columns in use."""
     if isinstance(frame, Cases):
@@ -350,8 +361,8 @@ def _described(
         # Measures have neither truth nor score.
         if frame.truth is not None or frame.score is not None:
             require_roles(frame.said, needed, frame.table.lazy().collect_schema())
-        return frame
-    described = resolved(frame, said, needed=needed)
+        return with_costs(frame, costs)
+    described = with_costs(resolved(frame, said, needed=needed), costs)
     table = described.table
     if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or lazily:
         return described

@@ -7,7 +7,6 @@ from polaroc import rates
 from polaroc.base.checks import check_factor, is_number, refuse_unused, unless
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
-from polaroc.comparison.by_cost import EXPECTED_COST
 from polaroc.curves.surface import RATES
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
@@ -18,6 +17,7 @@ from polaroc.sklearn.estimators import need_scikit_learn
 from polaroc.sklearn.scores import check_one_prior, measure_of, one_per_case
 from polaroc.sklearn.targets import binary_target
 from polaroc.typing import Interpolation, Label, Prior
+from polaroc.uncertainty.savings import EXPECTED_COST
 
 NET_BENEFIT = "net_benefit"
 # Linear in the prior, so that the mean over a range is the value at the mean prior.

@@ -1,12 +1,21 @@
 """Expected cost where the prior, and the cost of a miss, are uncertain."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from math import ceil
+from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_share, is_number, pair_of, shortened
+from polaroc.base.checks import (
+    check_share,
+    is_number,
+    pair_of,
+    refuse_unused,
+    shortened,
+    unless,
+)
 from polaroc.base.columns import (
     HAS_BOTH,
     PRIOR_LIMITS,
@@ -15,12 +24,19 @@ from polaroc.base.columns import (
     require,
     with_level,
 )
+from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
+from polaroc.base.private_columns import ALARMS, COSTS, MISSED
 from polaroc.base.statistics import quadrature
+from polaroc.curves.curve import curves_of
 from polaroc.curves.hull import hulls_of
-from polaroc.curves.whole import takes_curve
+from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.costs import DEFAULT, constant_costs
+from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
 from polaroc.priors.in_use import (
@@ -32,8 +48,9 @@ from polaroc.priors.in_use import (
     multiplied,
     with_estimates,
 )
+from polaroc.thresholds.amounts import cost_at, in_money, with_costs_of_calls
 from polaroc.thresholds.operating_points import POINTS, operating_points
-from polaroc.typing import Array, Priors
+from polaroc.typing import Array, Cost, Priors
 
 EXPECTED_COSTS = (
     "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
@@ -42,28 +59,39 @@ EXPECTED_COSTS = (
 NODES, MIN_PANELS, LONGEST = 16, 10, 3.0
 
 
-@takes_curve
+@described_as(OF_CURVES)
+@frame_of_cases(COUNTED_BY, no_bearing=BESIDE, or_table=True)
 def expected_cost(
-    curve: pl.LazyFrame,
+    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
     *,
     over: tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame,
     cost: float | Belief = 0.5,
+    cost_fn: Cost | None = None,
+    cost_fp: Cost | None = None,
+    **columns: Unpack[Columns],
 ) -> pl.LazyFrame:
     """The least expected cost of each curve where prior and cost of a miss are uncertain.
 
     A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
-    cπ(1−t) + (1−c)(1−π)f per case. Prior and c are independent.
+    cπ(1−t) + (1−c)(1−π)f per case. Prior and c are independent. Or a miss and a false alarm cost
+    what `cost_fn` and `cost_fp` say, of each case its own.
 
     Parameters
     ----------
     curve
-        The result of `curve`, of a tuning table.
+        The result of `curve`, of a tuning table; or predictions, of which it is made: the result
+        of `cases`, or any table that it takes.
+    **columns
     over
         The prior: a range (lo, hi), in which all are equally likely, a belief (`uniform`,
         `beta` or `points`), a single prior, or the result of `estimate_prior`: of each key
         its own estimate, half normal to either side within its interval.
     cost
         The share c of the cost that a miss carries, in (0, 1), or a belief about it.
+    cost_fn, cost_fp
+        In place of `cost`: what a missed positive and a false alarm cost, 1 for the one that is not
+        given. Numbers > 0; or of predictions the column that has what each case costs, or an
+        expression, as in `savings`. Costs are then in their unit, per case.
 
     Returns
     -------
@@ -96,53 +124,66 @@ def expected_cost(
     >>> costs.select(pl.col("cost_fixed", "cost_following", "worth_of_prior").round(4)).row(0)
     (0.1165, 0.0947, 0.0218)
     """
-    share = belief_of("cost", cost)
+    share, fn, fp = _costs(curve, cost, cost_fn, cost_fp)
+    amounts: Cases[Any] | None = None
+    if isinstance(curve, Cases) and curve.costs is not None:
+        amounts = replace(curve, cluster=(), subgroup=(), score_prior="observed")
+    curves = curves_of(curve) if amounts is None else in_money(amounts)
     priors: Priors
     beliefs: dict[tuple[float, ...], Belief]
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         priors, beliefs = _beliefs_of_estimates(over)
-        curve = multiplied(curve, priors)
+        curves = multiplied(curves, priors)
     else:
         belief = belief_of("over", over)
         priors, beliefs = belief.mean, {(): belief}
-    keys = curve_keys(curve)
-    hulls = hulls_of(curve).cache()
-    c, p = share.mean, pl.col("prior")
-    expected_share = Atoms((c,), (1.0,))
-    t, f = pl.col("tpr"), pl.col("fpr")
+    keys = curve_keys(curves)
+    hulls = hulls_of(curves).cache()
+    p, t, f = (pl.col(name) for name in ("prior", "tpr", "fpr"))
     fixed, following = pl.col("cost_fixed"), pl.col("cost_following")
-    points = operating_points(hulls, "cost", priors=priors, cost_fn=c, cost_fp=1 - c)
+    if amounts is None:
+        points = operating_points(hulls, "cost", priors=priors, cost_fn=fn, cost_fp=fp)
+        of_calls, units = (fn * (1 - t), fp * f), (pl.lit(fn), pl.lit(fp))
+    else:
+        chosen = operating_points(amounts, "cost", priors=priors)
+        points = with_costs_of_calls(chosen.lazy(), amounts, keys)
+        of_calls, units = (
+            (pl.col(MISSED), pl.col(ALARMS)),
+            (pl.col("positives"), pl.col("negatives")),
+        )
     placed, at = (
         (with_estimates(hulls, priors, keys).drop(METHOD), ("prior", *PRIOR_LIMITS))
         if is_estimate(priors)
         else (hulls, ())
     )
+    placed = placed.with_columns(one.alias(name) for name, one in zip(COSTS, units, strict=True))
 
     @cache
     def trivial(*own: float) -> float | None:
-        return least(*calling_all_or_none(), own, share.distribution)
+        return least(*calling_all_or_none(), own, share)
 
-    def least(t: Array, f: Array, own: tuple[float, ...], of_cost: Distribution) -> float | None:
-        known = beliefs.get(own)
-        return None if known is None else least_cost(t, f, known.distribution, of_cost)
+    def least(t: Array, f: Array, own: tuple[float, ...], of_cost: Belief | None) -> float | None:
+        *at, fn, fp = own
+        known = beliefs.get(tuple(at))
+        shares = Atoms((fn / (fn + fp),), (1.0,)) if of_cost is None else of_cost.distribution
+        return None if known is None else (fn + fp) * least_cost(t, f, known.distribution, shares)
 
     costs = per_key_of_hulls(
         placed,
         keys,
         {
-            "cost_following": lambda t, f, *own: least(t, f, own, expected_share),
-            "cost_informed": lambda t, f, *own: least(t, f, own, share.distribution),
+            "cost_following": lambda t, f, *own: least(t, f, own, None),
+            "cost_informed": lambda t, f, *own: least(t, f, own, share),
             "cost_trivial": lambda t, f, *own: trivial(*own),
         },
         *at,
+        *COSTS,
     )
     lack = pl.when(p.is_not_null() & following.is_null()).then(pl.lit(NO_INTERVAL))
     result = (
         attach(points, costs, keys, required=False)
         .with_columns(
-            pl.when(following.is_not_null())
-            .then(c * p * (1 - t) + (1 - c) * (1 - p) * f)
-            .alias("cost_fixed"),
+            pl.when(following.is_not_null()).then(cost_at(p, *of_calls)).alias("cost_fixed"),
             pl.coalesce("note", lack).alias("note"),
         )
         .with_columns((fixed - following).clip(0).alias("worth_of_prior"))
@@ -150,6 +191,18 @@ def expected_cost(
         .sort(*keys, "prior", nulls_last=True)
     )
     return with_level(result, level_of(priors)) if is_estimate(priors) else result
+
+
+def _costs(
+    curve: object, cost: float | Belief, cost_fn: Cost | None, cost_fp: Cost | None
+) -> tuple[Belief | None, float, float]:
+    """The belief about the share of a miss, None where costs are known, and both costs."""
+    if cost_fn is None and cost_fp is None:
+        share = belief_of("cost", cost)
+        return share, share.mean, 1 - share.mean
+    refuse_unused("the share of a miss", "cost_fn or cost_fp says it", cost=unless(0.5, cost))
+    fn, fp = (DEFAULT if one is None else one for one in (cost_fn, cost_fp))
+    return None, *constant_costs(curve, fn, fp)
 
 
 def _beliefs_of_estimates(

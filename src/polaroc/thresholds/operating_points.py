@@ -15,19 +15,18 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     PROMISE,
     curve_keys,
-    lazily,
-    require,
     with_level,
 )
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
-from polaroc.base.private_columns import private
+from polaroc.base.private_columns import ALARMS, MISSED, private
 from polaroc.curves.curve import curves_of
 from polaroc.curves.segments import CELLS
-from polaroc.curves.surface import at_priors, select_rates, with_rates
+from polaroc.curves.surface import with_rates
 from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.costs import constant_costs
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
@@ -35,6 +34,7 @@ from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
 from polaroc.priors.in_use import is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import capacity_of, within_capacity
+from polaroc.thresholds.amounts import cost_at, refuse_amounts, with_costs_of_calls
 from polaroc.thresholds.constraints import (
     Constraints,
     admissible,
@@ -63,7 +63,7 @@ from polaroc.thresholds.rules import (
     rules,
 )
 from polaroc.thresholds.subgroup_promises import names_of_subgroups, with_promises
-from polaroc.typing import Priors
+from polaroc.typing import Cost, Priors
 
 POINTS = (
     "rule", "prior", "threshold", "share", "tpr", "fpr", "precision", "positives", "negatives",
@@ -88,8 +88,8 @@ def operating_points(
     confidence: float | None = None,
     alerts: float | None = None,
     volume: float | None = None,
-    cost_fn: float = 1,
-    cost_fp: float = 1,
+    cost_fn: Cost = 1,
+    cost_fp: Cost = 1,
     beta: float = 1,
     **columns: Unpack[Columns],
 ) -> pl.LazyFrame:
@@ -148,7 +148,9 @@ def operating_points(
         of posfrac ≤ alerts/volume, on an average day; by default with the rule "max_recall".
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
-        "posterior".
+        "posterior". Of predictions, and for "cost", also the column that has what each case costs,
+        such as its amount, or an expression: ≥ 0, of positives for the one and of negatives for
+        the other. Classes are then weighted to the prior, amounts within a class not.
     beta
         Weight > 0 of recall, for "f_measure".
     **columns
@@ -228,26 +230,31 @@ def operating_points(
     curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
-    for name, value in (("cost_fn", cost_fn), ("cost_fp", cost_fp), ("beta", beta)):
-        check_factor(name, value)
+    check_factor("beta", beta)
+    has_amounts = cases is not None and cases.costs is not None
+    own_fn, own_fp = constant_costs(cases, cost_fn, cost_fp)
     if rule is None:
         unconstrained: Rule = "balanced" if constraints is None else "max_recall"
-        rule = unconstrained if cost_fn == cost_fp == 1 else "cost"
+        rule = unconstrained if own_fn == own_fp == 1 and not has_amounts else "cost"
     keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
     if cases is not None and cases.subgroup:
         request = replace(request, subgroups=tuple(names_of_subgroups(cases)))
+    refuse_amounts(rule, cost_fn, cost_fp)
     if rule not in OF_COSTS:
         refuse_unused(
             f"for the rules {quoted(OF_COSTS)}", f"rule is {rule!r}",
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+            cost_fn=unless(1, own_fn), cost_fp=unless(1, own_fp),
         )  # fmt: skip
     if rule != "f_measure":
         refuse_unused("for the rule 'f_measure'", f"rule is {rule!r}", beta=unless(1, beta))
-    selection = rules(keys, target or 0.0, cost_fn, cost_fp, beta)[rule]()
+    selection = rules(keys, target or 0.0, own_fn, own_fp, beta)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
     points = with_rates(curves, request.priors)
+    if cases is not None and has_amounts:
+        points = with_costs_of_calls(points, cases, keys)
+        selection = replace(selection, objective=-cost_at(*map(pl.col, ("prior", MISSED, ALARMS))))
     limits = request.constraints
     why = pl.lit(selection.lack)
     if confidence is not None:
@@ -359,29 +366,6 @@ def _request(
                       priors=0.05, cost_fn=5),
         )  # fmt: skip
     return _Request(at, limits, over_label(over), confidence)
-
-
-@lazily
-def shifted_rates(points: pl.LazyFrame, priors: Priors, rates: Sequence[str]) -> pl.LazyFrame:
-    """The rates of fixed operating points at other priors than they were chosen for (P-ROC Fig. 1).
-
-    One row per key with a point and prior: the keys, `prior`, `skew` and a column per rate, null
-    where it is undefined.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> point = curves.pipe(pr.operating_points, "threshold", target=0.54)
-    >>> shifted_rates(point, [0.5, 0.1], ["accuracy"])["accuracy"].round(2).to_list()
-    [0.7, 0.86]
-    """
-    keys = require(points, POINTS, source="operating_points(...)")
-    chosen = select_rates(rates, keys)
-    t, f, skew = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
-    fixed = points.filter(t.is_not_null()).select(*keys, t, f, "positives", "negatives")
-    values = {name: rate(t, f, skew).fill_nan(None) for name, rate in chosen.items()}
-    return at_priors(fixed, priors).select(*keys, "prior", "skew", **values)
 
 
 def _along(start: pl.Expr, rise: pl.Expr, share: pl.Expr, rate: str) -> pl.Expr:

@@ -10,7 +10,7 @@ from polaroc.base.columns import check_keys, column_name, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
-from polaroc.base.private_columns import CLUSTER, PLACE, SIZE, TRUTH, WEIGHT, private
+from polaroc.base.private_columns import CLUSTER, COST, PLACE, SIZE, TRUTH, WEIGHT, private
 from polaroc.base.statistics import equal_units
 from polaroc.base.text import listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
@@ -46,6 +46,7 @@ class ScoredCases:
     clusters: list[list["Array"]] | None
     paired: bool  # whether all models have the same cases in the same order
     weights: list["Array"] | None = None  # sampling weights, where there are any
+    costs: list["Array"] | None = None  # of a wrong call of each case, where they differ
 
     @property
     def size(self) -> int:
@@ -82,6 +83,7 @@ class ScoredCases:
             truths=kept(self.truths),
             clusters=None if self.clusters is None else kept(self.clusters),
             weights=None if self.weights is None else kept(self.weights),
+            costs=None if self.costs is None else kept(self.costs),
         )
 
     def rank_alike(self) -> bool:
@@ -241,6 +243,7 @@ def _scored(
         clusters,
         case is not None,
         [part[WEIGHT].to_numpy() for part in parts] if sampled else None,
+        [part[COST].to_numpy() for part in parts] if COST in rows.columns else None,
     )
 
 
@@ -252,6 +255,7 @@ def scored_rows(
         key, [*key[-1:]] or [None], [rows[SCORE].cast(pl.Float64).to_numpy()],
         [rows[TRUTH].to_numpy()], None if clusters is None else [clusters], True,
         [rows[WEIGHT].to_numpy()] if WEIGHT in rows.columns else None,
+        [rows[COST].to_numpy()] if COST in rows.columns else None,
     )  # fmt: skip
 
 
@@ -269,7 +273,7 @@ def _written_out(counted: pl.DataFrame) -> pl.DataFrame:
 
 def _aligned(parts: list[pl.DataFrame], case: str) -> list[pl.DataFrame] | None:
     """The rows of all models in one order of cases; None where they differ in more than that."""
-    shared = [name for name in (case, TRUTH, CLUSTER, WEIGHT) if name in parts[0].columns]
+    shared = [name for name in (case, TRUTH, CLUSTER, WEIGHT, COST) if name in parts[0].columns]
 
     def are_alike(parts: list[pl.DataFrame]) -> bool:
         first, *others = (part.select(shared) for part in parts)
@@ -383,7 +387,7 @@ def _refuse_unpaired(rows: pl.DataFrame, blocks: list[str], model: str, case: st
     refuse_twice(rows.select(*key, model), [*key, model])
     per_block = [pl.col(model).n_unique().alias("models")]
     wanted = rows.group_by(blocks).agg(per_block) if blocks else rows.select(per_block)
-    roles = {TRUTH: "truth", CLUSTER: "cluster", WEIGHT: "count or weight"}
+    roles = {TRUTH: "truth", CLUSTER: "cluster", WEIGHT: "count or weight", COST: "cost"}
     kinds = {name: pl.col(name).n_unique() for name in roles if name in rows.columns}
     counts = rows.group_by(key).agg(pl.len().alias("found"), **kinds)
     counts = join_on(counts, wanted, blocks) if blocks else counts.join(wanted, how="cross")

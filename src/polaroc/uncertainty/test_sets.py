@@ -98,21 +98,61 @@ def of_thresholds(
         The cost of missing all positives, and that of an alarm at every negative.
     """
     influences = []
-    for (score, truth, weight), threshold in zip(cases.by_model, thresholds, strict=True):
-        alarm = np.zeros(score.size, bool) if threshold is None else score >= threshold
-        missed, false = cost_fn * ~alarm[truth], cost_fp * alarm[~truth]
-        of_class = (None, None) if weight is None else (weight[truth], weight[~truth])
-        means = [
-            np.average(own, weights=weights) if own.size else float("nan")
-            for own, weights in zip((missed, false), of_class, strict=True)
-        ]
-        influences.append(
-            CaseInfluence(
-                np.array([sum(means)]), (missed - means[0])[None], (false - means[1])[None]
-            )
-        )
+    for place, threshold in enumerate(thresholds):
+        missed, false = costs_of_calls(cases, place, threshold)
+        ((_, truth, weight),) = cases.of([place]).by_model
+        influences.append(of_means([cost_fn * missed], [cost_fp * false], truth, weight))
     about = FITTED.replace("models", "models with these thresholds,")
-    return of_influences(cases, influences, about, ALL_ALIKE)
+    evidence = of_influences(cases, influences, about, ALL_ALIKE)
+    return evidence if cases.costs is None else replace(evidence, freedom=_freedom(evidence, [0]))
+
+
+def costs_of_calls(
+    cases: ScoredCases, place: int, threshold: float | None, share: float = 1.0
+) -> "tuple[Array, Array]":
+    """What a threshold misses of each positive, and what its alarm at each negative costs.
+
+    A wrong call costs 1 where cases have no costs of their own. Cases that score just the
+    threshold are called positive with the probability `share`.
+    """
+    score, truth = cases.scores[place], cases.truths[place]
+    alarm = np.zeros(score.size)
+    if threshold is not None:
+        alarm = (score > threshold) + share * (score == threshold)
+    cost = np.ones(score.size) if cases.costs is None else cases.costs[place]
+    return (cost * (1 - alarm))[truth], (cost * alarm)[~truth]
+
+
+def mean_costs(cases: ScoredCases, place: int, threshold: float | None) -> tuple[float, float]:
+    """What a threshold misses per positive, and what its alarms cost per negative."""
+    truth = cases.truths[place]
+    calls = costs_of_calls(cases, place, threshold)
+    weight = None if cases.weights is None else cases.weights[place]
+    missed, alarms = (
+        float(np.average(one, weights=None if weight is None else weight[among]))
+        for one, among in zip(calls, (truth, ~truth), strict=True)
+    )
+    return missed, alarms
+
+
+def of_means(
+    positives: "Sequence[Array]",
+    negatives: "Sequence[Array]",
+    truth: "Array",
+    weight: "Array | None",
+) -> CaseInfluence:
+    """The influence of cases on sums of a mean over positives and one over negatives.
+
+    Each measure has an array of values of positives, and one of negatives.
+    """  # fmt: skip
+    of_class = (None, None) if weight is None else (weight[truth], weight[~truth])
+    moved, total = [], np.zeros(len(positives))
+    for values, weights in zip((np.stack(positives), np.stack(negatives)), of_class, strict=True):
+        known = values.shape[1] > 0
+        mean = np.average(values, axis=1, weights=weights) if known else np.nan
+        total = total + mean
+        moved.append(values - np.reshape(mean, (-1, 1)))
+    return CaseInfluence(total, *moved)
 
 
 def of_influences(

@@ -1,0 +1,216 @@
+import amounts
+import numpy as np
+import polars as pl
+import pytest
+from amount_samples import MEASURES, held, lognormal
+from amounts import ALARM, PRIORS
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.uncertainty.savings import few_amounts
+
+A = {"truth": "truth", "score": "A"}
+MONEY = {"cost_fn": "amount", "cost_fp": ALARM}
+TABLE, AT = amounts.cases(3, 600), 1.5
+LIMITS = ["lower", "upper", "std_error"]
+
+
+def savings(table=TABLE, points=AT, **changed):
+    return pr.savings(table, points, **{**A, **MONEY, "priors": PRIORS} | changed)
+
+
+@pytest.mark.parametrize("costs", [{}, {"fp": "work"}, {"fn": 50, "fp": "work"}], ids=str)
+@pytest.mark.parametrize("role", [None, "count", "weight"])
+def test_as_by_brute_force(costs, role):
+    weight = None if role is None else "times"
+    said = {"cost_fn": costs.get("fn", "amount"), "cost_fp": costs.get("fp", ALARM)}
+    found = savings(**said, **({} if role is None else {role: weight}))
+    assert found["measure"].to_list() == [*MEASURES] * len(PRIORS)
+    for prior, rows in found.group_by("prior", maintain_order=True):
+        cost, none, every = (
+            amounts.cost(TABLE, "A", at, prior[0], weight=weight, **costs)
+            for at in (AT, None, -np.inf)
+        )
+        assert rows["estimate"].to_list() == pytest.approx([cost, none - cost, every - cost])
+    # A case that counts several is not one that weighs as much.
+    assert found["positives"][0] == (120 if role is None else TABLE.filter("truth")["times"].sum())
+
+
+def part(values):
+    """A mean with Student's limits on its logarithm, by the degrees of freedom of its values."""
+    moved = values - values.mean()
+    error = np.sqrt((moved**2).sum() / (values.size - 1) / values.size)
+    freedom = max((moved**2).sum() ** 2 / (moved**4).sum() - 1, 1)
+    far = np.exp(stats.t.ppf(0.975, freedom) * error / values.mean())
+    return values.mean(), values.mean() / far, values.mean() * far, error
+
+
+def both(first, second, sign):
+    """A sum or difference with the limits of Zou and Donner (2008)."""
+    a, a_low, a_high, a_error = first
+    b, b_low, b_high, b_error = second
+    down, up = (b - b_low, b_high - b) if sign > 0 else (b_high - b, b - b_low)
+    total = a + sign * b
+    return (
+        total - np.hypot(a - a_low, down), total + np.hypot(a_high - a, up),
+        np.hypot(a_error, b_error),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_limits_are_those_of_what_each_class_adds(prior):
+    truth, called = TABLE["truth"].to_numpy(), TABLE["A"].to_numpy() >= AT
+    amount, work = TABLE["amount"].to_numpy(), TABLE["work"].to_numpy() + 1
+    missed, found = (part(prior * (amount * own)[truth]) for own in (~called, called))
+    false, quiet = (part((1 - prior) * (work * own)[~truth]) for own in (called, ~called))
+    expected = [both(missed, false, 1), both(found, false, -1), both(quiet, missed, -1)]
+    rows = savings(priors=prior, cost_fp=pl.col("work") + 1)
+    assert np.allclose(rows.select(LIMITS).to_numpy(), expected)
+
+
+def test_clusters_and_copies():
+    assert_frame_equal(savings(cluster="id"), savings(cluster=pl.col("id") * 2), rel_tol=1e-12)
+    twice = pl.concat([TABLE, TABLE])
+    copies, once = savings(twice, cluster="id"), savings(cluster="id")
+    assert_frame_equal(copies.select(LIMITS), once.select(LIMITS), rel_tol=1e-9)
+    assert copies["positives"][0] == 2 * once["positives"][0]
+    # Rows of both classes in a cluster: what both add is related.
+    of_customers = savings(cluster="customer")
+    assert_frame_equal(of_customers["estimate"].to_frame(), savings()["estimate"].to_frame())
+    assert not np.allclose(of_customers["std_error"], savings()["std_error"])
+    counted = savings(count="times")
+    written = savings(TABLE.select(pl.all().repeat_by("times").explode(empty_as_null=False)))
+    # Rows that are written out share an id, of which a note warns.
+    numbers = [*LIMITS, "estimate", "positives", "negatives"]
+    assert np.allclose(counted.select(numbers), written.select(numbers))
+    even = savings(weight=pl.lit(3.0)).drop("positives", "negatives", "note", *LIMITS[:2])
+    assert_frame_equal(even, savings().drop("positives", "negatives", "note", *LIMITS[:2]))
+
+
+def test_lazy_tables_and_keys():
+    roles = {"score": ["A", "B"], "by": "site", "cluster": "customer"}
+    found, plan = savings(**roles), savings(TABLE.lazy(), **roles)
+    assert plan.collect_schema() == found.schema
+    assert_frame_equal(plan.collect(), found)
+    one = savings(TABLE.filter(site=1), score="B", cluster="customer")
+    own = found.filter(model="B", site=1).drop("model", "site")
+    assert_frame_equal(own, one, rel_tol=1e-9)
+    weighted = savings(TABLE.lazy(), weight="times")
+    assert weighted.collect_schema() == weighted.collect().schema
+
+
+def test_equal_costs_have_the_limits_of_applied_thresholds():
+    found = savings(cost_fn=10, cost_fp=2, level=0.9)
+    applied = pr.apply_thresholds(
+        TABLE, AT, **A, priors=PRIORS, intervals="exact", level=0.9, cost_fn=10, cost_fp=2
+    )
+    limits = applied.select("cost", "cost_lower", "cost_upper").rows()
+    for prior, (cost, low, high) in zip(PRIORS, limits, strict=True):
+        rows = found.filter(prior=prior).select("estimate", "lower", "upper").rows()
+        trivial = 10 * prior, 2 * (1 - prior)
+        saved = [(one - cost, one - high, one - low) for one in trivial]
+        assert np.allclose(rows, [(cost, low, high), *saved])
+
+
+def test_points_of_a_tuning_table():
+    tuning = amounts.cases(4, 600)
+    points = pr.operating_points(tuning, **A, **MONEY, priors=PRIORS)
+    found = pr.savings(TABLE, points, **A, **MONEY)
+    for at, prior in points.select("threshold", "prior").rows():
+        one = savings(points=at, priors=prior)
+        own = found.filter(prior=prior)
+        assert_frame_equal(own.drop("rule", "note"), one.drop("rule", "note"), rel_tol=1e-9)
+    with pytest.raises(InvalidTable, match="just as on the tuning table"):
+        pr.savings(tuning, points, **A, **MONEY)
+    assert pr.savings(tuning, points, **A, **MONEY, same_table=True).height == found.height
+
+
+def test_pairs_of_thresholds_are_refused():
+    ways = pr.three_ways(TABLE, **A, cost_fn=50, cost_fp=20, cost_review=5)
+    with pytest.raises(InvalidTable, match="points are pairs of thresholds"):
+        savings(points=ways, same_table=True)
+
+
+def test_the_least_cost_is_not_above_acting_on_none_or_all():
+    points = pr.operating_points(TABLE, **A, **MONEY, priors=PRIORS)
+    found = pr.savings(TABLE, points, **A, **MONEY, same_table=True)
+    assert (found.filter(pl.col("measure") != "expected_cost")["estimate"] >= -1e-12).all()
+
+
+def test_at_an_estimated_prior_limits_are_the_widest_over_its_interval():
+    told = pl.DataFrame({"prior": [0.1], "lower": [0.05], "upper": [0.2], "method": ["em"]})
+    found = savings(priors=told)
+    ends = [savings(priors=prior) for prior in (0.05, 0.1, 0.2)]
+    low, high = (np.stack([one[name].to_numpy() for one in ends]) for name in ("lower", "upper"))
+    assert np.allclose(found["lower"], low.min(axis=0))
+    assert np.allclose(found["upper"], high.max(axis=0))
+    assert found["estimate"].to_list() == ends[1]["estimate"].to_list()
+    unsure = savings(priors=told.with_columns(upper=pl.lit(None, pl.Float64)))
+    assert unsure["lower"].null_count() == 3
+    assert unsure["note"].str.contains("the estimated prior has no interval").all()
+    with pytest.raises(InvalidArgument, match=r"at 0\.8"):
+        savings(priors=told.with_columns(level=0.8))
+    believed = savings(priors=pr.uniform(0.05, 0.2))
+    assert believed["prior"].unique().item() == pytest.approx(0.125)
+    exact = savings(priors=told, cost_fn=10, cost_fp=2)
+    assert exact["lower"].null_count() == 0
+
+
+def test_few_amounts_that_decide_are_named():
+    loud = pl.when(pl.col("id") % 600 == 0).then(pl.lit(1e5)).otherwise("amount")
+    quiet = TABLE.with_columns(A=pl.when(pl.col("id") % 600 == 0).then(-9.0).otherwise("A"))
+    missed = int((quiet.filter("truth")["A"] < AT).sum())
+    (note,) = savings(quiet, cost_fn=loud, priors=0.1).filter(measure="expected_cost")["note"]
+    assert note.startswith(f"the largest of {missed} amounts is half of what is missed")
+    assert few_amounts(np.array([5.0, 5.0, *[1.0] * 8]), "it") == (
+        "the 2 largest of 10 amounts are half of it"
+    )
+    assert few_amounts(np.ones(50), "it") is few_amounts(np.zeros(50), "it") is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"cost_fn": pl.col("amount") ** 2}, r"logarithms by 2\.\d, above 1\.75\): no interval"),
+        ({"points": 99.0}, "fewer than 5 cases add to what false alarms cost: no interval"),
+        ({"points": -99.0}, "fewer than 5 cases add to what is missed: no interval"),
+        ({"cluster": pl.col("id") % 4}, "a class has fewer than 5 clusters: no interval"),
+        (
+            {"cost_fn": pl.when(pl.col("id") % 600 < 4).then(1.0).otherwise(0.0)},
+            "fewer than 5 cases add",
+        ),
+    ],
+    ids=str,
+)
+def test_without_limits_it_is_said_why(changed, said):
+    found = savings(**{"priors": 0.1} | changed).filter(measure="expected_cost")
+    assert found["estimate"].is_not_null().all()
+    assert found.select(LIMITS).null_count().row(0) == (1, 1, 1)
+    assert found["note"].str.contains(said).all()
+
+
+def test_a_threshold_that_calls_nothing_costs_what_acting_on_none_does():
+    turned = {"truth": "truth", "score": -pl.col("A")}
+    points = pr.operating_points(TABLE, **turned, cost_fn="amount", cost_fp=1e6, priors=0.1)
+    assert points["threshold"].item() is None
+    found = savings(points=points, same_table=True, priors=None, **turned)
+    cost, none, _ = found.rows(named=True)
+    assert cost["estimate"] == pytest.approx(amounts.cost(TABLE, "A", None, 0.1))
+    assert none["estimate"] == 0
+    assert cost["lower"] < cost["estimate"] < cost["upper"]
+
+
+def test_a_class_that_is_absent_has_no_cost():
+    found = savings(TABLE.filter("truth"), priors=0.1)
+    assert found["estimate"].null_count() == 3
+    assert found["note"].str.contains("no negatives").all()
+
+
+@pytest.mark.parametrize("law", [lognormal(1), lognormal(1, in_customers=True)], ids=str)
+def test_limits_hold_in_samples(law):
+    found = held(law, 200, 0.5, 150, seed=3)
+    assert found["given"].min() > 140
+    # Five standard errors below 0.95 are 0.86.
+    assert (found["held"] / found["given"] > 0.86).all()

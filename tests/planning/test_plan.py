@@ -212,12 +212,16 @@ def test_two_models_of_a_pilot_are_as_correlated_as_there():
     assert found["better"].item() > 0.9
 
 
-def test_a_range_of_correlations_gives_a_range_of_chances():
-    sizes = {"positives": 60, "negatives": 240, "auc": 0.85, "difference": 0.05}
-    ends = [chance(correlation=one, **sizes) for one in (0.1, 0.9)]
-    found = pr.plan(correlation=(0.1, 0.9), **sizes).table
-    assert ends[0] < found["chance"].item() < ends[1]
-    assert found["chance_upper"].item() - found["chance_lower"].item() > 0.2
+@pytest.mark.parametrize(("name", "ends"), [("correlation", (0.1, 0.9)), ("auc", (0.75, 0.95))])
+def test_a_range_gives_a_range_of_chances(name, ends):
+    asked = {"positives": 60, "negatives": 240, "auc": 0.85, "difference": 0.04}
+    of_ends = [chance(**asked | {name: one}) for one in ends]
+    found = pr.plan(**asked | {name: ends})
+    assert of_ends[0] < found.table["chance"].item() < of_ends[1]
+    lower, upper = found.table.select("chance_lower", "chance_upper").row(0)
+    assert lower - 0.1 < of_ends[0] < of_ends[1] < upper + 0.1
+    assert f"{ends[0]} to {ends[1]}" in "".join(found.notes)
+    assert "What is not known of the scores makes it" in found.answer
 
 
 def test_a_budget_is_split():
@@ -254,6 +258,8 @@ def test_costs_choose_the_threshold():
         ({"difference": -0.01}, "(?s)no better is not found better.*margin="),
         ({"difference": -0.1, "margin": 0.05}, "(?s)should not pass.*margin=0.12"),
         ({"difference": 0.2}, "allowed is 0 < auc \\+ difference < 1"),
+        ({"width": 0.1, "auc": (0.9, 0.8)}, r"auc is \(0.9, 0.8\)"),
+        ({"auc": (0.8, 0.9), "difference": 0.1}, "allowed is 0 < auc \\+ difference < 1"),
         ({"width": 0.1, "cluster_rows": 3}, "(?s)not how alike.*cluster_correlation="),
         ({"width": 0.1, "positives": [20, 30], "negatives": [9, 8, 7]}, "negatives 3"),
         ({"width": 0.1, "budget": 1}, "fewer than two cases of a class"),
@@ -264,7 +270,7 @@ def test_costs_choose_the_threshold():
 )  # fmt: skip
 def test_what_cannot_be_is_refused_by_name(asked, words):
     with pytest.raises(InvalidArgument, match=words):
-        pr.plan(auc=0.9, **asked)
+        pr.plan(**{"auc": 0.9} | asked)
 
 
 def test_pilots_that_tell_nothing_are_refused():

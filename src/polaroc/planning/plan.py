@@ -38,7 +38,7 @@ from polaroc.priors.beliefs import Belief
 def plan(
     pilot: Cases[Any] | None = None,
     *,
-    auc: float | None = None,
+    auc: float | tuple[float, float] | None = None,
     shape: float = 1.0,
     over: tuple[float, float] | Belief | None = None,
     prior: float | None = None,
@@ -79,8 +79,8 @@ def plan(
         pilot does not know of it. Or None, with `auc`.
     **columns
     auc
-        The AUC to expect, in (0, 1), instead of a pilot: scores are then taken as normal in both
-        classes. Of two models that of the champion.
+        The AUC to expect, in (0, 1), or a range of it, instead of a pilot: scores are then taken as
+        normal in both classes. Of two models that of the champion. A range gives the chance one.
     shape
         Of normal scores the standard deviation of negatives over that of positives, > 0.
     over

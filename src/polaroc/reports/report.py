@@ -10,6 +10,7 @@ import polars as pl
 from polaroc.base.checks import (
     MAX_NUMBER,
     check_path,
+    check_text,
     check_whole,
     listed_values,
     pair_of,
@@ -168,6 +169,7 @@ def report(
     'report.html'
     """
     file = _checked_path(path)
+    check_text("title", title, TITLE)
     check_choice("incomplete", incomplete, get_args(Incomplete))
     if tell is not None and not callable(tell):
         raise InvalidArgument(

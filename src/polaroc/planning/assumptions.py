@@ -18,7 +18,7 @@ from polaroc.planning.scores import Assumed, of_auc
 
 # Correlation of two models' scores within a class where nothing is said of it, and how many values
 # of a range, of it or of the AUC, are tried.
-USUAL, BETWEEN = 0.5, 5
+USUAL, BETWEEN = 0.5, 3
 
 
 def of_one(auc: object, shape: float) -> Assumed:
@@ -34,7 +34,8 @@ def of_one(auc: object, shape: float) -> Assumed:
         spread = f"negatives {shape:g} times as spread as positives"
     values = _values("auc", auc, least=LEAST_SHARE, example=(0.75, 0.85))
     about = f"Scores are taken as normal, with an AUC of {_ends(values)} and {spread}."
-    return Assumed([[of_auc(one, shape)] for one in values], [0.0] * len(values), (about,))
+    curves = [[of_auc(one, shape)] for one in values]
+    return Assumed(curves, [0.0] * len(values), (about,), are_ends=True)
 
 
 def of_two(
@@ -72,7 +73,7 @@ def of_two(
         f"The challenger's AUC is {_ends([one + ahead for one in aucs])}; both models' scores "
         f"correlate with {_ends(alike)}."
     )
-    return Assumed(curves, alike * len(aucs), (*champion.about, both))
+    return Assumed(curves, alike * len(aucs), (*champion.about, both), are_ends=True)
 
 
 def _values(

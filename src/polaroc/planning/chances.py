@@ -18,7 +18,8 @@ class Outcome(NamedTuple):
     chance
         The chance, over studies and over what may be true.
     lower, upper
-        The range of the chance over what may be true; None where one thing is assumed.
+        The range of the chance over what may be true: of a range that was given at its ends, else
+        of the middle 9 of 10; None where one thing is assumed.
     expected
         What is expected, by its name; None where it is not known.
     """
@@ -50,9 +51,12 @@ def with_more_cases(
 
 
 def of_shares(
-    shares: Sequence[float], studies: int, expected: Mapping[str, float | None]
-) -> Outcome:
+    shares: Sequence[float], studies: int, expected: Mapping[str, float | None],
+    are_ends: bool = False,
+) -> Outcome:  # fmt: skip
     """The outcome from the share of studies by what may be true, of so many studies in all.
+
+    With `are_ends` what may be true goes from the least to the greatest of these.
 
     Examples
     --------
@@ -63,6 +67,8 @@ def of_shares(
     chance = round(float(of_each.mean()), 9)
     if len(shares) == 1:
         return Outcome(chance, None, None, expected)
+    if are_ends:
+        return Outcome(chance, float(of_each.min()), float(of_each.max()), expected)
     # Shares of few studies are further apart than the chances are.
     by_luck = float((of_each * (1 - of_each)).mean()) * len(shares) / studies
     total = float(of_each.var())
@@ -72,7 +78,9 @@ def of_shares(
     return Outcome(chance, lower, upper, expected)
 
 
-def of_distances(distances: Sequence[Array], expected: Mapping[str, float | None]) -> Outcome:
+def of_distances(
+    distances: Sequence[Array], expected: Mapping[str, float | None], are_ends: bool = False
+) -> Outcome:
     """The outcome from how far each study is from failing, by what may be true.
 
     Above 0 a study succeeds; −∞ is one that fails whatever it finds. The chance is the share that
@@ -85,9 +93,13 @@ def of_distances(distances: Sequence[Array], expected: Mapping[str, float | None
     within = [own.std(ddof=1) for own in distances] if np.isfinite(every).all() else [0.0]
     spread = float(np.sqrt(np.mean(np.square(within))))
     if len(shares) == 1 or spread == 0:
-        return of_shares(shares, every.size, expected)
+        return of_shares(shares, every.size, expected, are_ends)
     chance = float((every > 0).mean())
     means = np.array([own.mean() for own in distances])
+    if are_ends:
+        # Fewer studies tell a mean than a share.
+        of_each = np.append(ndtr(means / np.maximum(within, 1e-12)), chance)
+        return Outcome(chance, float(of_each.min()), float(of_each.max()), expected)
     between = max(float(means.var(ddof=1)) - spread**2 * len(means) / every.size, 0.0) ** 0.5
     reach = float(ndtri((1 + RANGE) / 2)) * between / spread
     # Of all studies, and so of those of the middle curve.

@@ -45,7 +45,8 @@ class WidthWish:
             distances = [np.log(self.width) - np.log(own) for own in halves]
         known = np.concatenate(halves)
         known = known[np.isfinite(known)]
-        return of_distances(distances, {"width": float(known.mean()) if known.size else None})
+        expected = {"width": float(known.mean()) if known.size else None}
+        return of_distances(distances, expected, assumed.are_ends)
 
     def _halves(
         self, assumed: Assumed, which: int, size: Size, studies: int, generator: Any
@@ -107,7 +108,7 @@ class DifferenceWish:
             "difference": float(np.mean(means)),
             "better": None if are_equal else of_distances(better, {}).chance,
         }
-        return of_distances([own[:, 0] for own in found], expected)
+        return of_distances([own[:, 0] for own in found], expected, assumed.are_ends)
 
     def _normal(self, found: Array, ideal: list[Array]) -> Array:
         """Studies as they would be found, from how far limits reach in a few large ones.

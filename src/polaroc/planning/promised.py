@@ -64,7 +64,7 @@ class PromiseWish:
         recalls, costs = zip(*(self._chosen(*one, size, columns) for one in found), strict=True)
         expected = {"recall": _mean(recalls)} | ({"cost": _mean(costs)} if self.by_cost else {})
         studies = sum(len(kept) for kept, *_ in found)
-        return of_shares(shares, studies, expected)
+        return of_shares(shares, studies, expected, assumed.are_ends)
 
     def _of_cases(
         self, assumed: Assumed, which: int, size: Size, columns: Array, generator: Any

@@ -93,6 +93,7 @@ class Assumed:
     rows: int = 1  # of a cluster of the pilot
     alike: float = 0.0
     skew: float = 1.0  # negatives per positive of the pilot
+    are_ends: bool = False  # whether the curves are the ends and the middle of what was given
 
     def draw(self, which: int, size: Size, generator: Any) -> list[Array]:
         """The scores of one study by each model, positives first, if `which` is true."""

@@ -191,6 +191,43 @@ def test_a_small_pilot_gives_a_wider_range_than_a_large_one():
     assert ranges[20] > 1.5 * ranges[400]
 
 
+def rated(table, most=4):
+    """Scores of a few levels, as of a reader who rates cases."""
+    return table.with_columns(score=(pl.col("score") + 1).round().clip(0, most))
+
+
+def test_levels_of_a_pilot_are_those_of_the_study():
+    pilot, studies = rated(rows(1, 10_000, 90_000)), rated(rows(150, 60, 540, seed=4))
+    roles = {"truth": "truth", "score": "score"}
+    sizes = {"positives": 60, "negatives": 540}
+    cases = pr.cases(studies, **roles, by="study")
+    wished = {"constraints": {"precision": 0.35}, "over": RANGE}
+    points = pr.operating_points(cases, confidence=0.95, rule="max_recall", **wished)
+    done = points["promise"].is_not_null().mean()
+    found = pr.plan(pilot, **roles, **sizes, **wished)
+    assert 0.2 < done < 0.8
+    assert_close(found.table["chance"].item(), done, 150)
+    assert "Of 5 different scores there, a study has no others." in found.notes
+    limits = pr.evaluate(cases, measures="auc", intervals="logit")
+    width = ((limits["upper"] - limits["lower"]) / 2).mean()
+    planned = pr.plan(pilot, **roles, **sizes, width=0.05).table
+    assert planned["width"].item() == pytest.approx(width, rel=0.06)
+
+
+@pytest.mark.slow
+def test_levels_in_clusters_are_promised_as_often_as_said(monkeypatch):
+    monkeypatch.setattr("polaroc.thresholds.promises.cases_needed", lambda *_: "not asked")
+    alike = {"cluster": 5, "alike": 0.3}
+    pilot, studies = rated(rows(1, 10_000, 90_000, **alike)), rated(rows(60, 150, 850, **alike))
+    roles = {"truth": "truth", "score": "score", "cluster": "cluster"}
+    wished = {"constraints": {"precision": 0.3}, "over": RANGE}
+    points = pr.operating_points(
+        pr.cases(studies, **roles, by="study"), confidence=0.95, rule="max_recall", **wished
+    )
+    said = pr.plan(pilot, **roles, **wished, positives=150, negatives=850).table["chance"].item()
+    assert_close(said, points["promise"].is_not_null().mean(), 60)
+
+
 def test_a_pilot_tells_how_alike_rows_of_a_cluster_are():
     pilot = rows(1, 1_000, 4_000, cluster=5, alike=0.4)
     roles = {"truth": "truth", "score": "score", "positives": 100, "negatives": 400}

@@ -1,6 +1,7 @@
 """What a pilot says of scores: smooth curves, and others that it may as well come from."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from polaroc.base.lazy import np
@@ -19,6 +20,8 @@ CURVES, POINTS, KEPT = 24, 301, 1_000
 FEWEST = 5
 # Of normal scores, the width of a kernel that is best for their distribution (Silverman 1986).
 KERNEL = 0.9
+# Up to so many different scores, each of so many cases or more, are levels that a study has too.
+LEVELS, ALIKE = 20, 3
 # Scores that are the same but for rounding would have a correlation of 1, which has no draws.
 MOST_ALIKE = 0.999
 
@@ -54,7 +57,11 @@ def of_pilot(cases: Cases[Any], pair: tuple[object, object] | None, generator: A
     about = (
         f"Scores are as in a pilot of {of_class[0]:,} positives and {of_class[1]:,} negatives; "
         f"ranges hold for 9 of 10 curves that it may come from.",
-    )
+        *(
+            f"Of {len(one[0].fpr)} different scores there, a study has no others."
+            for one in curves if one[0].levels
+        ),
+    )  # fmt: skip
     return Assumed(
         [*zip(*curves, strict=True)], between, about, rows, alike, of_class[1] / of_class[0]
     )
@@ -116,17 +123,32 @@ def _weights(own: Array, clusters: "Array | None", generator: Any) -> Array:
 
 
 def _curves(normal: Array, truth: Array, weights: Sequence[Array]) -> list[ScoreCurve]:
-    """Curves of a model: weighted kernel estimates of the distribution of each class."""
+    """Curves of a model: weighted kernel estimates of the distribution of each class, or levels."""
     from scipy.special import ndtri
 
-    at = np.linspace(normal.max() + 3, normal.min() - 3, POINTS)
+    at = np.unique(normal)[::-1]
+    levels = at.size <= min(LEVELS, normal.size / ALIKE)
+    if levels:
+        of_all = (normal[:, None] >= at).mean(axis=0)
+        above = partial(_above_levels, of_all=of_all)
+    else:
+        at, above = np.linspace(normal.max() + 3, normal.min() - 3, POINTS), _above
     of_pos, of_neg = (
-        ndtri(_above(at, normal[own], of_class).clip(1e-16, 1 - 1e-16)).clip(-FURTHEST, FURTHEST)
+        ndtri(above(at, normal[own], of_class).clip(1e-16, 1 - 1e-16)).clip(-FURTHEST, FURTHEST)
         for own, of_class in zip((truth, ~truth), weights, strict=True)
     )
     # Rates that differ by less than floats tell still rise.
-    rising = 1e-9 * np.arange(POINTS)
-    return [ScoreCurve(f + rising, t + rising) for t, f in zip(of_pos, of_neg, strict=True)]
+    rising = 1e-9 * np.arange(at.size)
+    return [ScoreCurve(f + rising, t + rising, levels) for t, f in zip(of_pos, of_neg, strict=True)]
+
+
+def _above_levels(at: Array, values: Array, weights: Array, of_all: Array) -> Array:
+    """The share of values of a class in each level or a better one, by sample.
+
+    One more case, of any level as often as cases of both classes are, leaves none without any.
+    """
+    found: Array = (values.size * (weights @ (values[:, None] >= at)) + of_all) / (values.size + 1)
+    return found
 
 
 def _above(at: Array, values: Array, weights: Array) -> Array:

@@ -20,11 +20,13 @@ class ScoreCurve:
     """The ROC curve of a model whose negatives have standard normal scores, in probits.
 
     Any monotone function of the scores has the same curve, so that nothing is lost. Of normal
-    scores in both classes the curve is a line.
+    scores in both classes the curve is a line. Scores with few values have only the `levels` that
+    end at the points, and are their numbers, less for the worse ones.
     """
 
     fpr: Array  # rising
     tpr: Array  # not falling
+    levels: bool = False
 
     def recall(self, fpr: Array) -> Array:
         """The recall at false positive rates."""
@@ -33,9 +35,23 @@ class ScoreCurve:
         recalls: Array = ndtr(np.interp(ndtri(fpr), self.fpr, self.tpr))
         return recalls
 
-    def of_positives(self, normal: Array) -> Array:
-        """Scores of positives, from standard normal variables."""
-        return -np.interp(-normal, self.tpr, self.fpr)
+    def scores(self, positives: Array, negatives: Array) -> Array:
+        """The scores of both classes, from standard normal variables."""
+        if self.levels:
+            places = np.searchsorted(self.tpr, -positives), np.searchsorted(self.fpr, -negatives)
+            return -np.concatenate(places).astype(float)
+        return np.append(-np.interp(-positives, self.tpr, self.fpr), negatives)
+
+    def rate_above(self, score: Array) -> Array:
+        """The false positive rate of a threshold just above each score."""
+        from scipy.special import ndtr
+
+        if self.levels:
+            known = np.isfinite(score)
+            ends = np.append(0.0, ndtr(self.fpr))
+            return np.where(known, ends[np.where(known, -score, 0).astype(int)], 1.0)
+        rates: Array = ndtr(-score)
+        return rates
 
 
 def of_auc(auc: float, shape: float = 1.0) -> ScoreCurve:
@@ -102,10 +118,8 @@ class Assumed:
             _normals(len(curves), cases, size, between, generator)
             for cases in (size.positives, size.negatives)
         )
-        return [
-            np.append(curve.of_positives(own), other)
-            for curve, own, other in zip(curves, of_pos, of_neg, strict=True)
-        ]
+        parts = zip(curves, of_pos, of_neg, strict=True)
+        return [curve.scores(own, other) for curve, own, other in parts]
 
     def ideal(self, which: int, size: Size) -> list[Array]:
         """The scores of a study whose cases lie at equal steps of the distributions."""
@@ -113,7 +127,7 @@ class Assumed:
 
         steps = (np.arange(cases) for cases in (size.positives, size.negatives))
         of_pos, of_neg = (ndtri((own + 0.5) / own.size) for own in steps)
-        return [np.append(one.of_positives(of_pos), of_neg) for one in self.curves[which]]
+        return [one.scores(of_pos, of_neg) for one in self.curves[which]]
 
     def tables(self, which: int, size: Size, studies: int, generator: Any) -> pl.DataFrame:
         """The rows of several studies of the first model."""

@@ -274,6 +274,24 @@ def test_a_budget_is_split():
     assert cheap.positives / cheap.negatives > found.positives / found.negatives
 
 
+def test_a_budget_is_split_between_tuning_and_test():
+    asked = {"auc": 0.9, "over": RANGE, "constraints": {"precision": 0.4}}
+    found = pr.plan(**asked, width=0.1, budget=4_000, cost_positive=5)
+    parts = found.table.filter(pl.col("tuning").is_between(0.2, 0.8))
+    assert (5 * parts["positives"] + parts["negatives"]).is_between(3_980, 4_000).all()
+    for share, both in parts.select("tuning", "chance").rows():
+        tuned, tested = (
+            {name: round(part * found.table[name][0]) for name in ("positives", "negatives")}
+            for part in (share, 1 - share)
+        )
+        alone = chance(**asked, **tuned) * chance(auc=0.9, over=RANGE, width=0.1, **tested)
+        assert both == pytest.approx(alone, abs=0.06)
+    best = parts.row(parts["chance"].arg_max(), named=True)
+    assert f"{best['tuning']:.0%} of both for the threshold" in found.answer
+    assert "can be promised" in found.answer
+    assert "are within ± 0.1" in found.answer
+
+
 def test_costs_choose_the_threshold():
     sizes = {"auc": 0.9, "prior": 0.1, "constraints": {"recall": 0.5}, "positives": 100}
     dear, cheap = (pr.plan(cost_fn=one, **sizes).table for one in (20, 2))
@@ -300,6 +318,8 @@ def test_costs_choose_the_threshold():
         ({"width": 0.1, "cluster_rows": 3}, "(?s)not how alike.*cluster_correlation="),
         ({"width": 0.1, "positives": [20, 30], "negatives": [9, 8, 7]}, "negatives 3"),
         ({"width": 0.1, "budget": 1}, "fewer than two cases of a class"),
+        ({**PRECISE, "width": 0.1, "budget": 9}, "fewer than two cases of a class"),
+        ({**PRECISE, "margin": 0.1, "budget": 99}, "'constraints', 'margin'.*different wishes"),
         ({"width": 0.1, "confidence": 0.9}, "confidence is for constraints"),
         ({"width": 0.1, "truth": "y"}, "(?s)'truth' say what columns mean.*give pilot first"),
         ({"width": 0.1, "champion": "A"}, "champion and challenger go together"),

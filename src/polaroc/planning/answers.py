@@ -58,9 +58,10 @@ def _plan(
 
 
 def in_words(size: Size) -> str:
-    """Both classes, and how many rows a cluster has."""
+    """Both classes, how many rows a cluster has, and how many cases are for tuning."""
     of_clusters = f", {size.rows} rows to a cluster" if size.rows > 1 else ""
-    return f"{size.positives:,} positives and {size.negatives:,} negatives{of_clusters}"
+    tuned = f" with {size.tuning:.0%} of both for the threshold" if size.tuning else ""
+    return f"{size.positives:,} positives and {size.negatives:,} negatives{of_clusters}{tuned}"
 
 
 def _worth(outcome: Outcome) -> tuple[float, float]:

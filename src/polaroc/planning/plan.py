@@ -11,7 +11,9 @@ from polaroc.files.progress import Progress, progress_callback
 from polaroc.planning.answers import in_words, planned, split
 from polaroc.planning.assumptions import of_one, of_two, rows_of_clusters
 from polaroc.planning.chances import Outcome
+from polaroc.planning.divided import DividedWish
 from polaroc.planning.pilot import of_pilot
+from polaroc.planning.promised import PromiseWish
 from polaroc.planning.scores import Size
 from polaroc.planning.sizes import DRAWN, MAX_ROWS, Sizes, given_sizes, sought, splits, tried_at
 from polaroc.planning.study_plan import StudyPlan
@@ -19,6 +21,7 @@ from polaroc.planning.wishes import (
     Place,
     Wish,
     nearest,
+    of_both,
     of_difference,
     of_promise,
     of_width,
@@ -70,7 +73,7 @@ def plan(
 
     One thing is wished for: a threshold that can be promised (`constraints`), limits of a width
     (`width`), or two models told apart (`margin`, `difference`, or a pilot's `champion` and
-    `challenger`).
+    `challenger`); with a `budget` also the first two at once.
 
     Parameters
     ----------
@@ -120,7 +123,9 @@ def plan(
     cluster_correlation
         Of the scores of two rows of a cluster, in [0, 1). By default as in the pilot.
     budget
-        What labels may cost in all, > 0: answers how to split it between positives and negatives.
+        What labels may cost in all, > 0: answers how to split it between positives and negatives;
+        or, with both `constraints` and `width`, between tuning, by which the threshold is promised,
+        and a test that gives the limits.
     cost_positive, cost_negative
         What the label of a positive and of a negative costs, > 0.
     chance
@@ -160,27 +165,28 @@ def plan(
     True
     """
     pair = pair_named(champion, challenger)
-    name = which_wish(constraints, width, margin, difference, pair is not None)
+    name = which_wish(constraints, width, margin, difference, pair is not None, budget)
     check_share("chance", chance)
     check_share("level", level)
     check_whole("seed", seed, 0)
     place = Place.of(over, prior)
-    if constraints is not None:
-        refuse_unused("for limits and two models", "constraints are given",
-                      level=unless(0.95, level), measure=measure)  # fmt: skip
-        wanted = of_promise(constraints, confidence, place, (cost_fn, cost_fp))
-    else:
+    if name != "margin":
+        refuse_unused("of two models", f"the wish is {name}", correlation=correlation)
+    if constraints is None:
         refuse_unused(
             "for constraints", f"the wish is {name}", confidence=unless(0.95, confidence),
             cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
         )  # fmt: skip
-        wanted = (
-            of_difference(margin, measure, place, level, pair)
-            if width is None
-            else of_width(width, measure, place, level)
-        )
-    if name != "margin":
-        refuse_unused("of two models", f"the wish is {name}", correlation=correlation)
+    else:
+        promise = wanted = of_promise(constraints, confidence, place, (cost_fn, cost_fp))
+    if width is not None:
+        wanted = of_width(width, measure, place, level)
+        wanted = wanted if constraints is None else of_both(promise, wanted)
+    elif constraints is None:
+        wanted = of_difference(margin, measure, place, level, pair)
+    else:
+        refuse_unused("for limits and two models", "constraints are given",
+                      level=unless(0.95, level), measure=measure)  # fmt: skip
     if pilot is not None:
         refuse_unused(
             "instead of a pilot", "there is one", auc=auc, shape=unless(1, shape),
@@ -200,7 +206,7 @@ def plan(
             else of_one(auc, shape)
         )
     rows, alike = rows_of_clusters(cluster_rows, cluster_correlation, assumed)
-    by_rank = name == "constraints" and (rows == 1 or not alike)
+    by_rank = isinstance(wanted.wish, PromiseWish) and (rows == 1 or not alike)
     skew = assumed.skew if place.middle is None else (1 - place.middle) / place.middle
     fixed = negatives if isinstance(negatives, int) else None
     sizes = Sizes(skew, fixed, rows, alike, MAX_ROWS if by_rank else DRAWN)
@@ -213,7 +219,9 @@ def plan(
     if budget is not None:
         refuse_unused("not for a budget", "budget is given", positives=positives,
                       negatives=negatives)  # fmt: skip
-        sizes_paid = splits(budget, (cost_positive, cost_negative), sizes)
+        sizes_paid = splits(
+            budget, (cost_positive, cost_negative), sizes, isinstance(wanted.wish, DividedWish)
+        )
         return split(wanted, tried_at(sizes_paid, at, say), budget, chance, assumed)
     refuse_unused("of a budget", "there is none", cost_positive=unless(1, cost_positive),
                   cost_negative=unless(1, cost_negative))  # fmt: skip

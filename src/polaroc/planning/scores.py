@@ -1,7 +1,7 @@
 """Scores that a study may draw: of one or two models, by class, along assumed ROC curves."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -80,11 +80,28 @@ class Size:
     negatives: int
     rows: int = 1  # of a cluster
     alike: float = 0.0  # the correlation of the scores of two rows of a cluster
+    tuning: float = 0.0  # the share of both classes that the threshold is set on
 
     @property
     def cases(self) -> int:
         """Of both classes."""
         return self.positives + self.negatives
+
+    @property
+    def parts(self) -> tuple["Size", "Size"]:
+        """The cases that the threshold is set on, and those of the test."""
+        tuned, tested = (
+            replace(self, positives=round(share * self.positives), tuning=0.0,
+                    negatives=round(share * self.negatives))
+            for share in (self.tuning, 1 - self.tuning)
+        )  # fmt: skip
+        return tuned, tested
+
+    @property
+    def fewest(self) -> int:
+        """Cases of the class, in the part, that has least."""
+        parts = self.parts if self.tuning else [self]
+        return min(min(one.positives, one.negatives) for one in parts)
 
     @property
     def truth(self) -> Array:

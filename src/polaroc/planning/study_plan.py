@@ -31,7 +31,7 @@ class StudyPlan:
         a promise, where there is one, the `recall` and the `cost` per case in use; of limits half
         their `width`; of two models the `difference` that is measured, challenger minus champion,
         turned so that more is better, and the chance that the `better` one has the better measure;
-        Float64.
+        of a budget that is divided the share for `tuning`; Float64.
     positives, negatives
         The fewest cases with the chance that is wanted, or the best split of a budget; None where
         no number that was tried has it.
@@ -92,5 +92,5 @@ class StudyPlan:
 
 
 def _in_words(name: str, value: float | None) -> str | None:
-    is_chance = name.startswith("chance") or name == "better"
+    is_chance = name.startswith("chance") or name in ("better", "tuning")
     return probability(value) if is_chance else number(value)

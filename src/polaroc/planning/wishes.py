@@ -16,6 +16,7 @@ from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.spec import Measure
 from polaroc.planning.chances import Outcome
+from polaroc.planning.divided import DividedWish
 from polaroc.planning.measured import DifferenceWish, WidthWish
 from polaroc.planning.promised import PromiseWish
 from polaroc.planning.scores import Size
@@ -36,7 +37,7 @@ EXAMPLE = Hint(
 )  # fmt: skip
 # Halvings of the part by which a wish is relaxed to find the nearest that can be had.
 HALVINGS = 6
-Wish = PromiseWish | WidthWish | DifferenceWish
+Wish = PromiseWish | WidthWish | DifferenceWish | DividedWish
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,10 @@ def pair_named(champion: object, challenger: object) -> tuple[object, object] | 
 
 
 def which_wish(
-    constraints: object, width: object, margin: object, difference: object, models: bool
-) -> str:
-    """The one wish among the arguments."""
+    constraints: object, width: object, margin: object, difference: object, models: bool,
+    budget: object,
+) -> str:  # fmt: skip
+    """The one wish among the arguments; with a budget limits may come with a promise."""
     given = [
         name
         for name, is_given in (
@@ -124,10 +126,11 @@ def which_wish(
     ]  # fmt: skip
     if not given:
         raise InvalidArgument("nothing is wished for.", hint=EXAMPLE)
-    if len(given) > 1:
+    if len(given) > 1 and (budget is None or "margin" in given):
         raise InvalidArgument(
             f"{quoted(given)} are different wishes, allowed is one.",
-            hint=f"plan each by itself, and take the larger number of cases; {EXAMPLE}",
+            hint=f"plan each by itself, and take the larger number of cases; {EXAMPLE} A budget "
+            "may be divided between constraints (tuning) and width (test).",
         )
     return given[0]
 
@@ -162,6 +165,15 @@ def of_width(width: float, measure: str | None, place: Place, level: float) -> W
         f"the {100 * level:g} % limits of the {label(one.name)}{place.words} are within ± {width:g}"
     )
     return Wanted(wish, "width", words, {"width": width} | _facts(one, place, level))
+
+
+def of_both(promise: Wanted, width: Wanted) -> Wanted:
+    """That a threshold can be promised, and that the rest of the cases give narrow limits."""
+    assert isinstance(promise.wish, PromiseWish)
+    assert isinstance(width.wish, WidthWish)
+    words = f"{promise.words}, and that {width.words}"
+    both = DividedWish(promise.wish, width.wish)
+    return Wanted(both, promise.name, words, {**promise.facts, **width.facts})
 
 
 def of_difference(
@@ -240,7 +252,7 @@ def _relaxed(wanted: Wanted, part: float) -> tuple[Wish | None, Mapping[str, Any
     if isinstance(wish, WidthWish):
         width = _digits(wish.width + part * (0.5 - wish.width))
         return replace(wish, width=width), {"width": width}
-    if wish.margin is None:
+    if isinstance(wish, DividedWish) or wish.margin is None:
         return None, {}
     margin = _digits(wish.margin + part * (0.5 - wish.margin))
     return replace(wish, margin=margin), {"margin": margin}

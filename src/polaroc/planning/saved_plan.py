@@ -15,7 +15,7 @@ from polaroc.priors.beliefs import Belief
 
 KIND = "polaroc plan 1"
 AS_WRITTEN = "give the file that `StudyPlan.save` or `polaroc plan --out` wrote, as it was."
-COUNTS = ("positives", "negatives")
+COUNTS = {"positives": "positives", "negatives": "negatives", "fold_count": "folds"}
 # What a result may say of what was planned, in the words of a sentence.
 SAID = {
     "measure": "the measure", "over": "the range of priors", "prior": "the prior",
@@ -60,10 +60,10 @@ def departures(facts: Mapping[str, Any], result: Any) -> list[str]:
 
 
 def _departures(facts: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[str]:
-    for name in COUNTS:
+    for name, words in COUNTS.items():
         planned, found = facts.get(name), said.get(name)
         if planned is not None and found is not None and found < planned:
-            yield f"There are {found:,.0f} {name}, and {planned:,} were planned."
+            yield f"There are {found:,.0f} {words}, and {planned:,} were planned."
     for name, words in SAID.items():
         planned, found = facts.get(name), said.get(name)
         names = planned if isinstance(planned, list | tuple) else [planned]

@@ -81,11 +81,21 @@ class Size:
     rows: int = 1  # of a cluster
     alike: float = 0.0  # the correlation of the scores of two rows of a cluster
     tuning: float = 0.0  # the share of both classes that the threshold is set on
+    folds: int = 0  # each with so many cases, where models are trained anew
 
     @property
     def cases(self) -> int:
         """Of both classes."""
         return self.positives + self.negatives
+
+    @property
+    def words(self) -> str:
+        """Both classes, how many rows a cluster has, how many folds, and what part is tuning."""
+        of_clusters = f", {self.rows} rows to a cluster" if self.rows > 1 else ""
+        tuned = f" with {self.tuning:.0%} of both for the threshold" if self.tuning else ""
+        folds = f"{self.folds} folds of " if self.folds else ""
+        classes = f"{self.positives:,} positives and {self.negatives:,} negatives"
+        return f"{folds}{classes}{of_clusters}{tuned}"
 
     @property
     def parts(self) -> tuple["Size", "Size"]:

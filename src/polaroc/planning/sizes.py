@@ -112,10 +112,15 @@ def tried_at(
     return tried
 
 
+def enough(tried: Sequence[Tried], chance: float) -> Size | None:
+    """The first size that has the chance, None where none has."""
+    return next((size for size, own in tried if own.chance >= chance), None)
+
+
 def given_sizes(positives: object, negatives: object, sizes: Sizes) -> list[Size]:
     """The sizes to look at; none where they are sought."""
     of_pos, of_neg = (
-        _counts(name, given, sizes.max_rows)
+        counts(name, given, sizes.max_rows)
         for name, given in (("positives", positives), ("negatives", negatives))
     )
     if not of_pos:
@@ -142,8 +147,8 @@ def given_sizes(positives: object, negatives: object, sizes: Sizes) -> list[Size
     return found
 
 
-def _counts(name: str, given: Any, most: int) -> list[Any]:
-    """Numbers of cases of a class, one or several."""
+def counts(name: str, given: Any, most: int) -> list[Any]:
+    """Whole numbers from 2, one or several; none where none is given."""
     values = [] if given is None else listed_values(given)
     for one in [given] if values is None else values:
         check_whole(name, one, 2, most)

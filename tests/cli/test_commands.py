@@ -3,6 +3,7 @@
 import json
 from inspect import signature
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -252,6 +253,16 @@ def test_plan(tmp_path, name):
     names = ["answer", "table", "positives", "negatives", "hash"]
     asked = {"margin": 0.05, "positives": 40}
     assert_as_in_python(result, lambda: pr.plan(table, **roles, **named, **asked), names)
+
+
+@pytest.mark.parametrize("auc", [0.8, (0.75, 0.85)])
+def test_plan_without_a_pilot(auc):
+    asked = {"width": 0.1, "positives": [40, 80], "negatives": [60]}
+    told = [word for one in np.ravel(auc) for word in ("--auc", one)]
+    options = ["plan", *told, "--width", 0.1, "--positives", 40, "--positives", 80,
+               "--negatives", 60, "--json"]  # fmt: skip
+    result = CliRunner().invoke(app, [*map(str, options)])
+    assert_as_in_python(result, lambda: pr.plan(auc=auc, **asked), ["answer", "table", "hash"])
 
 
 def test_a_result_is_held_to_a_plan(tmp_path):

@@ -68,7 +68,8 @@ def _departures(facts: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[s
         planned, found = facts.get(name), said.get(name)
         names = planned if isinstance(planned, list | tuple) else [planned]
         if planned is not None and found is not None and found not in names:
-            yield f"{words.capitalize()} is {found}, and {names[0]} was planned."
+            wanted = f"“{names[0]}”" if name == "promise" else names[0]
+            yield f"{words.capitalize()} is {found}, and {wanted} was planned."
 
 
 def _said_by(result: Any) -> Mapping[str, Any]:

@@ -21,6 +21,7 @@ from polaroc.reports.decision import counts, decide, need_in_words
 from polaroc.reports.figures import MAX_DRAWN, figures
 from polaroc.reports.findings import Findings
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
+from polaroc.reports.plan_section import PlanSection
 from polaroc.reports.probabilities import calibration
 from polaroc.reports.subgroups import SubgroupSection
 
@@ -33,9 +34,12 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def page(findings: Findings, title: str, subgroups: SubgroupSection | None = None) -> str:
+def page(
+    findings: Findings, title: str, subgroups: SubgroupSection | None = None,
+    plan: PlanSection | None = None,
+) -> str:  # fmt: skip
     """The whole page as HTML."""
-    return rendered(TEMPLATE, title, **_contents(findings), subgroups=subgroups)
+    return rendered(TEMPLATE, title, **_contents(findings), subgroups=subgroups, plan=plan)
 
 
 def rendered(template: str, title: str, **contents: Any) -> str:

@@ -399,11 +399,22 @@ def test_report(tmp_path, name):
     table, roles = TABLES[name]
     table.write_parquet(tmp_path / "table.parquet")
     pages, told = [tmp_path / "command.html", tmp_path / "function.html"], []
-    options = [*words(roles), *RANGE, "--grid", 5, "--out", pages[0]]
+    plan = pr.plan(auc=0.9, width=0.1, positives=1_000, **OVER)
+    plan.save(tmp_path / "plan.json")
+    options = [
+        *words(roles),
+        *RANGE,
+        "--grid",
+        5,
+        "--plan",
+        tmp_path / "plan.json",
+        "--out",
+        pages[0],
+    ]
     arguments = map(str, ["report", tmp_path / "table.parquet", *options])
     result = CliRunner().invoke(app, [*arguments])
     assert result.exit_code == 0, result.output
-    pr.report(table, path=pages[1], **roles, **OVER, grid=5, tell=told.append)
+    pr.report(table, path=pages[1], **roles, **OVER, grid=5, plan=plan, tell=told.append)
     assert pages[0].read_text() == pages[1].read_text()
     assert all(with_options(line) in result.output for line in told[0].splitlines())
 

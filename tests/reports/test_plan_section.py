@@ -83,4 +83,6 @@ def test_what_is_no_plan_is_refused(tmp_path):
     file.write_text("{}")
     with pytest.raises(InvalidTable, match="no digest"):
         shown(tmp_path, file)
+    with pytest.raises(InvalidTable, match="cannot be read"):
+        shown(tmp_path, tmp_path / "no.json")
     assert not (tmp_path / "page.html").exists()

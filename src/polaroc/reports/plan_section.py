@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
-from polaroc.base.checks import check_path
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.planning.saved_plan import departures, hash_of, read_plan
 from polaroc.planning.study_plan import StudyPlan
@@ -33,10 +31,9 @@ class PlanSection:
 
 def facts_of(plan: "StudyPlan | str | PathLike[str] | None") -> Mapping[str, Any] | None:
     """The facts of a plan, or of the file where it was saved."""
-    if plan is None or isinstance(plan, StudyPlan):
-        return plan and plan.facts
-    check_path("plan", plan)
-    return read_plan(Path(plan))
+    if plan is None:
+        return None
+    return plan.facts if isinstance(plan, StudyPlan) else read_plan(plan)
 
 
 def of_plan(facts: Mapping[str, Any] | None, findings: Findings) -> PlanSection | None:

@@ -287,7 +287,7 @@ def test_a_budget_is_split_between_tuning_and_test():
         alone = chance(**asked, **tuned) * chance(auc=0.9, over=RANGE, width=0.1, **tested)
         assert both == pytest.approx(alone, abs=0.06)
     best = parts.row(parts["chance"].arg_max(), named=True)
-    assert f"{best['tuning']:.0%} of both for the threshold" in found.answer
+    assert f"{100 * best['tuning']:g} % of both for tuning" in found.answer
     assert "can be promised" in found.answer
     assert "are within ± 0.1" in found.answer
 

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.lazy import np
+from polaroc.base.rounding import percent
 from polaroc.typing import Array
 
 # Beyond, a rate is 0 or 1 in floats.
@@ -92,7 +93,7 @@ class Size:
     def words(self) -> str:
         """Both classes, how many rows a cluster has, how many folds, and what part is tuning."""
         of_clusters = f", {self.rows} rows to a cluster" if self.rows > 1 else ""
-        tuned = f" with {self.tuning:.0%} of both for the threshold" if self.tuning else ""
+        tuned = f" with {percent(self.tuning)} of both for tuning" if self.tuning else ""
         folds = f"{self.folds} folds of " if self.folds else ""
         classes = f"{self.positives:,} positives and {self.negatives:,} negatives"
         return f"{folds}{classes}{of_clusters}{tuned}"

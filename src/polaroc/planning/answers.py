@@ -20,17 +20,16 @@ def planned(
 ) -> StudyPlan:
     """The plan with the size that is `enough`, None where none of those given is."""
     size, best = max(tried, key=lambda one: one[1].chance)
+    said = f"With {size.words} the chance is {probability(best.chance)}"
     if enough is not None:
         size = enough
-        best = min(tried, key=lambda one: abs(one[0].positives - size.positives))[1]
-    said = (
-        f"With {size.words} the chance is {probability(best.chance)}"
-        if enough is None
-        else f"{'Take' if size.folds else 'Label'} about {size.words}: then the chance is "
-        f"{100 * chance:g} % or more"
-    )
-    answer = " ".join([f"{said} that {wanted.words}.", *_beside(best)])
-    return _plan(wanted, tried, answer, size if len(tried) == 1 else enough, chance, about)
+        best = min(tried, key=lambda one: (one[0] != size, abs(one[0].positives - size.positives)))[
+            1
+        ]
+        take = "Take" if size.folds else "Label"
+        said = f"{take} about {size.words}: then the chance is {100 * chance:g} % or more"
+    taken = size if len(tried) == 1 else enough
+    return _plan(wanted, tried, said, best, taken, chance, about)
 
 
 def split(
@@ -38,16 +37,14 @@ def split(
 ) -> StudyPlan:
     """The plan with the best split of a budget."""
     size, best = max(tried, key=lambda one: _worth(one[1]))
-    said = (
-        f"Of the splits of {budget:,g}, {size.words} are the best: the chance is "
-        f"{probability(best.chance)} that {wanted.words}."
-    )
-    return _plan(wanted, tried, " ".join([said, *_beside(best)]), size, chance, about)
+    shown = probability(best.chance)
+    said = f"Of the splits of {budget:,g}, {size.words} are the best: the chance is {shown}"
+    return _plan(wanted, tried, said, best, size, chance, about)
 
 
 def _plan(
-    wanted: Wanted, tried: Sequence[Tried], answer: str, size: Size | None, chance: float,
-    about: Sequence[str],
+    wanted: Wanted, tried: Sequence[Tried], said: str, best: Outcome, size: Size | None,
+    chance: float, about: Sequence[str],
 ) -> StudyPlan:  # fmt: skip
     kinds: dict[str, Any] = dict.fromkeys(HEAD[:2], pl.Int64)
     kinds |= dict.fromkeys((*HEAD[2:], *tried[0][1].expected), pl.Float64)
@@ -59,6 +56,7 @@ def _plan(
     if tried[0][0].folds:
         # Cases of a fold are not those of a study.
         facts |= {"positives": None, "negatives": None, "fold_count": size and size.folds}
+    answer = " ".join([f"{said} that {wanted.words}.", *_beside(best)])
     return StudyPlan(answer, table, positives, negatives, chance, facts, tuple(about))
 
 

@@ -97,7 +97,8 @@ CALLS = {
         {"pilot": FOLDS, **NAMES, "model": None, "fold": None, "case": None, "positives": 30,
          "constraints": {"precision": 0.5}, "prior": 0.1},
         {"pilot": None, "auc": 0.8, "width": 0.1, "positives": 30, "negatives": [30, 40]},
-        {"pilot": None, "auc": 0.8, "difference": 0.02, "budget": 100, "cost_positive": 2},
+        {"pilot": None, "auc": 0.8, "difference": 0.02, "positives": 30},
+        {"pilot": None, "auc": 0.8, "width": 0.1, "budget": 100, "cost_positive": 2},
         {"pilot": APART, **NAMES, **GATED, "folds": 3, "test_train_ratio": 0.25},
     ],
     "subgroups": [

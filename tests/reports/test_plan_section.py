@@ -57,6 +57,15 @@ def test_a_page_says_where_it_departs_from_its_plan(tmp_path):
         assert said in text
 
 
+@pytest.mark.parametrize("kind", ["json", "md"])
+def test_other_files_of_a_report_say_it_too(tmp_path, kind):
+    plan = pr.plan(two(), **ROLES, **PAIR, over=OVER, positives=80, negatives=240)
+    file = pr.report(two(), **ROLES, over=OVER, plan=plan, path=tmp_path / f"page.{kind}")
+    text = file.read_text()
+    assert f"departs from the plan {plan.hash[:12]}" in text
+    assert "There are 60 positives, and 80 were planned." in text
+
+
 def test_models_that_were_planned_and_are_not_there_are_named(tmp_path):
     plan = pr.plan(two(), **ROLES, **PAIR, over=OVER, positives=60, negatives=240)
     text = shown(tmp_path, plan, two().rename({"B": "C"}), score=["A", "C"])

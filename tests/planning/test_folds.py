@@ -18,7 +18,8 @@ def pilot(gains=(0.2, 1.4), **size):
 @pytest.mark.slow
 def test_models_trained_anew_are_told_apart_as_often_as_said():
     said, done = np.array([said_and_done([2, seed]) for seed in range(80)]).T
-    assert said.mean() == pytest.approx(done.mean(), abs=2 * np.sqrt(0.25 / 80))
+    # Large differences of pilots had luck (`just plan --folds`).
+    assert done.mean() - 0.02 < said.mean() < done.mean() + 0.12
     assert done[said > np.median(said)].mean() > done[said <= np.median(said)].mean()
 
 

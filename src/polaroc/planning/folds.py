@@ -62,7 +62,11 @@ class FoldsWish:
             f"Models are trained anew as in a pilot of {self.pilot.folds} folds, on as many cases, "
             "which are others; ranges hold for 9 of 10 differences that it may come from."
         )
-        yield "What more cases would do, folds of this size do not tell."
+        yield (
+            "A large difference in a pilot is mostly larger than the true one, so that a high chance "
+            "is rather too high (`just plan --folds`). What more cases would do, these folds do not "
+            "tell."
+        )
 
     def sizes(self, folds: object) -> list[Size]:
         """The pilot with so many folds, one number or several; else with its own and with more."""

@@ -1,6 +1,6 @@
 """What a pilot says of scores: smooth curves, and others that it may as well come from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -128,11 +128,11 @@ def _curves(normal: Array, truth: Array, weights: Sequence[Array]) -> list[Score
 
     at = np.unique(normal)[::-1]
     levels = at.size <= min(LEVELS, normal.size / ALIKE)
+    above: Callable[[Array, Array, Array], Array] = _above
     if levels:
-        of_all = (normal[:, None] >= at).mean(axis=0)
-        above = partial(_above_levels, of_all=of_all)
+        above = partial(_above_levels, of_all=(normal[:, None] >= at).mean(axis=0))
     else:
-        at, above = np.linspace(normal.max() + 3, normal.min() - 3, POINTS), _above
+        at = np.linspace(normal.max() + 3, normal.min() - 3, POINTS)
     of_pos, of_neg = (
         ndtri(above(at, normal[own], of_class).clip(1e-16, 1 - 1e-16)).clip(-FURTHEST, FURTHEST)
         for own, of_class in zip((truth, ~truth), weights, strict=True)

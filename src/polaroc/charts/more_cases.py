@@ -55,8 +55,8 @@ def plan(
     colour = (colours or {}).get(SERIES, "#0072B2")
     rows = found.table
     across = next(one for one in ACROSS if one in rows.columns)
-    kind = "linear" if across == "tuning" else "log"
-    x = alt.X(f"{across}:Q", title=across, scale=alt.Scale(type=kind, nice=False))
+    scale = alt.Scale(type="linear" if across == "tuning" else "log", nice=False)
+    x = alt.X(f"{across}:Q", title=across, scale=scale)
     chance = alt.Y("chance:Q", **share_axis("chance"))
     tips = [alt.Tooltip("positives:Q", format=","), alt.Tooltip("negatives:Q", format=","),
             alt.Tooltip("chance:Q", format=".0%")]  # fmt: skip

@@ -18,10 +18,9 @@ class DividedWish:
 
     def outcome(self, assumed: Assumed, size: Size, generator: Any) -> Outcome:
         """The chance of both, and what is expected of either, with so many cases."""
-        tuned, tested = (
-            wish.outcome(assumed, part, generator)
-            for wish, part in zip((self.promise, self.width), size.parts, strict=True)
-        )
+        of_tuning, of_test = size.parts
+        tuned = self.promise.outcome(assumed, of_tuning, generator)
+        tested = self.width.outcome(assumed, of_test, generator)
         # Of one curve they are independent: no case is in both parts.
         shares = [a * b for a, b in zip(tuned.shares, tested.shares, strict=True)]
         expected = {"tuning": size.tuning, **tuned.expected, **tested.expected}

@@ -1,8 +1,9 @@
 """The chance of finding a difference between models that are trained anew for each fold."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+
+import polars as pl
 
 from polaroc.base.checks import MAX_NUMBER, check_ratio
 from polaroc.base.lazy import np
@@ -56,16 +57,13 @@ class FoldsWish:
     pilot: Size
 
     @property
-    def about(self) -> Iterator[str]:
+    def about(self) -> tuple[str, ...]:
         """Sentences on where this comes from."""
-        yield (
+        return (
             f"Models are trained anew as in a pilot of {self.pilot.folds} folds, on as many cases, "
-            "which are others; ranges hold for 9 of 10 differences that it may come from."
-        )
-        yield (
-            "A large difference in a pilot is mostly larger than the true one, so that a high chance "
-            "is rather too high (`just plan --folds`). What more cases would do, these folds do not "
-            "tell."
+            "which are others; ranges hold for 9 of 10 differences that it may come from.",
+            "A pilot with a large difference mostly had luck, so that a high chance is rather too "
+            "high. What more cases would do, these folds do not tell.",
         )
 
     def sizes(self, folds: object) -> list[Size]:
@@ -127,8 +125,8 @@ def of_folds(
         "prior": place.prior if CATALOG[measure].at_priors else None,
     }
     result = compare(two, measure, **asked)
-    ratio = result.plan.test_train_ratio
-    check_ratio(ratio)
+    check_ratio(result.plan.test_train_ratio)
+    ratio = float(result.plan.test_train_ratio or 0.0)
     difference, error = result.pairs.select("difference", "std_error").row(0)
     if not error > 0:
         raise InvalidPredictions(
@@ -138,8 +136,9 @@ def of_folds(
     is_ahead = (result.pairs.item(0, 0) == pair[1]) == higher
     least = 0.0
     if wish.margin is not None:
-        named = dict(zip(("champion", "challenger"), pair, strict=True))
-        limits = gate(two, **named, measure=measure, margin=wish.margin, **asked)
+        limits = gate(
+            two, champion=pair[0], challenger=pair[1], measure=measure, margin=wish.margin, **asked
+        )
         end = limits.lower if higher else limits.upper
         if end is not None:
             reach = abs(limits.difference - end)
@@ -147,7 +146,9 @@ def of_folds(
             is_wider = reach > 1.001 * error * float(quantile(wish.level, result.size - 1))
             least = reach if is_wider else 0.0
     folds = evaluate(two, measures="auc")
-    positives, negatives = (round(folds[name].mean()) for name in ("positives", "negatives"))
+    positives, negatives = (
+        round(folds.select(pl.col(name).mean()).item()) for name in ("positives", "negatives")
+    )
     return FoldsWish(
         wish.level, wish.margin, difference if is_ahead else -difference,
         error / error_of_mean(1.0, result.size, ratio), ratio, least,

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+import polars as pl
+
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.planning.saved_plan import departures, hash_of, read_plan
 from polaroc.planning.study_plan import StudyPlan
@@ -76,5 +78,5 @@ def _said(planned: Mapping[str, Any], findings: Findings) -> dict[str, Any]:
         parts = ["tuning"] * ("promise" in planned) + ["test"] * ("level" in planned)
         counted = [of_part.get(part, findings.measures) for part in parts]
         for name in ("positives", "negatives"):
-            said[name] = sum(float(one[name].min()) for one in counted)  # type: ignore[arg-type]
+            said[name] = sum(one.select(pl.col(name).min()).item() for one in counted)
     return said

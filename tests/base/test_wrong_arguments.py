@@ -21,6 +21,8 @@ FOLDS = pl.DataFrame(
     }
 )
 TEST = FOLDS.drop("fold")
+# The first fold alone tells the models apart.
+APART = FOLDS.with_columns(score=pl.when(model="B", case=2).then(1.0).otherwise("score"))
 A, B = TEST.partition_by("model")
 WIDE = A.select("case", "truth", A="score", B=B["score"])
 OTHERS = TEST.with_columns(score=1 - pl.col("score"), case=pl.col("case") + 9)
@@ -100,7 +102,9 @@ CALLS = {
         {"pilot": FOLDS, **NAMES, "model": None, "fold": None, "case": None, "positives": 30,
          "constraints": {"precision": 0.5}, "prior": 0.1},
         {"pilot": None, "auc": 0.8, "width": 0.1, "positives": 30, "negatives": [30, 40]},
-        {"pilot": None, "auc": 0.8, "difference": 0.02, "budget": 100, "cost_positive": 2},
+        {"pilot": None, "auc": 0.8, "difference": 0.02, "positives": 30},
+        {"pilot": None, "auc": 0.8, "width": 0.1, "budget": 100, "cost_positive": 2},
+        {"pilot": APART, **NAMES, **GATED, "folds": 3, "test_train_ratio": 0.25},
     ],
     "subgroups": [
         {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},

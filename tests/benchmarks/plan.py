@@ -15,15 +15,20 @@ compare
     `compare` in AUC of a challenger that is better by this: is it found better?
 
 What is wished for is what `plan` itself gives about an even chance, where errors are largest.
+``--folds N`` takes N pilots, each with a study like it, of 5 and 20 folds of two classifiers that
+are trained anew for each fold (``tests/support/trained_anew.py``), and compares the chance said of
+each with the share of studies in which `compare` finds the challenger better.
+
 With ``--write`` the cells go to ``tests/benchmarks/plan.csv``, in the place of the same ones, and
 the table of all of them to ``docs/guide/plan.md``.
 """
 
 import argparse
 import re
+import sys
 import time
 from collections.abc import Iterator
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -33,9 +38,11 @@ from scipy.special import ndtri
 import polaroc as pr
 from polaroc.thresholds import promises
 
+sys.path.append(str(Path(__file__).parents[1] / "support"))
+from trained_anew import said_and_done
+
 CELLS = Path(__file__).with_suffix(".csv")
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "plan.md"
-MARKED = re.compile(r"<!-- chances -->\n.*?<!-- end -->", re.DOTALL)
 AUC, BETWEEN, ALIKE = 0.9, 0.5, 0.3
 POSITIVES, PRIORS, ROWS = (20, 50, 100, 200, 500), (0.005, 0.05, 0.3), (1, 5)
 WISHES = ("promise", "width", "gate", "compare")
@@ -48,6 +55,7 @@ TRIED = {
 }
 MOST_ROWS = 6_000_000
 ALLOWED = 0.04
+REPEATS, ENDS = (1, 4), (0.0, 0.1, 0.3, 0.6, 1.0)
 
 
 def studies(
@@ -165,6 +173,33 @@ def table_of(found: pl.DataFrame) -> str:
     return "\n".join([*lines, "", f"Within {ALLOWED} and two standard errors: {total}."])
 
 
+def table_of_folds(count: int, seed: int) -> str:
+    """The chance said of so many pilots with folds, and the share of studies that did it."""
+    lines = ["| folds | chance said | pilots | mean | done | SE |", "|---|---|---|---|---|---|"]
+    for repeats in REPEATS:
+        found = [said_and_done([seed, repeats, one], repeats) for one in range(count)]
+        said, done = np.array(found, dtype=float).T
+        for low, high in pairwise(ENDS):
+            own = (said >= low) & (said < high)
+            if not own.any():
+                continue
+            share = done[own].mean()
+            error = (said[own] * (1 - said[own])).mean() / own.sum()
+            lines.append(
+                f"| {5 * repeats} | {low:g} to {high:g} | {own.sum()} | {said[own].mean():.3f} | "
+                f"{share:.3f} | {error**0.5:.3f} |"
+            )
+    return "\n".join(lines)
+
+
+def written_to_page(name: str, table: str) -> None:
+    """Put a table in its place on the page."""
+    marked = f"<!-- {name} -->\n\n{table}\n\n<!-- end -->"
+    place = re.compile(rf"<!-- {name} -->\n.*?<!-- end -->", re.DOTALL)
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(place.sub(lambda _: marked, page), encoding="utf-8")
+
+
 def main() -> None:
     """Print the chances, or write the table of the page."""
     parser = argparse.ArgumentParser(
@@ -176,8 +211,13 @@ def main() -> None:
     parser.add_argument("--priors", type=float, nargs="+", default=PRIORS)
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--wishes", nargs="+", choices=WISHES, default=WISHES)
+    parser.add_argument("--folds", type=int, default=0, help="pilots with folds, and nothing else")
     parser.add_argument("--write", action="store_true", help="write the table of the page")
     options = parser.parse_args()
+    if options.folds:
+        written = table_of_folds(options.folds, options.seed)
+        written_to_page("folds", written) if options.write else print(written)
+        return
     # How many cases would do is not asked, and takes most of the time.
     promises.cases_needed = lambda *_: "not asked"
     rows = []
@@ -200,9 +240,7 @@ def main() -> None:
         found.sort(key).write_csv(CELLS, float_precision=6)
     written = table_of(found)
     if options.write:
-        page = PAGE.read_text(encoding="utf-8")
-        marked = f"<!-- chances -->\n\n{written}\n\n<!-- end -->"
-        PAGE.write_text(MARKED.sub(lambda _: marked, page), encoding="utf-8")
+        written_to_page("chances", written)
     else:
         print(written)
 

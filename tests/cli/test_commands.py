@@ -3,6 +3,7 @@
 import json
 from inspect import signature
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -312,6 +313,16 @@ def test_plan(tmp_path, name):
     assert_as_in_python(result, lambda: pr.plan(table, **roles, **named, **asked), names)
 
 
+@pytest.mark.parametrize("auc", [0.8, (0.75, 0.85)])
+def test_plan_without_a_pilot(auc):
+    asked = {"width": 0.1, "positives": [40, 80], "negatives": [60]}
+    told = [word for one in np.ravel(auc) for word in ("--auc", one)]
+    options = ["plan", *told, "--width", 0.1, "--positives", 40, "--positives", 80,
+               "--negatives", 60, "--json"]  # fmt: skip
+    result = CliRunner().invoke(app, [*map(str, options)])
+    assert_as_in_python(result, lambda: pr.plan(auc=auc, **asked), ["answer", "table", "hash"])
+
+
 def test_a_result_is_held_to_a_plan(tmp_path):
     table, roles = TABLES["one test set"]
     named = words({"champion": "A", "challenger": "B"})
@@ -448,11 +459,22 @@ def test_report(tmp_path, name):
     table, roles = TABLES[name]
     table.write_parquet(tmp_path / "table.parquet")
     pages, told = [tmp_path / "command.html", tmp_path / "function.html"], []
-    options = [*words(roles), *RANGE, "--grid", 5, "--out", pages[0]]
+    plan = pr.plan(auc=0.9, width=0.1, positives=1_000, **OVER)
+    plan.save(tmp_path / "plan.json")
+    options = [
+        *words(roles),
+        *RANGE,
+        "--grid",
+        5,
+        "--plan",
+        tmp_path / "plan.json",
+        "--out",
+        pages[0],
+    ]
     arguments = map(str, ["report", tmp_path / "table.parquet", *options])
     result = CliRunner().invoke(app, [*arguments])
     assert result.exit_code == 0, result.output
-    pr.report(table, path=pages[1], **roles, **OVER, grid=5, tell=told.append)
+    pr.report(table, path=pages[1], **roles, **OVER, grid=5, plan=plan, tell=told.append)
     assert pages[0].read_text() == pages[1].read_text()
     assert all(with_options(line) in result.output for line in told[0].splitlines())
 

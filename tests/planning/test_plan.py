@@ -191,6 +191,43 @@ def test_a_small_pilot_gives_a_wider_range_than_a_large_one():
     assert ranges[20] > 1.5 * ranges[400]
 
 
+def rated(table, most=4):
+    """Scores of a few levels, as of a reader who rates cases."""
+    return table.with_columns(score=(pl.col("score") + 1).round().clip(0, most))
+
+
+def test_levels_of_a_pilot_are_those_of_the_study():
+    pilot, studies = rated(rows(1, 10_000, 90_000)), rated(rows(150, 60, 540, seed=4))
+    roles = {"truth": "truth", "score": "score"}
+    sizes = {"positives": 60, "negatives": 540}
+    cases = pr.cases(studies, **roles, by="study")
+    wished = {"constraints": {"precision": 0.35}, "over": RANGE}
+    points = pr.operating_points(cases, confidence=0.95, rule="max_recall", **wished)
+    done = points["promise"].is_not_null().mean()
+    found = pr.plan(pilot, **roles, **sizes, **wished)
+    assert 0.2 < done < 0.8
+    assert_close(found.table["chance"].item(), done, 150)
+    assert "Of 5 different scores there, a study has no others." in found.notes
+    limits = pr.evaluate(cases, measures="auc", intervals="logit")
+    width = ((limits["upper"] - limits["lower"]) / 2).mean()
+    planned = pr.plan(pilot, **roles, **sizes, width=0.05).table
+    assert planned["width"].item() == pytest.approx(width, rel=0.06)
+
+
+@pytest.mark.slow
+def test_levels_in_clusters_are_promised_as_often_as_said(monkeypatch):
+    monkeypatch.setattr("polaroc.thresholds.promises.cases_needed", lambda *_: "not asked")
+    alike = {"cluster": 5, "alike": 0.3}
+    pilot, studies = rated(rows(1, 10_000, 90_000, **alike)), rated(rows(60, 150, 850, **alike))
+    roles = {"truth": "truth", "score": "score", "cluster": "cluster"}
+    wished = {"constraints": {"precision": 0.3}, "over": RANGE}
+    points = pr.operating_points(
+        pr.cases(studies, **roles, by="study"), confidence=0.95, rule="max_recall", **wished
+    )
+    said = pr.plan(pilot, **roles, **wished, positives=150, negatives=850).table["chance"].item()
+    assert_close(said, points["promise"].is_not_null().mean(), 60)
+
+
 def test_a_pilot_tells_how_alike_rows_of_a_cluster_are():
     pilot = rows(1, 1_000, 4_000, cluster=5, alike=0.4)
     roles = {"truth": "truth", "score": "score", "positives": 100, "negatives": 400}
@@ -212,12 +249,16 @@ def test_two_models_of_a_pilot_are_as_correlated_as_there():
     assert found["better"].item() > 0.9
 
 
-def test_a_range_of_correlations_gives_a_range_of_chances():
-    sizes = {"positives": 60, "negatives": 240, "auc": 0.85, "difference": 0.05}
-    ends = [chance(correlation=one, **sizes) for one in (0.1, 0.9)]
-    found = pr.plan(correlation=(0.1, 0.9), **sizes).table
-    assert ends[0] < found["chance"].item() < ends[1]
-    assert found["chance_upper"].item() - found["chance_lower"].item() > 0.2
+@pytest.mark.parametrize(("name", "ends"), [("correlation", (0.1, 0.9)), ("auc", (0.75, 0.95))])
+def test_a_range_gives_a_range_of_chances(name, ends):
+    asked = {"positives": 60, "negatives": 240, "auc": 0.85, "difference": 0.04}
+    of_ends = [chance(**asked | {name: one}) for one in ends]
+    found = pr.plan(**asked | {name: ends})
+    assert of_ends[0] < found.table["chance"].item() < of_ends[1]
+    lower, upper = found.table.select("chance_lower", "chance_upper").row(0)
+    assert lower - 0.1 < of_ends[0] < of_ends[1] < upper + 0.1
+    assert f"{ends[0]} to {ends[1]}" in "".join(found.notes)
+    assert "What is not known of the scores makes it" in found.answer
 
 
 def test_a_budget_is_split():
@@ -231,6 +272,24 @@ def test_a_budget_is_split():
     # Scores of a class that is cheap to have are bought.
     cheap = pr.plan(auc=0.9, budget=1_000, cost_negative=5, **PRECISE)
     assert cheap.positives / cheap.negatives > found.positives / found.negatives
+
+
+def test_a_budget_is_split_between_tuning_and_test():
+    asked = {"auc": 0.9, "over": RANGE, "constraints": {"precision": 0.4}}
+    found = pr.plan(**asked, width=0.1, budget=4_000, cost_positive=5)
+    parts = found.table.filter(pl.col("tuning").is_between(0.2, 0.8))
+    assert (5 * parts["positives"] + parts["negatives"]).is_between(3_980, 4_000).all()
+    for share, both in parts.select("tuning", "chance").rows():
+        tuned, tested = (
+            {name: round(part * found.table[name][0]) for name in ("positives", "negatives")}
+            for part in (share, 1 - share)
+        )
+        alone = chance(**asked, **tuned) * chance(auc=0.9, over=RANGE, width=0.1, **tested)
+        assert both == pytest.approx(alone, abs=0.06)
+    best = parts.row(parts["chance"].arg_max(), named=True)
+    assert f"{100 * best['tuning']:g} % of both for tuning" in found.answer
+    assert "can be promised" in found.answer
+    assert "are within ± 0.1" in found.answer
 
 
 def test_costs_choose_the_threshold():
@@ -254,9 +313,13 @@ def test_costs_choose_the_threshold():
         ({"difference": -0.01}, "(?s)no better is not found better.*margin="),
         ({"difference": -0.1, "margin": 0.05}, "(?s)should not pass.*margin=0.12"),
         ({"difference": 0.2}, "allowed is 0 < auc \\+ difference < 1"),
+        ({"width": 0.1, "auc": (0.9, 0.8)}, r"auc is \(0.9, 0.8\)"),
+        ({"auc": (0.8, 0.9), "difference": 0.1}, "allowed is 0 < auc \\+ difference < 1"),
         ({"width": 0.1, "cluster_rows": 3}, "(?s)not how alike.*cluster_correlation="),
         ({"width": 0.1, "positives": [20, 30], "negatives": [9, 8, 7]}, "negatives 3"),
         ({"width": 0.1, "budget": 1}, "fewer than two cases of a class"),
+        ({**PRECISE, "width": 0.1, "budget": 9}, "fewer than two cases of a class"),
+        ({**PRECISE, "margin": 0.1, "budget": 99}, "'constraints', 'margin'.*different wishes"),
         ({"width": 0.1, "confidence": 0.9}, "confidence is for constraints"),
         ({"width": 0.1, "truth": "y"}, "(?s)'truth' say what columns mean.*give pilot first"),
         ({"width": 0.1, "champion": "A"}, "champion and challenger go together"),
@@ -264,7 +327,7 @@ def test_costs_choose_the_threshold():
 )  # fmt: skip
 def test_what_cannot_be_is_refused_by_name(asked, words):
     with pytest.raises(InvalidArgument, match=words):
-        pr.plan(auc=0.9, **asked)
+        pr.plan(**{"auc": 0.9} | asked)
 
 
 def test_pilots_that_tell_nothing_are_refused():

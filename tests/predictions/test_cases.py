@@ -142,8 +142,11 @@ FUNCTIONS = {
 }
 # Where the role has a bearing on some tables only.
 BASE_OF = {
-    (name, "test_train_ratio"): PAIRED | {"fold": "f"} for name in ("compare", "choose", "gate")
+    (name, "test_train_ratio"): PAIRED | {"fold": "f"}
+    for name in ("compare", "choose", "gate", "plan")
 }
+# Other options that go with folds.
+ON_FOLDS = {"plan": {"champion": "A", "challenger": "B", "margin": 0.2, "folds": 20}}
 # Another value of each role, which has to change what is made of it.
 OTHER = {
     "truth": "other y", "score": "q", "positive": 0, "nulls": "drop", "model": "m", "fold": "f",
@@ -168,6 +171,7 @@ OTHER_OF = {
 
 def outcome(name, roles, table=TABLE):
     function, _, others = FUNCTIONS[name]
+    others = ON_FOLDS.get(name, others) if "fold" in roles else others
     try:
         return table_of(function(table, **roles, **others))
     except PolarocError as error:

@@ -657,6 +657,7 @@ def test_a_failure_leaves_the_earlier_report(tmp_path):
         ({**ASKED, "over": OVER, "priors": [1.5]}, "1.5"),
         ({**ASKED, "over": OVER, "cost_fn": -1}, "cost_fn is -1"),
         ({**ASKED, "over": OVER, "test_train_ratio": -1}, "test_train_ratio is -1"),
+        ({**ASKED, "over": OVER, "title": 3}, "title is 3"),
         ({}, "holds no measures"),
     ],
 )

@@ -10,6 +10,8 @@ from polaroc.errors import InvalidArgument
 from polaroc.planning.study_plan import StudyPlan
 
 SERIES = "chance"
+# What differs from row to row.
+ACROSS = ("tuning", "folds", "positives")
 
 
 @checked
@@ -19,7 +21,7 @@ def plan(
     *,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
-    """The chance by number of positives.
+    """The chance by number of positives, or by what else was tried.
 
     Parameters
     ----------
@@ -29,7 +31,8 @@ def plan(
     Returns
     -------
     altair.LayerChart
-        The chance on the number of positives, on a logarithmic axis; a band for the range that it
+        The chance on the number of positives, or of folds, on a logarithmic axis, or on the share
+        of cases for tuning; a band for the range that it
         has over what is not known, and a dashed line at the chance that was wanted.
 
     Raises
@@ -51,7 +54,9 @@ def plan(
         )
     colour = (colours or {}).get(SERIES, "#0072B2")
     rows = found.table
-    x = alt.X("positives:Q", title="positives", scale=alt.Scale(type="log", nice=False))
+    across = next(one for one in ACROSS if one in rows.columns)
+    scale = alt.Scale(type="linear" if across == "tuning" else "log", nice=False)
+    x = alt.X(f"{across}:Q", title=across, scale=scale)
     chance = alt.Y("chance:Q", **share_axis("chance"))
     tips = [alt.Tooltip("positives:Q", format=","), alt.Tooltip("negatives:Q", format=","),
             alt.Tooltip("chance:Q", format=".0%")]  # fmt: skip

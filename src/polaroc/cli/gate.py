@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from polaroc.cli.commands import Call, command
-from polaroc.cli.inputs import labels
+from polaroc.cli.inputs import models_named
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import exit_with, print_json, progress, show_results
 from polaroc.comparison.gate import gate as function
@@ -33,12 +33,7 @@ def gate(call: Call, as_json: AsJson = False, as_markdown: AsMarkdown = False) -
             "both --json and --markdown are given.", hint="leave one of them out."
         )
     cases = call.in_memory
-    model = cases.model
-    if isinstance(model, str):
-        for name in ("champion", "challenger"):
-            if name in call.options:
-                words, kind = [call.options[name]], cases.table.schema[model]
-                (call.options[name],) = labels(words, kind, repr(model), f"--{name}")
+    models_named(call.options, cases)
     with progress() as say:
         say("comparing")
         result = call(cases)

@@ -219,6 +219,14 @@ def labels(
     )
 
 
+def models_named(options: dict[str, Any], cases: Cases[Any]) -> None:
+    """Put the champion and the challenger, where they are named, in the type of their column."""
+    if isinstance(cases.model, str):
+        kind = cases.table.schema[cases.model]
+        for name in {"champion", "challenger"} & options.keys():
+            (options[name],) = labels([options[name]], kind, repr(cases.model), f"--{name}")
+
+
 def notes_of(source: Source, cases: Cases[Any], used: Collection[str]) -> list[str]:
     """What was found by the names of columns, and which of them and which labels have no role."""
     sentences = []

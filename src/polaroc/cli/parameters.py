@@ -116,6 +116,9 @@ def kind_of(name: str, annotation: Any) -> Kind:
     several = Sequence in origins
     if bool in kinds:
         return Kind(bool)
+    if tuple in origins and float in kinds and name != "over":
+        # The ends of a range, or one number.
+        return Kind(list[float], "NUMBER", lambda _, ends: tuple(ends) if ends[1:] else ends[0])
     if tuple in origins or name == "over":
         return Kind(tuple[float, float], "LO HI")
     if OBSERVED in choices and several:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.cli.commands import Call, command
-from polaroc.cli.inputs import labels, notes_of, opened, roles_of
+from polaroc.cli.inputs import models_named, notes_of, opened, roles_of
 from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import exit_with, print_json, print_notes, progress, show_results
@@ -70,12 +70,7 @@ def _planned(call: Call, pilot: Path | None, tell: Any) -> StudyPlan:
         call.cases = known.described(roles_of(call.words, known.schema()))
         print_notes(notes_of(known, call.cases, ("model", "case", "cluster")))
         cases = known.in_memory(call.cases)
-        if isinstance(cases.model, str):
-            kind = cases.table.schema[cases.model]
-            for name in ("champion", "challenger"):
-                if name in call.options:
-                    words = [call.options[name]]
-                    (call.options[name],) = labels(words, kind, repr(cases.model), f"--{name}")
+        models_named(call.options, cases)
         found: StudyPlan = call(cases, progress=tell)
         known.check_unchanged()
         return found

@@ -1,9 +1,13 @@
 """Files that hold a digest of themselves, which tells a change before anything reads them."""
 
+import json
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from polaroc.errors import InvalidTable
+from polaroc.files.atomic import atomic_file
 
 LETTERS = 2 * sha256().digest_size
 
@@ -26,6 +30,32 @@ def seal(file: Path, kind: str) -> None:
     _, digest = _digests(content, kind, start)
     end = start + len(blank_seal(kind))
     file.write_bytes(content[: end - LETTERS] + digest + content[end:])
+
+
+def write_document(document: Mapping[str, Any], file: Path, kind: str, force: bool) -> None:
+    """Write JSON with a seal, whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file, kind = Path(tempfile.mkdtemp()) / "one.json", "polaroc example 1"
+    >>> write_document({"one": 1}, file, kind, force=False)
+    >>> read_document(file, kind, hint="write it again.")
+    {'one': 1}
+    """
+    # Last, where the seal is looked for.
+    sealed = {**document, "seal": blank_seal(kind)}
+    with atomic_file(file, force) as staging:
+        text = json.dumps(sealed, indent=2, ensure_ascii=False, default=str)
+        staging.write_text(text + "\n", encoding="utf-8")
+        seal(staging, kind)
+
+
+def read_document(file: Path, kind: str, hint: str) -> dict[str, Any]:
+    """The JSON that `write_document` wrote, and that nobody changed."""
+    document: dict[str, Any] = json.loads(read_sealed(file, kind, hint))
+    del document["seal"]
+    return document
 
 
 def read_sealed(file: Path, kind: str, hint: str) -> bytes:

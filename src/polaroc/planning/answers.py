@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.rounding import probability
 from polaroc.planning.chances import Outcome
-from polaroc.planning.scores import Assumed, Size
+from polaroc.planning.scores import Size
 from polaroc.planning.sizes import Tried
 from polaroc.planning.study_plan import StudyPlan
 from polaroc.planning.wishes import Wanted
@@ -16,51 +16,48 @@ HEAD = ("positives", "negatives", "chance", "chance_lower", "chance_upper")
 
 
 def planned(
-    wanted: Wanted, tried: Sequence[Tried], enough: Size | None, chance: float, assumed: Assumed
+    wanted: Wanted, tried: Sequence[Tried], enough: Size | None, chance: float, about: Sequence[str]
 ) -> StudyPlan:
     """The plan with the size that is `enough`, None where none of those given is."""
     size, best = max(tried, key=lambda one: one[1].chance)
+    said = f"With {size.words} the chance is {probability(best.chance)}"
     if enough is not None:
         size = enough
-        best = min(tried, key=lambda one: abs(one[0].positives - size.positives))[1]
-    said = (
-        f"With {in_words(size)} the chance is {probability(best.chance)}"
-        if enough is None
-        else f"Label about {in_words(size)}: then the chance is {100 * chance:g} % or more"
-    )
-    answer = " ".join([f"{said} that {wanted.words}.", *_beside(best)])
-    return _plan(wanted, tried, answer, size if len(tried) == 1 else enough, chance, assumed)
+        best = min(tried, key=lambda one: (one[0] != size, abs(one[0].positives - size.positives)))[
+            1
+        ]
+        take = "Take" if size.folds else "Label"
+        said = f"{take} about {size.words}: then the chance is {100 * chance:g} % or more"
+    taken = size if len(tried) == 1 else enough
+    return _plan(wanted, tried, said, best, taken, chance, about)
 
 
 def split(
-    wanted: Wanted, tried: Sequence[Tried], budget: float, chance: float, assumed: Assumed
+    wanted: Wanted, tried: Sequence[Tried], budget: float, chance: float, about: Sequence[str]
 ) -> StudyPlan:
     """The plan with the best split of a budget."""
     size, best = max(tried, key=lambda one: _worth(one[1]))
-    said = (
-        f"Of the splits of {budget:,g}, {in_words(size)} are the best: the chance is "
-        f"{probability(best.chance)} that {wanted.words}."
-    )
-    return _plan(wanted, tried, " ".join([said, *_beside(best)]), size, chance, assumed)
+    shown = probability(best.chance)
+    said = f"Of the splits of {budget:,g}, {size.words} are the best: the chance is {shown}"
+    return _plan(wanted, tried, said, best, size, chance, about)
 
 
 def _plan(
-    wanted: Wanted, tried: Sequence[Tried], answer: str, size: Size | None, chance: float,
-    assumed: Assumed,
+    wanted: Wanted, tried: Sequence[Tried], said: str, best: Outcome, size: Size | None,
+    chance: float, about: Sequence[str],
 ) -> StudyPlan:  # fmt: skip
     kinds: dict[str, Any] = dict.fromkeys(HEAD[:2], pl.Int64)
     kinds |= dict.fromkeys((*HEAD[2:], *tried[0][1].expected), pl.Float64)
+    kinds |= {"folds": pl.Int64} if "folds" in kinds else {}
     rows = [(one.positives, one.negatives, *own[:3], *own.expected.values()) for one, own in tried]
     positives, negatives = (None, None) if size is None else (size.positives, size.negatives)
     table = pl.DataFrame(rows, schema=kinds, orient="row")
     facts = {**wanted.facts, "chance": chance, "positives": positives, "negatives": negatives}
-    return StudyPlan(answer, table, positives, negatives, chance, facts, assumed.about)
-
-
-def in_words(size: Size) -> str:
-    """Both classes, and how many rows a cluster has."""
-    of_clusters = f", {size.rows} rows to a cluster" if size.rows > 1 else ""
-    return f"{size.positives:,} positives and {size.negatives:,} negatives{of_clusters}"
+    if tried[0][0].folds:
+        # Cases of a fold are not those of a study.
+        facts |= {"positives": None, "negatives": None, "fold_count": size and size.folds}
+    answer = " ".join([f"{said} that {wanted.words}.", *_beside(best)])
+    return StudyPlan(answer, table, positives, negatives, chance, facts, tuple(about))
 
 
 def _worth(outcome: Outcome) -> tuple[float, float]:

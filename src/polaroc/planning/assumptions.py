@@ -1,10 +1,11 @@
 """What is assumed of scores and clusters where the arguments of `plan` say it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from polaroc.base.checks import (
+    LEAST_SHARE,
     check_factor,
-    check_share,
     check_whole,
     is_number,
     pair_of,
@@ -16,35 +17,35 @@ from polaroc.errors import Hint, InvalidArgument
 from polaroc.planning.scores import Assumed, of_auc
 
 # Correlation of two models' scores within a class where nothing is said of it, and how many values
-# of a range are tried.
-USUAL, BETWEEN = 0.5, 5
+# of a range, of it or of the AUC, are tried.
+USUAL, BETWEEN = 0.5, 3
 
 
-def of_one(auc: float | None, shape: float) -> Assumed:
-    """Normal scores of one model."""
+def of_one(auc: object, shape: float) -> Assumed:
+    """Normal scores of one model, with an AUC or a range of it."""
     if auc is None:
         raise InvalidArgument(
             "neither a pilot nor auc is given.",
             hint=Hint("give the AUC to expect, {auc}, or a table of predictions.", auc=0.8),
         )
-    check_share("auc", auc)
     check_factor("shape", shape)
     spread = "equal spread in both classes"
     if shape != 1:
         spread = f"negatives {shape:g} times as spread as positives"
-    about = f"Scores are taken as normal, with an AUC of {auc:g} and {spread}."
-    return Assumed([[of_auc(auc, shape)]], about=(about,))
+    values = _values("auc", auc, least=LEAST_SHARE, example=(0.75, 0.85))
+    about = f"Scores are taken as normal, with an AUC of {_ends(values)} and {spread}."
+    curves = [[of_auc(one, shape)] for one in values]
+    return Assumed(curves, [0.0] * len(values), (about,), are_ends=True)
 
 
 def of_two(
-    auc: float | None, shape: float, difference: float | None, correlation: object,
-    margin: float | None,
+    auc: object, shape: float, difference: float | None, correlation: object, margin: float | None,
 ) -> Assumed:  # fmt: skip
     """Normal scores of a champion, and of a challenger with another AUC."""
     champion = of_one(auc, shape)
-    assert auc is not None
+    aucs = _values("auc", auc)
     ahead = 0.0 if difference is None else difference
-    if not is_number(ahead) or not 0 < auc + ahead < 1:
+    if not is_number(ahead) or not 0 < aucs[0] + ahead <= aucs[-1] + ahead < 1:
         raise InvalidArgument(
             f"difference is {shortened(difference)}, allowed is 0 < auc + difference < 1.",
             hint=Hint.example("difference", 0.02),
@@ -61,26 +62,37 @@ def of_two(
             "should not pass.",
             hint=Hint.example("margin", round(0.02 - ahead, 3)),
         )
-    ((curve,),) = champion.curves
-    values = _correlations(correlation)
-    curves = [curve, of_auc(auc + ahead, shape) if ahead else curve]
-    ends = " to ".join(f"{one:g}" for one in sorted({values[0], values[-1]}))
-    both = f"The challenger's AUC is {auc + ahead:g}; both models' scores correlate with {ends}."
-    return Assumed([curves] * len(values), values, (*champion.about, both))
+    # What may be true are all pairs of an AUC and a correlation.
+    alike = _values("correlation", USUAL if correlation is None else correlation)
+    curves = [
+        [curve, of_auc(one + ahead, shape) if ahead else curve]
+        for one, (curve,) in zip(aucs, champion.curves, strict=True)
+        for _ in alike
+    ]
+    both = (
+        f"The challenger's AUC is {_ends([one + ahead for one in aucs])}; both models' scores "
+        f"correlate with {_ends(alike)}."
+    )
+    return Assumed(curves, alike * len(aucs), (*champion.about, both), are_ends=True)
 
 
-def _correlations(given: object) -> list[float]:
-    """The correlations that may be true."""
-    one: Any = USUAL if given is None else given
+def _values(
+    name: str, given: object, least: float = 0.0, example: tuple[float, float] = (0.3, 0.7)
+) -> list[float]:
+    """The values that may be true, from one or a range."""
+    one: Any = given
     ends: tuple[Any, Any] = pair_of(given) or (one, one)
-    if not all(is_number(end) and 0 <= end < 1 for end in ends) or ends[0] > ends[1]:
+    if not all(is_number(end) and least <= end < 1 for end in ends) or ends[0] > ends[1]:
         raise InvalidArgument(
-            f"correlation is {shortened(given)}, allowed are 0 ≤ correlation < 1 and a range of "
-            "it.",
-            hint=Hint.example("correlation", (0.3, 0.7)),
+            f"{name} is {shortened(given)}, allowed are {least:g} ≤ {name} < 1 and a range of it.",
+            hint=Hint.example(name, example),
         )
     number = BETWEEN if ends[0] < ends[1] else 1
     return [float(value) for value in np.linspace(*ends, number)]
+
+
+def _ends(values: Sequence[float]) -> str:
+    return " to ".join(f"{one:g}" for one in sorted({values[0], values[-1]}))
 
 
 def rows_of_clusters(rows: int | None, alike: float | None, assumed: Assumed) -> tuple[int, float]:

@@ -18,15 +18,20 @@ class Outcome(NamedTuple):
     chance
         The chance, over studies and over what may be true.
     lower, upper
-        The range of the chance over what may be true; None where one thing is assumed.
+        The range of the chance over what may be true: of a range that was given at its ends, else
+        of the middle 9 of 10; None where one thing is assumed.
     expected
         What is expected, by its name; None where it is not known.
+    shares, studies
+        The chance by what may be true, and of how many studies in all.
     """
 
     chance: float
     lower: float | None
     upper: float | None
     expected: Mapping[str, float | None]
+    shares: Sequence[float]
+    studies: int
 
 
 def with_more_cases(
@@ -50,9 +55,12 @@ def with_more_cases(
 
 
 def of_shares(
-    shares: Sequence[float], studies: int, expected: Mapping[str, float | None]
-) -> Outcome:
+    shares: Sequence[float], studies: int, expected: Mapping[str, float | None],
+    are_ends: bool = False,
+) -> Outcome:  # fmt: skip
     """The outcome from the share of studies by what may be true, of so many studies in all.
+
+    With `are_ends` what may be true goes from the least to the greatest of these.
 
     Examples
     --------
@@ -62,17 +70,23 @@ def of_shares(
     of_each = np.array(shares)
     chance = round(float(of_each.mean()), 9)
     if len(shares) == 1:
-        return Outcome(chance, None, None, expected)
+        return Outcome(chance, None, None, expected, shares, studies)
+    if are_ends:
+        return Outcome(
+            chance, float(of_each.min()), float(of_each.max()), expected, shares, studies
+        )
     # Shares of few studies are further apart than the chances are.
     by_luck = float((of_each * (1 - of_each)).mean()) * len(shares) / studies
     total = float(of_each.var())
     kept = max(total - by_luck, 0.0) / total if total else 0.0
     ends = np.quantile(of_each, [(1 - RANGE) / 2, (1 + RANGE) / 2])
     lower, upper = (chance + kept**0.5 * (ends - chance)).tolist()
-    return Outcome(chance, lower, upper, expected)
+    return Outcome(chance, lower, upper, expected, shares, studies)
 
 
-def of_distances(distances: Sequence[Array], expected: Mapping[str, float | None]) -> Outcome:
+def of_distances(
+    distances: Sequence[Array], expected: Mapping[str, float | None], are_ends: bool = False
+) -> Outcome:
     """The outcome from how far each study is from failing, by what may be true.
 
     Above 0 a study succeeds; −∞ is one that fails whatever it finds. The chance is the share that
@@ -85,12 +99,19 @@ def of_distances(distances: Sequence[Array], expected: Mapping[str, float | None
     within = [own.std(ddof=1) for own in distances] if np.isfinite(every).all() else [0.0]
     spread = float(np.sqrt(np.mean(np.square(within))))
     if len(shares) == 1 or spread == 0:
-        return of_shares(shares, every.size, expected)
+        return of_shares(shares, every.size, expected, are_ends)
     chance = float((every > 0).mean())
     means = np.array([own.mean() for own in distances])
+    if are_ends:
+        # Fewer studies tell a mean than a share.
+        of_each = np.append(ndtr(means / np.maximum(within, 1e-12)), chance)
+        return Outcome(
+            chance, float(of_each.min()), float(of_each.max()), expected, shares, every.size
+        )
     between = max(float(means.var(ddof=1)) - spread**2 * len(means) / every.size, 0.0) ** 0.5
     reach = float(ndtri((1 + RANGE) / 2)) * between / spread
     # Of all studies, and so of those of the middle curve.
     least = 0.5 / every.size
     middle = float(ndtri(min(max(chance, least), 1 - least))) * (1 + (between / spread) ** 2) ** 0.5
-    return Outcome(chance, float(ndtr(middle - reach)), float(ndtr(middle + reach)), expected)
+    ends = float(ndtr(middle - reach)), float(ndtr(middle + reach))
+    return Outcome(chance, *ends, expected, shares, every.size)

@@ -1,6 +1,7 @@
 """The chance of narrow limits, and of finding a difference, by drawing studies."""
 
 from dataclasses import dataclass
+from math import ceil, sqrt
 from typing import Any
 
 from polaroc.base.lazy import np
@@ -18,6 +19,9 @@ from polaroc.uncertainty.test_sets import of_test_set
 
 # Rows in all that are drawn for one number of cases, of limits and of two models, and studies.
 ROWS, PAIRED_ROWS, FEWEST, MOST = 600_000, 2_500_000, 24, 400
+# Two models are looked at in so many studies, and then in as many as tell the chance at least as
+# well as the most tell an even one.
+AT_FIRST = 100
 # Of fewer studies than so many the difference is taken as normal, about the one of ideal cases.
 ENOUGH, STEPS, IDEAL = 200, 400, Size(5_000, 50_000)
 
@@ -41,7 +45,8 @@ class WidthWish:
             distances = [np.log(self.width) - np.log(own) for own in halves]
         known = np.concatenate(halves)
         known = known[np.isfinite(known)]
-        return of_distances(distances, {"width": float(known.mean()) if known.size else None})
+        expected = {"width": float(known.mean()) if known.size else None}
+        return of_distances(distances, expected, assumed.are_ends)
 
     def _halves(
         self, assumed: Assumed, which: int, size: Size, studies: int, generator: Any
@@ -75,10 +80,21 @@ class DifferenceWish:
         """The chance, and that the better one has the better measure, with so many cases."""
         many = len(assumed.curves)
         studies = max(-(-_studies(size, PAIRED_ROWS) // many), 2)
-        found = [
-            np.array([self._study(assumed, which, size, generator) for _ in range(studies)])
-            for which in range(many)
-        ]
+
+        def drawn(number: int) -> list[Array]:
+            return [
+                np.array([self._study(assumed, one, size, generator) for _ in range(number)])
+                for one in range(many)
+            ]
+
+        first = min(studies, max(-(-AT_FIRST // many), 2))
+        found = drawn(first)
+        share = float(np.mean([own[:, 0] > 0 for own in found]))
+        by_luck = 2 * sqrt(share * (1 - share) / (first * many))
+        uneven = max(abs(share - 0.5) - by_luck, 0.0)
+        more = min(studies, ceil((1 - 4 * uneven**2) * MOST / many)) - first
+        if more > 0:
+            found = [np.append(a, b, axis=0) for a, b in zip(found, drawn(more), strict=True)]
         if studies * many < ENOUGH and all(np.isfinite(own).all() for own in found):
             found = [
                 self._normal(own, assumed.ideal(which, IDEAL)) for which, own in enumerate(found)
@@ -92,7 +108,7 @@ class DifferenceWish:
             "difference": float(np.mean(means)),
             "better": None if are_equal else of_distances(better, {}).chance,
         }
-        return of_distances([own[:, 0] for own in found], expected)
+        return of_distances([own[:, 0] for own in found], expected, assumed.are_ends)
 
     def _normal(self, found: Array, ideal: list[Array]) -> Array:
         """Studies as they would be found, from how far limits reach in a few large ones.

@@ -1,9 +1,11 @@
 """What a pilot says of scores: smooth curves, and others that it may as well come from."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from polaroc.base.lazy import np
+from polaroc.base.statistics import mean_squares, normal_scores, usual_size
 from polaroc.comparison.compared import compared, two_models
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.planning.scores import FURTHEST, Assumed, ScoreCurve
@@ -18,6 +20,8 @@ CURVES, POINTS, KEPT = 24, 301, 1_000
 FEWEST = 5
 # Of normal scores, the width of a kernel that is best for their distribution (Silverman 1986).
 KERNEL = 0.9
+# Up to so many different scores, each of so many cases or more, are levels that a study has too.
+LEVELS, ALIKE = 20, 3
 # Scores that are the same but for rounding would have a correlation of 1, which has no draws.
 MOST_ALIKE = 0.999
 
@@ -35,9 +39,9 @@ def of_pilot(cases: Cases[Any], pair: tuple[object, object] | None, generator: A
         )
     numbers = None if scored.clusters is None else scored.clusters[0][0]
     weights = [_weights(own, numbers, generator) for own in (truth, ~truth)]
-    normal = [_normal_scores(score) for score in scored.scores]
+    normal = [normal_scores(score) for score in scored.scores]
     curves = [_curves(one, truth, weights) for one in normal]
-    within = [[_normal_scores(score[own]) for score in scored.scores] for own in (truth, ~truth)]
+    within = [[normal_scores(score[own]) for score in scored.scores] for own in (truth, ~truth)]
     between = [0.0] * CURVES
     if pair is not None:
         between = np.mean([
@@ -53,7 +57,11 @@ def of_pilot(cases: Cases[Any], pair: tuple[object, object] | None, generator: A
     about = (
         f"Scores are as in a pilot of {of_class[0]:,} positives and {of_class[1]:,} negatives; "
         f"ranges hold for 9 of 10 curves that it may come from.",
-    )
+        *(
+            f"Of {len(one[0].fpr)} different scores there, a study has no others."
+            for one in curves if one[0].levels
+        ),
+    )  # fmt: skip
     return Assumed(
         [*zip(*curves, strict=True)], between, about, rows, alike, of_class[1] / of_class[0]
     )
@@ -97,15 +105,6 @@ def _two_models(cases: Cases[Any], pair: tuple[object, object]) -> ScoredCases:
     return scored.of([scored.models.index(one) for one in pair])
 
 
-def _normal_scores(score: Array) -> Array:
-    """Normal quantiles in the place of ranks."""
-    from scipy.special import ndtri
-    from scipy.stats import rankdata
-
-    normal: Array = ndtri((rankdata(score) - 0.5) / score.size)
-    return normal
-
-
 def _weights(own: Array, clusters: "Array | None", generator: Any) -> Array:
     """How often each case of a class is in samples of clusters, or cases, with replacement.
 
@@ -124,17 +123,32 @@ def _weights(own: Array, clusters: "Array | None", generator: Any) -> Array:
 
 
 def _curves(normal: Array, truth: Array, weights: Sequence[Array]) -> list[ScoreCurve]:
-    """Curves of a model: weighted kernel estimates of the distribution of each class."""
+    """Curves of a model: weighted kernel estimates of the distribution of each class, or levels."""
     from scipy.special import ndtri
 
-    at = np.linspace(normal.max() + 3, normal.min() - 3, POINTS)
+    at = np.unique(normal)[::-1]
+    levels = at.size <= min(LEVELS, normal.size / ALIKE)
+    above: Callable[[Array, Array, Array], Array] = _above
+    if levels:
+        above = partial(_above_levels, of_all=(normal[:, None] >= at).mean(axis=0))
+    else:
+        at = np.linspace(normal.max() + 3, normal.min() - 3, POINTS)
     of_pos, of_neg = (
-        ndtri(_above(at, normal[own], of_class).clip(1e-16, 1 - 1e-16)).clip(-FURTHEST, FURTHEST)
+        ndtri(above(at, normal[own], of_class).clip(1e-16, 1 - 1e-16)).clip(-FURTHEST, FURTHEST)
         for own, of_class in zip((truth, ~truth), weights, strict=True)
     )
     # Rates that differ by less than floats tell still rise.
-    rising = 1e-9 * np.arange(POINTS)
-    return [ScoreCurve(f + rising, t + rising) for t, f in zip(of_pos, of_neg, strict=True)]
+    rising = 1e-9 * np.arange(at.size)
+    return [ScoreCurve(f + rising, t + rising, levels) for t, f in zip(of_pos, of_neg, strict=True)]
+
+
+def _above_levels(at: Array, values: Array, weights: Array, of_all: Array) -> Array:
+    """The share of values of a class in each level or a better one, by sample.
+
+    One more case, of any level as often as cases of both classes are, leaves none without any.
+    """
+    found: Array = (values.size * (weights @ (values[:, None] >= at)) + of_all) / (values.size + 1)
+    return found
 
 
 def _above(at: Array, values: Array, weights: Array) -> Array:
@@ -175,14 +189,10 @@ def _correlation(pair: Sequence[Array], weights: Array) -> Array:
 def _alike(normal: Array, clusters: Array) -> tuple[float, float]:
     """The rows of a cluster and their correlation, from an analysis of variance."""
     unit = np.unique(clusters, return_inverse=True)[1]
-    sizes = np.bincount(unit)
-    units, total = sizes.size, normal.size
-    rows = float((sizes**2).sum() / total)
-    if total == units or units < 2:
+    size = np.bincount(unit)
+    rows = float(size @ size / normal.size)
+    if size.size in (1, normal.size):
         return rows, 0.0
-    means = np.bincount(unit, normal) / sizes
-    between = float((sizes * (means - normal.mean()) ** 2).sum()) / (units - 1)
-    inside = float(((normal - means[unit]) ** 2).sum()) / (total - units)
-    usual = (total - float((sizes**2).sum()) / total) / (units - 1)
-    share = (between - inside) / (between + (usual - 1) * inside)
+    between, inside = mean_squares(normal, unit)
+    share = (between - inside) / (between + (usual_size(size) - 1) * inside)
     return rows, min(max(share, 0.0), MOST_ALIKE)

@@ -6,23 +6,32 @@ from typing import Any, Unpack
 
 from polaroc.base.checks import check_share, check_whole, refuse_unused, unless
 from polaroc.base.lazy import np
-from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.progress import Progress, progress_callback
-from polaroc.planning.answers import in_words, planned, split
+from polaroc.planning.answers import planned, split
 from polaroc.planning.assumptions import of_one, of_two, rows_of_clusters
 from polaroc.planning.chances import Outcome
+from polaroc.planning.divided import DividedWish
+from polaroc.planning.folds import of_folds
 from polaroc.planning.pilot import of_pilot
+from polaroc.planning.promised import PromiseWish
 from polaroc.planning.scores import Size
-from polaroc.planning.sizes import DRAWN, MAX_ROWS, Sizes, given_sizes, sought, splits, tried_at
+from polaroc.planning.sizes import (
+    DRAWN,
+    MAX_ROWS,
+    Sizes,
+    enough,
+    given_sizes,
+    sought,
+    splits,
+    tried_at,
+)
 from polaroc.planning.study_plan import StudyPlan
 from polaroc.planning.wishes import (
     Place,
     Wish,
-    nearest,
-    of_difference,
-    of_promise,
-    of_width,
+    out_of_reach,
     pair_named,
+    wanted_of,
     which_wish,
 )
 from polaroc.predictions.cases import Cases
@@ -32,13 +41,24 @@ from polaroc.priors.beliefs import Belief
 
 
 @takes_cases_if_any(
-    ["truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "count"],
-    no_bearing=["subgroup", "time", "score_prior", "test_train_ratio"],
+    [
+        "truth",
+        "score",
+        "positive",
+        "nulls",
+        "model",
+        "fold",
+        "case",
+        "cluster",
+        "count",
+        "test_train_ratio",
+    ],
+    no_bearing=["subgroup", "time", "score_prior"],
 )
 def plan(
     pilot: Cases[Any] | None = None,
     *,
-    auc: float | None = None,
+    auc: float | tuple[float, float] | None = None,
     shape: float = 1.0,
     over: tuple[float, float] | Belief | None = None,
     prior: float | None = None,
@@ -56,6 +76,7 @@ def plan(
     level: float = 0.95,
     positives: int | Sequence[int] | None = None,
     negatives: int | Sequence[int] | None = None,
+    folds: int | Sequence[int] | None = None,
     cluster_rows: int | None = None,
     cluster_correlation: float | None = None,
     budget: float | None = None,
@@ -70,7 +91,7 @@ def plan(
 
     One thing is wished for: a threshold that can be promised (`constraints`), limits of a width
     (`width`), or two models told apart (`margin`, `difference`, or a pilot's `champion` and
-    `challenger`).
+    `challenger`); with a `budget` also the first two at once.
 
     Parameters
     ----------
@@ -79,8 +100,8 @@ def plan(
         pilot does not know of it. Or None, with `auc`.
     **columns
     auc
-        The AUC to expect, in (0, 1), instead of a pilot: scores are then taken as normal in both
-        classes. Of two models that of the champion.
+        The AUC to expect, in (0, 1), or a range of it, instead of a pilot: scores are then taken as
+        normal in both classes. Of two models that of the champion. A range gives the chance one.
     shape
         Of normal scores the standard deviation of negatives over that of positives, > 0.
     over
@@ -114,13 +135,19 @@ def plan(
     positives, negatives
         How many cases to look at, one number or several. By default ever more positives are tried,
         with as many negatives as `prior`, or the middle of `over`, says; else as the pilot has.
+    folds
+        Of a pilot with several folds, how many such folds to look at, one number or several, ≥ 2.
+        By default as many as it has, and 2, 5 and 10 times as many. Models are trained anew for
+        each, as in `compare` and `gate` with folds.
     cluster_rows
         How many rows a cluster has, such as a patient, all of one class. By default as in the
         pilot, with its `cluster`; else 1.
     cluster_correlation
         Of the scores of two rows of a cluster, in [0, 1). By default as in the pilot.
     budget
-        What labels may cost in all, > 0: answers how to split it between positives and negatives.
+        What labels may cost in all, > 0: answers how to split it between positives and negatives;
+        or, with both `constraints` and `width`, between tuning, by which the threshold is promised,
+        and a test that gives the limits.
     cost_positive, cost_negative
         What the label of a positive and of a negative costs, > 0.
     chance
@@ -160,37 +187,35 @@ def plan(
     True
     """
     pair = pair_named(champion, challenger)
-    name = which_wish(constraints, width, margin, difference, pair is not None)
+    name = which_wish(constraints, width, margin, difference, pair is not None, budget)
     check_share("chance", chance)
-    check_share("level", level)
     check_whole("seed", seed, 0)
     place = Place.of(over, prior)
-    if constraints is not None:
-        refuse_unused("for limits and two models", "constraints are given",
-                      level=unless(0.95, level), measure=measure)  # fmt: skip
-        wanted = of_promise(constraints, confidence, place, (cost_fn, cost_fp))
-    else:
-        refuse_unused(
-            "for constraints", f"the wish is {name}", confidence=unless(0.95, confidence),
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
-        )  # fmt: skip
-        wanted = (
-            of_difference(margin, measure, place, level, pair)
-            if width is None
-            else of_width(width, measure, place, level)
-        )
+    wanted = wanted_of(
+        name, place, pair, constraints=constraints, confidence=confidence,
+        costs=(cost_fn, cost_fp), width=width, measure=measure, margin=margin, level=level,
+    )  # fmt: skip
     if name != "margin":
         refuse_unused("of two models", f"the wish is {name}", correlation=correlation)
+    say = progress_callback(progress, "sizes")
+
+    def drawn(size: Size) -> Any:
+        return np.random.default_rng([seed, size.positives, size.negatives])
+
     if pilot is not None:
         refuse_unused(
             "instead of a pilot", "there is one", auc=auc, shape=unless(1, shape),
             difference=difference, correlation=correlation,
         )  # fmt: skip
-        if name == "margin" and pair is None:
-            raise InvalidArgument(
-                "a margin is about two models, and they are not named.",
-                hint=Hint("name them: {champion}, {challenger}.", champion="A", challenger="B"),
-            )
+        anew = of_folds(pilot, pair, wanted) if name == "margin" else None
+        if anew is not None:
+            refuse_unused(
+                "of one test set", "the pilot has folds", positives=positives,
+                negatives=negatives, cluster_rows=cluster_rows,
+                cluster_correlation=cluster_correlation, budget=budget,
+            )  # fmt: skip
+            of_each = tried_at(anew.sizes(folds), lambda one: anew.outcome(one, drawn(one)), say)
+            return planned(wanted, of_each, enough(of_each, chance), chance, anew.about)
         assumed = of_pilot(pilot, pair, np.random.default_rng([seed, 0]))
     else:
         refuse_unused("models of a pilot", "there is none", champion=champion)
@@ -199,35 +224,28 @@ def plan(
             if name == "margin"
             else of_one(auc, shape)
         )
+    refuse_unused("of a pilot with several folds of two models", "there is none", folds=folds)
     rows, alike = rows_of_clusters(cluster_rows, cluster_correlation, assumed)
-    by_rank = name == "constraints" and (rows == 1 or not alike)
+    by_rank = isinstance(wanted.wish, PromiseWish) and (rows == 1 or not alike)
     skew = assumed.skew if place.middle is None else (1 - place.middle) / place.middle
     fixed = negatives if isinstance(negatives, int) else None
     sizes = Sizes(skew, fixed, rows, alike, MAX_ROWS if by_rank else DRAWN)
 
     def outcome(wish: Wish, size: Size) -> Outcome:
-        generator = np.random.default_rng([seed, size.positives, size.negatives])
-        return wish.outcome(assumed, size, generator)
+        return wish.outcome(assumed, size, drawn(size))
 
-    at, say = partial(outcome, wanted.wish), progress_callback(progress, "sizes")
+    at = partial(outcome, wanted.wish)
     if budget is not None:
         refuse_unused("not for a budget", "budget is given", positives=positives,
                       negatives=negatives)  # fmt: skip
-        sizes_paid = splits(budget, (cost_positive, cost_negative), sizes)
-        return split(wanted, tried_at(sizes_paid, at, say), budget, chance, assumed)
+        is_divided = isinstance(wanted.wish, DividedWish)
+        paid = splits(budget, (cost_positive, cost_negative), sizes, is_divided)
+        return split(wanted, tried_at(paid, at, say), budget, chance, assumed.about)
     refuse_unused("of a budget", "there is none", cost_positive=unless(1, cost_positive),
                   cost_negative=unless(1, cost_negative))  # fmt: skip
     given = given_sizes(positives, negatives, sizes)
-    if given:
-        tried = tried_at(given, at, say)
-        enough = next((one for one, own in tried if own.chance >= chance), None)
-        return planned(wanted, tried, enough, chance, assumed)
-    tried, least = sought(sizes, at, chance, say)
-    if least is None:
-        size, most = tried[-1]
-        raise InvalidArgument(
-            f"chance is {chance:g} that {wanted.words}, and even {in_words(size)} have a chance "
-            f"of {most.chance:.2g}.",
-            hint=nearest(wanted, outcome, size, chance),
-        )
-    return planned(wanted, tried, least, chance, assumed)
+    tried, least = (tried_at(given, at, say), None) if given else sought(sizes, at, chance, say)
+    if not given and least is None:
+        raise out_of_reach(wanted, outcome, tried[-1], chance)
+    least = enough(tried, chance) if given else least
+    return planned(wanted, tried, least, chance, assumed.about)

@@ -3,19 +3,20 @@
 import json
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from polaroc.errors import InvalidArgument
-from polaroc.files.atomic import atomic_file
-from polaroc.files.sealed import blank_seal, read_sealed, seal
+from polaroc.base.checks import check_path
+from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.files.sealed import read_document, write_document
 from polaroc.priors.beliefs import Belief
 
 KIND = "polaroc plan 1"
 AS_WRITTEN = "give the file that `StudyPlan.save` or `polaroc plan --out` wrote, as it was."
-COUNTS = ("positives", "negatives")
+COUNTS = {"positives": "positives", "negatives": "negatives", "fold_count": "folds"}
 # What a result may say of what was planned, in the words of a sentence.
 SAID = {
     "measure": "the measure", "over": "the range of priors", "prior": "the prior",
@@ -24,28 +25,27 @@ SAID = {
 }  # fmt: skip
 
 
-def text_of(facts: Mapping[str, Any]) -> str:
-    """The facts of a plan as they are written."""
-    return json.dumps(facts, indent=2, ensure_ascii=False, default=str)
-
-
 def hash_of(facts: Mapping[str, Any]) -> str:
-    """The hash of a plan."""
-    return sha256(text_of(facts).encode()).hexdigest()
+    """The hash of a plan, of its facts as they are written."""
+    return sha256(json.dumps(facts, ensure_ascii=False, default=str).encode()).hexdigest()
 
 
 def write_plan(facts: Mapping[str, Any], path: Path, force: bool) -> None:
     """Write a plan with its hash, whole or not at all."""
-    document = {**facts, "hash": hash_of(facts), "seal": blank_seal(KIND)}
-    with atomic_file(path, force) as file:
-        file.write_text(text_of(document) + "\n", encoding="utf-8")
-        seal(file, KIND)
+    write_document({**facts, "hash": hash_of(facts)}, path, KIND, force)
 
 
-def read_plan(path: Path) -> dict[str, Any]:
+def read_plan(path: str | PathLike[str]) -> dict[str, Any]:
     """The facts of a file that `write_plan` wrote, and that nobody changed."""
-    facts: dict[str, Any] = json.loads(read_sealed(path, KIND, AS_WRITTEN))
-    return {name: value for name, value in facts.items() if name not in ("hash", "seal")}
+    check_path("plan", path)
+    try:
+        facts = read_document(Path(path), KIND, AS_WRITTEN)
+    except (OSError, ValueError) as error:
+        raise InvalidTable(
+            f"the plan {str(path)!r} cannot be read: {error}.", hint=AS_WRITTEN
+        ) from None
+    del facts["hash"]
+    return facts
 
 
 def departures(facts: Mapping[str, Any], result: Any) -> list[str]:
@@ -60,15 +60,16 @@ def departures(facts: Mapping[str, Any], result: Any) -> list[str]:
 
 
 def _departures(facts: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[str]:
-    for name in COUNTS:
+    for name, words in COUNTS.items():
         planned, found = facts.get(name), said.get(name)
         if planned is not None and found is not None and found < planned:
-            yield f"There are {found:,.0f} {name}, and {planned:,} were planned."
+            yield f"There are {found:,.0f} {words}, and {planned:,} were planned."
     for name, words in SAID.items():
         planned, found = facts.get(name), said.get(name)
         names = planned if isinstance(planned, list | tuple) else [planned]
         if planned is not None and found is not None and found not in names:
-            yield f"{words.capitalize()} is {found}, and {names[0]} was planned."
+            wanted = f"“{names[0]}”" if name == "promise" else names[0]
+            yield f"{words.capitalize()} is {found}, and {wanted} was planned."
 
 
 def _said_by(result: Any) -> Mapping[str, Any]:

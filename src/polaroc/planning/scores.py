@@ -1,13 +1,14 @@
 """Scores that a study may draw: of one or two models, by class, along assumed ROC curves."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
 import polars as pl
 
 from polaroc.base.lazy import np
+from polaroc.base.rounding import percent
 from polaroc.typing import Array
 
 # Beyond, a rate is 0 or 1 in floats.
@@ -20,11 +21,13 @@ class ScoreCurve:
     """The ROC curve of a model whose negatives have standard normal scores, in probits.
 
     Any monotone function of the scores has the same curve, so that nothing is lost. Of normal
-    scores in both classes the curve is a line.
+    scores in both classes the curve is a line. Scores with few values have only the `levels` that
+    end at the points, and are their numbers, less for the worse ones.
     """
 
     fpr: Array  # rising
     tpr: Array  # not falling
+    levels: bool = False
 
     def recall(self, fpr: Array) -> Array:
         """The recall at false positive rates."""
@@ -33,9 +36,23 @@ class ScoreCurve:
         recalls: Array = ndtr(np.interp(ndtri(fpr), self.fpr, self.tpr))
         return recalls
 
-    def of_positives(self, normal: Array) -> Array:
-        """Scores of positives, from standard normal variables."""
-        return -np.interp(-normal, self.tpr, self.fpr)
+    def scores(self, positives: Array, negatives: Array) -> Array:
+        """The scores of both classes, from standard normal variables."""
+        if self.levels:
+            places = np.searchsorted(self.tpr, -positives), np.searchsorted(self.fpr, -negatives)
+            return -np.concatenate(places).astype(float)
+        return np.append(-np.interp(-positives, self.tpr, self.fpr), negatives)
+
+    def rate_above(self, score: Array) -> Array:
+        """The false positive rate of a threshold just above each score."""
+        from scipy.special import ndtr
+
+        if self.levels:
+            known = np.isfinite(score)
+            ends = np.append(0.0, ndtr(self.fpr))
+            return np.where(known, ends[np.where(known, -score, 0).astype(int)], 1.0)
+        rates: Array = ndtr(-score)
+        return rates
 
 
 def of_auc(auc: float, shape: float = 1.0) -> ScoreCurve:
@@ -64,11 +81,38 @@ class Size:
     negatives: int
     rows: int = 1  # of a cluster
     alike: float = 0.0  # the correlation of the scores of two rows of a cluster
+    tuning: float = 0.0  # the share of both classes that the threshold is set on
+    folds: int = 0  # each with so many cases, where models are trained anew
 
     @property
     def cases(self) -> int:
         """Of both classes."""
         return self.positives + self.negatives
+
+    @property
+    def words(self) -> str:
+        """Both classes, how many rows a cluster has, how many folds, and what part is tuning."""
+        of_clusters = f", {self.rows} rows to a cluster" if self.rows > 1 else ""
+        tuned = f" with {percent(self.tuning)} of both for tuning" if self.tuning else ""
+        folds = f"{self.folds} folds of " if self.folds else ""
+        classes = f"{self.positives:,} positives and {self.negatives:,} negatives"
+        return f"{folds}{classes}{of_clusters}{tuned}"
+
+    @property
+    def parts(self) -> tuple["Size", "Size"]:
+        """The cases that the threshold is set on, and those of the test."""
+        tuned, tested = (
+            replace(self, positives=round(share * self.positives), tuning=0.0,
+                    negatives=round(share * self.negatives))
+            for share in (self.tuning, 1 - self.tuning)
+        )  # fmt: skip
+        return tuned, tested
+
+    @property
+    def fewest(self) -> int:
+        """Cases of the class, in the part, that has least."""
+        parts = self.parts if self.tuning else [self]
+        return min(min(one.positives, one.negatives) for one in parts)
 
     @property
     def truth(self) -> Array:
@@ -93,6 +137,7 @@ class Assumed:
     rows: int = 1  # of a cluster of the pilot
     alike: float = 0.0
     skew: float = 1.0  # negatives per positive of the pilot
+    are_ends: bool = False  # whether the curves are the ends and the middle of what was given
 
     def draw(self, which: int, size: Size, generator: Any) -> list[Array]:
         """The scores of one study by each model, positives first, if `which` is true."""
@@ -101,10 +146,8 @@ class Assumed:
             _normals(len(curves), cases, size, between, generator)
             for cases in (size.positives, size.negatives)
         )
-        return [
-            np.append(curve.of_positives(own), other)
-            for curve, own, other in zip(curves, of_pos, of_neg, strict=True)
-        ]
+        parts = zip(curves, of_pos, of_neg, strict=True)
+        return [curve.scores(own, other) for curve, own, other in parts]
 
     def ideal(self, which: int, size: Size) -> list[Array]:
         """The scores of a study whose cases lie at equal steps of the distributions."""
@@ -112,7 +155,7 @@ class Assumed:
 
         steps = (np.arange(cases) for cases in (size.positives, size.negatives))
         of_pos, of_neg = (ndtri((own + 0.5) / own.size) for own in steps)
-        return [np.append(one.of_positives(of_pos), of_neg) for one in self.curves[which]]
+        return [one.scores(of_pos, of_neg) for one in self.curves[which]]
 
     def tables(self, which: int, size: Size, studies: int, generator: Any) -> pl.DataFrame:
         """The rows of several studies of the first model."""

@@ -1,7 +1,7 @@
 """Numbers of cases that are tried, and the fewest that are enough."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, exp, log
 from typing import Any
 
@@ -112,10 +112,15 @@ def tried_at(
     return tried
 
 
+def enough(tried: Sequence[Tried], chance: float) -> Size | None:
+    """The first size that has the chance, None where none has."""
+    return next((size for size, own in tried if own.chance >= chance), None)
+
+
 def given_sizes(positives: object, negatives: object, sizes: Sizes) -> list[Size]:
     """The sizes to look at; none where they are sought."""
     of_pos, of_neg = (
-        _counts(name, given, sizes.max_rows)
+        counts(name, given, sizes.max_rows)
         for name, given in (("positives", positives), ("negatives", negatives))
     )
     if not of_pos:
@@ -142,27 +147,33 @@ def given_sizes(positives: object, negatives: object, sizes: Sizes) -> list[Size
     return found
 
 
-def _counts(name: str, given: Any, most: int) -> list[Any]:
-    """Numbers of cases of a class, one or several."""
+def counts(name: str, given: Any, most: int) -> list[Any]:
+    """Whole numbers from 2, one or several; none where none is given."""
     values = [] if given is None else listed_values(given)
     for one in [given] if values is None else values:
         check_whole(name, one, 2, most)
     return [given] if values is None else values
 
 
-def splits(budget: float, costs: tuple[float, float], sizes: Sizes) -> list[Size]:
-    """Sizes that spend a budget on labels that cost so much each."""
+def splits(budget: float, costs: tuple[float, float], sizes: Sizes, is_divided: bool) -> list[Size]:
+    """Sizes that spend a budget on labels that cost so much each.
+
+    More or less of it goes to positives; or, of both classes as they are, to tuning.
+    """
     for name, cost in zip(
         ("budget", "cost_positive", "cost_negative"), (budget, *costs), strict=True
     ):
         check_factor(name, cost)
     # More than can be drawn is too many, however many more.
-    most = sizes.max_rows + 1.0
-    pairs = [
-        (int(min(share * budget / costs[0], most)), int(min((1 - share) * budget / costs[1], most)))
-        for share in SPLITS
-    ]
-    found = [sizes.of(*pair) for pair in pairs if min(pair) >= 2 and sum(pair) <= sizes.max_rows]
+    paid = [min(budget / one, sizes.max_rows + 1.0) for one in costs]
+    if is_divided:
+        positives = budget / (costs[0] + costs[1] * sizes.skew)
+        most = sizes.of(int(min(positives, paid[0])))
+        tried = [replace(most, tuning=share) for share in SPLITS]
+    else:
+        tried = [Size(int(share * paid[0]), int((1 - share) * paid[1]), sizes.rows, sizes.alike)
+                 for share in SPLITS]  # fmt: skip
+    found = [one for one in tried if one.fewest >= 2 and one.cases <= sizes.max_rows]
     if not found:
         raise InvalidArgument(
             f"budget is {budget:g}, which pays for fewer than two cases of a class, or for more "

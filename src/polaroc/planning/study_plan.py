@@ -26,11 +26,12 @@ class StudyPlan:
         What to label and what it buys, in one or two sentences.
     table
         One row per number of cases: `positives`, `negatives` Int64; `chance` Float64 of what is
-        wanted; `chance_lower`, `chance_upper`, between which it is for 9 of 10 curves that may be
-        the true one, null where one is assumed; and what is expected: of a promise, where there is
-        one, the `recall` and the `cost` per case in use; of limits half their `width`; of two
-        models the `difference` that is measured, challenger minus champion, turned so that more is
-        better, and the chance that the `better` one has the better measure; Float64.
+        wanted; `chance_lower`, `chance_upper`, between which it is at the ends of a range that was
+        given, or for 9 of 10 curves that a pilot may come from, else null; and what is expected: of
+        a promise, where there is one, the `recall` and the `cost` per case in use; of limits half
+        their `width`; of two models the `difference` that is measured, challenger minus champion,
+        turned so that more is better, and the chance that the `better` one has the better measure;
+        of a budget that is divided the share for `tuning`; Float64.
     positives, negatives
         The fewest cases with the chance that is wanted, or the best split of a budget; None where
         no number that was tried has it.
@@ -91,5 +92,5 @@ class StudyPlan:
 
 
 def _in_words(name: str, value: float | None) -> str | None:
-    is_chance = name.startswith("chance") or name == "better"
+    is_chance = name.startswith("chance") or name in ("better", "tuning")
     return probability(value) if is_chance else number(value)

@@ -4,11 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from polaroc.base.checks import (
-    check_factor,
-    check_share,
-    check_text,
-)
+from polaroc.base.checks import check_factor, check_share, check_text, refuse_unused, unless
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.fitted import single_measure
 from polaroc.comparison.gate import check_margin
@@ -16,9 +12,11 @@ from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.spec import Measure
 from polaroc.planning.chances import Outcome
+from polaroc.planning.divided import DividedWish
 from polaroc.planning.measured import DifferenceWish, WidthWish
 from polaroc.planning.promised import PromiseWish
 from polaroc.planning.scores import Size
+from polaroc.planning.sizes import Tried
 from polaroc.priors.beliefs import Belief, Over, over_label, resolve_belief
 from polaroc.priors.grids import check_prior, range_of, skew
 from polaroc.thresholds.constraints import (
@@ -36,17 +34,18 @@ EXAMPLE = Hint(
 )  # fmt: skip
 # Halvings of the part by which a wish is relaxed to find the nearest that can be had.
 HALVINGS = 6
-Wish = PromiseWish | WidthWish | DifferenceWish
+Wish = PromiseWish | WidthWish | DifferenceWish | DividedWish
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A wish, with its argument and its words after "the chance that"."""
+    """A wish, with its argument, its words after "the chance that", and the priors it is about."""
 
     wish: Wish
     name: str
     words: str
     facts: Mapping[str, Any]
+    place: "Place"
 
 
 @dataclass(frozen=True)
@@ -111,9 +110,10 @@ def pair_named(champion: object, challenger: object) -> tuple[object, object] | 
 
 
 def which_wish(
-    constraints: object, width: object, margin: object, difference: object, models: bool
-) -> str:
-    """The one wish among the arguments."""
+    constraints: object, width: object, margin: object, difference: object, models: bool,
+    budget: object,
+) -> str:  # fmt: skip
+    """The one wish among the arguments; with a budget limits may come with a promise."""
     given = [
         name
         for name, is_given in (
@@ -124,12 +124,36 @@ def which_wish(
     ]  # fmt: skip
     if not given:
         raise InvalidArgument("nothing is wished for.", hint=EXAMPLE)
-    if len(given) > 1:
+    if len(given) > 1 and (budget is None or "margin" in given):
         raise InvalidArgument(
             f"{quoted(given)} are different wishes, allowed is one.",
-            hint=f"plan each by itself, and take the larger number of cases; {EXAMPLE}",
+            hint=f"plan each by itself, and take the larger number of cases; {EXAMPLE} A budget "
+            "may be divided between constraints (tuning) and width (test).",
         )
     return given[0]
+
+
+def wanted_of(
+    name: str, place: Place, pair: tuple[object, object] | None, *,
+    constraints: Mapping[str, float] | None, confidence: float, costs: tuple[float, float],
+    width: float | None, measure: str | None, margin: float | None, level: float,
+) -> Wanted:  # fmt: skip
+    """What is wanted, by the arguments of `plan` of the same names."""
+    check_share("level", level)
+    if constraints is None:
+        refuse_unused(
+            "for constraints", f"the wish is {name}", confidence=unless(0.95, confidence),
+            cost_fn=unless(1, costs[0]), cost_fp=unless(1, costs[1]),
+        )  # fmt: skip
+        if width is None:
+            return of_difference(margin, measure, place, level, pair)
+        return of_width(width, measure, place, level)
+    promise = of_promise(constraints, confidence, place, costs)
+    if width is not None:
+        return of_both(promise, of_width(width, measure, place, level))
+    refuse_unused("for limits and two models", "constraints are given",
+                  level=unless(0.95, level), measure=measure)  # fmt: skip
+    return promise
 
 
 def of_promise(
@@ -149,7 +173,9 @@ def of_promise(
     said = promise(limits, confidence, kept.ends or place.prior)[:-1]
     words = f"a threshold can be promised: “{said}”"
     facts = {"constraints": limits, "confidence": confidence, "promise": f"{said}."} | place.facts
-    return Wanted(PromiseWish(kept, 1 - confidence, own, *costs), "constraints", words, facts)
+    return Wanted(
+        PromiseWish(kept, 1 - confidence, own, *costs), "constraints", words, facts, place
+    )
 
 
 def of_width(width: float, measure: str | None, place: Place, level: float) -> Wanted:
@@ -161,7 +187,16 @@ def of_width(width: float, measure: str | None, place: Place, level: float) -> W
     words = (
         f"the {100 * level:g} % limits of the {label(one.name)}{place.words} are within ± {width:g}"
     )
-    return Wanted(wish, "width", words, {"width": width} | _facts(one, place, level))
+    return Wanted(wish, "width", words, {"width": width} | _facts(one, place, level), place)
+
+
+def of_both(promise: Wanted, width: Wanted) -> Wanted:
+    """That a threshold can be promised, and that the rest of the cases give narrow limits."""
+    assert isinstance(promise.wish, PromiseWish)
+    assert isinstance(width.wish, WidthWish)
+    words = f"{promise.words}, and that {width.words}"
+    both = DividedWish(promise.wish, width.wish)
+    return Wanted(both, promise.name, words, {**promise.facts, **width.facts}, promise.place)
 
 
 def of_difference(
@@ -178,11 +213,14 @@ def of_difference(
     passed = f"the gate finds the challenger not worse by more than {margin} in {named}"
     names = dict(zip(("champion", "challenger"), pair or (None, None), strict=True))
     facts = {**names, "margin": margin} | _facts(one, place, level)
-    return Wanted(wish, "margin", found if margin is None else passed, facts)
+    return Wanted(wish, "margin", found if margin is None else passed, facts, place)
 
 
 def _facts(measure: Measure, place: Place, level: float) -> dict[str, Any]:
     names = [f"{label(measure.name)}{place.words}", measure.name]
+    if measure.name == "iauprec":
+        # Of a choice it is the mean of AUPREC over the range.
+        names.append("auprec")
     return {"measure": names, "level": level} | place.facts
 
 
@@ -203,28 +241,29 @@ def measure_at(name: str | None, place: Place) -> Measure:
     return measure
 
 
-def nearest(
-    wanted: Wanted, outcome: Callable[[Wish, Size], Outcome], size: Size, chance: float
-) -> Hint | str:
-    """The wish that comes nearest and has the chance with so many cases."""
-    best = outcome(wanted.wish, size).chance
+def out_of_reach(
+    wanted: Wanted, outcome: Callable[[Wish, Size], Outcome], most: Tried, chance: float
+) -> InvalidArgument:
+    """The error where no number of cases has the chance; its hint is the nearest that has it."""
+    size, best = most
     low, high = 0.0, 1.0
-    found: Mapping[str, Any] | None = None
+    hint: Hint | str = "ask for less, or for a better model."
+    if best.chance >= 0.01:
+        hint = Hint("{chance} can be had.", chance=int(100 * best.chance) / 100)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         relaxed, words = _relaxed(wanted, middle)
         if relaxed is None:
             break
         if outcome(relaxed, size).chance >= chance:
-            high, found = middle, words
+            high, hint = middle, Hint(f"{{{wanted.name}}} has that chance with so many.", **words)
         else:
             low = middle
-    if found is not None:
-        (name,) = found
-        return Hint(f"{{{name}}} has that chance with so many.", **found)
-    if best < 0.01:
-        return "ask for less, or for a better model."
-    return Hint("{chance} can be had.", chance=int(100 * best) / 100)
+    return InvalidArgument(
+        f"chance is {chance:g} that {wanted.words}, and even {size.words} have a chance of "
+        f"{best.chance:.2g}.",
+        hint=hint,
+    )
 
 
 def _relaxed(wanted: Wanted, part: float) -> tuple[Wish | None, Mapping[str, Any]]:
@@ -240,7 +279,7 @@ def _relaxed(wanted: Wanted, part: float) -> tuple[Wish | None, Mapping[str, Any
     if isinstance(wish, WidthWish):
         width = _digits(wish.width + part * (0.5 - wish.width))
         return replace(wish, width=width), {"width": width}
-    if wish.margin is None:
+    if isinstance(wish, DividedWish) or wish.margin is None:
         return None, {}
     margin = _digits(wish.margin + part * (0.5 - wish.margin))
     return replace(wish, margin=margin), {"margin": margin}

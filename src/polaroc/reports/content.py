@@ -10,6 +10,7 @@ from polaroc.reports.cases import case_counts
 from polaroc.reports.decision import counts, decide, need_in_words
 from polaroc.reports.findings import Findings
 from polaroc.reports.page import GENERATOR, made_on, sources, template, versions
+from polaroc.reports.plan_section import PlanSection
 from polaroc.reports.study_table import PublishedSection
 from polaroc.reports.subgroups import SubgroupSection
 from polaroc.reports.tables import ReportTable
@@ -20,6 +21,7 @@ def content(
     title: str,
     subgroups: SubgroupSection | None = None,
     published: PublishedSection | None = None,
+    plan: PlanSection | None = None,
 ) -> dict[str, Any]:
     """All sentences, counts and tables of the page, by name; tables by heading."""
     decision, thresholds = decide(findings), findings.thresholds
@@ -48,6 +50,7 @@ def content(
         f"{verdict(comparison)} {describe_separation(findings.models, comparison)}",
         "assumptions": findings.assumptions,
         "subgroups": None if subgroups is None else [subgroups.answer, *subgroups.remarks],
+        "plan": None if plan is None else [plan.answer, *plan.departures],
         "notes_to_publish": None if published is None else published.notes,
         "columns": question.found or None,
         "tables": {

@@ -23,6 +23,7 @@ from polaroc.reports.decision import counts, decide, need_in_words
 from polaroc.reports.figures import MAX_DRAWN, figures
 from polaroc.reports.findings import Findings
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
+from polaroc.reports.plan_section import PlanSection
 from polaroc.reports.probabilities import calibration
 from polaroc.reports.study_table import PublishedSection
 from polaroc.reports.subgroups import SubgroupSection
@@ -47,9 +48,10 @@ def page(
     title: str,
     subgroups: SubgroupSection | None = None,
     published: PublishedSection | None = None,
+    plan: PlanSection | None = None,
 ) -> str:
     """The whole page as HTML."""
-    beside = {"subgroups": subgroups, "published": published}
+    beside = {"subgroups": subgroups, "published": published, "plan": plan}
     return rendered(TEMPLATE, title, **_contents(findings), **beside)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack, cast, get_args
 
@@ -10,6 +11,7 @@ import polars as pl
 from polaroc.base.checks import (
     MAX_NUMBER,
     check_path,
+    check_text,
     check_whole,
     listed_values,
     pair_of,
@@ -27,6 +29,7 @@ from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.scoring import check_score_prior
+from polaroc.planning.study_plan import StudyPlan
 from polaroc.predictions.cases import Cases, found_in_words
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
@@ -44,6 +47,7 @@ from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.needs import Needs
 from polaroc.reports.page import is_report, page
+from polaroc.reports.plan_section import facts_of, of_plan
 from polaroc.reports.study_table import of_publication
 from polaroc.reports.subgroups import of_subgroups
 from polaroc.typing import Paths, Table
@@ -69,6 +73,7 @@ def report(
     cost_fp: float | None = None,
     tuning: Table | Paths | Cases[Any] | None = None,
     incomplete: Incomplete = "raise",
+    plan: StudyPlan | str | PathLike[str] | None = None,
     title: str = TITLE,
     tell: Callable[[str], None] | None = None,
     **columns: Unpack[Columns],
@@ -125,6 +130,9 @@ def report(
         meet what is needed (costs cannot be promised), in each `subgroup` where it has one;
         what it does is judged on `cases`. A plain table has the same roles. Folds, whose models
         are fitted anew, promise nothing.
+    plan
+        The file where a plan was saved, such as plan.json, before there were data. Or the result of
+        `plan`. A section then says where the page departs from it.
     title
         Heading of the page.
     tell
@@ -171,6 +179,7 @@ def report(
     'report.html'
     """
     file = _checked_path(path)
+    check_text("title", title, TITLE)
     check_choice("incomplete", incomplete, get_args(Incomplete))
     if tell is not None and not callable(tell):
         raise InvalidArgument(
@@ -180,7 +189,7 @@ def report(
     if isinstance(cases, Monitor):
         _refuse_with_monitor(
             **columns, over=over, priors=priors or None, recall=recall, precision=precision,
-            capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
+            capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning, plan=plan,
         )  # fmt: skip
         if file.suffix.lower() in (".json", ".md"):
             raise InvalidArgument(
@@ -202,6 +211,7 @@ def report(
     priors = cast("Sequence[float]", [priors] if values is None else values)
     check_whole("grid", grid, 2, MAX_NUMBER)
     check_score_prior(cases.score_prior)
+    planned = facts_of(plan)
     _check_inputs(cases, over, tuning)
     if isinstance(tuning, Cases):
         refuse_roles(tuning, "report(tuning=...)", [*COMPARED_BY, "subgroup", "time"])
@@ -218,10 +228,12 @@ def report(
         tuned = None if tuning is None else tuning_rows(tuning, divided, rows)
         question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
         findings = with_changes(of_predictions(question, priors, grid), given)
-    beside = of_subgroups(divided, findings), of_publication(divided, findings)
+    held = of_plan(planned, findings)
+    beside = of_subgroups(divided, findings), of_publication(divided, findings), held
     said = {".json": as_json, ".md": model_card}.get(file.suffix.lower())
     written = said(content(findings, title, *beside)) if said else page(findings, title, *beside)
     found = [question.found] if question.found else []
+    found += [] if held is None else [held.answer, *held.departures]
     answer = "\n".join(decide(findings).answer)
     return _write(file, written, [answer, *found, *findings.cautions, *findings.assumptions], tell)
 

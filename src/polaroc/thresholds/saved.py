@@ -1,6 +1,5 @@
 """Thresholds in a small JSON file, with what they promise and the table they were chosen on."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -12,8 +11,7 @@ import polars as pl
 from polaroc.base.joins import join_on
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
-from polaroc.files.atomic import atomic_file
-from polaroc.files.sealed import blank_seal, read_sealed, seal
+from polaroc.files.sealed import read_document, write_document
 from polaroc.thresholds.ways import COSTS, PLACES, RATES
 
 KIND = "polaroc thresholds 2"
@@ -58,19 +56,12 @@ class SavedThresholds:
 
     def write(self, path: Path, force: bool = False) -> None:
         """Write the file whole, or not at all."""
-        # Last, where the seal is looked for.
-        document = {**asdict(self), "seal": blank_seal(KIND)}
-        with atomic_file(path, force) as file:
-            text = json.dumps(document, indent=2, ensure_ascii=False, default=str)
-            file.write_text(text + "\n", encoding="utf-8")
-            seal(file, KIND)
+        write_document(asdict(self), path, KIND, force)
 
     @classmethod
     def read(cls, path: Path) -> "SavedThresholds":
         """The thresholds of a file that `write` wrote, and that nobody changed."""
-        document = json.loads(read_sealed(path, KIND, AS_WRITTEN))
-        del document["seal"]
-        return cls(**document)
+        return cls(**read_document(path, KIND, AS_WRITTEN))
 
     def table(self, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
         """The rows as `apply_thresholds` takes them, keys in the types of the predictions."""

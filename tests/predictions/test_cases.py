@@ -67,8 +67,8 @@ FUNCTIONS = {
     "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS, "intervals": "exact"}),
     "operating_points": (
         pr.operating_points,
-        BASE,
-        {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9},
+        BASE | {"time": "one of ten"},
+        {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9, "alerts": 3},
     ),
     "h_measure": (pr.h_measure, BASE, {"prior": 0.4, "intervals": "logit"}),
     "roc_band": (pr.roc_band, BASE, {"n": 9}),
@@ -101,6 +101,11 @@ FUNCTIONS = {
         pr.walk_forward,
         BASE | {"time": "one of ten"},
         {"rule": "recall", "target": 0.5, "confidence": 0.5, "history": 3},
+    ),
+    "highest_each_day": (
+        pr.highest_each_day,
+        BASE | {"time": "one of ten"},
+        {"alerts": 3, "priors": [0.1, "observed"]},
     ),
     "subgroups": (
         pr.subgroups,
@@ -145,6 +150,7 @@ OTHER_OF = {
     ("gate", "model"): None,
     ("plan", "model"): None,
     ("operating_points", "cluster"): "place", ("subgroups", "subgroup"): "one of ten",
+    ("highest_each_day", "cluster"): "place",
     ("subgroups", "by"): "f",
     ("macro", "by"): ["place", "f"],
     **{("probabilities", role): None for role in ("model", "fold", "by")},

@@ -103,8 +103,10 @@ def _chosen(call: Call) -> pl.DataFrame:
     curves = call.curves
     with progress() as say:
         say("choosing")
-        # A promise asks which rows belong together.
-        points: pl.DataFrame = call(call.in_memory if promised else curves)
+        # A promise asks which rows belong together, a capacity how many there are a day.
+        counts_days = call.value("alerts") is not None and call.value("volume") is None
+        whole = promised or counts_days
+        points: pl.DataFrame = call(call.in_memory if whole else curves)
     if call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
     return points

@@ -1,6 +1,7 @@
 """Alerts a day that a team can handle: the share of cases that they are, and how many are used."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -10,7 +11,14 @@ from polaroc.base.checks import check_factor
 from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.base.statistics import ROUNDING
+from polaroc.curves.keys import totals
+from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.predictions.calendar import keys_but_period, with_days
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.dependence import with_note
+from polaroc.predictions.table import read
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.grids import skew
 from polaroc.thresholds.constraints import resolve_constraints
 
@@ -26,6 +34,7 @@ class Capacity(NamedTuple):
 
     alerts: float
     volume: float
+    note: str | None = None  # where the cases are those of a table
 
     @property
     def share(self) -> float:
@@ -33,17 +42,37 @@ class Capacity(NamedTuple):
         return self.alerts / self.volume
 
 
-def capacity_of(alerts: float | None, volume: float | None) -> Capacity | None:
-    """The capacity, refused where it is none; None where none is given."""
+def capacity_of(
+    alerts: float | None, volume: float | None, cases: object = None
+) -> Capacity | None:
+    """The capacity, refused where it is none; None where none is given.
+
+    Without a volume it is that of the days of the cases.
+    """
     if alerts is None and volume is None:
         return None
+    note = None
+    if (
+        alerts is not None
+        and volume is None
+        and isinstance(cases, Cases)
+        and cases.time is not None
+    ):
+        volume, days = cases_a_day(cases)
+        note = (
+            f"there are {volume:,.5g} cases a day, the mean of the {days:,} days of this table: if "
+            "it is a sample of them, say the volume"
+        )
     if alerts is None or volume is None:
         lacking = "alerts" if alerts is None else "volume"
         raise InvalidArgument(
             f"{lacking} is not given, and a capacity takes the alerts that can be handled a day "
             "and the cases that there are a day.",
-            hint=Hint("give {alerts} and {volume}.", alerts=500, volume=200_000),
-        )
+            hint=Hint(
+                "give {alerts} and {volume}; of predictions with their {time} the volume is known.",
+                alerts=500, volume=200_000, time="day",
+            ),
+        )  # fmt: skip
     check_factor("alerts", alerts)
     check_factor("volume", volume)
     if alerts >= volume:
@@ -52,7 +81,39 @@ def capacity_of(alerts: float | None, volume: float | None) -> Capacity | None:
             "at.",
             hint="leave both out, or are they of different periods?",
         )
-    return Capacity(alerts, volume)
+    return Capacity(alerts, volume, note)
+
+
+def cases_a_day(cases: Cases[Any]) -> tuple[float, int]:
+    """The mean number of cases a day, the same for all keys, and how many days there are."""
+    held = with_days(cases)
+    refuse_folds(held)
+    days = totals(read(replace(held, cluster=(), subgroup=()))).collect()
+    keys = keys_but_period(held)
+    of_keys = days.group_by(keys or pl.lit(0)).agg(
+        (pl.col("positives") + pl.col("negatives")).mean().alias("volume"), pl.len().alias("days")
+    )
+    least, most = (of_keys["volume"].min(), of_keys["volume"].max())
+    if of_keys.is_empty() or most - least > ROUNDING * most:  # type: ignore[operator]
+        raise InvalidArgument(
+            f"volume is not given, and the values of {quoted(keys)} have {least:,.5g} to "
+            f"{most:,.5g} cases a day.",
+            hint=Hint("give {volume}, or take each value on its own.", volume=200_000),
+        )
+    return float(most), int(of_keys["days"].max())  # type: ignore[arg-type]
+
+
+def refuse_folds(cases: Cases[Any]) -> None:
+    """Refuse folds, whose rows tell nothing of how many cases there are."""
+    if cases.fold:
+        raise InvalidArgument(
+            f"{quoted(column_names_of(cases.fold))} tells folds apart, each of which has a part of "
+            "the cases of a day.",
+            hint=Hint(
+                "give {volume}, the cases that there are a day, or {fold} where all were scored by "
+                "one model.", volume=200_000, fold=None,
+            ),
+        )  # fmt: skip
 
 
 def within_capacity(
@@ -77,6 +138,8 @@ def within_capacity(
     names = points.collect_schema().names()
     ends = resolve_constraints(limits, "max_recall", None, over).ends
     points = points.with_columns(_alerts(names, capacity.volume, ends))
+    if capacity.note is not None:
+        points = with_note(points, capacity.note, pl.lit(True))
     if asked["confidence"] is None:
         return points
     on = [*names[: names.index("rule")], "prior"]

@@ -324,8 +324,8 @@ def test_measures(tmp_path, command):
 
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
-    assert {"check", "choose", "compare", "evaluate", "gate", "monitor", "periods", "plan",
-            "report", "sql", "subgroups", "threshold", "walk-forward", "highest-each-day"} <= MADE.keys()  # fmt: skip
+    assert {"check", "choose", "compare", "evaluate", "gate", "highest", "monitor", "periods",
+            "plan", "report", "sql", "subgroups", "threshold", "walk-forward"} <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {
             name
@@ -395,7 +395,7 @@ def test_highest_each_day(tmp_path, name):
     table, roles = TABLES[name]
     table = table.with_columns(day=pl.col("case") % 8)
     options = ["--time", "day", "--alerts", 9, *RANGE, "--cost-fn", 10, "--volume", 300]
-    result = run("highest-each-day", table, roles, tmp_path, *options)
+    result = run("highest", table, roles, tmp_path, *options)
     asked = {"alerts": 9, "time": "day", **OVER, "cost_fn": 10, "volume": 300}
     assert_as_in_python(result, lambda: pr.highest_each_day(table, **roles, **asked))
 

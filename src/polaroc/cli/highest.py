@@ -1,4 +1,4 @@
-"""`polaroc highest-each-day`: what comes of looking at the highest cases of each day."""
+"""`polaroc highest`: what comes of looking at the highest cases of each day."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,7 @@ from polaroc.deployment.periods_result import limits_in_words
 
 
 @command(function)
-def highest_each_day(
+def highest(
     call: Call,
     out: Annotated[
         Path | None,
@@ -26,7 +26,7 @@ def highest_each_day(
 ) -> None:
     """Look at the highest cases of each day, without a threshold.
 
-    Example: polaroc highest-each-day 'days/*.parquet' --truth label --score p --time day
+    Example: polaroc highest 'days/*.parquet' --truth label --score p --time day
     --alerts 500 --over 0.001 0.004 --cost-fn 50
     """
     output = None if out is None else Output(out, force)

@@ -324,8 +324,10 @@ def test_measures(tmp_path, command):
 
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
-    assert {"check", "choose", "compare", "evaluate", "gate", "highest", "monitor", "periods",
-            "plan", "report", "sql", "subgroups", "threshold", "walk-forward"} <= MADE.keys()  # fmt: skip
+    assert {
+        "check", "choose", "compare", "evaluate", "gate", "highest", "monitor", "periods", "plan",
+        "report", "sql", "subgroups", "threshold", "walk-forward",
+    } <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {
             name

@@ -117,6 +117,12 @@ def test_rows_that_count_more_are_more_cases_a_day():
     assert found["note"].item().startswith("there are 76 cases a day, the mean of the 20 days")
 
 
+def test_one_fold_has_all_cases():
+    asked = {"alerts": 6, "priors": 0.01, **ROLES, "time": "day"}
+    found = pr.operating_points(DAYS.with_columns(fold=1), **asked)
+    assert found["note"].item().startswith(A_NOTE)
+
+
 def test_models_have_the_same_cases_and_other_keys_may_not():
     both = pl.concat([DAYS.with_columns(model=pl.lit(name)) for name in "AB"])
     asked = {"alerts": 6, "priors": 0.01, **ROLES, "time": "day"}
@@ -130,7 +136,7 @@ def test_models_have_the_same_cases_and_other_keys_may_not():
     ("table", "time", "said"),
     [
         (DAYS, None, "volume is not given"),
-        (DAYS.with_columns(fold=1), "day", "'fold' tells folds apart"),
+        (DAYS.with_columns(fold=pl.int_range(pl.len()) % 2), "day", "'fold' tells folds apart"),
         (DAYS.with_columns(day=pl.when(pl.col("day") > 0).then("day")), "day", "have no 'day'"),
         (DAYS, "gone", "no column 'gone'"),
     ],

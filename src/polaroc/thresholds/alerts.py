@@ -1,6 +1,6 @@
 """Alerts a day that a team can handle: the share of cases that they are, and how many are used."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_factor
-from polaroc.base.columns import PRIOR_LIMITS
+from polaroc.base.columns import PRIOR_LIMITS, key_expressions
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import ROUNDING
@@ -40,6 +40,15 @@ class Capacity(NamedTuple):
     def share(self) -> float:
         """The share of cases that may raise an alarm."""
         return self.alerts / self.volume
+
+    def used(self, prior: float, recall: float, false_alarms: float) -> float:
+        """The alerts a day at a prior, of true and false positive rates."""
+        return float(self.volume * rates.posfrac(recall, false_alarms, skew(prior)))
+
+    def is_used(self, priors: Sequence[float], recall: float, false_alarms: float) -> bool:
+        """Whether at one of the priors as many alerts are raised as are not idle."""
+        most = max(self.used(prior, recall, false_alarms) for prior in priors)
+        return most >= IDLE * self.alerts
 
 
 def capacity_of(
@@ -103,17 +112,21 @@ def cases_a_day(cases: Cases[Any]) -> tuple[float, int]:
     return float(most), int(of_keys["days"].max())  # type: ignore[arg-type]
 
 
-def refuse_folds(cases: Cases[Any]) -> None:
+def refuse_folds(cases: Cases[pl.DataFrame]) -> None:
     """Refuse folds, whose rows tell nothing of how many cases there are."""
-    if cases.fold:
+    folds = key_expressions(cases.fold)
+    if folds and cases.table.lazy().select(folds).unique().collect().height > 1:
         raise InvalidArgument(
-            f"{quoted(column_names_of(cases.fold))} tells folds apart, each of which has a part of "
-            "the cases of a day.",
+            f"{quoted(column_names_of(folds))} tells folds apart, each of which has a part of the "
+            "cases of a day.",
             hint=Hint(
-                "give {volume}, the cases that there are a day, or {fold} where all were scored by "
-                "one model.", volume=200_000, fold=None,
+                "give {volume}, the cases that there are a day, or fold=None where one model "
+                "scored them all.",
+                command_line="give {volume}, the cases that there are a day, or --no-fold where "
+                "one model scored them all.",
+                volume=200_000,
             ),
-        )  # fmt: skip
+        )
 
 
 def within_capacity(

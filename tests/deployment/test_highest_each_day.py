@@ -262,3 +262,19 @@ def test_times_may_not_be_null():
     some = TABLE.with_columns(day=pl.when(pl.col("day") > 0).then("day"))
     with pytest.raises(InvalidPredictions, match="rows have no 'day'"):
         pr.highest_each_day(some, 5, **ROLES)
+
+
+@pytest.mark.parametrize("prior", ["observed", 0.4])
+def test_limits_hold_what_comes_of_many_days(prior):
+    drawn, many = 200, cases(11, days=4_000, ties=False)
+    true = pr.highest_each_day(many, 5, **ROLES, priors=prior)["estimate"]
+    held = np.zeros(4)
+    for seed in range(drawn):
+        table = cases(100 + seed, days=15, ties=False)
+        found = pr.highest_each_day(table, 5, **ROLES, priors=prior)
+        held += ((found["lower"] <= true) & (true <= found["upper"])).to_numpy()
+    # Not below .95, and far from certain, by three standard errors.
+    error = (0.95 * 0.05 / drawn) ** 0.5
+    assert (held[:3] / drawn > 0.95 - 3 * error).all()
+    assert (held[:3] / drawn < 1).all()
+    assert held[3] == drawn

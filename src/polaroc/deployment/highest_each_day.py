@@ -30,6 +30,7 @@ RESULT = {
     "std_error": pl.Float64(), "one_threshold": pl.Float64(), "days": pl.Int64(),
     "positives": pl.Float64(), "negatives": pl.Float64(), "note": pl.String(),
 }  # fmt: skip
+NUMBERS = ("estimate", "lower", "upper", "std_error", "one_threshold")
 
 
 @described_as(apply_thresholds)
@@ -141,14 +142,15 @@ def highest_each_day(
     refuse_clash(keys, [*RESULT, PERIOD])
     crossing = _clusters_across(held)
     plain = replace(held, cluster=())
-    of_each = curve(plain).select(*keys, PERIOD, "threshold", "tp", "fp")
+    by_day = curve(plain).select(*keys, PERIOD, "tp", "fp")
+    of_each = _by_key(by_day, keys)
     pooled = _by_key(curve(without_period(plain)).select(*keys, "tp", "fp"), keys)
     rows = [
         dict(zip(keys, key, strict=True)) | row
-        for key, own in _by_key(of_each, keys).items()
-        for row in _rows(_cells(own), _cells(pooled[key]), asked, level, crossing)
+        for key, own in pooled.items()
+        for row in _rows(_cells(of_each[key]), _cells(own), asked, level, crossing)
     ]
-    schema = {key: of_each.schema[key] for key in keys} | RESULT
+    schema = {key: by_day.schema[key] for key in keys} | RESULT
     return pl.DataFrame(rows, schema=schema, orient="row").lazy()
 
 
@@ -187,13 +189,15 @@ def _rows(
     days: Cells, pooled: Cells, asked: Asked, level: float, crossing: str | None
 ) -> Iterator[dict[str, Any]]:
     """The rows of one key."""
-    size = days.first.size
     positives, negatives = (float(own[days.last].sum()) for own in (days.tp, days.fp))
-    totals = {"days": size, "positives": positives, "negatives": negatives}
-    lack = {(True, True): "no cases", (True, False): "no positives", (False, True): "no negatives"}
-    if (why := lack.get((positives == 0, negatives == 0))) is not None:
+    alike = {
+        COVERAGE: level, "days": days.first.size, "positives": positives, "negatives": negatives,
+    }  # fmt: skip
+    if not (positives and negatives):
+        lacking = [name for name in ("positives", "negatives") if not alike[name]]
+        note = ", ".join(f"no {name}" for name in lacking)
         for measure, prior in product(QUANTITIES, asked.priors):
-            yield {"measure": measure, "prior": prior, COVERAGE: level, **totals, "note": why}
+            yield {"measure": measure, "prior": prior, "note": note} | alike
         return
     if asked.alerts >= (most := asked.most(days)):
         raise InvalidArgument(
@@ -205,21 +209,16 @@ def _rows(
             ),
         )  # fmt: skip
     found = of_days(days, pooled, asked, level)
-    notes = []
-    if found.few:
-        notes.append(f"{found.few} of {size} days have fewer cases than {asked.alerts:,.15g}: all "
-                     "of theirs are looked at")  # fmt: skip
-    why = crossing or found.why_no_limits
-    own = positives / (positives + negatives)
-    for (i, measure), (j, prior) in product(enumerate(QUANTITIES), enumerate(asked.priors)):
+    some = f"{found.few} of {days.first.size} days have fewer cases than {asked.alerts:,.15g}"
+    notes = [f"{some}: all of theirs are looked at"] if found.few else []
+    why = crossing or found.why_no_limits or "no spread among the days"
+    priors = [positives / (positives + negatives) if at is None else at for at in asked.priors]
+    for (i, measure), (j, prior) in product(enumerate(QUANTITIES), enumerate(priors)):
         numbers = {
             name: None if np.isnan(value := getattr(found, name)[i, j]) else float(value)
-            for name in ("estimate", "lower", "upper", "std_error", "one_threshold")
+            for name in NUMBERS
             if crossing is None or name not in INTERVAL
         }
-        known = numbers.get("lower") is not None
-        lack = [] if known else [f"{why or 'no spread among the days'}: no interval"]
-        yield {
-            "measure": measure, "prior": own if prior is None else prior, COVERAGE: level,
-            **numbers, **totals, "note": "; ".join([*notes, *lack]) or None,
-        }  # fmt: skip
+        lack = [f"{why}: no interval"] if numbers.get("lower") is None else []
+        note = "; ".join([*notes, *lack]) or None
+        yield {"measure": measure, "prior": prior, "note": note} | numbers | alike

@@ -13,7 +13,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.keys import totals
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.calendar import keys_but_period, with_days
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import with_note
@@ -102,14 +102,17 @@ def cases_a_day(cases: Cases[Any]) -> tuple[float, int]:
     of_keys = days.group_by(keys or pl.lit(0)).agg(
         (pl.col("positives") + pl.col("negatives")).mean().alias("volume"), pl.len().alias("days")
     )
-    least, most = (of_keys["volume"].min(), of_keys["volume"].max())
-    if of_keys.is_empty() or most - least > ROUNDING * most:  # type: ignore[operator]
+    volumes = of_keys["volume"].to_list()
+    if not volumes:
+        raise InvalidPredictions("there are no rows.", hint="check what is read.")
+    least, most = min(volumes), max(volumes)
+    if most - least > ROUNDING * most:
         raise InvalidArgument(
             f"volume is not given, and the values of {quoted(keys)} have {least:,.5g} to "
             f"{most:,.5g} cases a day.",
             hint=Hint("give {volume}, or take each value on its own.", volume=200_000),
         )
-    return float(most), int(of_keys["days"].max())  # type: ignore[arg-type]
+    return float(most), max(of_keys["days"].to_list())
 
 
 def refuse_folds(cases: Cases[pl.DataFrame]) -> None:

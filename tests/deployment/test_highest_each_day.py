@@ -212,6 +212,19 @@ def test_clusters_may_not_be_in_several_days():
     ).all()
 
 
+def test_customers_that_come_back_are_noticed():
+    table = cases(3, size=100)
+    back = table.with_columns(customer=pl.int_range(pl.len()) % 50)
+    noted = pr.highest_each_day(back, 5, **ROLES)
+    said = "cases with the same 'customer' are in several days, which are not independent: limits"
+    assert noted["note"].str.starts_with(said).all()
+    once = table.with_columns(customer=100 * pl.col("day") + pl.int_range(pl.len()) % 9)
+    assert_same_numbers(
+        pr.highest_each_day(once, 5, **ROLES), pr.highest_each_day(table, 5, **ROLES)
+    )
+    assert noted["lower"].to_list() == pr.highest_each_day(table, 5, **ROLES)["lower"].to_list()
+
+
 def test_folds_have_a_part_of_a_day():
     folds = pl.concat([TABLE.with_columns(fold=fold) for fold in (1, 2)])
     with pytest.raises(InvalidArgument, match="'fold' tells folds apart"):

@@ -19,10 +19,11 @@ from polaroc.predictions.calendar import PERIOD, keys_but_period, with_days, wit
 from polaroc.predictions.cases import Cases, refuse_crossed
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import frame_of_cases
+from polaroc.predictions.usual_keys import may_be_key, usual_units
 from polaroc.priors.grids import range_of, some_priors
 from polaroc.thresholds.alerts import capacity_of, refuse_folds
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.typing import Priors
+from polaroc.typing import IntoExpr, Priors
 
 RESULT = {
     "measure": pl.String(), "prior": pl.Float64(), "estimate": pl.Float64(),
@@ -103,9 +104,10 @@ def highest_each_day(
 
     Limits are Student's, with the days as independent clusters, of recall and precision on the
     scale of log-odds. Their standard errors come from how much the estimates move without each
-    day (the jackknife), with one degree of freedom less than there are days with positives; with
+    day (the jackknife), with one degree of freedom less than there are days with positives. With
     fewer than five of these there are no limits, nor where values of a `cluster` are in several
-    days. How often they hold the truth, ``just days highest`` simulates.
+    days; of a column with a usual name, such as "customer", that is no `cluster`, `note` says so.
+    How often they hold the truth, ``just days highest`` simulates.
 
     Examples
     --------
@@ -140,7 +142,11 @@ def highest_each_day(
         refuse_folds(held)
     keys = keys_but_period(held)
     refuse_clash(keys, [*RESULT, PERIOD])
-    crossing = _clusters_across(held)
+    crossing, doubt = _across(held, held.cluster), None
+    if not held.cluster:
+        schema = held.table.schema
+        free = [one for one in schema if one not in held.used and may_be_key(schema[one])]
+        doubt = _across(held, usual_units(free))
     plain = replace(held, cluster=())
     by_day = curve(plain).select(*keys, PERIOD, "tp", "fp")
     of_each = _by_key(by_day, keys)
@@ -148,17 +154,17 @@ def highest_each_day(
     rows = [
         dict(zip(keys, key, strict=True)) | row
         for key, own in pooled.items()
-        for row in _rows(_cells(of_each[key]), _cells(own), asked, level, crossing)
+        for row in _rows(_cells(of_each[key]), _cells(own), asked, level, crossing, doubt)
     ]
     schema = {key: by_day.schema[key] for key in keys} | RESULT
     return pl.DataFrame(rows, schema=schema, orient="row").lazy()
 
 
-def _clusters_across(held: Cases[pl.DataFrame]) -> str | None:
-    """Why there are no limits where clusters have cases in several days."""
-    for cluster in key_expressions(held.cluster):
+def _across(held: Cases[pl.DataFrame], clusters: Sequence[IntoExpr]) -> str | None:
+    """What is to be said of clusters that have cases in several days; None where none has."""
+    for cluster in key_expressions(clusters):
         days = held.table.lazy().group_by(cluster).agg(pl.col(PERIOD).n_unique().alias(PERIOD))
-        if (days.select(pl.col(PERIOD).max()).collect().item() or 0) > 1:
+        if (days.drop_nulls().select(pl.col(PERIOD).max()).collect().item() or 0) > 1:
             name = cluster.meta.output_name()
             return f"cases with the same {name!r} are in several days, which are not independent"
     return None
@@ -186,7 +192,7 @@ def _cells(curves: pl.DataFrame) -> Cells:
 
 
 def _rows(
-    days: Cells, pooled: Cells, asked: Asked, level: float, crossing: str | None
+    days: Cells, pooled: Cells, asked: Asked, level: float, crossing: str | None, doubt: str | None
 ) -> Iterator[dict[str, Any]]:
     """The rows of one key."""
     positives, negatives = (float(own[days.last].sum()) for own in (days.tp, days.fp))
@@ -211,6 +217,7 @@ def _rows(
     found = of_days(days, pooled, asked, level)
     some = f"{found.few} of {days.first.size} days have fewer cases than {asked.alerts:,.15g}"
     notes = [f"{some}: all of theirs are looked at"] if found.few else []
+    notes += [f"{doubt}: limits are too sure"] if doubt else []
     why = crossing or found.why_no_limits or "no spread among the days"
     priors = [positives / (positives + negatives) if at is None else at for at in asked.priors]
     for (i, measure), (j, prior) in product(enumerate(QUANTITIES), enumerate(priors)):

@@ -119,7 +119,7 @@ def highest_each_day(
     ... })
     >>> found = pr.highest_each_day(table, 3, truth="truth", score="score", time="day")
     >>> found.select("measure", pl.col("estimate", "one_threshold").round(2)).rows()
-    [('recall', 0.75, 0.75), ('precision', 0.5, 0.5), ('cost', 0.1, 0.1), ('alerts', 3.0, 3.0)]
+    [('recall', 0.9, 0.8), ('precision', 0.6, 0.53), ('cost', 0.07, 0.09), ('alerts', 3.0, 3.0)]
     """
     check_share("level", level)
     check_factor("alerts", alerts)
@@ -144,8 +144,8 @@ def highest_each_day(
     refuse_clash(keys, [*RESULT, PERIOD])
     crossing, doubt = _across(held, held.cluster), None
     if not held.cluster:
-        schema = held.table.schema
-        free = [one for one in schema if one not in held.used and may_be_key(schema[one])]
+        kinds = held.table.schema
+        free = [name for name in kinds if name not in held.used and may_be_key(kinds[name])]
         doubt = _across(held, usual_units(free))
     plain = replace(held, cluster=())
     by_day = curve(plain).select(*keys, PERIOD, "tp", "fp")

@@ -201,9 +201,9 @@ def _rows(
     }  # fmt: skip
     if not (positives and negatives):
         lacking = [name for name in ("positives", "negatives") if not alike[name]]
-        note = ", ".join(f"no {name}" for name in lacking)
+        none = {"note": ", ".join(f"no {name}" for name in lacking)}
         for measure, prior in product(QUANTITIES, asked.priors):
-            yield {"measure": measure, "prior": prior, "note": note} | alike
+            yield {"measure": measure, "prior": prior} | none | alike
         return
     if asked.alerts >= (most := asked.most(days)):
         raise InvalidArgument(

@@ -41,13 +41,13 @@ class Capacity(NamedTuple):
         """The share of cases that may raise an alarm."""
         return self.alerts / self.volume
 
-    def used(self, prior: float, recall: float, false_alarms: float) -> float:
+    def used(self, prior: Any, recall: Any, false_alarms: Any) -> Any:
         """The alerts a day at a prior, of true and false positive rates."""
-        return float(self.volume * rates.posfrac(recall, false_alarms, skew(prior)))
+        return self.volume * rates.posfrac(recall, false_alarms, skew(prior))
 
     def is_used(self, priors: Sequence[float], recall: float, false_alarms: float) -> bool:
         """Whether at one of the priors as many alerts are raised as are not idle."""
-        most = max(self.used(prior, recall, false_alarms) for prior in priors)
+        most: float = max(self.used(prior, recall, false_alarms) for prior in priors)
         return most >= IDLE * self.alerts
 
 
@@ -153,7 +153,7 @@ def within_capacity(
     points = choose(constraints={**(constraints or {}), **limits}, **asked).lazy()
     names = points.collect_schema().names()
     ends = resolve_constraints(limits, "max_recall", None, over).ends
-    points = points.with_columns(_alerts(names, capacity.volume, ends))
+    points = points.with_columns(_alerts(names, capacity, ends))
     if capacity.note is not None:
         points = with_note(points, capacity.note, pl.lit(True))
     if asked["confidence"] is None:
@@ -164,12 +164,13 @@ def within_capacity(
     return both.with_columns(_note(capacity.alerts)).drop(FREE)
 
 
-def _alerts(names: list[str], volume: float, ends: tuple[float, float] | None) -> list[pl.Expr]:
+def _alerts(
+    names: list[str], capacity: Capacity, ends: tuple[float, float] | None
+) -> list[pl.Expr]:
     """The least and the most alerts a day; their share is linear in the prior."""
     own = PRIOR_LIMITS if set(PRIOR_LIMITS) <= set(names) else ("prior",)
     priors = [pl.col(one) for one in own] if ends is None else [pl.lit(end) for end in ends]
-    t, f = pl.col("tpr"), pl.col("fpr")
-    each = [volume * rates.posfrac(t, f, skew(prior)) for prior in priors]
+    each = [capacity.used(prior, pl.col("tpr"), pl.col("fpr")) for prior in priors]
     return [
         pick(each).alias(name)
         for pick, name in zip((pl.min_horizontal, pl.max_horizontal), ALERTS, strict=True)

@@ -24,7 +24,7 @@ def highest(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Look at the highest cases of each day, without a threshold.
+    """Look at the highest cases of each day.
 
     Example: polaroc highest 'days/*.parquet' --truth label --score p --time day
     --alerts 500 --over 0.001 0.004 --cost-fn 50

@@ -45,7 +45,7 @@ from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.needs import Needs
 from polaroc.reports.page import is_report, page
-from polaroc.reports.publication import of_publication
+from polaroc.reports.study_table import of_publication
 from polaroc.reports.subgroups import of_subgroups
 from polaroc.thresholds.alerts import capacity_of
 from polaroc.typing import Paths, Table
@@ -204,7 +204,7 @@ def report(
         return _write(file, watched, [cases.answer], tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
     over = _belief_or_range(over if estimate is None else estimate)
-    a_day = capacity_of(alerts, volume, cases)
+    a_day = capacity_of(alerts, volume, cases=cases)
     needs = Needs(recall, precision, capacity, cost_fn, cost_fp, a_day)
     values = listed_values(priors)
     for one in [priors] if values is None else values:

@@ -145,6 +145,10 @@ CALLS = {
         lambda **a: pr.periods(TABLE, measures="auc", **{"time": "case", "every": "2i"} | a),
         NAMES | {"by": [], "model": "model", "fold": [], "time": "case"},
     ),
+    "highest_each_day": (
+        lambda **a: pr.highest_each_day(TABLE, 1, **{"time": "case", "every": "2i"} | a),
+        COLUMN | {"by": [], "model": "model", "fold": [], "cluster": "case", "time": "case"},
+    ),
     "walk_forward": (
         lambda **a: pr.walk_forward(TABLE, prior=0.1, **{"time": "case", "every": "2i"} | a),
         NAMES | {"by": [], "model": "model", "fold": [], "time": "case"},

@@ -8,9 +8,12 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
+from budgets import as_page_table
+from clusters import write_table
 from in_use import REFERENCES, first, shown, year_of_days
 
 import polaroc as pr
@@ -20,6 +23,7 @@ from polaroc.measures.areas import auc_measure
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.trends import of_periods, trend
 
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "promise.md"
 JITTERS, DAYS = (0.0, 0.05, 0.15), (10, 30, 100)
 CHANGED, YEAR, SEED = 100, 365, 42
 MOVES = 0.1 + 0.04 * np.sin(np.arange(YEAR) / 30)
@@ -181,8 +185,62 @@ def steps(runs: int, seed: int) -> Iterator[dict[str, object]]:
         }  # fmt: skip
 
 
+def of_days(
+    rng: np.random.Generator, number: int, size: int, prior: float, sds: tuple[float, float]
+) -> pl.DataFrame:
+    """Cases of days.
+
+    Of `sds` the first is that of what all scores of a day are higher by, and of what its positives
+    are higher by than on others; the second that of the logarithm of its share of positives.
+    """
+    sd, sd_of_prior = sds
+    day = np.repeat(np.arange(number), rng.poisson(size, number))
+    own = prior * np.exp(rng.normal(-(sd_of_prior**2) / 2, sd_of_prior, number))
+    truth = rng.random(day.size) < own[day]
+    shift, lead = rng.normal(scale=sd, size=(2, number))
+    score = rng.normal(size=day.size) + shift[day] + truth * (DISTANCE + lead[day])
+    return pl.DataFrame({"day": day, "y": truth, "p": score})
+
+
+# Cases a day, the share of positives, and how many are looked at each day.
+LOOKED_AT = ((200, 0.05, 8), (500, 0.01, 10))
+# How much days differ.
+DIFFER = ((0.0, 0.0), (0.3, 0.5))
+
+
+def highest(runs: int, seed: int) -> Iterator[dict[str, object]]:
+    """How often 0.95 limits of `highest_each_day` hold what comes of 8,000 days, in per cent.
+
+    At the share of positives of the days, and after a semicolon at four times as much.
+    """
+    asked = {"truth": "y", "score": "p", "time": "day"}
+    for number, (size, prior, alerts), sds in product((5, *DAYS[1:]), LOOKED_AT, DIFFER):
+        rng, priors = np.random.default_rng(seed), ["observed", 4 * prior]
+
+        def table(days: int) -> pl.DataFrame:
+            many = of_days(rng, days, size, prior, sds)  # noqa: B023
+            return pl.DataFrame(pr.highest_each_day(many, alerts, **asked, priors=priors))  # noqa: B023
+
+        true, held, known = table(8_000)["estimate"], np.zeros(8), np.zeros(8)
+        for _ in range(runs):
+            found = table(number)
+            within = (found["lower"] <= true) & (true <= found["upper"])
+            known += found["lower"].is_not_null().to_numpy()
+            held += within.fill_null(False).to_numpy()
+        shares = [
+            f"{100 * own:.0f}; {100 * other:.0f}" for own, other in (held / known).reshape(4, 2)
+        ]
+        yield {
+            "days": number, "cases a day": size, "positives": f"{100 * prior:g} %",
+            "looked at": alerts, "days differ": "yes" if any(sds) else "no",
+            **dict(zip(("recall", "precision", "cost"), shares[:3], strict=True)),
+            "without limits": int(runs - known.min()),
+        }  # fmt: skip
+
+
 PARTS: dict[str, tuple[Callable[[int, int], Iterator[dict[str, object]]], int]] = {
     "alarms": (alarms, 40), "trends": (trends, 400), "steps": (steps, 100),
+    "highest": (highest, 300),
 }  # fmt: skip
 
 
@@ -191,7 +249,11 @@ if __name__ == "__main__":
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART")
     parser.add_argument("--runs", type=int)
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--write", action="store_true", help="of highest alone")
     asked = parser.parse_args()
     for name in asked.parts or PARTS:
         part, runs = PARTS[name]
-        shown(f"{name}: {part.__doc__}", part(asked.runs or runs, asked.seed))
+        rows = [*part(asked.runs or runs, asked.seed)]
+        shown(f"{name}: {part.__doc__}", rows)
+        if asked.write and name == "highest":
+            write_table(name, as_page_table(rows), PAGE)

@@ -174,6 +174,14 @@ def test_threshold(tmp_path, name, options, arguments):
     assert_as_in_python(result, lambda: pr.operating_points(pr.curve(table, **roles), **arguments))
 
 
+def test_a_threshold_with_the_volume_of_the_days(tmp_path):
+    table, roles = TABLES["one test set"]
+    table = table.with_columns(day=pl.col("case") % 8)
+    result = run("threshold", table, roles, tmp_path, "--time", "day", "--alerts", 9, *RANGE)
+    asked = {"alerts": 9, "time": "day", **OVER}
+    assert_as_in_python(result, lambda: pr.operating_points(table, **roles, **asked))
+
+
 @tables
 @pytest.mark.parametrize("fp", ["case", 3])
 def test_costs_of_cases(tmp_path, name, fp):
@@ -385,10 +393,11 @@ def test_measures(tmp_path, command):
 
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
-    assert {"check", "choose", "compare", "evaluate", "gate", "monitor", "periods", "plan",
-            "report", "savings", "sql", "subgroups", "three-ways",
-            "threshold",
-            "walk-forward"} <= MADE.keys()  # fmt: skip
+    assert {
+        "check", "choose", "compare", "evaluate", "gate", "highest", "monitor", "periods", "plan",
+        "report", "savings", "sql", "study-table", "subgroups", "three-ways", "threshold",
+        "walk-forward",
+    } <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {
             name
@@ -451,6 +460,16 @@ def test_walk_forward(tmp_path, name):
     asked = {"time": "month", "constraints": {"precision": 0.3}, "prior": 0.2, "history": 2}
     names = ["answer", "table", "expected", "warnings"]
     assert_as_in_python(result, lambda: pr.walk_forward(table, **roles, **asked), names)
+
+
+@pytest.mark.parametrize("name", ["one test set", "wide", "weights", "counts", "clusters"])
+def test_highest_each_day(tmp_path, name):
+    table, roles = TABLES[name]
+    table = table.with_columns(day=pl.col("case") % 8)
+    options = ["--time", "day", "--alerts", 9, *RANGE, "--cost-fn", 10, "--volume", 300]
+    result = run("highest", table, roles, tmp_path, *options)
+    asked = {"alerts": 9, "time": "day", **OVER, "cost_fn": 10, "volume": 300}
+    assert_as_in_python(result, lambda: pr.highest_each_day(table, **roles, **asked))
 
 
 @pytest.mark.usefixtures("words_only")

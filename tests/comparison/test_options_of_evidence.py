@@ -144,6 +144,11 @@ MODES = {
         {"truth": "y", "score": "p", "model": None, "subgroup": "part", "points": 0.5,
          "over": OVER, "priors": 0.2},
     ),
+    "highest_each_day": (
+        pr.highest_each_day, ONE,
+        {"truth": "y", "score": "p", "model": "m", "time": "day", "alerts": 5, "volume": 20,
+         "priors": 0.2},
+    ),
     "study_table": (
         pr.study_table, ONE.filter(m="A"),
         {"truth": "y", "score": "p", "model": None, "points": 0.5, "over": OVER, "priors": 0.2},
@@ -175,7 +180,7 @@ OTHER = {
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
     "test_train_ratio": 0.1, "rates": "npv",
-    "thresholds": 7, "cost": 0.3, "alerts": 9, "volume": 40,
+    "thresholds": 7, "cost": 0.3, "alerts": 9, "volume": 40, "every": "2i",
     "cost_review": 2, "review_error": 0.1, "reviews": 5,
     "cluster": "patient", "weight": "w", "count": "w", "by": "part", "subgroup": "part",
     "time": "day", "nulls": "drop", "positive": False,

@@ -70,8 +70,8 @@ FUNCTIONS = {
     "savings": (pr.savings, BASE, {"points": POINTS, "cost_fn": "w", "cost_fp": 2}),
     "operating_points": (
         pr.operating_points,
-        BASE,
-        {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9},
+        BASE | {"time": "one of ten"},
+        {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9, "alerts": 3},
     ),
     "three_ways": (
         pr.three_ways,
@@ -109,6 +109,11 @@ FUNCTIONS = {
         pr.walk_forward,
         BASE | {"time": "one of ten"},
         {"rule": "recall", "target": 0.5, "confidence": 0.5, "history": 3},
+    ),
+    "highest_each_day": (
+        pr.highest_each_day,
+        BASE | {"time": "one of ten"},
+        {"alerts": 3, "priors": [0.1, "observed"]},
     ),
     "subgroups": (
         pr.subgroups,
@@ -162,6 +167,7 @@ OTHER_OF = {
     ("plan", "model"): None,
     ("operating_points", "cluster"): "place", ("three_ways", "cluster"): "place",
     ("subgroups", "subgroup"): "one of ten",
+    ("highest_each_day", "cluster"): "place",
     ("subgroups", "by"): "f",
     ("study_table", "subgroup"): "one of ten", ("study_table", "by"): "f",
     ("macro", "by"): ["place", "f"],

@@ -1,3 +1,4 @@
+import re
 import runpy
 from pathlib import Path
 
@@ -127,6 +128,82 @@ def test_the_page_says_what_its_threshold_is_for(tmp_path, table, needs, said):
         assert 0.02 * t >= 0.3 * called(0.02, t, f)
 
 
+def told(table: pl.DataFrame, path: Path, **asked) -> str:
+    said: list[str] = []
+    pr.report(table, path=path, tell=said.append, **ASKED, over=OVER, **asked)
+    return " ".join(" ".join(said).split())
+
+
+def rates_from(table: pl.DataFrame, at: float) -> list[float]:
+    best = table.filter(model="model 1")
+    return [
+        best.filter(truth=y).select((pl.col("score") >= at).mean()).item() for y in (True, False)
+    ]
+
+
+def halves(table: pl.DataFrame) -> list[pl.DataFrame]:
+    number = pl.int_range(pl.len()).over("model") % 2
+    return [table.filter(number == half) for half in (0, 1)]
+
+
+def test_so_many_alerts_a_day_are_what_the_threshold_is_for(tmp_path, table):
+    path, (tuning, judged) = tmp_path / "page.html", halves(table)
+    said = told(judged, path, tuning=tuning, alerts=60, volume=300)
+    assert "set to look at no more than 60 cases a day." in Page(path).text()
+    same = told(judged, path, tuning=tuning, capacity=200)
+    assert said.split("That makes")[0] == same.split("model 1 is")[0]
+    t, f = rates_from(judged, float(said.split("scores from ")[1].split(". ")[0]))
+    low, high = (f"{300 * called(prior, t, f):.0f}" for prior in OVER)
+    assert (
+        f"That makes {low} (if 2 % of cases are positive) to {high} (if 10 % are) alerts a day, of "
+        "60 that can be handled." in said
+    )
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_a_need_that_leaves_most_alerts_idle_says_what_they_could_find(tmp_path, table, tuned):
+    asked = {"recall": 0.2, "alerts": 90, "volume": 300}
+    judged, tuning = table, table
+    if tuned:
+        tuning, judged = halves(table)
+        asked |= {"tuning": tuning}
+    said = told(judged, tmp_path / "page.html", **asked)
+    best = tuning.filter(model="model 1")
+    curve = pr.curve(best, truth="truth", score="score")
+    full = pr.operating_points(curve, "capacity", target=0.3, over=OVER)["threshold"].item()
+    what = "the promise" if tuned else "that goal"
+    found = re.search(
+        f"Most of them are left unused: without {what} a threshold would find "
+        r"(\d+) of 100 positives, and not (\d+)\.", said,
+    )  # fmt: skip
+    with_it = re.search(r"That finds about (\d+) of 100 positives", said)
+    assert found[2] == with_it[1]
+    # Without cases of their own thresholds are judged on fifths that they were not set on.
+    assert float(found[1]) == pytest.approx(
+        100 * rates_from(judged, full)[0], abs=0.5 if tuned else 5
+    )
+    # What is used for the most part is not said to be idle.
+    assert "left unused" not in told(judged, tmp_path / "page.html", **asked | {"alerts": 9})
+
+
+def test_more_alerts_than_can_be_handled_are_said_and_so_are_none(tmp_path, table):
+    more = told(table, tmp_path / "page.html", recall=0.9, alerts=2, volume=300)
+    assert "alerts a day, more than the 2 that can be handled." in more
+    none = told(table, tmp_path / "page.html", precision=0.9999, alerts=20, volume=300)
+    if "None of its thresholds" in none:
+        assert "So none of the 20 alerts a day that can be handled is used." in none
+    costs = told(table, tmp_path / "page.html", cost_fp=50, alerts=200, volume=300)
+    assert "left unused" not in costs
+
+
+def test_the_volume_of_a_page_is_that_of_the_days(tmp_path, table):
+    days = table.with_columns(day=pl.int_range(pl.len()).over("model") % 10)
+    size = table.filter(model="model 1").height
+    said = told(days, tmp_path / "page.html", alerts=9, time="day")
+    assert f"There are {size / 10:,.5g} cases a day, the mean of the 10 days of this table" in said
+    assert "of 9 that can be handled." in said
+
+
 @pytest.mark.parametrize(
     ("needs", "found"),
     [
@@ -134,6 +211,9 @@ def test_the_page_says_what_its_threshold_is_for(tmp_path, table, needs, said):
         ({"precision": 0}, "precision is 0"),
         ({"capacity": 0.05}, "capacity is 0.05, allowed are 1 to 1000"),
         ({"recall": 0.9, "cost_fn": 2}, "recall and costs are given"),
+        ({"alerts": 5}, "volume is not given"),
+        ({"alerts": 5, "volume": 5}, "every case can be looked at"),
+        ({"alerts": 5, "volume": 50, "capacity": 50}, "capacity is given, and alerts a day"),
     ],
 )
 def test_needs_that_make_no_sense_are_refused(tmp_path, table, needs, found):

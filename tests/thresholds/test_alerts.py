@@ -1,10 +1,12 @@
+from datetime import datetime
+
 import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, InvalidPredictions
 
 ROLES = {"truth": "truth", "score": "score"}
 OVER, A_DAY = (0.005, 0.02), {"alerts": 500, "volume": 20_000}
@@ -81,6 +83,67 @@ def test_points_with_alerts_are_judged_on_other_cases():
     judged = pr.apply_thresholds(cases(2), points, **ROLES)
     t, f = rates(cases(2), points["threshold"].item())
     assert judged.select("tpr", "fpr").row(0) == pytest.approx((t, f))
+
+
+DAYS = TUNING.with_columns(
+    day=pl.int_range(pl.len()) * 37 % 20, hour=pl.lit(datetime(2026, 1, 1)) + pl.duration(
+        hours=pl.int_range(pl.len()) * 37 % 20 * 24 + pl.int_range(pl.len()) % 24
+    )
+)  # fmt: skip
+A_NOTE = "there are 80 cases a day, the mean of the 20 days of this table"
+
+
+@pytest.mark.parametrize("time", ["day", "hour", pl.col("hour").dt.date()])
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_the_volume_is_that_of_the_days_of_the_table(time, confidence):
+    asked = {**ROLES, "alerts": 6, "over": OVER, "confidence": confidence}
+    expected = pr.operating_points(TUNING, **asked, volume=80)
+    for table in (DAYS, DAYS.lazy()):
+        found = pr.operating_points(table, **asked, time=time).lazy().collect()
+        assert found["note"].item().startswith(A_NOTE)
+        assert_same_numbers(found.drop("note"), expected.drop("note"))
+    # A volume that is said is taken.
+    said = pr.operating_points(DAYS, **asked, volume=100, time=time)
+    assert_same_numbers(said, pr.operating_points(TUNING, **asked, volume=100))
+
+
+def test_rows_that_count_more_are_more_cases_a_day():
+    asked = {"alerts": 6, "priors": 0.01, **ROLES, "time": "day"}
+    for role in ("count", "weight"):
+        found = pr.operating_points(DAYS.with_columns(n=3), **asked, **{role: "n"})
+        assert found["note"].item().startswith("there are 240 cases a day")
+    dropped = DAYS.with_columns(score=pl.when(pl.col("day") > 0).then("score"))
+    found = pr.operating_points(dropped, **asked, nulls="drop")
+    assert found["note"].item().startswith("there are 76 cases a day, the mean of the 20 days")
+
+
+def test_one_fold_has_all_cases():
+    asked = {"alerts": 6, "priors": 0.01, **ROLES, "time": "day"}
+    found = pr.operating_points(DAYS.with_columns(fold=1), **asked)
+    assert found["note"].item().startswith(A_NOTE)
+
+
+def test_models_have_the_same_cases_and_other_keys_may_not():
+    both = pl.concat([DAYS.with_columns(model=pl.lit(name)) for name in "AB"])
+    asked = {"alerts": 6, "priors": 0.01, **ROLES, "time": "day"}
+    assert pr.operating_points(both, **asked)["note"].str.starts_with(A_NOTE).all()
+    fewer = pl.concat([both.filter(model="A"), both.filter(model="B").head(1520)])
+    with pytest.raises(InvalidArgument, match=r"values of 'model' have 76 to 80 cases a day"):
+        pr.operating_points(fewer, **asked)
+
+
+@pytest.mark.parametrize(
+    ("table", "time", "said"),
+    [
+        (DAYS, None, "volume is not given"),
+        (DAYS.with_columns(fold=pl.int_range(pl.len()) % 2), "day", "'fold' tells folds apart"),
+        (DAYS.with_columns(day=pl.when(pl.col("day") > 0).then("day")), "day", "have no 'day'"),
+        (DAYS, "gone", "no column 'gone'"),
+    ],
+)
+def test_without_days_there_is_no_volume(table, time, said):
+    with pytest.raises((InvalidArgument, InvalidPredictions), match=said):
+        pr.operating_points(table, **ROLES, alerts=6, over=OVER, time=time)
 
 
 @pytest.mark.parametrize(

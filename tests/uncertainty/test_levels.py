@@ -81,6 +81,7 @@ CALLS = {
     ),
     "periods": lambda **at: pr.periods(ONE, time=SIXTH, **NAMES, points=0.5, **at).table,
     "walk_forward": lambda **at: pr.walk_forward(ONE, time=SIXTH, **NAMES, **at).table,
+    "highest_each_day": lambda **at: pr.highest_each_day(ONE, 3, time=SIXTH, **NAMES, **at),
     "warehouse.evaluate": lambda **at: pr.warehouse.evaluate(
         ibis.memtable(TABLE), **NAMES, intervals="logit", measures="auc", **at
     ).to_polars(),

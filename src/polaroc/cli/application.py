@@ -18,6 +18,7 @@ from polaroc.cli.demo import demo
 from polaroc.cli.drawings import DRAWINGS
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.gate import gate
+from polaroc.cli.highest import highest
 from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
 from polaroc.cli.periods import periods
@@ -106,6 +107,7 @@ app.command(cls=Command)(plan)
 app.command(cls=Command)(monitor)
 app.command(cls=Command)(periods)
 app.command(cls=Command)(walk_forward)
+app.command(cls=Command)(highest)
 app.command(cls=Command)(chart)
 app.command(cls=Command)(report)
 app.command(cls=Command)(check)

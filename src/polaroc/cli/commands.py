@@ -97,7 +97,7 @@ def command(
             _parameter("context", typer.Context),
             *(one for one in own if _is_argument(one)),
             *([_parameter("files", FilesWords)] if reads else []),
-            *(one for one in role_options(made.roles) if one.name not in beside),
+            *(one for one in role_options(made.roles, functions) if one.name not in beside),
             *parameters.values(),
             *(one for one in own if not _is_argument(one)),
             *([_parameter(*one) for one in OF_FILES] if reads else []),

@@ -181,8 +181,13 @@ def beginnings(words: Iterable[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
-def role_options(functions: Sequence[Callable[..., Any]]) -> list[Parameter]:
-    """The roles that functions take, as options; those without bearing are not shown."""
+def role_options(
+    functions: Sequence[Callable[..., Any]], more: Sequence[Callable[..., Any]] = ()
+) -> list[Parameter]:
+    """The roles that functions take, as options.
+
+    Those without bearing on their results, and on those of `more` functions, are not shown.
+    """
     takers = {
         name: [function for function in functions if name in signature(function).parameters]
         for name in ROLES
@@ -198,8 +203,8 @@ def role_options(functions: Sequence[Callable[..., Any]]) -> list[Parameter]:
         text = role.in_words or in_words(role.text, taken, whole=True)
         if is_needed(functions, name):
             text += " [required]"
-        bearings = {getattr(one, "bearings", {}).get(name) for one in of}
-        hidden = bearings == {"no bearing"}
+        bearings = {getattr(one, "bearings", {}).get(name) for one in (*of, *more)}
+        hidden = bearings - {None} == {"no bearing"}
         options.append(_option(name, kind, text, hidden))
         if name in FOUND:
             none = f"There is no column of {name}s."

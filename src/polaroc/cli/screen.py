@@ -26,7 +26,7 @@ from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
 from polaroc.files.text_files import ONLY_UTF_8
 
 # What stands for a value where the data tell it.
-PLACEHOLDERS = {"positive": "LABEL", "scratch": "FOLDER", "tuning": "FILE"}
+PLACEHOLDERS = {"alerts": "NUMBER", "positive": "LABEL", "scratch": "FOLDER", "tuning": "FILE"}
 DISK = "check path, rights and free space."
 RENAME = "rename the file, folder or column."
 RAGGED = (

@@ -116,8 +116,10 @@ def _chosen(call: Call) -> pl.DataFrame:
     promised, curves = call.value("confidence") is not None, call.curves
     with progress() as say:
         say("choosing")
-        # A promise asks which rows belong together, costs of cases what each of them costs.
-        of_rows = promised or call.cases.costs is not None
+        # A promise asks which rows belong together, costs of cases what each of them costs, and a
+        # capacity how many there are a day.
+        counts_days = call.value("alerts") is not None and call.value("volume") is None
+        of_rows = promised or counts_days or call.cases.costs is not None
         points: pl.DataFrame = call(call.in_memory if of_rows else curves)
     if call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])

@@ -10,11 +10,11 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH
 from polaroc.base.rounding import limit
 from polaroc.comparison.choice_measures import measure_over, one_prior
-from polaroc.deployment.calendar import PERIOD, usual_every, with_periods
 from polaroc.deployment.periods import has_both, line_of_periods, rows_of_periods
 from polaroc.deployment.periods_result import PER, slope_in_words
 from polaroc.measures.catalog import higher_is_better, in_words, mean_name
 from polaroc.measures.spec import Measure
+from polaroc.predictions.calendar import PERIOD, usual_every, with_periods
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Over

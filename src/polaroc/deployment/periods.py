@@ -14,13 +14,13 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.text import capitalised
-from polaroc.deployment.calendar import PERIOD, keys_but_period, places, with_periods
 from polaroc.deployment.period_rates import RATES, of_rate, tidy_rates
 from polaroc.deployment.periods_result import Periods
 from polaroc.errors import InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, select_measures
 from polaroc.measures.spec import Measure
+from polaroc.predictions.calendar import PERIOD, keys_but_period, places, with_periods
 from polaroc.predictions.cases import Cases, refuse_crossed, with_clusters
 from polaroc.predictions.roles import BESIDE, OF_COUNTS, Columns, RoleName
 from polaroc.predictions.row_checks import SCORE, check_clusters

@@ -1,7 +1,7 @@
 """Measures by period with their trends, and the summary as text and as HTML."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -136,7 +136,7 @@ def _trend_cells(result: Periods) -> tuple[list[str], list[list[object]]]:
         [
             *(str(row[key]) for key in (*keys, "measure")),
             "–" if row["prior"] is None else f"{row['prior']:.3g}",
-            _limits_in_words(row),
+            limits_in_words(row),
             row["per"],
             p_value(row["p_value"]) or "–",
             limit(row["spread"]) or "–",
@@ -148,10 +148,11 @@ def _trend_cells(result: Periods) -> tuple[list[str], list[list[object]]]:
 
 def _with_limits(row: dict[str, object]) -> list[str]:
     prior = "–" if row["prior"] is None else f"{float(str(row['prior'])):.3g}"
-    return [prior, _limits_in_words(row), str(row["positives"])]
+    return [prior, limits_in_words(row), str(row["positives"])]
 
 
-def _limits_in_words(row: dict[str, object]) -> str:
+def limits_in_words(row: dict[str, Any]) -> str:
+    """The estimate of a row with its limits, a dash where there is none."""
     ends = [row["estimate"], row["lower"], row["upper"]]
     words = [None if one is None else limit(float(str(one))) for one in ends]
     if words[0] is None:

@@ -13,10 +13,10 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised
-from polaroc.deployment.calendar import PERIOD, keys_but_period, with_periods
 from polaroc.deployment.period_rates import RATES, rate_with_slopes, tidy_rates
 from polaroc.deployment.walk_forward_result import WalkForward, main_rates
 from polaroc.errors import Hint, InvalidPredictions, check_choice
+from polaroc.predictions.calendar import PERIOD, keys_but_period, with_periods
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases

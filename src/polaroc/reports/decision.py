@@ -42,7 +42,7 @@ def decide(findings: Findings) -> Decision:
     doubted = " ".join(doubts(findings.measures, "auprec"))
     known = (
         doubted, _take(findings), promise, _final_model(findings), _cost(findings),
-        _rates(findings), _probability(findings), *at_goal,
+        _rates(findings), _alerts(findings), _probability(findings), *at_goal,
     )  # fmt: skip
     return Decision(
         tuple(sentence for sentence in known if sentence),
@@ -171,6 +171,29 @@ def _rates(findings: Findings) -> str:
         lambda prior: of_hundred(float(rates.precision(recall, alarms, skew(prior)))),
     )
     return f"{found}, and of 100 alarms about {right} are right."
+
+
+def _alerts(findings: Findings) -> str:
+    """How many of the alerts a day are used, and what could be found with those that are idle."""
+    thresholds, a_day = findings.thresholds, findings.question.needs.a_day
+    if thresholds is None or a_day is None:
+        return ""
+    recall, alarms = thresholds.taken["tpr"] or 0.0, thresholds.taken["fpr"] or 0.0
+    used = [a_day.used(prior, recall, alarms) for prior in thresholds.priors]
+    said = at_ends(thresholds.priors, lambda prior: f"{a_day.used(prior, recall, alarms):,.0f}")
+    most = f"{a_day.alerts:,.15g} that can be handled"
+    is_more = round(max(used)) > a_day.alerts
+    words = f"That makes {said} alerts a day, {'more than the' if is_more else 'of'} {most}."
+    if not recall and not alarms:
+        words = f"So none of the {a_day.alerts:,.15g} alerts a day that can be handled is used."
+    full = findings.at_capacity
+    if full is None or full["tpr"] is None or full["tpr"] <= recall:
+        return words
+    what = "the promise" if thresholds.is_tuned else "that goal"
+    return (
+        f"{words} Most of them are left unused: without {what} a threshold would find "
+        f"{of_hundred(full['tpr'])} of 100 positives, and not {of_hundred(recall)}."
+    )
 
 
 def _probability(findings: Findings) -> str:

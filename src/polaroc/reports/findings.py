@@ -42,7 +42,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid, skew
 from polaroc.reports.inputs import Question
 from polaroc.reports.ranking import ranking
-from polaroc.reports.thresholds import Thresholds, thresholds
+from polaroc.reports.thresholds import Thresholds, at_capacity, thresholds
 from polaroc.typing import Prior
 
 MODELS = private("models")
@@ -81,6 +81,8 @@ class Findings:
     beyond: tuple[tuple[object, float], ...] = ()
     # The next models, each with its rates at a threshold that is set to the same goal.
     at_goal: tuple[tuple[object, dict[str, float | None]], ...] = ()
+    # The rates of the first at a threshold for all alerts a day, where most are left unused.
+    at_capacity: dict[str, float | None] | None = None
 
     @property
     def models(self) -> pl.Series:
@@ -245,7 +247,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         question, measures, ranked, choice, comparison, untested, cases, curves, points,
         check(cases),
         beyond=() if question.by_cost else tuple(_beyond(measures, question, models[0])),
-        at_goal=at_goal,
+        at_goal=at_goal, at_capacity=at_capacity(points, cases, question, models[:1]),
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from polaroc.base.checks import check_factor, check_share, is_number
 from polaroc.errors import Hint, InvalidArgument
+from polaroc.thresholds.alerts import Capacity
 from polaroc.thresholds.need import Need
 
 # Least recalls of the thresholds that are shown where nobody said what is needed.
@@ -19,6 +20,7 @@ class Needs:
     capacity: float | None = None
     cost_fn: float | None = None
     cost_fp: float | None = None
+    a_day: Capacity | None = None  # a need where nothing else is needed
 
     def __post_init__(self) -> None:
         for name in ("recall", "precision"):
@@ -31,6 +33,11 @@ class Needs:
                 f"capacity is {self.capacity!r}, allowed are 1 to 1000: so many of 1,000 cases "
                 "can be looked at.",
                 hint=Hint.example("capacity", 50),
+            )
+        if self.capacity is not None and self.a_day is not None:
+            raise InvalidArgument(
+                "capacity is given, and alerts a day besides.",
+                hint="leave capacity out: it is the alerts of 1,000 cases.",
             )
         for name in ("cost_fn", "cost_fp"):
             if getattr(self, name) is not None:
@@ -67,5 +74,12 @@ class Needs:
             return [Need("precision", priors, self.precision)]
         if self.capacity is not None:
             return [Need("capacity", priors, self.capacity / 1000)]
+        if self.a_day is not None and self.recall is None:
+            return [self.full(priors)]
         recalls = TYPICAL_RECALLS if self.recall is None else (self.recall,)
         return [Need("recall", priors, recall) for recall in recalls]
+
+    def full(self, priors: tuple[float, ...]) -> Need:
+        """The need to look at as many cases as there is capacity for."""
+        assert self.a_day is not None
+        return Need("capacity", priors, self.a_day.share, alerts=self.a_day.alerts)

@@ -20,6 +20,7 @@ from polaroc.base.checks import (
 from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.names import listed
+from polaroc.base.text import capitalised
 from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
 from polaroc.comparison.compared import compared
@@ -50,6 +51,7 @@ from polaroc.reports.page import is_report, page
 from polaroc.reports.plan_section import facts_of, of_plan
 from polaroc.reports.study_table import of_publication
 from polaroc.reports.subgroups import of_subgroups
+from polaroc.thresholds.alerts import capacity_of
 from polaroc.typing import Paths, Table
 
 TITLE = "Which model, how sure, at which threshold"
@@ -71,6 +73,8 @@ def report(
     capacity: float | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
+    alerts: float | None = None,
+    volume: float | None = None,
     tuning: Table | Paths | Cases[Any] | None = None,
     incomplete: Incomplete = "raise",
     plan: StudyPlan | str | PathLike[str] | None = None,
@@ -124,6 +128,10 @@ def report(
         of least expected cost at the mean prior. One of them alone is against 1. With
         `tuning` models are ranked by what they cost at such thresholds, as by `choose`
         with "expected_cost"; without, by area, and the page says if another one costs less.
+    alerts, volume
+        Alerts that can be handled a day, and cases that there are a day, both > 0, as in
+        `operating_points`: the page says how many there will be. The threshold is for so many
+        where nothing else is needed.
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates
@@ -190,6 +198,7 @@ def report(
         _refuse_with_monitor(
             **columns, over=over, priors=priors or None, recall=recall, precision=precision,
             capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning, plan=plan,
+            alerts=alerts, volume=volume,
         )  # fmt: skip
         if file.suffix.lower() in (".json", ".md"):
             raise InvalidArgument(
@@ -204,7 +213,8 @@ def report(
         return _write(file, watched, [cases.answer], tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
     over = _belief_or_range(over if estimate is None else estimate)
-    needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
+    a_day = capacity_of(alerts, volume, cases=cases)
+    needs = Needs(recall, precision, capacity, cost_fn, cost_fp, a_day)
     values = listed_values(priors)
     for one in [priors] if values is None else values:
         check_prior(one)
@@ -225,6 +235,8 @@ def report(
         findings = of_measures(question)
     else:
         rows, remarks = ranked_rows(given)
+        if a_day is not None and a_day.note is not None:
+            remarks = (*remarks, f"{capitalised(a_day.note)}.")
         tuned = None if tuning is None else tuning_rows(tuning, divided, rows)
         question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
         findings = with_changes(of_predictions(question, priors, grid), given)

@@ -99,17 +99,21 @@ def thresholds(
     question: Question,
     model: pl.Series,
     needs: Sequence[Need] | None = None,
+    *,
+    promised: bool = True,
 ) -> Thresholds:
     """The thresholds of a model, by default at the ends and in the middle of the range.
 
-    With `needs`, of a model beside the one that is taken: without cautions.
+    With `needs`, of a model beside the one that is taken: without cautions. Of thresholds that
+    are not `promised` any that fit the tuning cases will do.
     """
     one = model.alias(question.model).to_frame()
     cases = of_keys(cases, one)
     priors, is_taken = tuple(shown_priors(question.over)), needs is None
     needs = tuple(question.needs.at(priors) if needs is None else needs)
     if question.tuning is not None:
-        return _tuned(cases, of_keys(question.tuning, one), question, needs, priors)
+        tuning = of_keys(question.tuning, one)
+        return _tuned(cases, tuning, question, needs, priors, promised=promised)
     folds = read_folds(cases)
     count = int(folds.fold.max(initial=0)) + 1
     held_out = (rates_across_folds if count > 1 else rates_within_folds)(folds, needs)
@@ -131,12 +135,28 @@ def thresholds(
     )  # fmt: skip
 
 
+def at_capacity(
+    chosen: Thresholds, cases: Cases[pl.DataFrame], question: Question, model: pl.Series
+) -> dict[str, float | None] | None:
+    """The rates at a threshold for all alerts a day, without a promise, if most are unused."""
+    a_day, taken = question.needs.a_day, chosen.taken
+    # Where costs say what to act on, more alerts would cost more.
+    if a_day is None or chosen.need.kind == "cost":
+        return None
+    if a_day.is_used(chosen.priors, taken["tpr"] or 0.0, taken["fpr"] or 0.0):
+        return None
+    needs = [question.needs.full(chosen.priors)]
+    return thresholds(cases, question, model, needs, promised=False).taken
+
+
 def _tuned(
     judging: Cases[pl.DataFrame],
     tuning: Cases[pl.DataFrame],
     question: Question,
     needs: tuple[Need, ...],
     priors: tuple[float, ...],
+    *,
+    promised: bool,
 ) -> Thresholds:
     """Thresholds with a promise, from cases of their own, with their rates on the others."""
     curves, judged_curves = curve(tuning), curve(judging)
@@ -157,14 +177,14 @@ def _tuned(
             need.kind, target=None if is_cost else need.value,
             priors=need.priors[:1] if at else None,
             over=None if at else (need.priors[0], need.priors[-1]),
-            confidence=None if is_cost else question.confidence,
+            confidence=None if is_cost or not promised else question.confidence,
             cost_fn=need.cost_fn, cost_fp=need.cost_fp,
         )  # fmt: skip
         judged = apply_thresholds(
             judging, chosen, same_table=True, intervals="exact", level=question.level,
         )  # fmt: skip
-        promised = chosen["promise"][0] if "promise" in chosen.columns else None
-        points.append((judged.row(0, named=True), promised, chosen["note"][0]))
+        said = chosen["promise"][0] if "promise" in chosen.columns else None
+        points.append((judged.row(0, named=True), said, chosen["note"][0]))
     names = ("threshold", "tpr", "fpr", *LIMITS)
     empty = dict.fromkeys(("tpr_sd", "fpr_sd", "lowest", "highest"))
     table = pl.DataFrame(
@@ -174,7 +194,7 @@ def _tuned(
     first = points[0][0]
     return Thresholds(
         table, needs, priors, 1, first["positives"], first["negatives"],
-        promises=tuple(promised for _, promised, _ in points),
+        promises=tuple(said for _, said, _ in points),
         lacking=tuple(why if row["threshold"] is None else None for row, _, why in points),
         texts=_texts(
             table, *(one.table[SCORE].to_numpy() for one in (judging, tuning))

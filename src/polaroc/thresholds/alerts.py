@@ -1,16 +1,24 @@
 """Alerts a day that a team can handle: the share of cases that they are, and how many are used."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_factor
-from polaroc.base.columns import PRIOR_LIMITS
+from polaroc.base.columns import PRIOR_LIMITS, key_expressions
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.base.statistics import ROUNDING
+from polaroc.curves.keys import totals
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.predictions.calendar import keys_but_period, with_days
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.dependence import with_note
+from polaroc.predictions.table import read
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.grids import skew
 from polaroc.thresholds.constraints import resolve_constraints
 
@@ -26,26 +34,54 @@ class Capacity(NamedTuple):
 
     alerts: float
     volume: float
+    note: str | None = None  # where the cases are those of a table
 
     @property
     def share(self) -> float:
         """The share of cases that may be looked at."""
         return self.alerts / self.volume
 
+    def used(self, prior: Any, recall: Any, false_alarms: Any) -> Any:
+        """The alerts a day at a prior, of true and false positive rates."""
+        return self.volume * rates.posfrac(recall, false_alarms, skew(prior))
+
+    def is_used(self, priors: Sequence[float], recall: float, false_alarms: float) -> bool:
+        """Whether at one of the priors as many alerts are raised as are not idle."""
+        most: float = max(self.used(prior, recall, false_alarms) for prior in priors)
+        return most >= IDLE * self.alerts
+
 
 def capacity_of(
-    alerts: float | None, volume: float | None, name: str = "alerts"
+    alerts: float | None, volume: float | None, name: str = "alerts", *, cases: object = None
 ) -> Capacity | None:
-    """The capacity, refused where it is none; None where none is given."""
+    """The capacity, refused where it is none; None where none is given.
+
+    Without a volume it is that of the days of the cases.
+    """
     if alerts is None and volume is None:
         return None
+    note = None
+    if (
+        alerts is not None
+        and volume is None
+        and isinstance(cases, Cases)
+        and cases.time is not None
+    ):
+        volume, days = cases_a_day(cases)
+        note = (
+            f"there are {volume:,.5g} cases a day, the mean of the {days:,} days of this table: if "
+            "it is a sample of them, say the volume"
+        )
     if alerts is None or volume is None:
         lacking = name if alerts is None else "volume"
         usual: Any = {name: 500, "volume": 200_000}
+        known = ""
+        if name == "alerts":
+            known, usual["time"] = "; of predictions with their {time} the volume is known", "day"
         raise InvalidArgument(
             f"{lacking} is not given, and a capacity takes the {name} that can be handled a day "
             "and the cases that there are a day.",
-            hint=Hint(f"give {{{name}}} and {{volume}}.", **usual),
+            hint=Hint(f"give {{{name}}} and {{volume}}{known}.", **usual),
         )
     check_factor(name, alerts)
     check_factor("volume", volume)
@@ -55,7 +91,46 @@ def capacity_of(
             "at.",
             hint="leave both out, or are they of different periods?",
         )
-    return Capacity(alerts, volume)
+    return Capacity(alerts, volume, note)
+
+
+def cases_a_day(cases: Cases[Any]) -> tuple[float, int]:
+    """The mean number of cases a day, the same for all keys, and how many days there are."""
+    held = with_days(cases)
+    refuse_folds(held)
+    days = totals(read(replace(held, cluster=(), subgroup=()))).collect()
+    keys = keys_but_period(held)
+    of_keys = days.group_by(keys or pl.lit(0)).agg(
+        (pl.col("positives") + pl.col("negatives")).mean().alias("volume"), pl.len().alias("days")
+    )
+    volumes = of_keys["volume"].to_list()
+    if not volumes:
+        raise InvalidPredictions("there are no rows.", hint="check what is read.")
+    least, most = min(volumes), max(volumes)
+    if most - least > ROUNDING * most:
+        raise InvalidArgument(
+            f"volume is not given, and the values of {quoted(keys)} have {least:,.5g} to "
+            f"{most:,.5g} cases a day.",
+            hint=Hint("give {volume}, or take each value on its own.", volume=200_000),
+        )
+    return float(most), max(of_keys["days"].to_list())
+
+
+def refuse_folds(cases: Cases[pl.DataFrame]) -> None:
+    """Refuse folds, whose rows tell nothing of how many cases there are."""
+    folds = key_expressions(cases.fold)
+    if folds and cases.table.lazy().select(folds).unique().collect().height > 1:
+        raise InvalidArgument(
+            f"{quoted(column_names_of(folds))} tells folds apart, each of which has a part of the "
+            "cases of a day.",
+            hint=Hint(
+                "give {volume}, the cases that there are a day, or fold=None where one model "
+                "scored them all.",
+                command_line="give {volume}, the cases that there are a day, or --no-fold where "
+                "one model scored them all.",
+                volume=200_000,
+            ),
+        )
 
 
 def within_capacity(
@@ -81,6 +156,8 @@ def within_capacity(
     ends = resolve_constraints(limits, "max_recall", None, over).ends
     t, f = pl.col("tpr"), pl.col("fpr")
     points = points.with_columns(a_day(ALERTS, t, f, names, capacity.volume, ends))
+    if capacity.note is not None:
+        points = with_note(points, capacity.note, pl.lit(True))
     if asked["confidence"] is None:
         return points
     on = [*names[: names.index("rule")], "prior"]

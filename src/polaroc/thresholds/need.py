@@ -19,6 +19,7 @@ class Need:
     value: float = 0  # least recall, least precision, or largest share of cases to look at
     cost_fn: float = 1
     cost_fp: float = 1
+    alerts: float | None = None  # so many a day are the share of cases to look at
 
     def best(self, recall: "Array", alarms: "Array") -> int:
         """The place of the best rates, of which the first call nothing positive.
@@ -65,6 +66,8 @@ class Need:
             return f"find at least {100 * self.value:.3g} % of positives"
         if self.kind == "precision":
             return f"be right in at least {100 * self.value:.3g} % of alarms"
+        if self.alerts is not None:
+            return f"look at no more than {self.alerts:,.15g} cases a day"
         if self.kind == "capacity":
             return f"look at no more than {1000 * self.value:.3g} of 1,000 cases"
         return f"cost least at {100 * self.priors[len(self.priors) // 2]:.3g} % positives"

@@ -28,7 +28,7 @@ from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.costs import constant_costs
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.roles import COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
@@ -73,8 +73,8 @@ POINTS = (
 
 @described_as(OF_CURVES)
 @frame_of_cases(
-    [*COUNTED_BY, "cluster", "subgroup"],
-    no_bearing=[role for role in BESIDE if role not in ("cluster", "subgroup", "score_prior")],
+    [*COUNTED_BY, "cluster", "subgroup", "time"],
+    no_bearing=("case", "test_train_ratio"),
     or_table=True,
 )
 def operating_points(
@@ -145,7 +145,8 @@ def operating_points(
         nothing.
     alerts, volume
         Alerts that can be handled a day, and cases that there are a day, both > 0: a constraint
-        of posfrac ≤ alerts/volume, on an average day; by default with the rule "max_recall".
+        of posfrac ≤ alerts/volume, on an average day; by default with the rule "max_recall". The
+        volume is by default the cases a day of predictions with their `time`, read at once.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
         "posterior". Of predictions, and for "cost", also the column that has what each case costs,
@@ -219,7 +220,7 @@ def operating_points(
     """
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
-    if (capacity := capacity_of(alerts, volume)) is not None:
+    if (capacity := capacity_of(alerts, volume, cases=curve)) is not None:
         asked: dict[str, Any] = {"cost_fn": cost_fn, "cost_fp": cost_fp, "beta": beta}
         choose = partial(operating_points, curve, priors=priors, over=over)
         asked |= {"rule": rule, "target": target, "confidence": confidence}

@@ -45,6 +45,19 @@ def with_periods(cases: Cases[Any], every: str | None) -> Cases[pl.DataFrame]:
     return replace(held, table=table, by=(*held.by, PERIOD), fold=fold, time=None)
 
 
+def with_days(cases: Cases[Any], every: str | None = None) -> Cases[pl.DataFrame]:
+    """The same of days, or of what is said: dates, where times have hours, too."""
+    table = cases.table.lazy()
+    require_roles(cases.said, ["time"], table.collect_schema().names())
+    time = table.select(single_column(cases.time, "time", table)).collect_schema()
+    return with_periods(cases, "1d" if every is None and pl.Datetime in time.dtypes() else every)
+
+
+def without_period(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
+    """The cases of all periods together."""
+    return replace(cases, by=tuple(one for one in cases.by if column_names_of([one]) != [PERIOD]))
+
+
 def keys_but_period(cases: Cases[Any]) -> list[str]:
     """The keys of the answers of cases with periods, less the period."""
     names = key_names(key_expressions(cases.keys), cases.table.lazy())

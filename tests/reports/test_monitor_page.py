@@ -67,7 +67,7 @@ def test_what_to_do_is_about_the_alarm_that_holds_now(tmp_path):
 
 def test_limits_from_labels_are_said_to_be_of_one_time_each(tmp_path):
     labelled = cases(1, 1_000, 0.1, day=1).head(200)
-    result = watched(labelled=labelled, labelled_at_random=True)
+    result = watched(labelled=labelled, label_share="observed")
     sentence = "Limits of what labels tell are of one time each"
     assert sentence in Page(pr.report(result, path=tmp_path / "page.html")).text()
     assert sentence in " ".join(result.summary().split())

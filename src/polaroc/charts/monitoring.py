@@ -18,7 +18,8 @@ NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
 TITLES = {
     "prior": "prior", "precision": "precision", "posfrac": "share called positive",
     "cost": "cost per case", "prior_labelled": "prior, with labels",
-    "precision_labelled": "precision, with labels", "cost_labelled": "cost, with labels",
+    "precision_labelled": "precision, with labels", "recall_labelled": "recall, with labels",
+    "cost_labelled": "cost, with labels",
 }  # fmt: skip
 WIDTH, HEIGHT, MAX_POINTS, RED = 640, 110, 20_000, "#B2182B"
 # Significant digits.

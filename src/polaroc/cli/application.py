@@ -19,6 +19,7 @@ from polaroc.cli.drawings import DRAWINGS
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.experiment import experiment
 from polaroc.cli.gate import gate
+from polaroc.cli.label_budget import label_budget
 from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
 from polaroc.cli.periods import periods
@@ -99,6 +100,7 @@ app.command(cls=Command)(subgroups)
 app.command(cls=Command)(gate)
 app.command(cls=Command)(plan)
 app.command(cls=Command)(monitor)
+app.command(cls=Command)(label_budget)
 app.command(cls=Command)(periods)
 app.command(cls=Command)(walk_forward)
 app.command(cls=Command)(chart)

@@ -8,12 +8,12 @@ from polaroc import charts
 from polaroc.base.names import key_text
 from polaroc.charts.monitoring import MAX_POINTS
 from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
+from polaroc.deployment.history import times_in_words
 from polaroc.deployment.monitor_result import (
     Monitor,
     alarms_by_key,
     alarms_now,
     last_times,
-    times_in_words,
 )
 from polaroc.reports.figures import Figure
 from polaroc.reports.page import GLOSSARY, rendered, versions

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from polaroc.base.lazy import np
-from polaroc.base.statistics import binomial_band
+from polaroc.base.statistics import ROUNDING, binomial_band
 from polaroc.deployment.alarms import Terms
 from polaroc.deployment.limits import Reference
 from polaroc.typing import Array
@@ -175,5 +175,7 @@ def labelled_mean(
         cases = widest / variance
         band = binomial_band(estimate / top * cases, cases, 1 - level)
     few = size < 2
-    lower, upper = (np.where(few, np.nan, end * top) for end in band)
+    # Of a quantile as small as that nothing is known.
+    ends = (np.where(end < ROUNDING, 0.0, end) for end in band)
+    lower, upper = (np.where(few, np.nan, end * top) for end in ends)
     return np.where(few, np.nan, estimate), lower, upper

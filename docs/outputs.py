@@ -1,7 +1,7 @@
 """Fill in what the Python blocks of the pages and of the README print.
 
-A block ```` ```text ```` right after one of Python holds what that prints. Commands, ```` ```sh ````,
-run where such a block follows them.
+A block ```` ```text ```` right after one of Python holds what that prints. Those of
+commands, ```` ```sh ````, run only where such a block follows them.
 """
 
 import io

@@ -196,25 +196,29 @@ def _alarms(results: pl.DataFrame) -> pl.DataFrame:
 
 def last_times(results: pl.DataFrame) -> pl.DataFrame:
     """The quantities of the last time of each key, with their limits, as text."""
-    return _in_words(_last(results.filter(~OF_LABELS)))
+    return _in_words(last_rows(results.filter(~OF_LABELS)))
 
 
 def told_by_labels(result: Monitor) -> pl.DataFrame:
     """What labels tell of the last time of each key that has any, and of all together, as text."""
-    last = _last(result.history.filter(OF_LABELS, pl.col("estimate").is_not_null()))
+    return _in_words(labelled_rows(result))
+
+
+def labelled_rows(result: Monitor) -> pl.DataFrame:
+    """The estimates from labels of the last time of each key that has any, and of all together."""
+    last = last_rows(result.history.filter(OF_LABELS, pl.col("estimate").is_not_null()))
     *keys, time = _keys(result.history)
     both = [last.with_columns(times_in_words(last[time]).cast(pl.String))]
     together = result.labelled.filter(pl.col("times") > 1)
     if together.height:
         ends = [times_in_words(together[name]).cast(pl.String) for name in ("first", "last")]
-        span = pl.concat_str(*ends, separator=" to ")
-        both.append(together.with_columns(span.alias(time)))
+        both.append(together.with_columns(pl.concat_str(*ends, separator=" to ").alias(time)))
     columns = [*keys, time, "quantity", "estimate", "lower", "upper"]
     rows = pl.concat([one.select(columns) for one in both])
-    return _in_words(rows.with_columns(pl.col("quantity").str.strip_suffix(LABELLED)))
+    return rows.with_columns(pl.col("quantity").str.strip_suffix(LABELLED))
 
 
-def _last(rows: pl.DataFrame) -> pl.DataFrame:
+def last_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of the last time of each key."""
     *keys, time = _keys(rows)
     return rows.filter(pl.col(time) == within(pl.col(time).max(), keys))

@@ -131,3 +131,41 @@ def equal_units(weights: "Array") -> int:
     """
     squares = weights**2
     return int(squares.sum() ** 2 / (squares**2).sum() * (1 + ROUNDING)) if weights.size else 0
+
+
+def normal_scores(values: "Array") -> "Array":
+    """Normal quantiles in the place of ranks (van der Waerden).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> normal_scores(np.array([5.0, 1.0, 3.0])).round(2).tolist()
+    [0.97, -0.97, 0.0]
+    """
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    normal: Array = ndtri((rankdata(values) - 0.5) / values.size)
+    return normal
+
+
+def usual_size(sizes: "Array") -> float:
+    """The size of a usual group, as the variance between groups counts it."""
+    total = float(sizes.sum())
+    return (total - float(sizes @ sizes) / total) / max(sizes.size - 1, 1)
+
+
+def mean_squares(values: "Array", code: "Array") -> tuple[float, float]:
+    """The mean squares between and within groups, numbered from 0 on without gaps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_squares(np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 1, 1]))
+    (16.0, 2.0)
+    """
+    sizes = np.bincount(code)
+    means = np.bincount(code, values) / sizes
+    between = float(sizes @ (means - values.mean()) ** 2) / (sizes.size - 1)
+    within = float(((values - means[code]) ** 2).sum()) / (values.size - sizes.size)
+    return between, within

@@ -24,7 +24,7 @@ TITLES = {
     "precision_labelled": "precision, with labels", "recall_labelled": "recall, with labels",
     "cost_labelled": "cost, with labels",
 }  # fmt: skip
-PRIORS = "prior", "prior_labelled"
+PRIORS: tuple[str, ...] = ("prior", "prior_labelled")
 WIDTH, HEIGHT, MAX_POINTS, MAX_DATES, RED, INK = 640, 110, 20_000, 7, "#B2182B", "#222222"
 # Significant digits.
 DIGITS = 6
@@ -115,8 +115,8 @@ def over_time(
     across = alt.X(f"x:{measured}", title=None)
     if measured != "O":
         # A browser reads a date as a midnight in UTC, and would show it in its own time zone.
-        utc = {"type": "utc"} if kind == pl.Date else {}
-        across = across.scale(nice=False, **utc)
+        scale = alt.Scale(nice=False, type="utc" if kind == pl.Date else alt.Undefined)
+        across = across.scale(scale)
     if kind == pl.Date:
         # The last day is among those named.
         days = rows[time].unique().sort(descending=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from polaroc.base.lazy import np
-from polaroc.base.statistics import Band
+from polaroc.base.statistics import Band, mean_squares, normal_scores, usual_size
 from polaroc.typing import Array
 
 # Days of a window count by their cases; their positives may differ by about this factor more,
@@ -38,7 +38,7 @@ class Days:
         rate = (at_or_above.sum(axis=0) + 0.5) / (total + 1)
         variance, slope = rate * (1 - rate), _density(rate)
         spread = np.full(cuts.size, shift)
-        usual = _usual(size)
+        usual = usual_size(size)
         if freedom > 0 and usual > 1:
             above = np.stack([np.bincount(code, one, size.size) for one in at_or_above.T])
             squares = ((above - size * rate[:, None]) ** 2 / size).sum(axis=1)
@@ -62,27 +62,17 @@ def _shift(score: "Array", code: "Array", size: "Array", error: float) -> float:
 
     The variances of normal scores (van der Waerden's) between and within days have the ratio F.
     """
-    from scipy.special import fdtri, ndtri
-    from scipy.stats import rankdata
+    from scipy.special import fdtri
 
-    between, within = size.size - 1, score.size - size.size
-    if between < 1 or within < 1:
+    freedom = size.size - 1, score.size - size.size
+    if min(freedom) < 1:
         return np.inf
-    normal = ndtri((rankdata(score) - 0.5) / score.size)
-    means = np.bincount(code, normal) / size
-    left = float(((normal - means[code]) ** 2).sum()) / within
-    if left == 0:
+    between, within = mean_squares(normal_scores(score), code)
+    if within == 0:
         return np.inf
-    ratio = max(float(size @ (means - normal.mean()) ** 2) / between / left, 1.0)
-    highest = ratio / float(fdtri(between, within, error))
+    highest = max(between / within, 1.0) / float(fdtri(*freedom, error))
     # Tied scores move less than what they stand for, by their variance.
-    return float(np.sqrt(max(highest - 1, 0.0) / (_usual(size) * min(left, 1.0))))
-
-
-def _usual(size: "Array") -> float:
-    """The cases of a usual day, as the variance between days counts them."""
-    total = float(size.sum())
-    return (total - float(size @ size) / total) / max(size.size - 1, 1)
+    return float(np.sqrt(max(highest - 1, 0.0) / (usual_size(size) * min(within, 1.0))))
 
 
 def _density(rate: "Array") -> "Array":

@@ -124,7 +124,7 @@ class Draw:
 
         cases, drawn = self._number(domain)
         chance = binom(cases, self.how.share)
-        return 2 * min(chance.cdf(drawn), chance.sf(drawn - 1)) < CONTRADICTED
+        return bool(2 * min(chance.cdf(drawn), chance.sf(drawn - 1)) < CONTRADICTED)
 
     def _reaching(self, domain: "Array", number: "Array") -> "Array":
         """Of cases in bins of the domain, how many are at or above each cut."""

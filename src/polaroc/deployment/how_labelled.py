@@ -49,8 +49,9 @@ class HowLabelled:
                 f"{said[0]} is given, and no labelled cases are.",
                 hint=Hint("give {labelled}, or leave it out.", labelled=...),
             )
-        is_share = is_number(share) and not isinstance(share, bool) and 0 < share <= 1
-        if not (share is None or isinstance(share, str) or is_share):
+        if is_number(share) and not isinstance(share, bool) and 0 < share <= 1:
+            share = float(share)
+        elif not (share is None or isinstance(share, str)):
             raise InvalidArgument(
                 f"label_share is {shortened(share)}, allowed are 0 < label_share ≤ 1, 'observed' "
                 "and the name of a column.",
@@ -61,8 +62,7 @@ class HowLabelled:
                 f"label_delay is {shortened(delay)}, allowed are finite numbers ≥ 0, of days.",
                 hint=Hint.example("label_delay", 10),
             )
-        known = float(share) if is_share else share
-        return cls(known, bool(alerts), delay)  # type: ignore[arg-type]
+        return cls(share, bool(alerts), delay)
 
     @property
     def column(self) -> str | None:

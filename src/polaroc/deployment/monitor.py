@@ -369,8 +369,8 @@ def _together(
             cases, size = int(bins.count.sum()), labels.place.size
             at = [one.time for one in telling]
             rows.append((*key, name, at[0], at[-1], len(at), cases, size, *found))
-    found = pl.DataFrame(rows, schema=schema | numbers, orient="row")
-    return found.with_columns(pl.col(*numbers).fill_nan(None))
+    told = pl.DataFrame(rows, schema=schema | numbers, orient="row")
+    return told.with_columns(pl.col(*numbers).fill_nan(None))
 
 
 def _table(blocks: Sequence[_Block], types: Mapping[str, Any]) -> pl.DataFrame:

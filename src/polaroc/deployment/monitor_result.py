@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.columns import with_level, within
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
-from polaroc.base.rounding import limit
+from polaroc.base.rounding import with_limits
 from polaroc.base.text_tables import html_lines, html_table, plain, table
 from polaroc.deployment.history import all_results, times_in_words
 from polaroc.errors import Hint
@@ -230,10 +230,9 @@ def _in_words(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(times_in_words(rows[time]))
     lines: dict[tuple[object, ...], dict[str, str]] = {}
     for row in rows.iter_rows(named=True):
-        text = limit(row["estimate"]) or "–"
-        if row["lower"] is not None:
-            text += f" ({limit(row['lower'])} to {limit(row['upper'])})"
-        name = HEADINGS.get(row["quantity"], row["quantity"])
+        text = with_limits(row["estimate"], row["lower"], row["upper"])
+        quantity: str = row["quantity"]
+        name = HEADINGS.get(quantity, quantity)
         lines.setdefault(tuple(str(row[key]) for key in (*keys, time)), {})[name] = text
     names = [*keys, time, *dict.fromkeys(name for line in lines.values() for name in line)]
     cells = [[*key, *(line.get(name) for name in names[len(key) :])] for key, line in lines.items()]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from polaroc.base.lazy import np
+from polaroc.base.statistics import mean_squares, normal_scores, usual_size
 from polaroc.comparison.compared import compared, two_models
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.planning.scores import FURTHEST, Assumed, ScoreCurve
@@ -35,9 +36,9 @@ def of_pilot(cases: Cases[Any], pair: tuple[object, object] | None, generator: A
         )
     numbers = None if scored.clusters is None else scored.clusters[0][0]
     weights = [_weights(own, numbers, generator) for own in (truth, ~truth)]
-    normal = [_normal_scores(score) for score in scored.scores]
+    normal = [normal_scores(score) for score in scored.scores]
     curves = [_curves(one, truth, weights) for one in normal]
-    within = [[_normal_scores(score[own]) for score in scored.scores] for own in (truth, ~truth)]
+    within = [[normal_scores(score[own]) for score in scored.scores] for own in (truth, ~truth)]
     between = [0.0] * CURVES
     if pair is not None:
         between = np.mean([
@@ -95,15 +96,6 @@ def _two_models(cases: Cases[Any], pair: tuple[object, object]) -> ScoredCases:
             hint=Hint("name the column of the cases, {case}.", case="id"),
         )
     return scored.of([scored.models.index(one) for one in pair])
-
-
-def _normal_scores(score: Array) -> Array:
-    """Normal quantiles in the place of ranks."""
-    from scipy.special import ndtri
-    from scipy.stats import rankdata
-
-    normal: Array = ndtri((rankdata(score) - 0.5) / score.size)
-    return normal
 
 
 def _weights(own: Array, clusters: "Array | None", generator: Any) -> Array:
@@ -180,9 +172,7 @@ def _alike(normal: Array, clusters: Array) -> tuple[float, float]:
     rows = float((sizes**2).sum() / total)
     if total == units or units < 2:
         return rows, 0.0
-    means = np.bincount(unit, normal) / sizes
-    between = float((sizes * (means - normal.mean()) ** 2).sum()) / (units - 1)
-    inside = float(((normal - means[unit]) ** 2).sum()) / (total - units)
-    usual = (total - float((sizes**2).sum()) / total) / (units - 1)
+    between, inside = mean_squares(normal, unit)
+    usual = usual_size(sizes)
     share = (between - inside) / (between + (usual - 1) * inside)
     return rows, min(max(share, 0.0), MOST_ALIKE)

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-from polaroc.base.rounding import number
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import opened
@@ -55,7 +54,7 @@ def label_budget(
         return
     shown = budget.drop("note")
     cells = [
-        [number(cell) if isinstance(cell, float) else cell and str(cell) for cell in row]
+        [f"{cell:.4g}" if isinstance(cell, float) else cell and str(cell) for cell in row]
         for row in shown.rows()
     ]
     keys = shown.columns.index("from_score")

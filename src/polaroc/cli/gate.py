@@ -1,18 +1,26 @@
 """`polaroc gate`: whether a challenger may replace the champion, as an exit code."""
 
 from dataclasses import asdict
+from typing import Annotated
+
+import typer
 
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import labels
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import exit_with, print_json, progress, show_results
 from polaroc.comparison.gate import gate as function
+from polaroc.errors import InvalidArgument
 
 EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
 
+AsMarkdown = Annotated[
+    bool, typer.Option("--markdown", help="Print the result as Markdown, for a pull request.")
+]
+
 
 @command(function)
-def gate(call: Call, as_json: AsJson = False) -> None:
+def gate(call: Call, as_json: AsJson = False, as_markdown: AsMarkdown = False) -> None:
     """Test whether a challenger may replace the champion.
 
     Exit code 0: it is not worse; 1: it is worse; 3: undecided.
@@ -20,6 +28,10 @@ def gate(call: Call, as_json: AsJson = False) -> None:
     Example: polaroc gate predictions.parquet --champion forest --challenger svm
     --truth label --score p --case id --over 0.05 0.20 --margin 0.01
     """
+    if as_json and as_markdown:
+        raise InvalidArgument(
+            "both --json and --markdown are given.", hint="leave one of them out."
+        )
     cases = call.in_memory
     model = cases.model
     if isinstance(model, str):
@@ -33,6 +45,8 @@ def gate(call: Call, as_json: AsJson = False) -> None:
     with exit_with(EXIT_CODES[result.verdict]):
         if as_json:
             print_json({"answer": result.answer, **asdict(result)}, result.warnings)
+        elif as_markdown:
+            typer.echo(result.markdown, nl=False)
         else:
             notes = ("Note: " + line for line in result.warnings)
             show_results([result.answer, result.numbers, *notes])

@@ -35,7 +35,7 @@ def subgroups(
     Example: polaroc subgroups test.parquet --truth label --score p --subgroup site
     --cluster patient --threshold 0.31 --prior 0.05
     """
-    points = {} if threshold is None else {"points": _points(call, threshold)}
+    points = {} if threshold is None else {"points": points_named(call, threshold)}
     cases = call.in_memory
     with progress() as say:
         say("dividing")
@@ -46,7 +46,7 @@ def subgroups(
     show_results(subgroup_parts(result))
 
 
-def _points(call: Call, word: str) -> Any:
+def points_named(call: Call, word: str) -> Any:
     """The thresholds of a file, or one number."""
     if Path(word).is_file():
         return saved_thresholds(call, Path(word)).table(call.in_memory.table.schema)

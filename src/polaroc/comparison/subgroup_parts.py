@@ -1,7 +1,8 @@
 """What is measured in each subgroup, and the evidence on how far subgroups are apart."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -17,15 +18,19 @@ from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.uncertainty.evidence import Evidence
-from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
+
+Place: TypeAlias = tuple[Any, ...]
 
 # What a threshold does, by the column of `apply_thresholds` that has it.
 RATES = {
     "recall": "tpr", "fpr": "fpr", "precision": "precision", "posfrac": "posfrac", "cost": "cost",
 }  # fmt: skip
 # Rates that a prior does not change.
-WITHOUT_PRIOR = ("recall", "fpr")
+WITHOUT_PRIOR = (
+    "recall", "fpr", "specificity", "likelihood_ratio_positive", "likelihood_ratio_negative",
+)  # fmt: skip
 MAX_SUBGROUPS = 50
 NUMBERS = ("estimate", "lower", "upper", "std_error")
 COLUMNS = ("measure", "prior", "threshold", *NUMBERS, "positives", "negatives", "note")
@@ -49,6 +54,8 @@ class Wanted:
         Thresholds as a table, None without any.
     cost_fn, cost_fp
         The costs of a miss and of a false alarm.
+    rates
+        What `points` do, by the column of `apply_thresholds` that has it.
     """
 
     measures: tuple[str, ...]
@@ -58,6 +65,7 @@ class Wanted:
     points: pl.DataFrame | None
     cost_fn: float
     cost_fp: float
+    rates: Mapping[str, str] = field(default_factory=lambda: RATES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +110,27 @@ class Divided:
         rows = pl.concat(parts, how="vertical_relaxed").with_columns(number)
         return rows.sort(*keys, PLACE, nulls_last=True, maintain_order=True)
 
+    def parts(
+        self, level: float
+    ) -> tuple[pl.DataFrame, dict[Place, pl.DataFrame], dict[Place, Evidence]]:
+        """The rows of each key and subgroup, together and by place, and the evidence on each."""
+        rows = self.measured(level)
+        keys = self.keys(rows.columns)
+        parts = rows.drop(PLACE).partition_by(keys, as_dict=True, maintain_order=True)
+        scored = scored_by_key(self.cases, keys)
+        evidence = {place: self.evidence(one, scored[place]) for place, one in parts.items()}
+        parts = {place: completed(one, evidence[place], level) for place, one in parts.items()}
+        shown = pl.concat([rows.drop(PLACE).clear(), *parts.values()], how="vertical_relaxed")
+        return shown, parts, evidence
+
+    def whose(self, name: str | None) -> list[pl.Expr]:
+        """The column of the subgroups, and the subgroup; both null where all cases are one."""
+        value = pl.col(self.column).cast(pl.String).fill_null("null")
+        return [
+            pl.lit(name, pl.String).alias("column"),
+            (pl.lit(None, pl.String) if name is None else value).alias("subgroup"),
+        ]
+
     def keys(self, columns: Sequence[str]) -> list[str]:
         """The keys of a table, the subgroup last."""
         own = columns[: next(i for i, name in enumerate(columns) if name in ("rule", "measure"))]
@@ -116,10 +145,11 @@ class Divided:
         applied = apply_thresholds(
             self.cases, wanted.points, same_table=True, priors=wanted.priors or None,
             intervals="exact", level=level, cost_fn=wanted.cost_fn, cost_fp=wanted.cost_fp,
+            rates=[one for one in wanted.rates.values() if one not in RATES.values()] or None,
         )  # fmt: skip
         keys = self.keys(applied.columns)
         parts = []
-        for name, source in RATES.items():
+        for name, source in wanted.rates.items():
             prior = pl.lit(None, pl.Float64) if name in WITHOUT_PRIOR else pl.col("prior")
             parts.append(
                 applied.select(
@@ -171,7 +201,7 @@ class Divided:
                 score_prior=self.cases.score_prior,
             )  # fmt: skip
             found.append(of_test_set(cases, selected.measures))
-        of_rates = rows.filter(pl.col("measure").is_in([*RATES]))
+        of_rates = rows.filter(pl.col("measure").is_in([*wanted.rates]))
         found += [
             of_thresholds(cases, [threshold], *slopes)
             for threshold, slopes in _slopes(of_rates, wanted)
@@ -187,14 +217,14 @@ def _slopes(
     """By how much each rate of a part moves with its misses and with its false alarms."""
     recall, alarms = (
         dict(rates.filter(measure=name).select("threshold", "estimate").iter_rows())
-        for name in WITHOUT_PRIOR
+        for name in WITHOUT_PRIOR[:2]
     )
     costs = {"cost_fn": wanted.cost_fn, "cost_fp": wanted.cost_fp}
     for name, prior, threshold in rates.select("measure", "prior", "threshold").iter_rows():
         t, f = recall[threshold], alarms[threshold]
         p = 0.5 if name in WITHOUT_PRIOR else prior
         slopes = (float("nan"), float("nan"))
-        if None not in (t, f, p):
+        if name in RATES and None not in (t, f, p):
             _, (of_t, of_f) = rate_with_slopes(RATES[name], t, f, p, costs)
             slopes = (-of_t, of_f)
         yield threshold, slopes
@@ -214,6 +244,19 @@ def _stacked(found: Sequence[Evidence]) -> Evidence:
         covariance=np.concatenate([one.covariance for one in found]),
         moved=moved,
     )
+
+
+def divided_by(
+    cases: Cases[pl.DataFrame], column: pl.Expr, name: str | None, wanted: Wanted
+) -> Divided:
+    """The cases divided by a column; without a name all cases are one."""
+    present = cases.table.columns
+    free = ("subgroup", *(f"subgroup_{i}" for i in range(1, len(present) + 1)))
+    own = next(one for one in free if one not in present)
+    table = cases.table.with_columns(column.alias(own))
+    if name is not None:
+        check_subgroups(table[own], name)
+    return Divided(replace(cases, table=table, by=(*cases.by, own)), own, wanted)
 
 
 def check_subgroups(values: pl.Series, column: str) -> None:

@@ -168,7 +168,7 @@ def alerts(runs: int, seed: int) -> Iterator[dict[str, object]]:
         least = min(held.values())
         yield {
             "positives": f"{prior * 100:g} %, {lower:g} lower", "recall": f"{t:.2f}",
-            "share of the others": share, "delay named": "yes" if delay else "no",
+            "share of the others": f"{share:g}", "delay named": "yes" if delay else "no",
             "runs": runs, "days told": f"{np.mean([one['recall']['times'] for one in known]):.1f}",
             **{name: f"{value:.2f}" for name, value in held.items() if name != "recall"},
             "recall held": f"{held['recall']:.2f}", "recall to ±": f"{half:.3f}",

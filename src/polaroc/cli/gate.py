@@ -48,5 +48,4 @@ def gate(call: Call, as_json: AsJson = False, as_markdown: AsMarkdown = False) -
         elif as_markdown:
             typer.echo(result.markdown, nl=False)
         else:
-            notes = ("Note: " + line for line in result.warnings)
-            show_results([result.answer, result.numbers, *notes])
+            show_results(result.parts)

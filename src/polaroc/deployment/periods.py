@@ -29,6 +29,7 @@ from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import OBSERVED, resolve_priors
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
+from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Array, Prior, Priors, Table
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.trends import ENDS, Trend, of_periods, trend
@@ -171,6 +172,7 @@ def periods(
     table = evaluate(held, measures=measures, priors=at, over=over, intervals="logit", level=level)
     judged = None
     if points is not None:
+        refuse_ways(points)
         judged = apply_thresholds(
             held, points, priors=at if are_numbers(points) else priors, intervals="exact",
             level=level, cost_fn=cost_fn, cost_fp=cost_fp,

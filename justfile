@@ -205,7 +205,7 @@ detection *ARGS:
     python tests/benchmarks/detection.py {{ARGS}}
 
 # Whether labels that `label_budget` asks for give the width that was asked for (parts: widths,
-# clusters): about 15 minutes.
+# clusters), and whether limits hold by labels of alerts and of some others (alerts): 20 minutes.
 budgets *ARGS:
     python tests/benchmarks/budgets.py {{ARGS}}
 

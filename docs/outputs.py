@@ -1,10 +1,13 @@
 """Fill in what the Python blocks of the pages and of the README print.
 
-A block ```` ```text ```` right after one of Python holds what that prints.
+A block ```` ```text ```` right after one of Python holds what that prints. Those of
+commands, ```` ```sh ````, run only where such a block follows them.
 """
 
 import io
+import os
 import re
+import subprocess
 import sys
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
@@ -12,8 +15,12 @@ from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(
-    r"(?P<code>```python\n(?P<python>.*?)```\n)(?P<gap>\n```text\n.*?```\n)?", re.DOTALL
+    r"(?P<code>```(?P<language>python|sh)\n(?P<lines>.*?)```\n)(?P<gap>\n```text\n.*?```\n)?",
+    re.DOTALL,
 )
+# The commands of this Python, and not of another that may be installed.
+POLAROC = f'#!/bin/sh\nexec "{sys.executable}" -m polaroc.cli "$@"\n'
+WIDTH = "96"
 
 
 def main() -> None:
@@ -32,15 +39,35 @@ def filled(text: str, name: str) -> str:
     names: dict[str, object] = {"__name__": name}
 
     def run(block: re.Match[str]) -> str:
+        if block["language"] == "sh":
+            return block[0] if not block["gap"] else block["code"] + shown(ran(block["lines"]))
         said = io.StringIO()
         with redirect_stdout(said):
-            exec(compile(block["python"], name, "exec"), names)
-        shown = f"\n```text\n{said.getvalue().rstrip()}\n```\n" if block["gap"] else ""
-        return block["code"] + shown
+            exec(compile(block["lines"], name, "exec"), names)
+        return block["code"] + (shown(said.getvalue()) if block["gap"] else "")
 
     with TemporaryDirectory() as folder, chdir(folder):
         Path("queries").symlink_to(HERE.parent / "queries")
         return BLOCK.sub(run, text)
+
+
+def shown(text: str) -> str:
+    return f"\n```text\n{text.rstrip()}\n```\n"
+
+
+def ran(commands: str) -> str:
+    """What commands of the shell print, in the working directory."""
+    with TemporaryDirectory() as programs:
+        program = Path(programs, "polaroc")
+        program.write_text(POLAROC)
+        program.chmod(0o755)
+        path = os.pathsep.join([programs, os.environ["PATH"]])
+        environment = os.environ | {"PATH": path, "COLUMNS": WIDTH}
+        done = subprocess.run(
+            ["bash", "-c", commands], env=environment, check=True, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines())
 
 
 if __name__ == "__main__":

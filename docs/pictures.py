@@ -174,7 +174,8 @@ def in_use() -> "alt.TopLevelMixin":
     with redirect_stdout(StringIO()):
         for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:2]:
             exec(block, names)
-    return pr.charts.monitor(names["watched"].table, "A year in use")
+    watched = names["watched"]
+    return pr.charts.monitor(watched.table, "A year in use", over=watched.over)
 
 
 CHARTS: dict[str, Callable[[], "alt.TopLevelMixin"]] = {

@@ -5,6 +5,7 @@ import re
 import runpy
 import shlex
 import sys
+from importlib.metadata import version
 from inspect import getdoc, getmembers, isclass, isfunction, ismodule
 from itertools import pairwise
 from pathlib import Path
@@ -28,8 +29,8 @@ BESIDE = runpy.run_path(str(ROOT / "docs" / "extensions" / "related.py"))
 DOCS = OUTPUTS["pages"]()
 # These calculate for much longer than all others together.
 LONG = (
-    "scale", "fraud", "screening", "scikit_learn", "promise", "share", "faults", "in_use",
-    "compare", "warehouse", "plan",
+    "scale", "fraud", "fraud_daily", "screening", "scikit_learn", "promise", "share", "faults",
+    "in_use", "compare", "warehouse", "plan",
 )  # fmt: skip
 CALCULATED = [page for page in DOCS if ALL_CASES or page.stem not in LONG]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
@@ -58,6 +59,13 @@ def test_blocks_share_their_names_and_what_they_print_is_filled_in():
     shown = "\n```text\n{}\n```\n"
     page = code.format("x = 1") + code.format("print(x)") + shown.format("old") + "words\n"
     assert OUTPUTS["filled"](page, "page") == page.replace("old", "1")
+
+
+def test_commands_run_where_the_page_shows_what_they_print():
+    code, text = "```sh\n{}\n```\n", "\n```text\n{}\n```\n"
+    page = code.format("polaroc --version; pwd > here") + text.format("old") + code.format("exit 3")
+    filled = page.replace("old", version("polaroc"))
+    assert OUTPUTS["filled"](page, "page") == filled
 
 
 @pytest.mark.long

@@ -1,6 +1,6 @@
 """Whether the labels that `label_budget` asks for give the width that was asked for.
 
-``python tests/benchmarks/budgets.py [widths] [clusters] [--runs N] [--seed S] [--write]``
+``python tests/benchmarks/budgets.py [widths] [clusters] [alerts] [--runs N] [--seed S] [--write]``
 
 Scores of negatives are normal, those of positives two standard deviations higher; the threshold is
 1.8. `--write` puts the table into docs/guide/in_use.md.
@@ -12,6 +12,10 @@ share of runs in which half of its interval is at most the width asked for.
 50 or 400 patients and among 200 in use. How often the share of positives among the labels, each
 as one over its chance, is within the width of what is true for all patients, where they are named
 and where they are not. Runs in which all cases are said to be too few are left out, and counted.
+
+*alerts*: labels of all alerts and of a share of the other cases, on twenty days of 5,000 cases.
+Those of the last ten days are of half of the other positives, too, as these come to light sooner.
+How often limits of all days together held, with and without the delay named.
 """
 
 import argparse
@@ -129,6 +133,49 @@ def clusters(runs: int, seed: int) -> Iterator[dict[str, object]]:
         }  # fmt: skip
 
 
+def alerts(runs: int, seed: int) -> Iterator[dict[str, object]]:
+    """Whether limits by labels of alerts, and of a share of the others, hold."""
+    for (prior, lower, threshold), share, delay in product(
+        ((0.05, 0.0, 2.0), (0.01, 0.0, 2.5), (0.01, 1.0, 2.5)), (0.01, 0.05), (10, None)
+    ):
+        rng, told = np.random.default_rng(seed), []
+        t, f = norm.sf(threshold - DISTANCE + lower), norm.sf(threshold)
+        called = prior * t + (1 - prior) * f
+        cost = prior * (1 - t) + (1 - prior) * f
+        true = {"prior": prior, "precision": prior * t / called, "recall": t, "cost": cost}
+        for _ in range(runs):
+            reference = scored(rng, np.repeat([True, False], (1_000, 9_000)))
+            truth = rng.random(20 * 5_000) < prior
+            used = scored(rng, truth).with_columns(
+                pl.col("score") - lower * pl.col("truth"), day=np.repeat(np.arange(20), 5_000)
+            )
+            some, soon = rng.random((2, used.height))
+            early = truth & (used["day"] >= 10).to_numpy() & (soon < 0.5)
+            drawn = (used["score"] >= threshold).to_numpy() | (some < share) | early
+            table = pr.monitor(
+                reference, used.drop("truth"), truth="truth", score="score", points=threshold,
+                time="day", labelled=used.filter(drawn), label_alerts=True, label_share="observed",
+                label_delay=delay,
+            ).labelled  # fmt: skip
+            told.append({row["quantity"].removesuffix("_labelled"): row for row in
+                         table.iter_rows(named=True)})  # fmt: skip
+        known = [one for one in told if "recall" in one]
+        held = {
+            name: np.mean([one[name]["lower"] <= value <= one[name]["upper"] for one in known])
+            for name, value in true.items()
+        }
+        half = np.mean([one["recall"]["upper"] - one["recall"]["lower"] for one in known]) / 2
+        least = min(held.values())
+        yield {
+            "positives": f"{prior * 100:g} %, {lower:g} lower", "recall": f"{t:.2f}",
+            "share of the others": f"{share:g}", "delay named": "yes" if delay else "no",
+            "runs": runs, "days told": f"{np.mean([one['recall']['times'] for one in known]):.1f}",
+            **{name: f"{value:.2f}" for name, value in held.items() if name != "recall"},
+            "recall held": f"{held['recall']:.2f}", "recall to ±": f"{half:.3f}",
+            "SE of the least": f"{np.sqrt(least * (1 - least) / runs):.3f}",
+        }  # fmt: skip
+
+
 def as_page_table(rows: list[dict[str, object]]) -> str:
     """Rows as a table of a page; what the row above has in its first columns is not said again."""
     heads = [*rows[0]]
@@ -142,7 +189,7 @@ def as_page_table(rows: list[dict[str, object]]) -> str:
 
 
 PARTS: dict[str, Callable[[int, int], Iterator[dict[str, object]]]] = {
-    "widths": widths, "clusters": clusters,
+    "widths": widths, "clusters": clusters, "alerts": alerts,
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from polaroc.base.statistics import binomial_band
 from polaroc.deployment.alarms import Assessment, Terms
 from polaroc.deployment.draws import Draw
 from polaroc.deployment.estimators import Labelled, Unlabelled
+from polaroc.deployment.how_labelled import HowLabelled
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import FOR_REFERENCE, WINDOWS, Looks, Reference, Threshold, spent
 from polaroc.deployment.mixture_test import mixture_p_value
@@ -261,8 +262,9 @@ def draws(runs: int) -> Iterator[dict[str, object]]:
             at_cuts = known.counts(score, np.zeros(score.size, dtype=int), 1)
             bins = Bins.at_prior(known, at_cuts[0], score.size, 0.1)
             one = Draw(
-                "a day", known, bins, at_cuts[0], score[drawn], truth[drawn],
-                None if chance is None else chance(score)[drawn], at_random=chance is None,
+                "a day", 1, known, bins, score[drawn], truth[drawn],
+                None if chance is None else chance(score)[drawn],
+                HowLabelled("observed" if chance is None else None),
             )  # fmt: skip
             refuted += not one.labels.of_all
             precision += not one.labels.of_all and not np.isnan(one.labels.inclusion).any()
@@ -439,8 +441,9 @@ def labels(runs: int) -> Iterator[dict[str, object]]:
             place = np.searchsorted(np.sort(known.cuts), score[drawn], side="right")
             cases = Labels(place, truth[drawn], share[drawn])
             found = labelled_estimates(bins, cases, Terms(None, 1, 1), LEVEL)
-            inside.append([found[name][1:] for name in found])
-            widths.append([found[name][2] - found[name][1] for name in found])
+            told = [found[f"{name}_labelled"] for name in ("prior", "precision", "cost")]
+            inside.append([one[1:] for one in told])
+            widths.append([one[2] - one[1] for one in told])
             # Labels alone, drawn at random: Clopper and Pearson's limits.
             if not half:
                 hits = [truth[drawn], truth[drawn & called], (truth != called)[drawn]]

@@ -47,6 +47,44 @@ def test_times_have_an_axis_of_their_kind(times, kind):
     assert scales == {"utc" if kind == "temporal" else None}
 
 
+@pytest.mark.parametrize("days", [1, 2, 30])
+def test_dates_are_whole_days_and_the_last_is_named(days):
+    one = WATCHED.filter(day=1)
+    table = pl.concat([
+        one.with_columns(day=pl.date(2026, 3, 1) + pl.duration(days=day)) for day in range(days)
+    ])  # fmt: skip
+    for panel in panels(table):
+        axes = [
+            layer["encoding"]["x"]["axis"] for layer in panel["layer"] if layer["encoding"].get("x")
+        ]
+        for axis in axes:
+            assert axis["format"] == "%Y-%m-%d"
+            named = [(one["month"], one["date"]) for one in axis["values"]]
+            assert len(named) == len(set(named)) <= 7
+            last = table["day"].max()
+            assert (last.month, last.day) in named
+            assert all(one["utc"] for one in axis["values"])
+
+
+def test_the_range_is_drawn_where_priors_are():
+    labelled = WATCHED.with_columns(pl.col("quantity") + "_labelled").filter(
+        pl.col("quantity") != "posfrac_labelled"
+    )
+    both = pl.concat([WATCHED, labelled])
+    drawn = pr.charts.monitor(both, over=(0.05, 0.3)).to_dict()["vconcat"]
+    ends = [
+        [
+            layer["encoding"]["y"]["datum"]
+            for layer in panel["layer"]
+            if layer["mark"].get("strokeDash") is not None
+        ]
+        for panel in drawn
+    ]
+    assert ends == [[0.05, 0.3], [], [], [], [0.05, 0.3], [], []]
+    with pytest.raises(pr.errors.PolarocError, match="the range of priors is"):
+        pr.charts.monitor(both, over=(0.3, 0.05))
+
+
 def test_an_alarm_without_an_estimate_is_drawn_too():
     # More than the prior has shifted: of that time alone there is no estimate.
     drifted = WATCHED.with_columns(

@@ -394,8 +394,8 @@ def test_measures(tmp_path, command):
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {
-        "check", "choose", "compare", "evaluate", "gate", "highest", "monitor", "periods", "plan",
-        "report", "savings", "sql", "study-table", "subgroups", "three-ways", "threshold",
+        "check", "choose", "compare", "evaluate", "gate", "highest", "label-budget", "monitor", "periods",
+        "plan", "report", "savings", "sql", "study-table", "subgroups", "three-ways", "threshold",
         "walk-forward",
     } <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
@@ -420,8 +420,8 @@ def test_every_role_of_a_function_is_an_option():
             assert (name in options) == (bool(takers) and name not in made.left_out), command
 
 
-@pytest.mark.parametrize("name", ["one test set", "wide", "labels", "named"])
-def test_monitor(tmp_path, name):
+def reference_and_used(folder, name):
+    """A reference and scores of two days, as files too, and their roles."""
     table, roles = TABLES[name]
     if name in ("labels", "named"):
         table = table.filter(pl.col(roles.get("fold", ["fold"])[0]) == 1)
@@ -429,15 +429,39 @@ def test_monitor(tmp_path, name):
     case = roles.get("case", "case")
     reference = table.filter(pl.col(case) % 3 > 0)
     used = table.filter(pl.col(case) % 3 == 0).with_columns(day=pl.col(case) % 2)
-    reference.write_parquet(tmp_path / "reference.parquet")
-    used.write_parquet(tmp_path / "used.parquet")
-    files = [tmp_path / "reference.parquet", tmp_path / "used.parquet"]
+    files = [folder / "reference.parquet", folder / "used.parquet"]
+    for frame, file in zip((reference, used), files, strict=True):
+        frame.write_parquet(file)
+    return reference, used, files, roles
+
+
+@pytest.mark.parametrize("name", ["one test set", "wide", "labels", "named"])
+def test_monitor(tmp_path, name):
+    reference, used, files, roles = reference_and_used(tmp_path, name)
     options = ["--time", "day", "--threshold", 0.5, *RANGE, "--level", 0.9, "--json"]
-    arguments = ["monitor", *files, *words(roles), *options]
+    labels = ["--labelled", files[1], "--label-share", 1, "--label-alerts", "--label-delay", 1]
+    arguments = ["monitor", *files, *words(roles), *options, *labels]
     result = CliRunner().invoke(app, [*map(str, arguments)])
     asked = {**roles, **OVER, "time": "day", "points": 0.5, "level": 0.9}
-    names = ["answer", "alarms", "table"]
+    asked |= {"labelled": used, "label_share": 1, "label_alerts": True, "label_delay": 1}
+    names = ["answer", "alarms", "table", "labelled"]
     assert_as_in_python(result, lambda: pr.monitor(reference, used, **asked), names)
+
+
+@pytest.mark.parametrize("name", ["one test set", "wide", "labels", "named"])
+def test_label_budget(tmp_path, name):
+    reference, used, files, roles = reference_and_used(tmp_path, name)
+    said = {"quantity": "recall", "width": 0.2, "level": 0.9}
+    arguments = ["label-budget", *files, *words(roles | said), "--threshold", 0.5, "--label-alerts"]
+    result = CliRunner().invoke(app, [*map(str, arguments), "--json"])
+    asked = {**roles, **said, "points": 0.5, "label_alerts": True}
+    assert_as_in_python(result, lambda: pr.label_budget(reference, used, **asked))
+    out = tmp_path / "budget.parquet"
+    shown = CliRunner().invoke(app, [*map(str, arguments), "--out", str(out)])
+    assert shown.exit_code == result.exit_code
+    if not shown.exit_code:
+        assert_frame_equal(pl.read_parquet(out), pr.label_budget(reference, used, **asked))
+        assert "at random" in shown.output
 
 
 @pytest.mark.parametrize("name", ["found by name", "wide", "labels", "clusters", "crossed"])

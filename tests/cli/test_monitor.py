@@ -214,7 +214,7 @@ def test_labels_of_an_earlier_day_stay(files):
     polaroc(files, 1, more=[*more, "--labelled", str(files / "labels1.parquet")])
     told = pl.read_parquet(out)
     polaroc(files, 2, more=more)
-    assert told["quantity"].str.ends_with("_labelled").sum() == 3
+    assert told["quantity"].str.ends_with("_labelled").sum() == 4
     assert_frame_equal(pl.read_parquet(out).filter(day=1), told)
 
 
@@ -226,15 +226,15 @@ def test_results_go_to_a_table_and_labels_come_later(files):
     assert silent.exit_code == 0, silent.output
     told = " ".join(silent.output.split())
     assert "nothing says how the 200 labelled of 1,000 cases of 1 were drawn" in told
-    assert "say so (--labelled-at-random)" in told
-    result = polaroc(files, 2, more=[*more, "--labelled-at-random", "--out", str(out)])
+    assert "say so (--label-share 0.01)" in told
+    result = polaroc(files, 2, more=[*more, "--label-share", "observed", "--out", str(out)])
     assert result.exit_code == 0, result.output
     assert "nothing says how" not in result.output
     table = pl.read_csv(out)
     assert not table.filter(day=1)["lower"].null_count()
     assert table.filter(day=1)["quantity"].to_list() == [
         "prior", "precision", "posfrac", "cost",
-        "prior_labelled", "precision_labelled", "cost_labelled",
+        "prior_labelled", "precision_labelled", "recall_labelled", "cost_labelled",
     ]  # fmt: skip
     assert "Written to" in result.output
 

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,13 +9,15 @@ from scipy import stats
 import polaroc as pr
 from polaroc.deployment.alarms import Terms
 from polaroc.deployment.draws import Draw
+from polaroc.deployment.how_labelled import HowLabelled
 from polaroc.deployment.label_draws import allotted
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference, Threshold
-from polaroc.deployment.monitor_result import last_times
+from polaroc.deployment.monitor_result import last_times, told_by_labels
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score", "points": 1.0}
+TIME = {"time": "day"}
 TERMS = Terms(None, 5.0, 1.0)
 
 
@@ -62,6 +66,7 @@ def test_with_all_cases_labelled_the_estimates_are_their_shares():
     expected = {
         "prior_labelled": truth.mean(),
         "precision_labelled": truth[called].mean(),
+        "recall_labelled": called[truth].mean(),
         "cost_labelled": (5 * (truth & ~called) + (~truth & called)).mean(),
     }
     for name, value in expected.items():
@@ -79,15 +84,28 @@ def test_labels_of_cases_that_are_expected_alike_count_as_they_are():
     assert found["precision_labelled"][0] == pytest.approx(0.7)
 
 
+@pytest.mark.parametrize("size", [2, 3, 10])
+@pytest.mark.parametrize("positive", [0, 1])
+def test_few_alerts_of_one_kind_may_have_been_of_the_other(size, positive):
+    bins = bins_of(known(), np.full(size, 9.0), 0.3)
+    labels = Labels(
+        np.full(size, bins.count.size - 1), np.full(size, bool(positive)), np.ones(size)
+    )
+    _, lower, upper = labelled_estimates(bins, labels, TERMS, 0.95)["precision_labelled"]
+    exact = stats.binomtest(positive * size, size).proportion_ci(method="exact")
+    assert lower <= exact.low
+    assert upper >= exact.high
+
+
 @pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize(("prior", "shift"), [(0.2, 0.0), (0.05, 0.0), (0.3, -1.0)])
 def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):
-    reference, runs, held = known(), 120, np.zeros(3)
+    reference, runs, held = known(), 120, np.zeros(4)
     widths, alone = [], []
     t, f = stats.norm.sf(1.0 - 2 - shift), stats.norm.sf(1.0)
     share = prior * t + (1 - prior) * f
-    true = prior, prior * t / share, 5 * prior * (1 - t) + (1 - prior) * f
+    true = prior, prior * t / share, t, 5 * prior * (1 - t) + (1 - prior) * f
     for run in range(runs):
         used = cases(100 + run, 3_000, prior, shift)
         score, truth = used["score"].to_numpy(), used["truth"].to_numpy()
@@ -111,9 +129,10 @@ def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):
     [(0.01, 0.0, 0.03, 0.03), (0.1, -1.5, 1.0, 0.03)],
 )
 def test_intervals_hold_where_labels_may_have_none_of_the_rare_kind(prior, shift, alarms, others):
-    reference, runs, held = known(), 200, np.zeros(3)
+    reference, runs, held = known(), 200, np.zeros(4)
     t, f = stats.norm.sf(1.0 - 2 - shift), stats.norm.sf(1.0)
-    true = prior, prior * t / (prior * t + (1 - prior) * f), 5 * prior * (1 - t) + (1 - prior) * f
+    share = prior * t + (1 - prior) * f
+    true = prior, prior * t / share, t, 5 * prior * (1 - t) + (1 - prior) * f
     for run in range(runs):
         used = cases(100 + run, 3_000, prior, shift)
         score, truth = used["score"].to_numpy(), used["truth"].to_numpy()
@@ -162,30 +181,62 @@ def test_labels_that_do_not_fit_are_refused(change, match):
         pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
     with pytest.raises(InvalidPredictions, match="500 cases of 1, and 100 scores"):
         pr.monitor(REFERENCE, used.head(100), labelled=used, **NAMES, time="day")
-    with pytest.raises(InvalidArgument, match="labelled_at_random is 'no', allowed are True and"):
-        pr.monitor(REFERENCE, used, labelled=used, labelled_at_random="no", **NAMES, time="day")
+    with pytest.raises(InvalidArgument, match="label_share is 2, allowed are 0 < label_share"):
+        pr.monitor(REFERENCE, used, labelled=used, label_share=2, **NAMES, time="day")
 
 
-def test_how_labels_were_drawn_is_said_once_and_of_labels():
+@pytest.mark.parametrize(
+    ("said", "match"),
+    [
+        ({"label_share": 0}, "label_share is 0, allowed are 0 < label_share"),
+        ({"label_share": True}, "label_share is True"),
+        ({"label_share": "chance"}, "label_share is 'chance', and the labelled cases have no such"),
+        ({"label_delay": -1}, "label_delay is -1, allowed are finite numbers"),
+        ({"label_alerts": "yes"}, "label_alerts is 'yes', allowed are True and"),
+        ({"label_share": 0.2}, "label_share is given, and the labelled cases have 'inclusion'"),
+        ({"label_alerts": True}, "label_alerts is given, and the labelled cases have 'inclusion'"),
+    ],
+)
+def test_how_labels_were_drawn_is_said_once_and_makes_sense(said, match):
     used = cases(5, 500, 0.2).with_columns(day=1)
-    with pytest.raises(InvalidArgument, match="no labelled cases are given"):
-        pr.monitor(REFERENCE, used, labelled_at_random=True, **NAMES, time="day")
     drawn = used.head(100).with_columns(inclusion=0.2)
-    with pytest.raises(InvalidArgument, match="the labelled cases have 'inclusion'"):
-        pr.monitor(REFERENCE, used, labelled=drawn, labelled_at_random=True, **NAMES, time="day")
+    with pytest.raises(InvalidArgument, match=match):
+        pr.monitor(REFERENCE, used, labelled=drawn, **said, **NAMES | TIME)
+    with pytest.raises(InvalidArgument, match=r"and no labelled cases are|allowed are"):
+        pr.monitor(REFERENCE, used, **said, **NAMES | TIME)
+
+
+def test_a_column_of_chances_has_any_name():
+    used = cases(3, 5_000, 0.1).with_columns(day=1)
+    drawn = used.sample(500, seed=1)
+    told = [
+        pr.monitor(REFERENCE, used, labelled=labelled, label_share=share, **NAMES | TIME).table
+        for labelled, share in (
+            (drawn.with_columns(inclusion=0.1), None),
+            (drawn.with_columns(chance=0.1), "chance"),
+            (drawn, 0.1),
+            (drawn, "observed"),
+        )
+    ]
+    assert not told[0].filter(quantity=RECALL)["lower"].null_count()
+    for other in told[1:]:
+        assert_same_numbers(other, told[0])
 
 
 def test_the_summary_has_labels_that_came_late():
-    used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2)])
-    labelled = used.filter(day=1).head(100)
-    told = pr.monitor(REFERENCE, used, labelled=labelled, **NAMES, time="day")
-    shown = last_times(told.table)
-    assert shown.columns == [
-        "day", "prior", "precision", "called positive", "cost",
-        "prior, labelled", "precision, labelled", "cost, labelled",
-    ]  # fmt: skip
-    filled = [[value is not None for value in row] for row in shown.rows()]
-    assert filled == [[True, *[False] * 4, *[True] * 3], [True, *[True] * 4, *[False] * 3]]
+    used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2, 3)])
+    labelled = used.filter(pl.col("day") < 3)
+    told = pr.monitor(REFERENCE, used, labelled=labelled, label_share="observed", **NAMES | TIME)
+    shown = last_times(told.history)
+    assert shown.columns == ["day", "prior", "precision", "called positive", "cost"]
+    assert shown["day"].to_list() == ["3"]
+    labels = told_by_labels(told)
+    assert labels.columns == ["day", "prior", "precision", "recall", "cost"]
+    assert labels["day"].to_list() == ["2", "1 to 2"]
+    truth = labelled["truth"].mean()
+    assert labels["prior"][1].startswith(f"{truth:.3f} (")
+    for text in (told.summary(), told._repr_html_()):
+        assert all(day in text for day in ("1 to 2", "Last time", "Labels"))
 
 
 def test_labels_with_times_of_another_type_say_so():
@@ -197,26 +248,29 @@ def test_labels_with_times_of_another_type_say_so():
 
 FRAUD = pl.concat([cases(50 + d, 5_000, 0.004, shift=1.0).with_columns(day=d) for d in (1, 2)])
 ALARM = pl.col("score") >= 2.5
-PRIOR, PRECISION, COST = "prior_labelled", "precision_labelled", "cost_labelled"
+PRIOR, PRECISION, RECALL, COST = (
+    f"{name}_labelled" for name in ("prior", "precision", "recall", "cost")
+)
+ALL = {PRIOR, PRECISION, RECALL, COST}
 
 
 @pytest.mark.parametrize(
     ("drawn", "stated", "known"),
     [
         (ALARM, None, {PRECISION}),
-        (ALARM, "at random", {PRECISION}),
+        (ALARM, "observed", {PRECISION}),
         (ALARM, 1.0, {PRECISION}),
         (ALARM & (pl.int_range(pl.len()) % 2 == 0), None, set()),
-        (ALARM & (pl.int_range(pl.len()) % 2 == 0), "at random", {PRECISION}),
+        (ALARM & (pl.int_range(pl.len()) % 2 == 0), "observed", {PRECISION}),
         (ALARM & (pl.int_range(pl.len()) % 2 == 0), 0.5, {PRECISION}),
         (ALARM & (pl.int_range(pl.len()) % 2 == 0), 1.0, set()),
-        (ALARM | (pl.int_range(pl.len()) % 9 == 0), "at random", {PRECISION}),
-        (ALARM & pl.col("truth") | (pl.int_range(pl.len()) % 9 == 0), "at random", set()),
+        (ALARM | (pl.int_range(pl.len()) % 9 == 0), "observed", {PRECISION}),
+        (ALARM & pl.col("truth") | (pl.int_range(pl.len()) % 9 == 0), "observed", set()),
         (pl.int_range(pl.len()) % 9 == 0, None, set()),
-        (pl.int_range(pl.len()) % 9 == 0, "at random", {PRIOR, PRECISION, COST}),
-        (pl.int_range(pl.len()) % 9 == 0, 1 / 9, {PRIOR, PRECISION, COST}),
+        (pl.int_range(pl.len()) % 9 == 0, "observed", ALL),
+        (pl.int_range(pl.len()) % 9 == 0, 1 / 9, ALL),
         (pl.int_range(pl.len()) % 9 == 0, 1 / 7, set()),
-        (pl.lit(True), None, {PRIOR, PRECISION, COST}),
+        (pl.lit(True), None, ALL),
     ],
 )
 def test_labels_tell_what_the_way_they_were_drawn_lets_them_tell(drawn, stated, known):
@@ -224,11 +278,12 @@ def test_labels_tell_what_the_way_they_were_drawn_lets_them_tell(drawn, stated, 
     if isinstance(stated, float):
         labelled = labelled.with_columns(inclusion=pl.lit(stated))
     told = pr.monitor(
-        REFERENCE, FRAUD.drop("truth"), labelled=labelled, labelled_at_random=stated == "at random",
+        REFERENCE, FRAUD.drop("truth"), labelled=labelled,
+        label_share=stated if stated == "observed" else None,
         truth="truth", score="score", time="day", points=2.5,
     )  # fmt: skip
     rows = told.table.filter(pl.col("quantity").str.ends_with("labelled"))
-    assert rows.height == 2 * 3
+    assert rows.height == 2 * 4
     assert set(rows.drop_nulls("estimate")["quantity"]) == known
     assert set(rows.drop_nulls("lower")["quantity"]) == known
     true = {
@@ -241,28 +296,29 @@ def test_labels_tell_what_the_way_they_were_drawn_lets_them_tell(drawn, stated, 
     said = [one for one in told.warnings if one.startswith("labelled: ")]
     assert bool(said) == (PRIOR not in known)
     for one in said:
-        what = "no prior and no cost" if known else "no prior, precision or cost"
-        assert f"so they tell {what}. Labels of alarms alone" in one
+        precision = "the precision, and no prior" if known else "no precision, prior"
+        assert f"so they tell {precision}, recall or cost. Labels of alerts alone" in one
         assert one.endswith("So it is at 1 more.")
         assert one.split(" Labels ")[0] in " ".join(told.summary().split())
 
 
-@pytest.mark.parametrize("stated", [None, "at random", 1.0])
+@pytest.mark.parametrize("stated", [None, "observed", 1.0])
 def test_alarms_with_two_labels_each_tell_nothing(stated):
     labelled = FRAUD.filter(ALARM)
     labelled = pl.concat([labelled, labelled])
     if isinstance(stated, float):
         labelled = labelled.with_columns(inclusion=pl.lit(stated))
     told = pr.monitor(
-        REFERENCE, FRAUD.drop("truth"), labelled=labelled, labelled_at_random=stated == "at random",
+        REFERENCE, FRAUD.drop("truth"), labelled=labelled,
+        label_share=stated if stated == "observed" else None,
         truth="truth", score="score", time="day", points=2.5,
     )  # fmt: skip
     rows = told.table.filter(pl.col("quantity").str.ends_with("labelled"))
-    assert rows["estimate"].null_count() == rows["lower"].null_count() == rows.height == 2 * 3
-    assert "so they tell no prior, precision or cost." in " ".join(told.warnings)
+    assert rows["estimate"].null_count() == rows["lower"].null_count() == rows.height == 2 * 4
+    assert "so they tell no precision, prior, recall or cost." in " ".join(told.warnings)
 
 
-@pytest.mark.parametrize("stated", ["at random", "inclusion"])
+@pytest.mark.parametrize("stated", ["observed", "inclusion"])
 def test_draws_as_they_were_stated_are_believed(stated):
     reference, runs, refuted = known(), 400, 0
     for run in range(runs):
@@ -274,13 +330,159 @@ def test_draws_as_they_were_stated_are_believed(stated):
         else:
             drawn = np.flatnonzero(rng.random(score.size) < chance)
         one = Draw(
-            "a day", reference, bins_of(reference, score, 0.1),
-            reference.counts(score, np.zeros(score.size, dtype=int), 1)[0],
+            "a day", 1, reference, bins_of(reference, score, 0.1),
             score[drawn], used["truth"].to_numpy()[drawn],
-            None if chance is None else chance[drawn], at_random=True,
+            None if chance is None else chance[drawn], HowLabelled("observed"),
         )  # fmt: skip
         refuted += not one.labels.of_all
     assert refuted <= stats.binom.ppf(0.999, runs, 1e-3)
+
+
+def alerts_and(share, frame=None, seed=1):
+    """Labels of all alerts, and of a share of the other cases."""
+    frame = FRAUD if frame is None else frame
+    drawn = pl.Series(np.random.default_rng(seed).random(frame.height)) < share
+    return frame.filter(ALARM | drawn)
+
+
+def told_of(labelled, used=None, points=2.5, **said):
+    used = FRAUD if used is None else used
+    return pr.monitor(
+        REFERENCE, used.drop("truth"), labelled=labelled, points=points, truth="truth",
+        score="score", time="day", **said,
+    )  # fmt: skip
+
+
+def known_of(told):
+    return set(told.labelled.drop_nulls("lower")["quantity"])
+
+
+@pytest.mark.parametrize(
+    ("labelled", "said", "known", "why"),
+    [
+        (alerts_and(0.05), {"label_share": 0.05}, ALL, None),
+        (alerts_and(0.05), {"label_share": "observed"}, ALL, None),
+        (alerts_and(1), {"label_share": 1}, ALL, None),
+        (alerts_and(0), {}, {PRECISION}, r"of the cases of 1 the \d+ alerts alone"),
+        (alerts_and(0), {"label_share": 0.05}, {PRECISION}, "alerts alone"),
+        (alerts_and(0.05), {}, {PRECISION}, r"nothing says how the \d+ labelled of [\d,]+ other"),
+        (alerts_and(0.05), {"label_share": 0.02}, {PRECISION}, "other cases of 1 are labelled, an"),
+        (alerts_and(0.9), {"label_share": 1}, {PRECISION}, "and not about 100 %"),
+        (alerts_and(0.05).filter(pl.int_range(pl.len()) % 50 > 0), {"label_share": 0.05}, set(),
+         r"\d+ of the \d+ alerts of 1 are labelled, not all"),
+        (FRAUD.filter(ALARM | (pl.int_range(pl.len()) % 20 == 0) & (pl.col("score") > 0)),
+         {"label_share": "observed"}, {PRECISION}, "they were not drawn at random"),
+    ],
+)  # fmt: skip
+def test_alerts_and_a_share_of_the_others_tell_all_where_they_are_that(labelled, said, known, why):
+    told = told_of(labelled, label_alerts=True, **said)
+    assert known_of(told) == known
+    warned = [one for one in told.warnings if one.startswith("labelled: ")]
+    assert bool(warned) == (why is not None)
+    if why is not None:
+        assert re.search(why, warned[0])
+        # Its few positives tell no recall, whatever is labelled.
+        assert "others of 2 times would not tell the recall to ± 0.1" in warned[0]
+
+
+def test_labels_that_are_said_to_be_enough_for_the_recall_are():
+    used = pl.concat([cases(70 + d, 5_000, 0.1).with_columns(day=d) for d in (1, 2)])
+    (said,) = told_of(alerts_and(0, used), used, label_alerts=True).warnings
+    needed, others = (
+        int(number.replace(",", ""))
+        for number in re.search(r"about ([\d,]+) of the ([\d,]+) others", said).groups()
+    )
+    assert others == used.filter(~ALARM).height
+    halves = []
+    for share in (needed / others, needed / others / 8):
+        told = told_of(alerts_and(share, used), used, label_alerts=True, label_share="observed")
+        row = told.labelled.row(by_predicate=pl.col("quantity") == RECALL, named=True)
+        halves.append((row["upper"] - row["lower"]) / 2)
+    assert halves[0] < 0.1 < 0.13 < halves[1]
+
+
+def test_a_threshold_that_calls_some_of_its_cases_has_their_labels():
+    scores = (pl.col("score") * 4).round() / 4
+    used = FRAUD.with_columns(scores)
+    called = pl.Series(np.random.default_rng(3).random(used.height)) < 0.5
+    alert = (pl.col("score") > 2.5) | ((pl.col("score") == 2.5) & called)
+    points = pl.DataFrame({"threshold": [2.5], "share": [0.5]})
+    labelled = used.filter(alert | (pl.int_range(pl.len()) % 10 == 0))
+    told = told_of(labelled, used, points, label_alerts=True, label_share="observed")
+    row = told.labelled.row(by_predicate=pl.col("quantity") == PRECISION, named=True)
+    assert row["lower"] < used.filter(alert)["truth"].mean() < row["upper"]
+    assert known_of(told) == ALL
+
+
+@pytest.mark.parametrize(
+    ("share", "delay"), [(0.02, None), (0.1, None), pytest.param(0.02, 3, marks=pytest.mark.slow)]
+)
+def test_limits_of_alerts_and_a_share_of_the_others_hold(share, delay):
+    runs, days, prior, shift = 60, 6, 0.01, -0.5
+    t, f = stats.norm.sf(1.5 - shift), stats.norm.sf(3.5)
+    caught = prior * t + (1 - prior) * f
+    true = {PRIOR: prior, PRECISION: prior * t / caught, RECALL: t,
+            COST: prior * (1 - t) + (1 - prior) * f}  # fmt: skip
+    held, whole = dict.fromkeys(true, 0), days - (delay or 0)
+    for run in range(runs):
+        used = pl.concat([
+            cases(10_000 + days * run + d, 2_000, prior, shift).with_columns(day=d)
+            for d in range(days)
+        ])  # fmt: skip
+        some, half = np.random.default_rng(run).random((2, used.height))
+        drawn = (used["score"] >= 3.5) | pl.Series(some < share)
+        if delay is not None:
+            # Of the last days only what came to light soon is labelled: positives.
+            drawn &= (used["day"] < whole) | (used["truth"] & pl.Series(half < 0.5))
+        told = told_of(
+            used.filter(drawn), used, 3.5, label_alerts=True, label_share=share, label_delay=delay
+        )
+        assert (told.labelled["last"] < whole).all()
+        rows = {row["quantity"]: row for row in told.labelled.iter_rows(named=True)}
+        for name, value in true.items():
+            row = rows.get(name)
+            held[name] += row is None or row["lower"] is None or (
+                row["lower"] <= value <= row["upper"]
+            )  # fmt: skip
+    assert min(held.values()) >= stats.binom.ppf(0.001, runs, 0.95), held
+
+
+@pytest.mark.parametrize(
+    ("day", "delay", "last"),
+    [
+        (pl.date(2026, 3, 1) + pl.duration(days=pl.col("day")), 2, "2026-03-04"),
+        (pl.date(2026, 3, 1) + pl.duration(days=pl.col("day")), 1.5, "2026-03-04"),
+        (pl.datetime(2026, 3, 1, 12) + pl.duration(days=pl.col("day")), 2, "2026-03-04 12:00:00"),
+        (pl.col("day"), 2, "3"),
+        (pl.col("day") / 2, 1, "1.5"),
+    ],
+)
+def test_only_times_that_are_complete_are_told(day, delay, last):
+    used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in range(1, 6)])
+    used = used.with_columns(day.alias("day"))
+    told = told_of(used, used, 1.0, label_delay=delay)
+    rows = told.table.filter(quantity=PRIOR)
+    assert rows["day"].to_list() == used["day"].unique().sort().head(3).to_list()
+    assert told.labelled["times"].unique().to_list() == [3]
+    (said,) = [one for one in told.warnings if one.startswith("Labels of times")]
+    assert f"up to {last} are complete" in said
+    assert "1,000 of later times are not used" in said
+    # What is known of earlier days is in the state.
+    first = told_of(None, used.filter(pl.col("day") < used["day"].max()), 1.0)
+    later = pr.monitor(
+        REFERENCE, used.filter(day=used["day"].max()).drop("truth"), labelled=used, **NAMES | TIME,
+        label_delay=delay, state=first.state,
+    )  # fmt: skip
+    assert_same_numbers(later.labelled, told.labelled)
+    early = told_of(used, used, 1.0, label_delay=100)
+    assert early.labelled.is_empty()
+    assert set(early.table["quantity"]) & ALL == set()
+
+
+def test_a_delay_takes_times_with_a_distance():
+    used = cases(5, 500, 0.2).with_columns(day=pl.lit("2026-03-01"))
+    with pytest.raises(InvalidArgument, match="label_delay is 10, and the time 'day' is String"):
+        told_of(used, used, 1.0, label_delay=10)
 
 
 def drawn(budget, used, seed):
@@ -323,6 +525,33 @@ def test_a_budget_gives_the_width_that_was_asked_for(quantity, width, sizes):
         held += row["lower"] < concerned["truth"].mean() < row["upper"]
     assert reached >= stats.binom.ppf(0.01, runs, 0.9)
     assert held >= stats.binom.ppf(0.001, runs, 0.95)
+
+
+@pytest.mark.parametrize(("quantity", "width"), [("recall", 0.1), ("prior", 0.02)])
+def test_a_budget_beside_labels_of_all_alerts_is_of_the_other_cases(quantity, width):
+    runs, reached = 15, 0
+    asked = NAMES | {"points": 1.5, "quantity": quantity, "width": width}
+    for run in range(runs):
+        used = cases(run, 8_000, 0.15).with_columns(day=1)
+        budget = pr.label_budget(REFERENCE, used.select("score"), **asked, label_alerts=True)
+        assert budget["cases"].sum() == used.filter(pl.col("score") < 1.5).height
+        labelled = pl.concat([
+            drawn(budget, used, run),
+            used.filter(pl.col("score") >= 1.5).with_columns(inclusion=1.0),
+        ])  # fmt: skip
+        row = told_of(labelled, used, 1.5).labelled.row(
+            by_predicate=pl.col("quantity") == f"{quantity}_labelled", named=True
+        )
+        reached += (row["upper"] - row["lower"]) / 2 <= width
+    assert reached >= stats.binom.ppf(0.01, runs, 0.9)
+    everything = pr.label_budget(REFERENCE, used.select("score"), **asked)
+    assert everything["cases"].sum() == used.height
+    assert everything["at_random"][0] > budget["at_random"][0]
+
+
+def test_alerts_that_are_labelled_tell_the_precision():
+    with pytest.raises(InvalidArgument, match="these tell the precision"):
+        pr.label_budget(REFERENCE, REFERENCE, **NAMES, label_alerts=True)
 
 
 def test_no_more_labels_are_asked_for_than_at_random_would_take():
@@ -422,8 +651,8 @@ def test_budgets_of_several_keys_and_wrong_arguments():
     for place, model in enumerate("AB"):
         alone = pr.label_budget(both[place], used[place], **NAMES)
         assert_same_numbers(budget.filter(model=model), alone)
-    with pytest.raises(InvalidArgument, match="quantity is 'recall', allowed are"):
-        pr.label_budget(REFERENCE, REFERENCE, **NAMES, quantity="recall")
+    with pytest.raises(InvalidArgument, match="quantity is 'lift', allowed are"):
+        pr.label_budget(REFERENCE, REFERENCE, **NAMES, quantity="lift")
     with pytest.raises(InvalidArgument, match="width is 5, allowed is 0 < width < 1"):
         pr.label_budget(REFERENCE, REFERENCE, **NAMES, width=5)
     assert pr.label_budget(REFERENCE, REFERENCE.clear(), **NAMES).is_empty()

@@ -368,7 +368,7 @@ def test_further_tables_may_be_files(tmp_path):
     used = pl.concat(days([0.1, 0.3], model=model) for model in ("A", "B"))
     used.drop("truth").write_parquet(tmp_path / "used.parquet")
     used.head(300).write_csv(tmp_path / "labelled.csv")
-    usual = {"points": 1.0, "labelled_at_random": True}
+    usual = {"points": 1.0, "label_share": "observed"}
     found = monitored(
         tmp_path / "used.parquet", MODELS, labelled=tmp_path / "labelled.csv", **usual
     )

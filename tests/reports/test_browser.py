@@ -243,18 +243,35 @@ def test_the_page_of_a_monitor_is_drawn(browser, tmp_path):
     reference = pl.DataFrame({"truth": [1, 0] * 500, "score": ([0.9, 0.1] * 9 + [0.1, 0.9]) * 50})
     used = pl.DataFrame(
         {"day": np.repeat(np.arange(60), 100), "score": [0.9, 0.1, 0.1, 0.1] * 1500}
-    )
+    ).with_columns(day=pl.date(2026, 3, 1) + pl.duration(days=pl.col("day")))
     watched = pr.monitor(
         reference, used, truth="truth", score="score", time="day", points=0.9, over=(0.01, 0.05)
     )
     assert watched.alarms.height
-    page = Opened(browser, pr.report(watched, path=tmp_path / "watched.html"))
+    path = pr.report(watched, path=tmp_path / "watched.html")
+    page = Opened(browser, path)
     assert page.run("return window.polaroc.failed") == []
     assert page.driver.get_log("browser") == []
     assert page.requests() == [page.path.as_uri()]
-    assert {"prior", "precision", "share called positive", "cost per case"} <= set(
-        page.texts("monitor")
-    )
+    texts = page.texts("monitor")
+    assert {"share of positives", "precision", "share called positive", "cost per case"} <= {*texts}
+    # Dates are whole, and the last is among them.
+    assert "2026-04-29" in texts
+    # On a phone nothing is wider than the page, and no date is broken.
+    phone = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        Opened(browser, path)
+        assert page.run("return document.documentElement.scrollWidth") <= 400
+        lines = page.run(
+            "return [...document.querySelectorAll('#table-alarms th, #table-alarms td')]"
+            ".filter(cell => /^\\d{4}-\\d\\d-\\d\\d$/.test(cell.textContent.trim())).map(cell => {"
+            "  const text = document.createRange(); text.selectNodeContents(cell);"
+            "  return text.getClientRects().length; })"
+        )
+        assert set(lines) == {1}
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_the_slider_of_a_chart_saved_as_a_page_says_its_prior(browser, tmp_path):

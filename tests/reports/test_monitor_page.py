@@ -31,7 +31,8 @@ def test_the_page_says_what_should_change(tmp_path):
     assert not page.mistakes
     text = page.text()
     assert said == [result.answer]
-    assert monitor_page.in_page_words(result.answer) in text
+    headline, _, rest = monitor_page.in_page_words(result.answer).partition(": ")
+    assert f"{headline} T{rest[1:]}" in text
     assert "the prior left" not in text
     assert "Choose the threshold, or the model, for another range." in text
     assert "Label cases from use" not in text
@@ -57,7 +58,7 @@ def test_what_to_do_is_about_the_alarm_that_holds_now(tmp_path):
     result = pr.monitor(REFERENCE, used, **NAMES, over=(0.05, 0.2), state=first.state)
     text = Page(pr.report(result, path=tmp_path / "page.html")).text()
     headline, _, rest = text.partition("What to do")
-    assert "more than the share of positives has shifted" in headline
+    assert "1 alarm now More than the share of positives has shifted" in headline
     assert "left the range" not in headline
     advice, _, alarms = rest.partition("Alarms")
     assert "Label cases from use" in advice
@@ -65,9 +66,32 @@ def test_what_to_do_is_about_the_alarm_that_holds_now(tmp_path):
     assert "left the range" in alarms
 
 
+def test_today_comes_first_and_then_all_times(tmp_path):
+    day = pl.date(2026, 3, pl.col("day")).alias("day")
+    used = pl.concat(cases(day, 1_000, 0.1, day=day) for day in range(1, 9)).with_columns(day)
+    how = {"labelled": used, "label_alerts": True, "label_share": 1, "label_delay": 5}
+    result = pr.monitor(REFERENCE, used, **NAMES, over=(0.05, 0.2), **how)
+    page = Page(pr.report(result, path=tmp_path / "page.html"))
+    text = page.text()
+    assert "8 times, 2026-03-01 to 2026-03-08" in text
+    now, _, later = text.partition("All times")
+    assert "2026-03-08, from scores" in now
+    assert "2026-03-01 to 2026-03-03, from labels" in now
+    told = used.filter(pl.col("day") <= pl.date(2026, 3, 3))
+    recall = told.filter(pl.col("truth")).select((pl.col("score") >= 1.5).mean()).item()
+    assert f"recall {100 * recall:.3g} %" in now
+    assert "Dashed lines are the ends of the range that the threshold is for, 5 to 20 %" in later
+    both = pl.concat([used.with_columns(model=pl.lit(name)) for name in "AB"])
+    reference = pl.concat([REFERENCE.with_columns(model=pl.lit(name)) for name in "AB"])
+    two = pr.monitor(reference, both, **NAMES, over=(0.05, 0.2), **how | {"labelled": both})
+    now, _, later = Page(pr.report(two, path=tmp_path / "page.html")).text().partition("All times")
+    assert "The last time of each key, from scores" in now
+    assert "From labels, of each key" in now
+
+
 def test_limits_from_labels_are_said_to_be_of_one_time_each(tmp_path):
     labelled = cases(1, 1_000, 0.1, day=1).head(200)
-    result = watched(labelled=labelled, labelled_at_random=True)
+    result = watched(labelled=labelled, label_share="observed")
     sentence = "Limits of what labels tell are of one time each"
     assert sentence in Page(pr.report(result, path=tmp_path / "page.html")).text()
     assert sentence in " ".join(result.summary().split())
@@ -103,7 +127,7 @@ def test_names_of_models_are_text(tmp_path):
 def test_a_monitor_without_times_and_other_arguments(tmp_path):
     empty = pr.monitor(REFERENCE, cases(1, 10, 0.1, day=1).clear(), **NAMES)
     text = Page(pr.report(empty, path=tmp_path / "page.html")).text()
-    assert "No alarm: no new scores were given" in text
+    assert "No alarm No new scores were given" in text
     with pytest.raises(InvalidArgument, match="truth and by are given, and the result of monitor"):
         pr.report(empty, path=tmp_path / "page.html", truth="truth", by="model")
     with pytest.raises(InvalidArgument, match="test_train_ratio, priors and recall are given"):

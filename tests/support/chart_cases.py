@@ -77,7 +77,7 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "surface": lambda table: pr.charts.surface(
         pr.achievable(curves(table), pr.prior_grid(0.01, 0.5, 8, "log"), recall=11)
     ),
-    "monitor": lambda table: pr.charts.monitor(watched(table)),
+    "monitor": lambda table: pr.charts.monitor(watched(table), over=(0.05, 0.3)),
     "operating_drift": lambda table: pr.charts.operating_drift(
         pr.operating_points(curves(table), priors=[0.1, 0.5, 0.9]), curves(table)
     ),

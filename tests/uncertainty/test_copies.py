@@ -94,7 +94,7 @@ def watched(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
         pr.cases(table, **NAMES, **roles, time=pl.col("row") % 20),
         pr.cases(table, **scores, time=day),
         labelled=pr.cases(table.filter(pl.col("row") % 5 < 2), **NAMES, **roles, time=day),
-        labelled_at_random=True, points=0.5, over=OVER,
+        label_share="observed", points=0.5, over=OVER,
     )  # fmt: skip
     return found.table
 

@@ -88,6 +88,12 @@ CALLS = {
 }
 # The same function, asked for limits of another kind.
 MORE = {
+    "monitor, labels": lambda **at: (
+        pr.monitor(
+            ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, labelled=ONE,
+            label_share=1, **at,
+        ).labelled
+    ),
     "decision_curve, all at once": lambda **at: pr.decision_curve(
         ONE.with_columns(pl.col("p").rank() / ONE.height), [0.2], **NAMES,
         intervals="simultaneous", **at

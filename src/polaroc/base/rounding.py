@@ -57,6 +57,20 @@ def p_value(value: float | None) -> str | None:
     return None if value is None else "0" if value == 0 else f"{value:.2g}"
 
 
+def with_limits(estimate: float | None, lower: float | None, upper: float | None) -> str:
+    """An estimate and its interval in words, – where there is none.
+
+    Examples
+    --------
+    >>> with_limits(0.5, 0.4, 0.6), with_limits(0.5, None, None), with_limits(None, 0.0, 1.0)
+    ('0.500 (0.400 to 0.600)', '0.500', '–')
+    """
+    if estimate is None:
+        return "–"
+    ends = "" if lower is None else f" ({limit(lower)} to {limit(upper)})"
+    return f"{limit(estimate)}{ends}"
+
+
 def percent(share: float, digits: int = 3) -> str:
     """A share in per cent, to so many digits, not rounded to all.
 

@@ -1,6 +1,8 @@
 """Chart of what deployed thresholds do over time."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -13,14 +15,17 @@ from polaroc.charts.lines import FEWER_KEYS
 from polaroc.charts.options import checked
 from polaroc.charts.theme import style, with_theme
 from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.priors.grids import range_of
 
 NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
 TITLES = {
     "prior": "prior", "precision": "precision", "posfrac": "share called positive",
     "cost": "cost per case", "prior_labelled": "prior, with labels",
-    "precision_labelled": "precision, with labels", "cost_labelled": "cost, with labels",
+    "precision_labelled": "precision, with labels", "recall_labelled": "recall, with labels",
+    "cost_labelled": "cost, with labels",
 }  # fmt: skip
-WIDTH, HEIGHT, MAX_POINTS, RED = 640, 110, 20_000, "#B2182B"
+PRIORS: tuple[str, ...] = ("prior", "prior_labelled")
+WIDTH, HEIGHT, MAX_POINTS, MAX_DATES, RED, INK = 640, 110, 20_000, 7, "#B2182B", "#222222"
 # Significant digits.
 DIGITS = 6
 
@@ -30,6 +35,7 @@ def monitor(
     table: pl.LazyFrame | pl.DataFrame,
     title: str = "Thresholds in use",
     *,
+    over: Sequence[float] | None = None,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.VConcatChart":
     """Prior, precision, share called positive and cost in use, one panel each, over time.
@@ -38,6 +44,8 @@ def monitor(
     ----------
     table
         The `table` of `monitor`, or several under each other.
+    over
+        The range of priors that the thresholds are for, (low, high), drawn as dashed lines.
 
     Returns
     -------
@@ -70,7 +78,8 @@ def monitor(
             "the table has no column of times.", hint="pass the table of monitor(...)."
         )
     *keys, time = keys
-    return over_time(lazy.collect(), [*keys, time], TITLES, title, colours)
+    ends = {} if over is None else dict.fromkeys(PRIORS, range_of(over))
+    return over_time(lazy.collect(), [*keys, time], TITLES, title, colours, ends)
 
 
 def over_time(
@@ -79,8 +88,12 @@ def over_time(
     titles: Mapping[str, str],
     title: str,
     colours: Mapping[str, str] | None,
+    ends: Mapping[str, Sequence[float]] = MappingProxyType({}),
 ) -> "alt.VConcatChart":
-    """Quantities over time, the last key, in panels with these titles."""
+    """Quantities over time, the last key, in panels with these titles.
+
+    The `ends` of a quantity are those of a range, drawn as lines.
+    """
     *keys, time = keys
     if rows.height > MAX_POINTS:
         raise InvalidArgument(
@@ -99,20 +112,44 @@ def over_time(
     series = drawn["series"].unique(maintain_order=True).to_list()
     channels = style(series, " · ".join(keys), colours)
     measured = "Q" if kind.is_numeric() else "T" if kind.is_temporal() else "O"
-    # A browser reads a date as a midnight in UTC, and would show it in its own time zone.
-    scale = alt.Scale(nice=False, type="utc") if kind == pl.Date else alt.Scale(nice=False)
-    across = alt.X(f"x:{measured}", title=time, scale=alt.Undefined if measured == "O" else scale)
+    across = alt.X(f"x:{measured}", title=None)
+    if measured != "O":
+        # A browser reads a date as a midnight in UTC, and would show it in its own time zone.
+        scale = alt.Scale(nice=False, type="utc" if kind == pl.Date else alt.Undefined)
+        across = across.scale(scale)
+    if kind == pl.Date:
+        # The last day is among those named.
+        days = rows[time].unique().sort(descending=True)
+        shown = [
+            alt.DateTime(year=day.year, month=day.month, date=day.day, utc=True)
+            for day in days.gather_every(ceil(len(days) / MAX_DATES))
+        ]
+        across = across.axis(format="%Y-%m-%d", values=shown, labelOverlap=True)
+    present = [name for name in titles if name in drawn["quantity"]]
     panels = [
-        _panel(drawn.filter(quantity=name), heading, (across, time), channels)
-        for name, heading in titles.items()
-        if name in drawn["quantity"]
-    ]
+        _panel(
+            drawn.filter(quantity=name), _lines(titles[name]),
+            (across.title(time) if name == present[-1] else across, time),
+            channels, ends.get(name, ()),
+        )
+        for name in present
+    ]  # fmt: skip
     # Few times may have labels: below the others, they are where these have them.
     return with_theme(alt.vconcat(*panels, title=title).resolve_scale(x="shared"))
 
 
+def _lines(heading: str) -> str | list[str]:
+    """A heading beside a panel, which has room for few words on a line."""
+    first, mark, rest = heading.partition(", ")
+    return [first + ",", rest] if mark else heading
+
+
 def _panel(
-    rows: pl.DataFrame, heading: str, named_time: tuple["alt.X", str], channels: Sequence[Any]
+    rows: pl.DataFrame,
+    heading: str | list[str],
+    named_time: tuple["alt.X", str],
+    channels: Sequence[Any],
+    ends: Sequence[float],
 ) -> Any:
     """One quantity over time."""
     base = data(rows.to_dicts())
@@ -141,6 +178,9 @@ def _panel(
         # A band of one time would have no width.
         band = known.mark_rule(opacity=0.5) if one_time else known.mark_area(opacity=0.18)
         layers.insert(0, band.encode(across, *limits, *channels[:1]))
+    for end in ends:
+        line = data([{}]).mark_rule(strokeDash=[5, 4], color=INK)
+        layers.append(line.encode(alt.YDatum(end, title=heading)))
     alarmed, foot = rows.drop_nulls("alarm"), alt.YValue("height")
     for drawn, height, test, shape, size in (
         (alarmed["estimate"].is_not_null(), up, "isValid", "circle", 14),

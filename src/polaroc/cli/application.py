@@ -19,6 +19,7 @@ from polaroc.cli.drawings import DRAWINGS
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.gate import gate
 from polaroc.cli.highest import highest
+from polaroc.cli.label_budget import label_budget
 from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
 from polaroc.cli.periods import periods
@@ -105,6 +106,7 @@ app.command(cls=Command)(study_table)
 app.command(cls=Command)(gate)
 app.command(cls=Command)(plan)
 app.command(cls=Command)(monitor)
+app.command(cls=Command)(label_budget)
 app.command(cls=Command)(periods)
 app.command(cls=Command)(walk_forward)
 app.command(cls=Command)(highest)

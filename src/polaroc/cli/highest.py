@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from polaroc.base.rounding import limit
+from polaroc.base.rounding import limit, with_limits
 from polaroc.base.text_tables import table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.measures_table import commonest_notes
@@ -11,7 +11,6 @@ from polaroc.cli.outputs import Force, Output, out_option, write_measures
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import print_json, progress, show_results
 from polaroc.deployment.highest_each_day import highest_each_day as function
-from polaroc.deployment.periods_result import limits_in_words
 
 
 @command(function)
@@ -47,7 +46,7 @@ def highest(
         [
             *(str(row[key]) for key in (*keys, "measure")),
             "–" if row["prior"] is None else f"{row['prior']:.3g}",
-            limits_in_words(row),
+            with_limits(row["estimate"], row["lower"], row["upper"]),
             limit(row["one_threshold"]),
         ]
         for row in result.iter_rows(named=True)

@@ -1,5 +1,6 @@
 """`polaroc monitor`: what deployed thresholds do, day by day, as an exit code and a table."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,34 +20,41 @@ from polaroc.deployment.monitor_result import Monitor, alarms_now, monitor_parts
 from polaroc.deployment.state_file import state_file
 from polaroc.errors import InvalidArgument
 from polaroc.files.read import scan
-from polaroc.predictions.cases import Cases, resolved
+from polaroc.predictions.cases import resolved
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.reports.report import report as write_report
 from polaroc.thresholds.saved import SavedThresholds
 
 ALARM = 1
 # Roles that the scores in use have not.
-OF_REFERENCE = ("truth", "positive", "cluster")
+TRUE = "truth", "positive"
+OF_REFERENCE = (*TRUE, "cluster")
+
+
+ReferenceFile = Annotated[
+    Path, typer.Argument(help="Labelled predictions, as one file.", metavar="REFERENCE")
+]
+ThresholdInUse = Annotated[
+    float | None, typer.Option("--threshold", help="The threshold in use.", metavar="SCORE")
+]
+PointsInUse = Annotated[
+    Path | None,
+    typer.Option(
+        "--points",
+        help="File of thresholds in use, instead of --threshold: what `polaroc threshold` "
+        "wrote, or a table with columns threshold and the keys.",
+        metavar="PATH",
+    ),
+]
 
 
 # The cases in use are FILES; thresholds come as a number or a file, the state as a file.
 @command(function, left_out=["deployed"])
 def monitor(
     call: Call,
-    reference: Annotated[
-        Path, typer.Argument(help="Labelled predictions, as one file.", metavar="REFERENCE")
-    ],
-    threshold: Annotated[
-        float | None, typer.Option(help="The threshold in use.", metavar="SCORE")
-    ] = None,
-    points: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of thresholds in use, instead of --threshold: what `polaroc threshold` "
-            "wrote, or a table with columns threshold and the keys.",
-            metavar="PATH",
-        ),
-    ] = None,
+    reference: ReferenceFile,
+    threshold: ThresholdInUse = None,
+    points: PointsInUse = None,
     reference_time: Annotated[
         str | None,
         typer.Option(
@@ -87,17 +95,11 @@ def monitor(
     output = None if out is None else Output(out, force)
     if output is not None:
         output.check()
-    assert call.source is not None
     with (
         opened([str(reference)], None, call.text) as known,
         nullcontext() if state is None else state_file(state) as kept,
     ):
-        roles = roles_of(call.words, known.schema())
-        time = roles.pop("time", None)
-        of_days = {} if reference_time is None else {"time": reference_time}
-        call.cases = known.described(roles | of_days)
-        print_notes(notes_of(known, call.cases, ("model", "fold")))
-        call.in_memory = known.in_memory(call.cases)
+        roles = read_reference(call, known, reference_time)
         before = None if kept is None else kept.state
         if kept is not None and before is None:
             print_notes([f"Note: there is no {str(state)!r} yet: this is its first time."])
@@ -111,7 +113,7 @@ def monitor(
             call.options.setdefault("over", saved_over)
         with progress() as say:
             say("counting")
-            deployed = _deployed(call.source, call.cases, roles, time)
+            deployed = scores_in_use(call, roles, OF_REFERENCE)
             result = call(call.in_memory, deployed=deployed, points=in_use, state=before)
             known.check_unchanged()
             if output is not None:
@@ -125,13 +127,22 @@ def monitor(
     _show(result, as_json, out)
 
 
-def _deployed(source: Source, cases: Cases[Any], roles: dict[str, Any], time: str | None) -> Any:
-    """The scores in use, which need no truth, with the roles of the reference."""
-    own = {role: one for role, one in roles.items() if role not in OF_REFERENCE}
-    named = {"model": cases.model, "fold": cases.fold}
-    said = own | {role: one for role, one in named.items() if one} | {"time": time}
-    keys = column_names_of(cases.keys)
-    wanted = source.written(keys)
+def read_reference(call: Call, known: Source, time: str | None) -> dict[str, Any]:
+    """Read the reference of a call, with a time of its own, and return the roles as given."""
+    roles = roles_of(call.words, known.schema())
+    call.cases = known.described({**roles, "time": time})
+    print_notes(notes_of(known, call.cases, ("model", "fold")))
+    call.in_memory = known.in_memory(call.cases)
+    return roles
+
+
+def scores_in_use(call: Call, roles: dict[str, Any], but: Sequence[str]) -> Any:
+    """The scores in use, which need no truth, with the roles of the reference but some."""
+    assert call.source is not None
+    own = {role: one for role, one in roles.items() if role not in but}
+    named = {"model": call.cases.model, "fold": call.cases.fold}
+    said = own | {role: one for role, one in named.items() if one}
+    wanted = call.source.written(column_names_of(call.cases.keys))
     return resolved(wanted, said, needed=["score"]).collect()
 
 
@@ -160,7 +171,8 @@ def _show(result: Monitor, as_json: bool, out: Path | None) -> None:
     # A day that comes late does not hide an alarm that holds.
     with exit_with(ALARM if result.alarms.height or alarms_now(result).height else 0):
         if as_json:
-            tables = {"alarms": result.alarms, "table": result.table}
+            names = ("alarms", "table", "labelled")
+            tables = {name: getattr(result, name) for name in names}
             print_json({"answer": result.answer, **tables}, result.notes)
         else:
             show_results(monitor_parts(result), out)

@@ -75,6 +75,14 @@ def prior_of(option: str, word: str) -> Prior:
         ) from None
 
 
+def number_or_word(_: str, word: str) -> float | str:
+    """The number that a word is, or the word: the name of a column."""
+    try:
+        return float(word)
+    except ValueError:
+        return word
+
+
 def limits_of(option: str, words: Sequence[str]) -> dict[str, float]:
     """The limits of words such as precision=0.8."""
     limits: dict[str, float] = {}
@@ -138,6 +146,8 @@ def kind_of(name: str, annotation: Any) -> Kind:
         return Kind(str, parse=cost_of)
     if any(origin is PathLike for origin in origins) or Path in kinds:
         return Kind(Path, "PATH")
+    if {float, str} <= {*kinds}:
+        return Kind(str, "NUMBER|COLUMN", number_or_word)
     number = next((kind for kind in (float, int) if kind in kinds and str not in kinds), None)
     return Kind(str, "TEXT") if number is None else Kind(number, "N" if number is int else "NUMBER")
 

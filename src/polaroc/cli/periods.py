@@ -4,13 +4,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from polaroc.base.text import escape_spreadsheet
 from polaroc.charts.by_period import periods as chart
 from polaroc.charts.saving import export
 from polaroc.cli.commands import Call, command
-from polaroc.cli.monitor import points_in_use
+from polaroc.cli.monitor import PointsInUse, ThresholdInUse, points_in_use
 from polaroc.cli.outputs import Force, Output, out_option
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import print_json, progress, show_results
@@ -21,17 +19,8 @@ from polaroc.deployment.periods_result import periods_parts
 @command(function)
 def periods(
     call: Call,
-    threshold: Annotated[
-        float | None, typer.Option(help="A threshold in use, to judge too.", metavar="SCORE")
-    ] = None,
-    points: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of thresholds in use, instead of --threshold: what `polaroc threshold` "
-            "wrote, or a table with columns threshold and the keys.",
-            metavar="PATH",
-        ),
-    ] = None,
+    threshold: ThresholdInUse = None,
+    points: PointsInUse = None,
     folder: Annotated[
         Path | None, out_option("Folder for the periods, the trends and a chart.")
     ] = None,

@@ -64,15 +64,15 @@ def _shift(score: "Array", code: "Array", size: "Array", error: float) -> float:
     """
     from scipy.special import fdtri
 
-    between, within = size.size - 1, score.size - size.size
-    if between < 1 or within < 1:
+    freedom = size.size - 1, score.size - size.size
+    if min(freedom) < 1:
         return np.inf
-    among, left = mean_squares(normal_scores(score), code)
-    if left == 0:
+    between, within = mean_squares(normal_scores(score), code)
+    if within == 0:
         return np.inf
-    highest = max(among / left, 1.0) / float(fdtri(between, within, error))
+    highest = max(between / within, 1.0) / float(fdtri(*freedom, error))
     # Tied scores move less than what they stand for, by their variance.
-    return float(np.sqrt(max(highest - 1, 0.0) / (usual_size(size) * min(left, 1.0))))
+    return float(np.sqrt(max(highest - 1, 0.0) / (usual_size(size) * min(within, 1.0))))
 
 
 def _density(rate: "Array") -> "Array":

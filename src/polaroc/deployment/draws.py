@@ -9,11 +9,14 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH, WEIGHT
+from polaroc.base.rounding import percent
 from polaroc.deployment.history import History, instants
+from polaroc.deployment.how_labelled import INCLUSION, HowLabelled
+from polaroc.deployment.label_draws import enough_for_recall
 from polaroc.deployment.labelled import Bins, Labels
 from polaroc.deployment.limits import Reference
-from polaroc.deployment.tables import INCLUSION, Key, by_key, named, read_with_time
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.deployment.tables import Key, by_key, named, read_with_time
+from polaroc.errors import Hint, InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, each_counted
@@ -22,12 +25,14 @@ from polaroc.typing import Array
 LABELLED = "labelled"
 # A draw as is stated is taken for another at most this often.
 CONTRADICTED = 1e-3
+ALERTS_ALONE = (
+    " Labels of alerts alone tell the precision at most; prior, recall and cost take labels from "
+    "below the threshold, too{}."
+)
 REMEDY = Hint(
-    " Labels of alarms alone tell the precision at most; prior, cost and recall take labels from "
-    "below the threshold, too. Draw cases of each time at random and say so "
-    f"({{labelled_at_random}}), or give the chance of each in a column {INCLUSION!r}; "
-    "pr.label_budget says how many it takes.",
-    labelled_at_random=True,
+    " Draw cases of each time at random and say so ({label_share}), or give the chance of each in "
+    f"a column {INCLUSION!r}.",
+    label_share=0.01,
 )
 
 
@@ -39,13 +44,13 @@ class Draw:
     """
 
     of: str  # the time and key, in words
+    time: Any
     reference: Reference
     bins: Bins
-    above: "Array"  # cases at or above each cut
     score: "Array"
     truth: "Array"
     chance: "Array | None"
-    at_random: bool
+    how: HowLabelled
 
     @cached_property
     def place(self) -> "Array":
@@ -54,84 +59,148 @@ class Draw:
         return place
 
     @cached_property
-    def drawn_above(self) -> "Array":
-        """Labelled cases at or above each cut."""
-        code = np.zeros(self.score.size, dtype=int)
-        counts: Array = self.reference.counts(self.score, code, 1)[0]
-        return counts
-
-    @cached_property
     def labels(self) -> Labels:
-        """The labels, with the chances that are known: of all cases, or among alarms alone."""
-        everything = np.ones(self.bins.count.size, dtype=bool)
-        chance = self._chance(everything)
-        if chance is not None:
+        """The labels, with the chances that are known: of all cases, or among alerts alone."""
+        called = self.bins.called
+        parts = [np.ones(called.size, dtype=bool)]
+        if self.how.alerts:
+            # Of cases at the threshold only some are called positive, and labelled for it.
+            parts = [called == 1, (called > 0) & (called < 1), called == 0]
+        chance, known = self._chances(parts)
+        if known:
             return Labels(self.place, self.truth, chance)
-        # What is refuted of all cases is not believed of the alarms among them.
-        alarms = self.bins.called > 0
-        inside = alarms[self.place]
-        chance = self._chance(alarms)
-        known = np.full(self.score.size, np.nan)
-        if chance is not None and (inside.all() or (chance == 1).all()):
-            known[inside] = chance
-        return Labels(self.place, self.truth, known, of_all=False)
+        # What is refuted of all cases is not believed of the alerts among them.
+        inside = called[self.place] > 0
+        chance, known = self._chances(parts[:2] if self.how.alerts else [called > 0])
+        if not (self.how.alerts or inside.all() or (chance[inside] == 1).all()):
+            chance[:] = np.nan
+        return Labels(self.place, self.truth, chance, of_all=False)
+
+    def _chances(self, parts: Sequence["Array"]) -> tuple["Array", bool]:
+        """The chances of labelled cases by part of the bins, and whether all are known."""
+        chances, known = np.full(self.score.size, np.nan), True
+        for domain in parts:
+            chance = self._chance(domain)
+            known &= chance is not None
+            if chance is not None:
+                chances[domain[self.place]] = chance
+        return chances, known
+
+    def _number(self, domain: "Array") -> tuple[int, int]:
+        """How many cases of some bins there are, and how many of them are labelled."""
+        return int(self.bins.count[domain].sum()), int(domain[self.place].sum())
 
     def _chance(self, domain: "Array") -> "Array | None":
         """The chances of labelled cases of some bins; None where nothing shows them."""
-        inside = domain[self.place]
-        cases, drawn = int(self.bins.count[domain].sum()), int(inside.sum())
+        cases, drawn = self._number(domain)
         if drawn == cases:
             return np.ones(drawn)
         # More labels than cases are of cases twice, or of others.
-        if drawn > cases or not self.is_stated or self._doubt(domain).min() < 1:
+        if drawn > cases or drawn == 0:
             return None
-        return np.full(drawn, drawn / cases) if self.chance is None else self.chance[inside]
+        called = self.bins.called[domain].max()
+        if self.how.alerts and called > 0:
+            return None if called == 1 else np.full(drawn, drawn / cases)
+        if not self._is_stated or self._doubt(domain).min() < 1 or self._is_other_share(domain):
+            return None
+        return np.full(drawn, drawn / cases) if self.chance is None else self._chance_in(domain)
+
+    def _chance_in(self, domain: "Array") -> "Array":
+        """The stated chances of the labelled cases of some bins."""
+        assert self.chance is not None
+        chance: Array = self.chance[domain[self.place]]
+        return chance
 
     @property
-    def is_stated(self) -> bool:
+    def _is_stated(self) -> bool:
         """Whether the caller says how the cases were drawn."""
-        return self.at_random or self.chance is not None
+        return self.how.at_random or self.chance is not None
+
+    def _is_other_share(self, domain: "Array") -> bool:
+        """Whether another share of the cases of some bins is labelled than the one stated."""
+        if not isinstance(self.how.share, float):
+            return False
+        from scipy.stats import binom
+
+        cases, drawn = self._number(domain)
+        chance = binom(cases, self.how.share)
+        return bool(2 * min(chance.cdf(drawn), chance.sf(drawn - 1)) < CONTRADICTED)
+
+    def _reaching(self, domain: "Array", number: "Array") -> "Array":
+        """Of cases in bins of the domain, how many are at or above each cut."""
+        order, reaching = np.argsort(self.reference.cuts), np.empty(self.reference.cuts.size, int)
+        reaching[order] = (number * domain)[::-1].cumsum()[::-1][1:]
+        return reaching
+
+    @cached_property
+    def _drawn(self) -> "Array":
+        """The labelled cases of each bin."""
+        return np.bincount(self.place, minlength=self.bins.count.size)
 
     def _doubt(self, domain: "Array") -> "Array":
         """At each cut, the p-value of the draw over what refutes it: below 1 it is refuted.
 
-        The highest bins are the domain. The cut of the threshold has half of the error.
+        The cut of the threshold has half of the error.
         """
-        cases, inside = int(self.bins.count[domain].sum()), domain[self.place]
-        above = np.minimum(self.above, cases)
+        cases, drawn = self._number(domain)
+        above = self._reaching(domain, self.bins.count)
         if self.chance is None:
             from scipy.stats import hypergeom
 
-            drawn = int(inside.sum())
-            among = np.minimum(self.drawn_above, drawn)
+            among = self._reaching(domain, self._drawn)
             chance = hypergeom(cases, above, drawn)
             p_value = 2 * np.minimum(chance.sf(among - 1), chance.cdf(among))
         else:
-            at_or_above = self.score[inside, None] >= self.reference.cuts
-            p_value = _weights_p_value(1 / self.chance[inside], at_or_above, above, cases)
+            at_or_above = self.score[domain[self.place], None] >= self.reference.cuts
+            p_value = _weights_p_value(1 / self._chance_in(domain), at_or_above, above, cases)
         doubt: Array = p_value / self.reference.errors(CONTRADICTED)
         return doubt
+
+    @property
+    def tells_precision(self) -> bool:
+        """Whether it is known how labelled alerts were drawn, and there are any."""
+        called = self.bins.called[self.place] > 0
+        return bool(called.any()) and not np.isnan(self.labels.inclusion[called]).any()
 
     @property
     def note(self) -> str | None:
         """Why the labels tell no prior, in words; None where they do."""
         if self.labels.of_all:
             return None
-        cases, drawn = int(self.bins.count.sum()), self.score.size
-        no_precision = np.isnan(self.labels.inclusion[self.bins.called[self.place] > 0]).any()
-        what = "no prior, precision or cost" if no_precision else "no prior and no cost"
-        if not self.is_stated:
+        told = "no precision, prior, recall or cost"
+        if self.tells_precision:
+            told = "the precision, and no prior, recall or cost"
+        return f"labelled: {self._why()}, so they tell {told}."
+
+    def _why(self) -> str:
+        """Why not all is known of how cases were drawn."""
+        domain = np.ones(self.bins.count.size, dtype=bool)
+        if self.how.alerts:
+            alerts, labelled = self._number(self.bins.called == 1)
+            if labelled != alerts:
+                return f"{labelled:,} of the {alerts:,} alerts of {self.of} are labelled, not all"
+            domain = self.bins.called == 0
+            if not self._number(domain)[1]:
+                return f"of the cases of {self.of} the {alerts:,} alerts alone are labelled"
+        cases, drawn = self._number(domain)
+        other = "other " if self.how.alerts else ""
+        if not self._is_stated:
             return (
-                f"labelled: nothing says how the {drawn:,} labelled of {cases:,} cases of "
-                f"{self.of} were drawn, so they tell {what}."
+                f"nothing says how the {drawn:,} labelled of {cases:,} {other}cases of {self.of} "
+                "were drawn"
             )
-        at = int(self._doubt(np.ones(self.bins.count.size, dtype=bool)).argmin())
+        if isinstance(self.how.share, float) and self._is_other_share(domain):
+            return (
+                f"{drawn:,} of {cases:,} {other}cases of {self.of} are labelled, and not about "
+                f"{percent(self.how.share)}"
+            )
+        at = int(self._doubt(domain).argmin())
         cut = f"{self.reference.cuts[at]:.6g}" if at >= self.reference.own_cuts else "the threshold"
-        how = "at random" if self.chance is None else f"with the {INCLUSION!r} that they have"
+        how = "at random" if self.chance is None else "with the chances that they have"
+        among, above = (int(self._reaching(domain, n)[at]) for n in (self._drawn, self.bins.count))
         return (
-            f"labelled: {self.drawn_above[at]:,} of {drawn:,} labelled cases of {self.of} reach "
-            f"{cut}, and {self.above[at]:,} of all {cases:,}: they were not drawn {how}, so they "
-            f"tell {what}."
+            f"{among:,} of {drawn:,} labelled {other}cases of {self.of} reach {cut}, and "
+            f"{above:,} of all {cases:,}: they were not drawn {how}"
         )
 
 
@@ -153,25 +222,18 @@ def _weights_p_value(weight: "Array", at_or_above: "Array", above: "Array", case
     return p_value
 
 
-def read_labels(labelled: Cases[Any], at_random: bool) -> Predictions:
+def read_labels(labelled: Cases[Any], how: HowLabelled) -> Predictions:
     """Labelled cases in use, with their chance of inclusion as the weight where it is given."""
     labelled = each_counted(labelled)
-    has_chance = INCLUSION in labelled.table.lazy().collect_schema().names()
-    if at_random and has_chance:
-        raise InvalidArgument(
-            f"labelled_at_random is True, and the labelled cases have {INCLUSION!r}, the chances "
-            "with which they were drawn.",
-            hint="say one of them: drop the column, or leave labelled_at_random out.",
-        )
-    weighted = replace(labelled, weight=INCLUSION if has_chance else None)
-    labels = read_with_time(weighted, LABELLED)
-    if has_chance:
+    column = how.chances(labelled.table.lazy().collect_schema().names())
+    labels = read_with_time(replace(labelled, weight=column), LABELLED)
+    if column is not None:
         lowest, highest = labels.rows.select(
             pl.col(WEIGHT).min().alias("lowest"), pl.col(WEIGHT).max().alias("highest")
         ).collect().row(0)  # fmt: skip
         if lowest is not None and not 0 < lowest <= highest <= 1:
             raise InvalidPredictions(
-                f"labelled: {INCLUSION!r} runs from {lowest:g} to {highest:g}, allowed are chances "
+                f"labelled: {column!r} runs from {lowest:g} to {highest:g}, allowed are chances "
                 "above 0 and at most 1.",
                 hint="give the chance with which each case was drawn among those of its time.",
             )
@@ -183,11 +245,12 @@ def draws(
     keys: Sequence[str],
     references: Mapping[Key, Reference],
     histories: Mapping[Key, History],
-    at_random: bool,
-) -> dict[tuple[Key, Any], Draw]:
-    """The labelled cases of each key and time."""
+    how: HowLabelled,
+) -> tuple[dict[tuple[Key, Any], Draw], list[str]]:
+    """The labelled cases of each key and time, and which times are complete."""
     rows, time = labels.valid_rows.collect(), labels.keys[-1]
     rows = rows.with_columns(instants(rows[time]))
+    rows, told = how.complete(rows, time, histories)
     found = {}
     for (*own, at), frame in by_key(rows, [*keys, time]).items():
         key, of = tuple(own), f"{at}{named(keys, tuple(own))}"
@@ -206,17 +269,36 @@ def draws(
         reference = references[key]
         prior = float(history.at([at], reference).prior()[0])
         found[key, at] = Draw(
-            of, reference, Bins.at_prior(reference, above, cases, prior), above,
+            of, at, reference, Bins.at_prior(reference, above, cases, prior),
             frame[SCORE].to_numpy(), frame[TRUTH].to_numpy(),
-            frame[WEIGHT].to_numpy() if labels.weighted else None, at_random,
+            frame[WEIGHT].to_numpy() if labels.weighted else None, how,
         )  # fmt: skip
-    return found
+    return found, told
 
 
-def draw_warnings(drawn: Mapping[tuple[Key, Any], Draw]) -> list[str]:
+def together(drawn: Sequence[Draw]) -> tuple[Bins, Labels]:
+    """Labelled cases of one key and several times, as those of one."""
+    count = np.sum([one.bins.count for one in drawn], axis=0)
+    positive = np.sum([one.bins.count * one.bins.expected for one in drawn], axis=0)
+    labels = [one.labels for one in drawn]
+    place, truth, inclusion = (
+        np.concatenate([getattr(one, name) for one in labels])
+        for name in ("place", "truth", "inclusion")
+    )
+    bins = Bins(count, positive / np.maximum(count, 1), drawn[0].bins.called)
+    return bins, Labels(place, truth, inclusion, all(one.of_all for one in labels))
+
+
+def draw_warnings(drawn: Mapping[tuple[Key, Any], Draw], level: float) -> list[str]:
     """A warning of labels that tell no prior, for what nothing states or the scores refute."""
-    told = [note for one in drawn.values() if (note := one.note) is not None]
+    told = [one for one in drawn.values() if one.note is not None]
     if not told:
         return []
+    first = told[0]
+    # Positives of one time may be too few to know their recall.
+    own = [one for one in drawn.values() if one.reference is first.reference]
+    bins, _ = together(own)
     more = f" So it is at {len(told) - 1:,} more." if len(told) > 1 else ""
-    return [told[0] + REMEDY + more]
+    needed = enough_for_recall(first.reference, bins, len(own), level)
+    alone = ALERTS_ALONE.format("" if needed is None else f": {needed}")
+    return [str(first.note) + alone + REMEDY + more]

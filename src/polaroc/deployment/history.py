@@ -205,6 +205,19 @@ def instants(times: pl.Series) -> pl.Series:
     return times.dt.convert_time_zone("UTC") if zoned else times
 
 
+def times_in_words(times: pl.Series) -> pl.Series:
+    """Times for a reader: those that are all midnights as dates.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> times_in_words(pl.Series([datetime(2026, 3, 1)])).item()
+    datetime.date(2026, 3, 1)
+    """
+    days = times.dtype == pl.Datetime and (times == times.dt.truncate("1d")).all()
+    return times.dt.date() if days else times
+
+
 def _damaged() -> InvalidTable:
     return InvalidTable(
         "the state was changed: it has rows that no monitor wrote.",

@@ -1,10 +1,10 @@
 """Which cases in use to label, and how many, for an estimate to within a width."""
 
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 import polars as pl
 
-from polaroc.base.checks import check_share
+from polaroc.base.checks import check_flag, check_share
 from polaroc.base.columns import check_keys
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
@@ -35,7 +35,7 @@ from polaroc.predictions.takes_cases import takes_cases
 from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Paths, Table
 
-Quantity: TypeAlias = Literal["precision", "prior"]
+Quantity: TypeAlias = Literal["precision", "prior", "recall"]
 COLUMNS: dict[str, Any] = {
     "from_score": pl.Float64, "to_score": pl.Float64, "cases": pl.Int64, "labels": pl.Int64,
     "inclusion": pl.Float64, "expected": pl.Float64, "at_random": pl.Int64, "note": pl.String,
@@ -54,6 +54,7 @@ def label_budget(
     quantity: Quantity = "precision",
     width: float = 0.05,
     level: float = 0.95,
+    label_alerts: bool = False,
     **columns: Unpack[Columns],
 ) -> pl.DataFrame:
     """How many cases in use to label, and with which scores, to know a quantity to ± a width.
@@ -75,11 +76,14 @@ def label_budget(
     points
         The thresholds in use, as in `monitor`.
     quantity
-        What is to be known: the ``"precision"`` at the threshold, or the ``"prior"``.
+        What is to be known: the ``"precision"`` or the ``"recall"`` at the threshold, or the
+        ``"prior"``.
     width
         Half the width of the interval, in (0, 1).
     level
         Coverage of the interval, in (0, 1).
+    label_alerts
+        Whether all cases called positive are labelled anyway: the result is then of the others.
 
     Returns
     -------
@@ -131,7 +135,13 @@ def label_budget(
     >>> budget.select("from_score", "cases", "labels", "at_random").rows()
     [(0.9, 1800, 40, 138), (None, 8200, 76, 138)]
     """
-    check_choice("quantity", quantity, ("precision", "prior"))
+    check_choice("quantity", quantity, get_args(Quantity))
+    check_flag("label_alerts", label_alerts)
+    if label_alerts and quantity == "precision":
+        raise InvalidArgument(
+            "label_alerts says that all alerts are labelled, and these tell the precision.",
+            hint=Hint("ask for another {quantity}.", quantity="recall"),
+        )
     check_share("width", width)
     check_share("level", level)
     refuse_crossed(reference)
@@ -149,7 +159,7 @@ def label_budget(
     frames = []
     for key, rows in rows_by_key(used, known.keys, references).items():
         labelled = of_reference[key] if unlabelled.cluster else None
-        budget = _budget(references[key], rows, quantity, width, level, labelled)
+        budget = _budget(references[key], rows, quantity, width, level, label_alerts, labelled)
         named = zip(known.keys, key, strict=True)
         frames.append(budget.select(*(pl.lit(v).alias(k) for k, v in named), pl.all()))
     doubts = dependent_rows(reference, unlabelled, takes_cluster=True)
@@ -188,6 +198,7 @@ def _budget(
     quantity: str,
     width: float,
     level: float,
+    alerts: bool,
     labelled: pl.DataFrame | None,
 ) -> pl.DataFrame:
     """The labels of each range of scores, the highest first; `labelled` has the clusters."""
@@ -198,12 +209,11 @@ def _budget(
     window[0, 0] = above
     looks = Looks(reference, [1], window, np.array([[cases] + [0] * (len(WINDOWS) - 1)]))
     bins = Bins.at_prior(reference, above, cases, float(looks.prior()[0]))
-    domain = bins.called if quantity == "precision" else np.ones(bins.count.size)
-    if bins.count @ domain == 0:
-        return pl.DataFrame(schema=COLUMNS)
     lowest = reference.threshold.value if quantity == "precision" else -np.inf
     design = 1.0 if labelled is None else _design(labelled, rows, lowest)
-    draws = Draws.of_reference(reference, bins, domain, level, design)
+    draws = Draws.of_reference(reference, bins, quantity, level, alerts=alerts, design=design)
+    if bins.count @ draws.domain == 0:
+        return pl.DataFrame(schema=COLUMNS)
     plan = Plan.of_draws(draws, width)
     return _ranges(reference, bins, plan)
 

@@ -5,7 +5,14 @@ from functools import cached_property
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
-from polaroc.deployment.labelled import PSEUDO, Bins, Labels, in_bins, labelled_mean
+from polaroc.deployment.labelled import (
+    PSEUDO,
+    Bins,
+    Labels,
+    in_bins,
+    labelled_mean,
+    labelled_recall,
+)
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.mixture_test import MIN_SHARE, nearest_prior
 from polaroc.typing import Array
@@ -14,6 +21,8 @@ DRAWS = 200
 # The share of draws in which the limits are to be as narrow as asked.
 REACHED = 0.98
 MIN_LABELS = 2
+# How well the recall is to be known where nobody said.
+OF_RECALL = 0.1
 # Numbers of ranges that are tried, beside one.
 RANGES = (2, 8, 32)
 
@@ -22,19 +31,28 @@ RANGES = (2, 8, 32)
 class Draws:
     """Cases in use between the cuts of a reference, and what share of each bin may be positive.
 
-    `positive` has the draws in rows, and the bins in columns. `domain` is the part of the cases
-    of each bin that counts, `design` the factor of the variance of all cases.
+    `positive` has the draws in rows, and the bins in columns. `quantity` is to be known, where
+    `alerts` with labels of all cases called positive; `design` is the factor of the variance of
+    all cases.
     """
 
     bins: Bins
     positive: "Array"
-    domain: "Array"
+    quantity: str
+    alerts: bool
     level: float
     design: float
 
     @classmethod
     def of_reference(
-        cls, reference: Reference, bins: Bins, domain: "Array", level: float, design: float
+        cls,
+        reference: Reference,
+        bins: Bins,
+        quantity: str,
+        level: float,
+        *,
+        alerts: bool = False,
+        design: float = 1.0,
     ) -> "Draws":
         """Classes drawn anew, by as many cases of the reference as are independent, in use."""
         rng, drawn = np.random.default_rng(0), []
@@ -60,7 +78,20 @@ class Draws:
             own = ~(low | high)[:, 0]
             prior, p, q = prior[own], p[own], q[own]
         prior = np.clip(prior, MIN_SHARE, 1 - MIN_SHARE)
-        return cls(bins, prior * p / (prior * p + (1 - prior) * q), domain, level, design)
+        positive = prior * p / (prior * p + (1 - prior) * q)
+        return cls(bins, positive, quantity, alerts, level, design)
+
+    @cached_property
+    def labelled(self) -> "Array":
+        """The bins whose cases are labelled anyway."""
+        labelled: Array = (self.bins.called == 1) & self.alerts
+        return labelled
+
+    @cached_property
+    def domain(self) -> "Array":
+        """The part of the cases of each bin that may have to be labelled."""
+        domain = self.bins.called if self.quantity == "precision" else np.ones(self.bins.count.size)
+        return np.where(self.labelled, 0.0, domain)
 
     @cached_property
     def weights(self) -> "Array":
@@ -106,22 +137,32 @@ class Draws:
         number = self.allotted(ranges, labels)
         count = np.bincount(ranges[inside], self.bins.count[inside])
         rng, cells = np.random.default_rng(1), np.zeros((2, *self.positive.shape))
-        for place, size in enumerate(number):
-            own = np.flatnonzero(ranges == place)
-            drawn = rng.multinomial(size, self.bins.count[own] / count[place], len(self.positive))
+        inclusion = np.where(inside, (number / count)[ranges], 1.0)
+        strata = [(size, np.flatnonzero(ranges == at)) for at, size in enumerate(number)]
+        anyway = np.flatnonzero(self.labelled)
+        for size, own in [*strata, (int(self.bins.count[anyway].sum()), anyway)]:
+            drawn = np.broadcast_to(self.bins.count[own], (len(self.positive), own.size))
+            if size < self.bins.count[own].sum():
+                share = self.bins.count[own] / self.bins.count[own].sum()
+                drawn = rng.multinomial(size, share, len(self.positive))
             positive = rng.binomial(drawn, self.positive[:, own])
             cells[:, :, own] = drawn - positive, positive
         labelled = Labels(
             place=np.tile(np.arange(bins), 2),
             truth=np.repeat([False, True], bins),
-            inclusion=np.tile((number / count)[ranges], 2),
+            inclusion=np.tile(inclusion, 2),
             number=np.hstack([*cells]),
         )
-        values = np.zeros(bins), np.ones(bins)
-        _, lower, upper = labelled_mean(
-            self.bins, labelled, self.domain, values, self.level, self.design
-        )
-        return float(np.quantile((upper - lower) / 2, REACHED))
+        _, lower, upper = self._limits(labelled)
+        # Labels that tell nothing have no limits.
+        return float(np.quantile(np.nan_to_num((upper - lower) / 2, nan=1.0), REACHED))
+
+    def _limits(self, labels: Labels) -> tuple["Array", "Array", "Array"]:
+        if self.quantity == "recall":
+            return labelled_recall(self.bins, labels, self.level, self.design)
+        domain = self.bins.called if self.quantity == "precision" else np.ones(self.bins.count.size)
+        values = np.zeros(domain.size), np.ones(domain.size)
+        return labelled_mean(self.bins, labels, domain, values, self.level, self.design)
 
     def fewest(self, ranges: "Array", width: float, most: int) -> int | None:
         """The fewest labels with such limits, about; None where `most` are too few."""
@@ -166,6 +207,23 @@ class Plan:
             if fewest is not None and labels.sum() < best.labels.sum():
                 best = cls(ranges, labels, at_random)
         return best
+
+
+def enough_for_recall(reference: Reference, bins: Bins, times: int, level: float) -> str | None:
+    """How many cases that are no alerts would tell the recall, drawn at random, in words."""
+    draws = Draws.of_reference(reference, bins, "recall", level, alerts=True)
+    ranges = draws.ranges(1)
+    others, alerts = (int(bins.count[one].sum()) for one in (ranges >= 0, draws.labelled))
+    if not others or not alerts:
+        return None
+    of_times = f" of {times:,} times" if times > 1 else ""
+    needed = draws.fewest(ranges, OF_RECALL, others)
+    if needed is None:
+        return f"all {others:,} others{of_times} would not tell the recall to ± {OF_RECALL}"
+    return (
+        f"about {needed:,} of the {others:,} others{of_times}, drawn at random, would tell the "
+        f"recall to ± {OF_RECALL}"
+    )
 
 
 def allotted(count: "Array", part: "Array", labels: int) -> "Array":

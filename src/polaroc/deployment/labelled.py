@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 
 from polaroc.base.lazy import np
-from polaroc.base.statistics import binomial_band
+from polaroc.base.statistics import ROUNDING, binomial_band
 from polaroc.deployment.alarms import Terms
 from polaroc.deployment.limits import Reference
 from polaroc.typing import Array
 
 Estimates = dict[str, tuple[float, float, float]]
+PRECISION = "precision_labelled"
+TOLD = "prior_labelled", PRECISION, "recall_labelled", "cost_labelled"
 UNKNOWN = float("nan"), float("nan"), float("nan")
 # Cases more of either class in each bin of a reference, so that none is ruled out.
 PSEUDO = 0.5
@@ -73,22 +75,41 @@ class Labels:
 
 
 def labelled_estimates(bins: Bins, labels: Labels, terms: Terms, level: float) -> Estimates:
-    """Prior, precision and cost with limits, each at the level alone."""
+    """Prior, precision, recall and cost with limits, each at the level alone."""
     called, everything = bins.called, np.ones(bins.count.size)
     # The cost of a negative and of a positive of each bin.
     costs = terms.cost_fp * called, terms.cost_fn * (1 - called)
     is_positive = 0 * called, everything
-    told = {
-        "prior_labelled": (everything, is_positive),
-        "precision_labelled": (called, is_positive),
-        "cost_labelled": (everything, costs),
-    }
-    return {
-        name: _numbers(labelled_mean(bins, labels, domain, values, level))
-        if labels.of_all or domain is called
-        else UNKNOWN
-        for name, (domain, values) in told.items()
-    }
+    found = {PRECISION: labelled_mean(bins, labels, called, is_positive, level)}
+    if labels.of_all:
+        found |= {
+            "prior_labelled": labelled_mean(bins, labels, everything, is_positive, level),
+            "recall_labelled": labelled_recall(bins, labels, level),
+            "cost_labelled": labelled_mean(bins, labels, everything, costs, level),
+        }
+    return {name: _numbers(found[name]) if name in found else UNKNOWN for name in TOLD}
+
+
+def labelled_recall(
+    bins: Bins, labels: Labels, level: float, design: float = 1.0
+) -> tuple["Array", "Array", "Array"]:
+    """The share of positives that are called positive, and its limits.
+
+    They are of the positives on either side of the threshold, each known with half of the error.
+    """
+    is_positive = np.zeros(bins.count.size), np.ones(bins.count.size)
+    parts = bins.called, 1 - bins.called
+    (found, *of_found), (missed, *of_missed) = (
+        [
+            float(bins.count @ part) * one
+            for one in labelled_mean(bins, labels, part, is_positive, (1 + level) / 2, design)
+        ]
+        for part in parts
+    )
+    with np.errstate(invalid="ignore"):
+        ends = (found, missed), (of_found[0], of_missed[1]), (of_found[1], of_missed[0])
+        estimate, lower, upper = (tp / (tp + fn) for tp, fn in ends)
+    return estimate, lower, upper
 
 
 def _numbers(found: tuple["Array", "Array", "Array"]) -> tuple[float, float, float]:
@@ -147,12 +168,14 @@ def labelled_mean(
             least = squares @ binomial[place] / total**2
         else:
             least = float(weights @ binomial / weights.sum()) * (1 - inclusion[0]) / size
-        # The cases of this time are themselves a sample.
-        sampled = (share * (value - mean[..., None]) ** 2).sum(axis=-1) + widest / size
+        # The cases of this time are themselves a sample; few may be all of one kind.
+        sampled = (share * (value - mean[..., None]) ** 2).sum(axis=-1) + top**2 / 2 / (size + 1)
         variance = np.maximum(variance, least) + design * sampled / float(weights.sum())
         # The limits of as many independent cases as would have this variance.
         cases = widest / variance
         band = binomial_band(estimate / top * cases, cases, 1 - level)
     few = size < 2
-    lower, upper = (np.where(few, np.nan, end * top) for end in band)
+    # Of a quantile as small as that nothing is known.
+    ends = (np.where(end < ROUNDING, 0.0, end) for end in band)
+    lower, upper = (np.where(few, np.nan, end * top) for end in ends)
     return np.where(few, np.nan, estimate), lower, upper

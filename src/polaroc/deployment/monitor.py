@@ -6,13 +6,13 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_flag, check_share
+from polaroc.base.checks import check_factor, check_share
 from polaroc.base.columns import check_keys, key_columns, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import Band
 from polaroc.deployment.alarms import Assessment, Terms
-from polaroc.deployment.draws import LABELLED, Draw, draw_warnings, draws, read_labels
+from polaroc.deployment.draws import LABELLED, Draw, draw_warnings, draws, read_labels, together
 from polaroc.deployment.history import (
     RESULT,
     STATE,
@@ -22,13 +22,14 @@ from polaroc.deployment.history import (
     instants,
     read_histories,
 )
+from polaroc.deployment.how_labelled import HowLabelled
 from polaroc.deployment.input_warnings import (
     dependent_rows,
     dropped_rows,
     moments,
     reference_days,
 )
-from polaroc.deployment.labelled import labelled_estimates
+from polaroc.deployment.labelled import PRECISION, TOLD, labelled_estimates
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
 from polaroc.deployment.rivals import Assessed, model_alarms
@@ -47,7 +48,6 @@ from polaroc.deployment.tables import (
     with_days,
     with_roles_of,
 )
-from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.cases import Cases, refuse_beside
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
@@ -57,8 +57,7 @@ from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Array, Paths, Table
 
 QUANTITIES = (
-    "prior", "precision", "posfrac", "cost", "prior_labelled", "precision_labelled",
-    "cost_labelled",
+    "prior", "precision", "posfrac", "cost", *TOLD
 )  # fmt: skip
 
 
@@ -76,7 +75,9 @@ def monitor(
     cost_fp: float = 1,
     level: float = 0.95,
     labelled: Table | Paths | Cases[Any] | None = None,
-    labelled_at_random: bool = False,
+    label_share: float | str | None = None,
+    label_alerts: bool = False,
+    label_delay: float | None = None,
     state: Table | None = None,
     **columns: Unpack[Columns],
 ) -> Monitor:
@@ -119,13 +120,20 @@ def monitor(
     labelled
         Some of the cases in use with their truth, of times that are given or in
         `state`: a table with the roles of `deployed` and the truth of the reference, or cases
-        with roles of their own. A column `inclusion` has the chance in (0, 1] with which each was
-        drawn among those of its time. Unless all are labelled, labels without it tell nothing of
-        the others.
-    labelled_at_random
-        Whether the labelled cases, without `inclusion`, were drawn at random among those of
-        their key and time: not because their scores were high, nor because their truth
-        came to light.
+        with roles of their own. Unless all cases, or all alerts, of a time are labelled, labels
+        tell nothing of the others before it is said how they were drawn.
+    label_share
+        How labelled cases were drawn among those of their key and time, not because their scores
+        were high, nor because their truth came to light: the share drawn at random, in (0, 1],
+        ``"observed"`` where it is the share that is labelled, or the column of the chance of each
+        case, by default "inclusion" where there is one.
+    label_alerts
+        Whether all cases called positive are labelled, too: `label_share` is then that of the
+        others.
+    label_delay
+        After how many days all labels of a time are there, in units of the time where this is a
+        number. Labels of times with fewer days up to the last time in use, which may be of cases
+        whose truth comes to light sooner, are not used.
     state
         The `state` of the monitor of earlier times.
 
@@ -170,13 +178,17 @@ def monitor(
     score contradicts the shares are within the limits; precision and cost follow. A time
     alone has the limits in the table, alarms are raised on any number of last times.
 
-    With `labelled`, "prior_labelled", "precision_labelled" and "cost_labelled" are estimates
-    that assume nothing of the drift: the mean of what the reference lets expect of all
-    scores, corrected by its mean error on the labels (Angelopoulos et al. 2023). Their limits are
-    of one time each, at the level, and raise no alarm. They are null where nothing says how
-    cases were drawn, and where the scores contradict what is said: fewer than one such draw in
-    a thousand has so many, or so few, labelled cases at or above some score. Labels of alarms
-    alone tell the precision at most; `warnings` says so.
+    With `labelled`, "prior_labelled", "precision_labelled", "recall_labelled" and
+    "cost_labelled" are estimates that assume nothing of the drift: the mean of what the
+    reference lets expect of all scores, corrected by its mean error on the labels (Angelopoulos
+    et al. 2023), where a case that was drawn with the chance p counts 1/p. Limits of the recall
+    are those of the positives on either side of the threshold, each known with half of the error.
+    All are of one time each, at the level, and raise no alarm; `labelled` of the result has those
+    of all these times together. They are null where nothing says how cases were drawn, and where
+    the scores contradict what is said: fewer than one such draw in a thousand has so many, or so
+    few, labelled cases at or above some score, or in all. Labels of alerts alone tell the
+    precision at most; `warnings` says so, and how many labels of other cases would tell the
+    recall to ± 0.1.
 
     "Better" is a threshold, among the same scores, or a model that costs less at every prior
     within the limits, and by more than the estimates of the reference showed anywhere
@@ -200,7 +212,6 @@ def monitor(
     [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 42.2 %')]
     """
     check_share("level", level)
-    check_flag("labelled_at_random", labelled_at_random)
     for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
         check_factor(name, cost)
     ends = None if over is None else range_of(over)
@@ -212,16 +223,14 @@ def monitor(
     reference = with_days(reference)
     of_use = with_roles_of(like, deployed, DEPLOYED, monitor)
     known, used = read_with_time(reference, REFERENCE), read_with_time(of_use, DEPLOYED)
+    how = HowLabelled.checked(
+        label_share, label_alerts, label_delay, has_labels=labelled is not None
+    )
     labels = None
     if labelled is not None:
         like = replace(of_use, truth=reference.truth, positive=reference.positive)
         of_labels = with_roles_of(like, labelled, LABELLED, monitor)
-        labels = read_labels(of_labels, labelled_at_random)
-    elif labelled_at_random:
-        raise InvalidArgument(
-            "labelled_at_random is True, and no labelled cases are given.",
-            hint=Hint("give {labelled}, or leave it out.", labelled=...),
-        )
+        labels = read_labels(of_labels, how)
     with errors_named(DEPLOYED):
         check_keys(used.keys, also=[*RESULT, *STATE])
     time, day = used.keys[-1], None if reference.time is None else known.keys[-1]
@@ -241,7 +250,9 @@ def monitor(
         for key, frame in rows.items()
     }
     types = {key: schema[key] for key in (*keys, time)}
-    drawn = {} if labels is None else draws(labels, keys, references, histories, labelled_at_random)
+    drawn, complete = (
+        ({}, []) if labels is None else draws(labels, keys, references, histories, how)
+    )
     blocks = _blocks(assessed, keys, model_key(reference), terms)
     blocks += _labelled_blocks(drawn, terms, level)
     for block in blocks:
@@ -255,11 +266,13 @@ def monitor(
         *(f"{note}." for note in doubts),
         *moments(rows, time),
         *(reference_days(known.cases.collect(), day) if day is not None else []),
-        *draw_warnings(drawn),
+        *complete,
+        *draw_warnings(drawn, level),
         *([SAME_DAYS] if day is None and table["alarm"].count() else []),
     ]
     states = history_table(histories, references, keys, types)
-    return Monitor(with_level(table, level), states, ends, tuple(warnings), level)
+    told = with_level(_together(drawn, types, terms, level), level)
+    return Monitor(with_level(table, level), states, told, ends, tuple(warnings), level)
 
 
 def _assessed(
@@ -330,6 +343,34 @@ def _labelled_blocks(
             draw.bins, draw.labels, terms, level
         ).items()
     ]
+
+
+def _together(
+    drawn: Mapping[tuple[Key, Any], Draw], types: Mapping[str, Any], terms: Terms, level: float
+) -> pl.DataFrame:
+    """What labels tell of all times of a key together, those at which they tell it."""
+    *keys, time = types
+    spans = {"first": types[time], "last": types[time], "times": pl.Int64}
+    counts = {"cases": pl.Int64, "labels": pl.Int64}
+    numbers = dict.fromkeys(("estimate", "lower", "upper"), pl.Float64)
+    schema = {**{key: types[key] for key in keys}, "quantity": pl.String, **spans, **counts}
+    rows = []
+    for key in dict.fromkeys(of for of, _ in drawn):
+        own = [draw for (of, _), draw in drawn.items() if of == key]
+        for name in TOLD:
+            telling = [
+                one for one in own
+                if one.labels.of_all or (name == PRECISION and one.tells_precision)
+            ]  # fmt: skip
+            if not telling:
+                continue
+            bins, labels = together(telling)
+            found = labelled_estimates(bins, labels, terms, level)[name]
+            cases, size = int(bins.count.sum()), labels.place.size
+            at = [one.time for one in telling]
+            rows.append((*key, name, at[0], at[-1], len(at), cases, size, *found))
+    told = pl.DataFrame(rows, schema=schema | numbers, orient="row")
+    return told.with_columns(pl.col(*numbers).fill_nan(None))
 
 
 def _table(blocks: Sequence[_Block], types: Mapping[str, Any]) -> pl.DataFrame:

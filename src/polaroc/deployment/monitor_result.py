@@ -9,9 +9,9 @@ import polars as pl
 from polaroc.base.columns import with_level, within
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
-from polaroc.base.rounding import limit
+from polaroc.base.rounding import with_limits
 from polaroc.base.text_tables import html_lines, html_table, plain, table
-from polaroc.deployment.history import all_results
+from polaroc.deployment.history import all_results, times_in_words
 from polaroc.errors import Hint
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ TUNED_HERE = (
     "was chosen on, its rates are too good. Give labelled cases of their own."
 )
 LABELLED = "_labelled"
+OF_LABELS = pl.col("quantity").str.ends_with(LABELLED)
 HEADINGS = {"posfrac": "called positive"}
 # Whether an alarm is one of the last time of its key.
 NOW = private("now")
@@ -61,6 +62,11 @@ class Monitor:
         to go on. The keys, the time; `look` and `cases` Int64, `called`
         List(Int64), `plan` String, `results` String: the rows of the table of that time, as
         JSON, `digest` String, by which a change of the row is noticed.
+    labelled
+        What the labels that were given tell of all their times together: one row per key and
+        quantity, the keys; `quantity` String, those of the table that end in "_labelled"; `first`
+        and `last`, and how many `times` Int64 there are; `cases` and `labels` of these times
+        Int64; `estimate`, `lower`, `upper` and `level` Float64.
     over
         The range of priors whose end the prior may pass with an alarm; None where none was
         given.
@@ -73,6 +79,7 @@ class Monitor:
 
     table: pl.DataFrame
     state: pl.DataFrame
+    labelled: pl.DataFrame
     over: tuple[float, float] | None = None
     warnings: tuple[str, ...] = ()
     level: float = 0.95
@@ -113,13 +120,11 @@ class Monitor:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        shown = last_times(self.history)
-        cells = [[None if cell is None else str(cell) for cell in row] for row in shown.rows()]
-        return (
-            html_lines([self.answer])
-            + html_table("Last time", shown.columns, cells)
-            + html_lines(self.notes)
-        )
+        shown = {"Last time": last_times(self.history), "Labels": told_by_labels(self)}
+        tables = [
+            html_table(name, one.columns, one.rows()) for name, one in shown.items() if one.height
+        ]
+        return html_lines([self.answer]) + "".join(tables) + html_lines(self.notes)
 
     @property
     def notes(self) -> list[str]:
@@ -139,9 +144,9 @@ def monitor_parts(result: Monitor) -> "list[RenderableType]":
     if shown.height:
         cells = [[str(cell) for cell in row] for row in shown.rows()]
         parts.append(table(f"Alarms{of_keys}", shown.columns, cells, len(shown.columns)))
-    shown = last_times(rows)
-    if shown.height:
-        parts.append(table(f"Last time{of_keys}", shown.columns, shown.rows(), keys + 1))
+    for heading, shown in (("Last time", last_times(rows)), ("Labels", told_by_labels(result))):
+        if shown.height:
+            parts.append(table(heading + of_keys, shown.columns, shown.rows(), keys + 1))
     return [*parts, *result.notes]
 
 
@@ -152,7 +157,7 @@ def _has_scores(results: pl.DataFrame) -> bool:
 
 def _has_labels(results: pl.DataFrame) -> bool:
     """Whether some estimates are from labels, whose limits are of one time each."""
-    told = pl.col("quantity").str.ends_with(LABELLED) & pl.col("estimate").is_not_null()
+    told = OF_LABELS & pl.col("estimate").is_not_null()
     return bool(results.select(told.any()).item())
 
 
@@ -190,43 +195,48 @@ def _alarms(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def last_times(results: pl.DataFrame) -> pl.DataFrame:
-    """The quantities of the last time of each key, with their limits, as text.
+    """The quantities of the last time of each key, with their limits, as text."""
+    return _in_words(last_rows(results.filter(~OF_LABELS)))
 
-    Labels may come late: what they tell is that of the last time that has any.
-    """
-    *keys, time = _keys(results)
-    labelled = pl.col("quantity").str.ends_with(LABELLED)
-    is_last = pl.lit(False)
-    for rows in (labelled, ~labelled):
-        last = within(pl.col(time).filter(rows).max(), keys)
-        is_last |= rows & (pl.col(time) == last)
-    latest = results.filter(is_last)
-    latest = latest.with_columns(times_in_words(latest[time]))
+
+def told_by_labels(result: Monitor) -> pl.DataFrame:
+    """What labels tell of the last time of each key that has any, and of all together, as text."""
+    return _in_words(labelled_rows(result))
+
+
+def labelled_rows(result: Monitor) -> pl.DataFrame:
+    """The estimates from labels of the last time of each key that has any, and of all together."""
+    last = last_rows(result.history.filter(OF_LABELS, pl.col("estimate").is_not_null()))
+    *keys, time = _keys(result.history)
+    both = [last.with_columns(times_in_words(last[time]).cast(pl.String))]
+    together = result.labelled.filter(pl.col("times") > 1)
+    if together.height:
+        ends = [times_in_words(together[name]).cast(pl.String) for name in ("first", "last")]
+        both.append(together.with_columns(pl.concat_str(*ends, separator=" to ").alias(time)))
+    columns = [*keys, time, "quantity", "estimate", "lower", "upper"]
+    rows = pl.concat([one.select(columns) for one in both])
+    return rows.with_columns(pl.col("quantity").str.strip_suffix(LABELLED))
+
+
+def last_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the last time of each key."""
+    *keys, time = _keys(rows)
+    return rows.filter(pl.col(time) == within(pl.col(time).max(), keys))
+
+
+def _in_words(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of each key and time as one, as text."""
+    *keys, time = _keys(rows)
+    rows = rows.with_columns(times_in_words(rows[time]))
     lines: dict[tuple[object, ...], dict[str, str]] = {}
-    for row in latest.iter_rows(named=True):
+    for row in rows.iter_rows(named=True):
+        text = with_limits(row["estimate"], row["lower"], row["upper"])
         quantity: str = row["quantity"]
-        name = HEADINGS.get(quantity, quantity.replace("_", ", "))
-        text = limit(row["estimate"]) or "–"
-        if row["lower"] is not None:
-            text += f" ({limit(row['lower'])} to {limit(row['upper'])})"
+        name = HEADINGS.get(quantity, quantity)
         lines.setdefault(tuple(str(row[key]) for key in (*keys, time)), {})[name] = text
-    quantities = dict.fromkeys(name for line in lines.values() for name in line)
-    names = [*keys, time, *sorted(quantities, key=lambda name: name.endswith("labelled"))]
+    names = [*keys, time, *dict.fromkeys(name for line in lines.values() for name in line)]
     cells = [[*key, *(line.get(name) for name in names[len(key) :])] for key, line in lines.items()]
     return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String), orient="row")
-
-
-def times_in_words(times: pl.Series) -> pl.Series:
-    """Times for a reader: those that are all midnights as dates.
-
-    Examples
-    --------
-    >>> from datetime import datetime
-    >>> times_in_words(pl.Series([datetime(2026, 3, 1)])).item()
-    datetime.date(2026, 3, 1)
-    """
-    days = times.dtype == pl.Datetime and (times == times.dt.truncate("1d")).all()
-    return times.dt.date() if days else times
 
 
 def _keys(results: pl.DataFrame) -> list[str]:

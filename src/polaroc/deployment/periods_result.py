@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.rounding import limit, p_value
+from polaroc.base.rounding import limit, p_value, with_limits
 from polaroc.base.text import capitalised
 from polaroc.base.text_tables import html_lines, html_table, noted, plain, table
 from polaroc.deployment.period_rates import WORDS
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PER = {"year": "a year", "unit": "per unit of time", "period": "a period"}
 SHOWN = 12
+ENDS = "estimate", "lower", "upper"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,7 +137,7 @@ def _trend_cells(result: Periods) -> tuple[list[str], list[list[object]]]:
         [
             *(str(row[key]) for key in (*keys, "measure")),
             "–" if row["prior"] is None else f"{row['prior']:.3g}",
-            limits_in_words(row),
+            with_limits(*(row[one] for one in ENDS)),
             row["per"],
             p_value(row["p_value"]) or "–",
             limit(row["spread"]) or "–",
@@ -146,15 +147,6 @@ def _trend_cells(result: Periods) -> tuple[list[str], list[list[object]]]:
     return headings, cells
 
 
-def _with_limits(row: dict[str, object]) -> list[str]:
+def _with_limits(row: dict[str, Any]) -> list[str]:
     prior = "–" if row["prior"] is None else f"{float(str(row['prior'])):.3g}"
-    return [prior, limits_in_words(row), str(row["positives"])]
-
-
-def limits_in_words(row: dict[str, Any]) -> str:
-    """The estimate of a row with its limits, a dash where there is none."""
-    ends = [row["estimate"], row["lower"], row["upper"]]
-    words = [None if one is None else limit(float(str(one))) for one in ends]
-    if words[0] is None:
-        return "–"
-    return words[0] if words[1] is None else f"{words[0]} ({words[1]} to {words[2]})"
+    return [prior, with_limits(*(row[one] for one in ENDS)), str(row["positives"])]

@@ -43,8 +43,6 @@ TUNED = ("tpr", "fpr", "positives", "negatives")
 REFERENCE, DEPLOYED = "reference", "deployed"
 # Days or months before the year, as text.
 DAY_FIRST = r"^\s*\d{1,2}[./ -]\d{1,2}[./ -]\d{2,4}\b"
-# The column of labelled cases with the chance that each was drawn.
-INCLUSION = "inclusion"
 # Weights stand for no cases in use.
 WATCHED_BY = OF_COUNTS
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.rounding import limit
+from polaroc.base.rounding import limit, with_limits
 from polaroc.base.text_tables import html_lines, html_table, noted, plain, table
 from polaroc.deployment.period_rates import RATES, WORDS
 
@@ -123,30 +123,21 @@ def _cells(row: dict[str, Any], keys: Sequence[str]) -> list[str]:
     ]
 
 
-def _sentence(row: Mapping[str, object], keys: list[str]) -> str:
+def _sentence(row: Mapping[str, Any], keys: list[str]) -> str:
     of = ", ".join(str(row[key]) for key in keys)
     name = f"{WORDS[str(row['measure'])]}{f' of {of}' if of else ''}"
     if row["promised"] is None or row["estimate"] is None:
         return f"For the {name} nothing can be expected: no threshold was promised."
     threshold = "no case" if row["threshold"] is None else f"{_number(row['threshold'])}"
     return (
-        f"A threshold set now ({threshold}) promises a {name} of {_three(row['promised'])}; "
+        f"A threshold set now ({threshold}) promises a {name} of {limit(row['promised'])}; "
         f"expect {_with_limits(row)} in the next period."
     )
-
-
-def _three(value: object) -> str:
-    return limit(float(str(value))) or "–"
 
 
 def _number(value: object) -> str:
     return "–" if value is None else f"{float(str(value)):.4g}"
 
 
-def _with_limits(row: Mapping[str, object]) -> str:
-    if row["estimate"] is None:
-        return "–"
-    if row["lower"] is None:
-        return _three(row["estimate"])
-    ends = f"{_three(row['lower'])} to {_three(row['upper'])}"
-    return f"{_three(row['estimate'])} ({ends})"
+def _with_limits(row: Mapping[str, Any]) -> str:
+    return with_limits(row["estimate"], row["lower"], row["upper"])

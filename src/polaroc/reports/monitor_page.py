@@ -1,26 +1,34 @@
 """The page of a monitor: the alarms in plain words, a chart, and what the limits mean."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from polaroc import charts
 from polaroc.base.names import key_text
-from polaroc.charts.monitoring import MAX_POINTS
+from polaroc.base.rounding import limit, percent
+from polaroc.charts.monitoring import MAX_POINTS, PRIORS, TITLES, over_time
 from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
+from polaroc.deployment.history import times_in_words
 from polaroc.deployment.monitor_result import (
+    OF_LABELS,
     Monitor,
     alarms_by_key,
     alarms_now,
+    labelled_rows,
+    last_rows,
     last_times,
-    times_in_words,
+    told_by_labels,
 )
 from polaroc.reports.figures import Figure
 from polaroc.reports.page import GLOSSARY, rendered, versions
 from polaroc.reports.tables import ReportTable
-from polaroc.reports.words import counted
+from polaroc.reports.words import counted, percent_range
 
 TEMPLATE, TITLE = "monitor.html.j2", "Thresholds in use"
+HEADLINE = re.compile(r"(No alarm(?: now)?|[\d,]+ alarms? now)[:;.] (.*)", re.DOTALL)
+IN_PAGE_WORDS = {"prior": "share of positives", "posfrac": "called positive"}
 MEANINGS = (
     "The limits of all models and times hold at once, with the probability that was asked for: "
     "one may look every day. Each is of its own time, however the share of positives moves.",
@@ -37,6 +45,7 @@ WORDS = ("positive", "share of positives", "score", "threshold")
 OWN_WORDS = (
     ("called positive", "the share of cases with a score at or above the threshold"),
     ("precision", "the share of cases called positive that are positive"),
+    ("recall", "the share of positives that are called positive"),
     ("cost", "that of missed positives and of false alarms, per case"),
     ("reference", "the labelled cases that say how positives and negatives are scored"),
 )
@@ -90,21 +99,67 @@ def monitor_page(result: Monitor, title: str) -> str:
     alarms, now = alarms_by_key(table), alarms_now(result)["last alarm"]
     keys = table.columns[: table.columns.index("quantity")]
     of_keys = " of each key" if len(keys) > 1 else ""
+    headline, said = _headline(in_page_words(result.answer))
     return rendered(
         TEMPLATE,
         title,
         counts=_counts(table, keys),
-        answer=in_page_words(result.answer),
+        headline=headline,
+        said=said,
         kinds=[one for one in KINDS if now.str.contains(one.begins, literal=True).any()],
+        today=_today(result, keys) if table.height else [],
         alarms=_sheet("alarms", f"Alarms{of_keys}", alarms) if alarms.height else None,
-        last=_sheet("last", f"The last time{of_keys}, with limits", last_times(table))
-        if table.height
-        else None,
-        chart=_figure(table, keys) if table.height else None,
+        chart=_figure(result, keys) if table.height else None,
         meanings=[*MEANINGS, *result.notes],
         glossary=[*((word, meaning) for word, meaning in GLOSSARY if word in WORDS), *OWN_WORDS],
         versions=versions(),
     )
+
+
+def _headline(answer: str) -> tuple[str, str]:
+    """Whether there is an alarm, and which; what else is said begins with a capital letter."""
+    parts = HEADLINE.fullmatch(answer)
+    assert parts is not None
+    return parts[1], parts[2][:1].upper() + parts[2][1:]
+
+
+def _today(result: Monitor, keys: Sequence[str]) -> list[ReportTable]:
+    """The last time, from scores, and what labels tell: of one key with a row per quantity."""
+    scores, labels = last_rows(result.history.filter(~OF_LABELS)), labelled_rows(result)
+    if len(keys) > 1:
+        shown = (
+            ("last", "The last time of each key, from scores", last_times(result.history)),
+            ("labels", "From labels, of each key", told_by_labels(result)),
+        )
+        return [_sheet(*one) for one in shown if one[-1].height]
+    (time,) = keys
+    scores = scores.with_columns(times_in_words(scores[time]).cast(pl.String))
+    sheets = []
+    for name, rows in (("scores", scores), ("labels", labels)):
+        if rows.height:
+            # Of labels, what all complete times tell together.
+            last = rows[time][-1]
+            own = rows.filter(pl.col(time) == last)
+            sheets.append(_by_quantity(name, f"{last}, from {name}", own))
+    return sheets
+
+
+def _by_quantity(name: str, caption: str, rows: pl.DataFrame) -> ReportTable:
+    numbers = {
+        heading: [
+            None if value is None else _written(quantity, value)
+            for quantity, value in zip(rows["quantity"], rows[column], strict=True)
+        ]
+        for heading, column in (("", "estimate"), ("at least", "lower"), ("at most", "upper"))
+    }
+    return ReportTable(name, caption, {
+        "quantity": [IN_PAGE_WORDS.get(one, one) for one in rows["quantity"]], **numbers
+    })  # fmt: skip
+
+
+def _written(quantity: str, value: float) -> str | None:
+    """A share in per cent, and a cost as a number."""
+    return limit(value) if quantity == "cost" else percent(value)
 
 
 def in_page_words(text: str) -> str:
@@ -114,8 +169,10 @@ def in_page_words(text: str) -> str:
     return text
 
 
-def _counts(table: pl.DataFrame, keys: list[str]) -> str:
-    parts = [counted(table[keys[-1]].n_unique(), "time")]
+def _counts(table: pl.DataFrame, keys: Sequence[str]) -> str:
+    times = times_in_words(table[keys[-1]].unique().sort())
+    span = f", {times[0]} to {times[-1]}" if len(times) else ""
+    parts = [counted(len(times), "time") + span]
     if len(keys) > 1:
         parts.insert(0, counted(table.select(keys[:-1]).n_unique(), "key"))
     return " · ".join(parts)
@@ -131,9 +188,9 @@ def _sheet(name: str, caption: str, rows: pl.DataFrame) -> ReportTable:
     return ReportTable(name, caption, columns, words=tuple(columns))
 
 
-def _figure(table: pl.DataFrame, keys: list[str]) -> Figure:
+def _figure(result: Monitor, keys: Sequence[str]) -> Figure:
     """The chart of all times, or of as many of the last ones as can be drawn."""
-    *own, time = keys
+    table, (*own, time) = result.history, keys
     times = table[time].unique().sort()
     shown = times.tail(max(MAX_POINTS * len(times) // table.height, 1))
     drawn = table.filter(pl.col(time) >= shown[0])
@@ -144,13 +201,19 @@ def _figure(table: pl.DataFrame, keys: list[str]) -> Figure:
     which = f"the last {len(shown):,} of {len(times):,} times" if left_out else "all times"
     days = times_in_words(shown)
     seen = f"{time} {days[0]} to {days[-1]}"
+    titles = {name: text.replace("prior", IN_PAGE_WORDS["prior"]) for name, text in TITLES.items()}
+    ends = {} if result.over is None else dict.fromkeys(PRIORS, result.over)
+    dashed = "" if result.over is None else (
+        f" Dashed lines are the ends of the range that the threshold is for, "
+        f"{percent_range(*result.over)}."
+    )  # fmt: skip
     return Figure(
         "monitor",
-        charts.monitor(drawn),
+        over_time(drawn, keys, titles, "Over time", None, ends),
         f"Estimates at {which} with their limits; red points are alarms, at the foot of a panel "
-        "where there is no estimate.",
-        f"Prior, precision, share called positive and cost per case over {seen}, with limits and "
-        f"{counted(alarms, 'alarm')}.",
+        f"where there is no estimate.{dashed}",
+        f"Share of positives, precision, share called positive and cost per case over {seen}, with "
+        f"limits and {counted(alarms, 'alarm')}.",
         series.unique(maintain_order=True).to_list(),
         wide=True,
     )

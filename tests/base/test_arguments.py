@@ -116,6 +116,9 @@ CALLS = {
     "decision_curve": (
         lambda **a: pr.decision_curve(TABLE, [0.2], intervals="pointwise", **a), OF_CASES,
     ),
+    "expected_cost": (
+        lambda **a: pr.expected_cost(TABLE, over=0.4, intervals="logit", **a), OF_CASES,
+    ),
     "h_measure": (lambda **a: pr.h_measure(TABLE, intervals="logit", **a), OF_CASES),
     "subgroups": (
         lambda **a: pr.subgroups(TABLE, measures="auc", **{"subgroup": "case"} | a),

@@ -128,6 +128,10 @@ MODES = {
         pr.h_measure, ONE,
         {"truth": "y", "score": "p", "model": "m", "prior": 0.4, "intervals": "logit"},
     ),
+    "expected_cost": (
+        pr.expected_cost, ONE,
+        {"truth": "y", "score": "p", "model": "m", "over": 0.4, "intervals": "logit"},
+    ),
     "decision_curve": (
         pr.decision_curve, ONE,
         {"truth": "y", "score": "p", "model": "m", "thresholds": 9, "priors": 0.2,
@@ -158,6 +162,7 @@ OTHER_OF = {
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
     ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",
     ("decision_curve", "intervals"): "simultaneous", ("h_measure", "intervals"): None,
+    ("expected_cost", "intervals"): None,
     # A limit that positives not seen set, where clusters are few.
     ("gate, halves", "cluster"): "day",
     ("operating_points, subgroups", "cluster"): "day", ("apply_thresholds", "intervals"): None,

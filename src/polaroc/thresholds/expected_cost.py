@@ -1,8 +1,9 @@
-"""Expected cost where the prior, and the cost of a miss, are uncertain."""
+"""The least expected cost of curves where the prior, and the cost of a miss, are uncertain."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import ceil
+from typing import TypeAlias
 
 import polars as pl
 
@@ -19,7 +20,6 @@ from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.statistics import quadrature
 from polaroc.curves.hull import hulls_of
-from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
@@ -33,78 +33,24 @@ from polaroc.priors.in_use import (
     with_estimates,
 )
 from polaroc.thresholds.operating_points import POINTS, operating_points
-from polaroc.typing import Array, Priors
+from polaroc.typing import Array
 
-EXPECTED_COSTS = (
-    "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
-)  # fmt: skip
+WITH_LIMITS = ("cost_fixed", "cost_following", "cost_informed")
+EXPECTED_COSTS = (*WITH_LIMITS, "worth_of_prior", "cost_trivial")
+# What a prior is said by: a range, a number, a belief, or estimates of it.
+Uncertain: TypeAlias = tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame
+# By prior and limits of an estimate; of other priors by nothing.
+Beliefs: TypeAlias = dict[tuple[float, ...], Belief]
 # Gauss-Legendre nodes on each panel of an integral, panels, and their length in log odds.
 NODES, MIN_PANELS, LONGEST = 16, 10, 3.0
 
 
-@takes_curve
-def expected_cost(
-    curve: pl.LazyFrame,
-    *,
-    over: tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame,
-    cost: float | Belief = 0.5,
+def expected_costs(
+    curve: pl.LazyFrame, priors: float | pl.DataFrame, beliefs: Beliefs, share: Belief
 ) -> pl.LazyFrame:
-    """The least expected cost of each curve where prior and cost of a miss are uncertain.
-
-    A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
-    cπ(1−t) + (1−c)(1−π)f per case. Prior and c are independent.
-
-    Parameters
-    ----------
-    curve
-        The result of `curve`, of a tuning table.
-    over
-        The prior: a range (lo, hi), in which all are equally likely, a belief (`uniform`,
-        `beta` or `points`), a single prior, or the result of `estimate_prior`: of each key
-        its own estimate, half normal to either side within its interval.
-    cost
-        The share c of the cost that a miss carries, in (0, 1), or a belief about it.
-
-    Returns
-    -------
-    Frame of the kind given
-        One row per key, sorted, with the columns of `operating_points`, so that the best
-        fixed threshold can be given to `apply_thresholds`: `rule` is "cost", `prior` the
-        expected one, and the point the one of least expected cost. Then, all Float64:
-        `cost_fixed`, the expected cost of that point; `cost_following`, that of a threshold
-        which is set anew for each prior, and so knows it; `worth_of_prior`, the difference;
-        `cost_informed`, that of a threshold which knows c, too; and `cost_trivial`, that of
-        calling all or none positive with the same knowledge. Costs of keys without
-        positives, without negatives or with rows that cannot be ranked are null, and those
-        at an estimate without an interval. Of estimates also `prior_lower`,
-        `prior_upper` and `level`, as in `operating_points`.
-
-    Notes
-    -----
-    The least cost over the hull is a sum over its vertices, each of which is best in a range
-    of the odds cπ/((1−c)(1−π)); of that, expectations are partial means of the beliefs, in
-    closed form where one of them is a number or a few, by quadrature to 1e-10 otherwise
-    (costs as in Drummond and Holte 2006).
-    On the table that a threshold was chosen on, its cost is too low: judge it elsewhere.
-    Like `hull`, the plan holds a Python function.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> costs = pr.expected_cost(curves, over=(0.05, 0.5), cost=0.8)
-    >>> costs.select(pl.col("cost_fixed", "cost_following", "worth_of_prior").round(4)).row(0)
-    (0.1165, 0.0947, 0.0218)
-    """
-    share = belief_of("cost", cost)
-    priors: Priors
-    beliefs: dict[tuple[float, ...], Belief]
-    if isinstance(over, pl.DataFrame | pl.LazyFrame):
-        priors, beliefs = _beliefs_of_estimates(over)
+    """The points and costs of `polaroc.expected_cost`, without limits."""
+    if is_estimate(priors):
         curve = multiplied(curve, priors)
-    else:
-        belief = belief_of("over", over)
-        priors, beliefs = belief.mean, {(): belief}
     keys = curve_keys(curve)
     hulls = hulls_of(curve).cache()
     c, p = share.mean, pl.col("prior")
@@ -152,13 +98,14 @@ def expected_cost(
     return with_level(result, level_of(priors)) if is_estimate(priors) else result
 
 
-def _beliefs_of_estimates(
-    estimates: pl.DataFrame | pl.LazyFrame,
-) -> tuple[pl.DataFrame, dict[tuple[float, ...], Belief]]:
-    """The estimates, each moved to what it lets expect, and the belief at each of them."""
-    require(as_lazy(estimates), PRIOR_AND_LIMITS, source="estimate_prior(...)")
-    table = as_lazy(estimates).collect()
-    beliefs: dict[tuple[float, ...], Belief] = {}
+def beliefs_about(over: Uncertain) -> tuple[float | pl.DataFrame, Beliefs]:
+    """The expected prior and the belief; of estimates each moved to what it lets expect."""
+    if not isinstance(over, pl.DataFrame | pl.LazyFrame):
+        belief = belief_of("over", over)
+        return belief.mean, {(): belief}
+    require(as_lazy(over), PRIOR_AND_LIMITS, source="estimate_prior(...)")
+    table = as_lazy(over).collect()
+    beliefs: Beliefs = {}
     expected = []
     for number, own in enumerate(table.select(PRIOR_AND_LIMITS).iter_rows()):
         mean = own[0]

@@ -57,6 +57,7 @@ TWO = {"champion": "B", "challenger": "A"}
 ON_FOLDS = NAMES | {"fold": "f", "test_train_ratio": 1 / 3}
 IN_HALVES = {"halves": in_halves(6)}
 COSTS = {"measure": "expected_cost", "tuning": TUNING, "over": OVER, "cost_fn": 3}
+CALLS = {"measure": "expected_cost", "points": 0.5, "prior": 0.2, "cost_fn": 3}
 
 # What is asked of each function, with the least that it needs.
 MODES = {
@@ -72,6 +73,10 @@ MODES = {
     "bootstrap": (pr.bootstrap, ONE, NAMES | {"measures": ["auc", "auprec"], "draws": 100}),
     "delong": (pr.delong, ONE, NAMES),
     "compare, one test set": (pr.compare, ONE, NAMES | {"measure": "brier", "prior": 0.2}),
+    "compare, calls": (pr.compare, JUDGED, NAMES | CALLS),
+    "compare, best thresholds": (
+        pr.compare, ONE, NAMES | {"measure": "expected_cost", "prior": 0.2, "cost_fn": 3},
+    ),
     "compare, folds": (pr.compare, FOLDS, ON_FOLDS | {"measure": "auprec", "prior": 0.2}),
     "compare, halves": (
         pr.compare, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | IN_HALVES,
@@ -83,6 +88,7 @@ MODES = {
     "choose, costs": (pr.choose, JUDGED, NAMES | COSTS),
     "choose, an estimate": (pr.choose, ONE, NAMES | {"over": ESTIMATE}),
     "gate, one test set": (pr.gate, ONE, NAMES | TWO | {"measure": "brier", "prior": 0.2}),
+    "gate, calls": (pr.gate, JUDGED, NAMES | TWO | CALLS),
     "gate, folds": (pr.gate, FOLDS, ON_FOLDS | TWO | {"measure": "auprec", "prior": 0.2}),
     "gate, halves": (
         pr.gate, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | TWO | IN_HALVES,
@@ -168,6 +174,8 @@ OTHER_OF = {
     ("operating_points, subgroups", "cluster"): "day", ("apply_thresholds", "intervals"): None,
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",
+    ("compare, calls", "target"): "algorithm",
+    ("compare, best thresholds", "target"): "algorithm",
     ("compare, halves", "measure"): "iauprec", ("gate, halves", "measure"): "iauprec",
     **dict.fromkeys(
         ((f"{name}, halves", "halves") for name in ("compare", "choose", "gate")), in_halves(3)

@@ -3,9 +3,9 @@
 from polaroc.cli.commands import Call, command
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import print_json, progress, show_results
-from polaroc.comparison.by_cost import EXPECTED_COST
 from polaroc.comparison.choice import choice_parts
 from polaroc.comparison.choose import choose as function
+from polaroc.thresholds.named_rates import EXPECTED_COST
 
 SHOWN = ("answer", "bayes", "minimax", "steadiest", "measure", "models", "priors")
 TOGETHER = ("threshold", "promise")

@@ -5,14 +5,16 @@ from dataclasses import asdict
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import labels
 from polaroc.cli.pipes import AsJson
+from polaroc.cli.points import Threshold, points_named
 from polaroc.cli.screen import exit_with, print_json, progress, show_results
 from polaroc.comparison.gate import gate as function
 
 EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
 
 
-@command(function)
-def gate(call: Call, as_json: AsJson = False) -> None:
+# Points are what --threshold names.
+@command(function, left_out=["points"])
+def gate(call: Call, threshold: Threshold = None, as_json: AsJson = False) -> None:
     """Test whether a challenger may replace the champion.
 
     Exit code 0: it is not worse; 1: it is worse; 3: undecided.
@@ -21,6 +23,7 @@ def gate(call: Call, as_json: AsJson = False) -> None:
     --truth label --score p --case id --over 0.05 0.20 --margin 0.01
     """
     cases = call.in_memory
+    points = {} if threshold is None else {"points": points_named(call, threshold)}
     model = cases.model
     if isinstance(model, str):
         for name in ("champion", "challenger"):
@@ -29,7 +32,7 @@ def gate(call: Call, as_json: AsJson = False) -> None:
                 (call.options[name],) = labels(words, kind, repr(model), f"--{name}")
     with progress() as say:
         say("comparing")
-        result = call(cases)
+        result = call(cases, **points)
     with exit_with(EXIT_CODES[result.verdict]):
         if as_json:
             print_json({"answer": result.answer, **asdict(result)}, result.warnings)

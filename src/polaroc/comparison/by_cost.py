@@ -28,10 +28,11 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
-from polaroc.priors.grids import prior_grid
+from polaroc.priors.grids import prior_grid, skew
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
+from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.subgroup_promises import names_of_subgroups
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
@@ -40,7 +41,6 @@ from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
 from polaroc.uncertainty.test_sets import of_thresholds
 
-EXPECTED_COST = "expected_cost"
 AT, KNOWN, WHY = (private(name) for name in ("at", "known", "why"))
 # Exact limits of the cost, as `apply_thresholds` gives them.
 COST_LIMITS = ("cost_lower", "cost_upper")
@@ -181,8 +181,8 @@ def choose_by_cost(
         evidence = without("no model has a threshold")
     else:
         scored, of_models = _scored(own, rated), rated["threshold"].to_list()
-        mean = stakes.belief.mean
-        evidence = of_thresholds(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
+        cost = rate_at(EXPECTED_COST, skew(stakes.belief.mean), stakes.fn, stakes.fp)
+        evidence = of_thresholds(scored, of_models, cost)
     warnings = [*given.left_out, *in_both, *doubted(own)]
     return _choice(judged, rated, stakes, evidence, level, warnings, (own_curves, curves))
 

@@ -19,7 +19,7 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.comparison.answer import describe_priors, full_answer
-from polaroc.comparison.by_cost import EXPECTED_COST, Stakes, choose_by_cost, stakes_of
+from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
     measured_once,
@@ -64,6 +64,7 @@ from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
+from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.typing import Table
 from polaroc.uncertainty.evidence import Evidence, of_folds
 

@@ -124,10 +124,11 @@ class Fitted:
     """A measure of models on the cases of one test set."""
 
     cases: ComparedCases
-    measure: Measure
+    name: str
     evidence: Evidence
-    estimates: pl.DataFrame  # tidy, a row per model
     doubts: tuple[str, ...]  # rows that are alike, notes on the models, AUCs below chance
+    measure: Measure | None = None  # of all thresholds
+    tried_as: str | None = None  # in the table of rates, where that is not the name
 
     @property
     def models(self) -> pl.Series:
@@ -136,18 +137,11 @@ class Fitted:
         return pl.Series(name, self.evidence.models, self.cases.schema[name])
 
 
-def fitted(
-    cases: Cases[pl.DataFrame],
-    name: str,
-    prior: Prior,
-    over: Over | None,
-    measured: pl.DataFrame | None = None,
-) -> Fitted:
-    """The evidence of cases on one measure; `measured` where it and the AUC are known."""
+def fitted(cases: Cases[pl.DataFrame], name: str, prior: Prior, over: Over | None) -> Fitted:
+    """The evidence of cases on one measure."""
     measure = single_measure(name, prior, over, cases.score_prior)
     read = read_cases(cases, DROP_ROWS)
-    if measured is None:
-        measured = evaluate(cases, measures=sorted({name, "auc"}), priors=prior, over=over)
+    measured = evaluate(cases, measures=sorted({name, "auc"}), priors=prior, over=over)
     estimates = measured.filter(measure=name)
     lacking = estimates.filter(
         pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0
@@ -160,7 +154,7 @@ def fitted(
         )
     noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
     doubts = (*doubted(cases), *noted_by_kind(noted.rows()), *below_chance(measured, name))
-    return Fitted(read, measure, of_test_set(read.only, [measure]), estimates, doubts)
+    return Fitted(read, name, of_test_set(read.only, [measure]), doubts, measure)
 
 
 def single_measure(

@@ -18,27 +18,30 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.rounding import limit
 from polaroc.comparison.answer import describe_priors
-from polaroc.comparison.compare import NO_BEARING, compare
+from polaroc.comparison.compare import NO_BEARING, compare, fitted_as_asked
 from polaroc.comparison.compared import Compared, compared, two_models
 from polaroc.comparison.design import Incomplete
-from polaroc.comparison.fitted import fitted, too_few_cases
+from polaroc.comparison.fitted import too_few_cases
+from polaroc.comparison.fitted_calls import Calls, more_is_better, refuse_both
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.comparison.missed_positives import positives_of_folds
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, higher_is_better, label
+from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
+from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Moved, contrasts
 from polaroc.uncertainty.small_samples import (
     LARGEST_RATES,
     bias_of_few_negatives,
     difference_limits,
+    limits_of_calls,
     why_no_promise,
 )
 from polaroc.uncertainty.unseen_positive import Positives
@@ -84,6 +87,9 @@ def gate(
     margin: float = 0.0,
     level: float = 0.95,
     incomplete: Incomplete = "raise",
+    points: Table | Numbers | None = None,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
     halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
     **columns: Unpack[Columns],
@@ -101,7 +107,7 @@ def gate(
         The two models, by their values in the column of the models; other models are
         left aside.
     measure
-        The measure compared. At a single `prior`, "iauprec" is "auprec" there.
+        The measure compared, as in `compare`. At a single `prior`, "iauprec" is "auprec" there.
     over
         The range (lo, hi) of priors, or a belief about the prior, that the measure
         needs; of measures in a table, those over this range.
@@ -112,6 +118,8 @@ def gate(
     level
         Confidence of the two-sided interval, in (0, 1). Where the challenger is worse by exactly
         `margin`, a pass has the probability (1 − `level`)/2.
+    points, cost_fn, cost_fp
+        For rates and costs of calls, as in `compare`.
     halves, guarded
         For folds, as in `compare`.
 
@@ -156,6 +164,8 @@ def gate(
     where they are somewhat too few the interval is wider, by three times what half of them change.
     `warnings` says so, and how many cases would decide what is undecided.
 
+    For rates and costs of calls it is the interval of `compare`, which holds with few calls, too.
+
     Models that rank all cases alike differ by 0, and pass. Where two models that do not
     rank alike show no variation (both perfect, or a difference that is the same in
     every fold), there is no interval, and the verdict is "undecided".
@@ -183,7 +193,10 @@ def gate(
     given = compared(two)
     at: Prior = "observed" if prior is None else prior
     taken_over: Over | str | None = over
-    if given.on_cases:
+    # One range in a file of settings serves all measures.
+    own_over = over if needs_range(measure) or measure not in CATALOG else None
+    asked = Calls(measure, points, prior, own_over, cost_fn, cost_fp) if given.on_cases else None
+    if asked is not None:
         refuse_unused(
             "for folds", "the models were measured once, on one test set",
             hint=Hint(
@@ -191,25 +204,30 @@ def gate(
             ),
             halves=halves, guarded=guarded or None, incomplete=unless("raise", incomplete),
         )  # fmt: skip
-        lead = _on_cases(given, measure, at, over, (challenger, champion), level)
+        lead = _on_cases(given, asked, (challenger, champion), level)
     else:
+        refuse_unused(
+            "for models on one test set", "there are folds", points=points,
+            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+        )  # fmt: skip
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
         result = compare(
             two, measure, prior=at if has_scores and _at_priors(measure) else prior,
-            # One range in a file of settings serves all measures.
             over=over if needs_range(measure) else None,
             level=level, incomplete=incomplete, halves=halves, guarded=guarded,
         )  # fmt: skip
         lead = _on_folds(result, given, champion, challenger)
-    higher = higher_is_better(measure)
+    higher = more_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)
     doubts = []
     if verdict == "undecided" and lead.limits is not None:
         doubts.append(more_cases(lead.limits, margin, lead.moved, higher=higher))
     # A table that has the measure at one prior only tells which.
     shown = at if has_scores and _at_priors(measure) else prior
-    if isinstance(shown, str):
+    if asked is not None and asked.of_calls:
+        place = asked.place
+    elif isinstance(shown, str):
         place = f"at the {shown} prior"
     else:
         taken_over = taken_over if needs_range(measure) else None
@@ -227,12 +245,7 @@ def _at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bo
     """The measure itself, or what it is at the one prior."""
     check_text("measure", measure, "iauprec")
     if prior is not None:
-        if over is not None:
-            raise InvalidArgument(
-                "both over and prior are given.",
-                hint=Hint("leave one of them out: {over} is a range, {prior} a single prior.",
-                          over=(0.05, 0.20), prior=0.1),
-            )  # fmt: skip
+        refuse_both(over, prior)
         measure = at_one_prior(measure)
         refuse_places(measure, None, prior)
         if not isinstance(prior, str) or prior != OBSERVED:
@@ -277,9 +290,7 @@ class Lead(NamedTuple):
 
 def _on_cases(
     given: Compared,
-    measure: str,
-    at: Prior,
-    over: Over | None,
+    asked: Calls,
     pair: tuple[object, object],
     level: float,
 ) -> Lead:
@@ -289,7 +300,7 @@ def _on_cases(
             "case is None, and the two models are compared case by case.",
             hint=Hint("name the column of the cases, {case}.", case="id"),
         )
-    models = fitted(given.cases, measure, at, over)
+    models, _ = fitted_as_asked(given.cases, asked)
     scored, evidence = models.cases.only, models.evidence
     first, second = (scored.models.index(model) for model in pair)
     lead = contrasts(evidence, np.array([first]), np.array([second]))
@@ -299,17 +310,21 @@ def _on_cases(
     lower: float | None = None
     upper: float | None = None
     limits: Limits | None = None
-    if error > 0:
+    note: str | None = None
+    if models.measure is None:
+        limits = partial(limits_of_calls, lead, level)
+        lower, upper = limits(1.0)
+    elif error > 0:
         few = min(moved.counts)
         why_none = why_no_promise(models.measure, *scored.of_class, few, moved.units)
         if why_none is None:
             bias = bias_of_few_negatives(scored, models.measure, (first, second))
             limits = partial(
-                difference_limits, evidence, (first, second), level, measure, bias=bias
+                difference_limits, evidence, (first, second), level, models.name, bias=bias
             )
             lower, upper = limits(1.0)
             note = FEW_NEGATIVES.format(limit(bias)) if bias else None
-            note = note or _of_few_cases(few, moved.units, measure)
+            note = note or _of_few_cases(few, moved.units, models.name)
         else:
             note = NO_PROMISE.format(why_none)
     elif difference == 0 and scored.rank_alike():

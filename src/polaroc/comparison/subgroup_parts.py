@@ -1,6 +1,6 @@
 """What is measured in each subgroup, and the evidence on how far subgroups are apart."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -9,13 +9,14 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.calibration.evidence import CALIBRATION, estimates_and_limits, of_calibration
-from polaroc.deployment.period_rates import rate_with_slopes
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import select_measures
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
+from polaroc.priors.grids import skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.thresholds.named_rates import rate_at
 from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
@@ -172,32 +173,14 @@ class Divided:
             )  # fmt: skip
             found.append(of_test_set(cases, selected.measures))
         of_rates = rows.filter(pl.col("measure").is_in([*RATES]))
-        found += [
-            of_thresholds(cases, [threshold], *slopes)
-            for threshold, slopes in _slopes(of_rates, wanted)
-        ]
+        for name, prior, at in of_rates.select("measure", "prior", "threshold").iter_rows():
+            # A rate without a prior is that at any.
+            skewed = skew(0.5 if name in WITHOUT_PRIOR else prior or float("nan"))
+            rate = rate_at(RATES[name], skewed, wanted.cost_fn, wanted.cost_fp)
+            found.append(of_thresholds(cases, [at], rate))
         if wanted.calibration:
             found.append(of_calibration(cases))
         return _stacked(found)
-
-
-def _slopes(
-    rates: pl.DataFrame, wanted: Wanted
-) -> Iterator[tuple[float | None, tuple[float, float]]]:
-    """By how much each rate of a part moves with its misses and with its false alarms."""
-    recall, alarms = (
-        dict(rates.filter(measure=name).select("threshold", "estimate").iter_rows())
-        for name in WITHOUT_PRIOR
-    )
-    costs = {"cost_fn": wanted.cost_fn, "cost_fp": wanted.cost_fp}
-    for name, prior, threshold in rates.select("measure", "prior", "threshold").iter_rows():
-        t, f = recall[threshold], alarms[threshold]
-        p = 0.5 if name in WITHOUT_PRIOR else prior
-        slopes = (float("nan"), float("nan"))
-        if None not in (t, f, p):
-            _, (of_t, of_f) = rate_with_slopes(RATES[name], t, f, p, costs)
-            slopes = (-of_t, of_f)
-        yield threshold, slopes
 
 
 def _stacked(found: Sequence[Evidence]) -> Evidence:

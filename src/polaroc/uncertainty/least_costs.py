@@ -13,7 +13,7 @@ from polaroc.predictions.dependence import dependence, with_note
 from polaroc.priors.distributions import Distribution
 from polaroc.thresholds.expected_cost import partial_means
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import FITTED, quantile
+from polaroc.uncertainty.evidence import FITTED, Evidence, quantile
 from polaroc.uncertainty.influence import CaseInfluence
 from polaroc.uncertainty.limits import NO_SPREAD, NOT_COUNTS
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
@@ -60,23 +60,12 @@ def limits_of_least_cost(
     level
         Nominal coverage.
     """
-    ((score, truth, given),) = cases.by_model
-    weight = np.ones(score.size) if given is None else given
     nothing = CostLimits(np.nan, np.nan, np.nan)
-    if truth.all() or not truth.any():
+    costs = _on_hulls(cases, losses)
+    means = costs.estimates
+    if np.isnan(means).any():
         return nothing
-    fold = _folds(cases)
-    on_hull = _costs(score, truth, weight, np.zeros((1, score.size), bool), losses)
-    on_others = _costs(
-        score, truth, weight, np.array([fold == one for one in range(fold.max() + 1)]), losses
-    )
-    moved, means = [], np.zeros(2)
-    for own in (truth, ~truth):
-        costs = np.stack([on_hull[own], on_others[own]])
-        of_class = np.average(costs, axis=1, weights=weight[own])
-        means += of_class
-        moved.append(costs - of_class[:, None])
-    evidence = of_influences(cases, [CaseInfluence(means, *moved)], FITTED, ALL_ALIKE)
+    evidence = of_influences(cases, [costs], FITTED, ALL_ALIKE)
     if evidence.moved is None:
         return nothing._replace(why=evidence.why_no_limits)
     positives, negatives = evidence.moved.counts
@@ -93,6 +82,59 @@ def limits_of_least_cost(
     lower = means[0] * np.exp(-reach * relative[0])
     upper = means.max() * np.exp(reach * relative.max())
     return CostLimits(float(lower), float(upper), float(errors[0]))
+
+
+def of_least_costs(
+    cases: ScoredCases, losses: Losses, most: tuple[float, float], unit: float
+) -> Evidence:
+    """Evidence on what models cost, each with the best thresholds by its own hull.
+
+    On the hull of all cases each model costs too little by about the same, which a difference does
+    not show. The variance is that of costs on the hulls of other cases, which is larger, and of a
+    case of each class more for each model, which it alone calls otherwise.
+
+    Parameters
+    ----------
+    cases
+        Those of all models.
+    losses
+        As for `limits_of_least_cost`.
+    most
+        The cost of missing all positives, and that of an alarm at every negative.
+    unit
+        What all costs are multiplied by.
+    """
+    influences = []
+    for place in range(len(cases.models)):
+        own = _on_hulls(cases.of([place]), losses)
+        hull, others = own.estimates[:1], slice(1, None)
+        influences.append(
+            CaseInfluence(unit * hull, unit * own.positives[others], unit * own.negatives[others])
+        )
+    unseen = np.tile(np.array(most) * unit, (len(influences), 1))
+    about = FITTED.replace("models", "models with their best thresholds,")
+    return of_influences(cases, influences, about, ALL_ALIKE, unseen)
+
+
+def _on_hulls(cases: ScoredCases, losses: Losses) -> CaseInfluence:
+    """What the cases of one model cost on the hull of all of them, and on hulls of the others."""
+    ((score, truth, given),) = cases.by_model
+    weight = np.ones(score.size) if given is None else given
+    if truth.all() or not truth.any():
+        of_class = (np.full((2, np.count_nonzero(own)), np.nan) for own in (truth, ~truth))
+        return CaseInfluence(np.full(2, np.nan), *of_class)
+    fold = _folds(cases)
+    on_hull = _costs(score, truth, weight, np.zeros((1, score.size), bool), losses)
+    on_others = _costs(
+        score, truth, weight, np.array([fold == one for one in range(fold.max() + 1)]), losses
+    )
+    moved, means = [], np.zeros(2)
+    for own in (truth, ~truth):
+        costs = np.stack([on_hull[own], on_others[own]])
+        mean = np.average(costs, axis=1, weights=weight[own])
+        means += mean
+        moved.append(costs - mean[:, None])
+    return CaseInfluence(means, *moved)
 
 
 def losses_of(prior: Distribution, share: Distribution) -> Losses:

@@ -12,6 +12,7 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.measures.spec import Measure
+from polaroc.thresholds.named_rates import OfRates
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import (
     FEWEST_CLUSTERS,
@@ -21,7 +22,7 @@ from polaroc.uncertainty.evidence import (
     Evidence,
     Moved,
 )
-from polaroc.uncertainty.influence import CaseInfluence, of_cases
+from polaroc.uncertainty.influence import CaseInfluence, called, of_calls, of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 
 # Cases from which on models have threads of their own.
@@ -84,9 +85,14 @@ def _freedom(evidence: Evidence, measures: Sequence[int]) -> float:
 
 
 def of_thresholds(
-    cases: ScoredCases, thresholds: Sequence[float | None], cost_fn: float, cost_fp: float
+    cases: ScoredCases,
+    thresholds: Sequence[float | None],
+    rate: OfRates,
+    shares: Sequence[float] | None = None,
+    *,
+    unseen: bool = False,
 ) -> Evidence:
-    """Evidence on what fitted models cost at fixed thresholds.
+    """Evidence on a rate, or cost, of fitted models at fixed thresholds.
 
     Parameters
     ----------
@@ -94,37 +100,45 @@ def of_thresholds(
         The cases.
     thresholds
         That of each model; None where it calls no case positive.
-    cost_fn, cost_fp
-        The cost of missing all positives, and that of an alarm at every negative.
+    rate
+        Of the true and of the false positive rate.
+    shares
+        With which chance each model calls a case that scores just its threshold, by default 1.
+    unseen
+        Whether the variance has a case of each class more for each model, which it alone calls
+        otherwise. Without it, differences of few calls have limits that are far too narrow.
     """
-    influences = []
-    for (score, truth, weight), threshold in zip(cases.by_model, thresholds, strict=True):
-        alarm = np.zeros(score.size, bool) if threshold is None else score >= threshold
-        missed, false = cost_fn * ~alarm[truth], cost_fp * alarm[~truth]
-        of_class = (None, None) if weight is None else (weight[truth], weight[~truth])
-        means = [
-            np.average(own, weights=weights) if own.size else float("nan")
-            for own, weights in zip((missed, false), of_class, strict=True)
-        ]
-        influences.append(
-            CaseInfluence(
-                np.array([sum(means)]), (missed - means[0])[None], (false - means[1])[None]
-            )
+    influences = [
+        of_calls(called(score, threshold, share), truth, rate, weight)
+        for (score, truth, weight), threshold, share in zip(
+            cases.by_model, thresholds, shares or [1.0] * len(thresholds), strict=True
         )
+    ]
+    slopes = np.array([one.slopes for one in influences]) if unseen else None
     about = FITTED.replace("models", "models with these thresholds,")
-    return of_influences(cases, influences, about, ALL_ALIKE)
+    return of_influences(cases, [one.influence for one in influences], about, ALL_ALIKE, slopes)
 
 
 def of_influences(
-    cases: ScoredCases, influences: Sequence[CaseInfluence], about: str, alike: str
+    cases: ScoredCases,
+    influences: Sequence[CaseInfluence],
+    about: str,
+    alike: str,
+    unseen: "Array | None" = None,
 ) -> Evidence:
-    """Evidence from the influences of the cases on each model; `alike` says why there is none."""
+    """Evidence from the influences of the cases on each model; `alike` says why there is none.
+
+    `unseen`, models × classes, is the influence of one more case of each class, which moves no
+    other model.
+    """
     nothing: Sequence[Any] = [None] * len(influences)
     clusters, weights = cases.clusters or nothing, cases.weights or nothing
     estimates = np.stack([one.estimates for one in influences], axis=1)
     if cases.paired:
         both = [np.stack(own, axis=1) for own in zip(*(one[1:] for one in influences), strict=True)]
         groups = [moved_by_units(both, cases.truths[0], clusters[0], weights[0])]
+        if unseen is not None:
+            groups = [_with_unseen(groups[0], unseen)]
         covariance = groups[0].covariance()
     else:
         groups = [
@@ -133,6 +147,10 @@ def of_influences(
                 influences, cases.truths, clusters, weights, strict=True
             )
         ]
+        if unseen is not None:
+            groups = [
+                _with_unseen(group, own[None]) for group, own in zip(groups, unseen, strict=True)
+            ]
         covariance = np.zeros((len(estimates), len(influences), len(influences)))
         for place, group in enumerate(groups):
             covariance[:, place, place] = group.covariance()[:, 0, 0]
@@ -158,6 +176,19 @@ def of_influences(
     elif np.isnan(covariance).any():
         alike = UNKNOWN
     return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)
+
+
+def _with_unseen(moved: Moved, influence: "Array") -> Moved:
+    """The same with a unit of each class for each model, which moves this model alone."""
+    models = len(influence)
+    parts = []
+    for place, part in enumerate(moved.parts):
+        # No unit has cases of both classes.
+        own = np.zeros((2, models, models))
+        own[place % 2] = np.diag(influence[:, place % 2]) / moved.counts[place % 2]
+        more = np.broadcast_to(np.concatenate(own, axis=1), (len(part), models, 2 * models))
+        parts.append(np.concatenate([part, more], axis=2))
+    return moved._replace(parts=tuple(parts))
 
 
 def _share_clusters(cases: ScoredCases) -> bool:

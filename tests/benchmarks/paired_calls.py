@@ -21,7 +21,6 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +35,12 @@ from polaroc.priors.grids import skew
 from polaroc.thresholds.named_rates import rate_at
 from polaroc.uncertainty.evidence import all_pairs
 from polaroc.uncertainty.scored_cases import ScoredCases
-from polaroc.uncertainty.small_samples import difference_limits, limits_of_calls
+from polaroc.uncertainty.small_samples import (
+    bias_of_few_negatives,
+    difference_limits,
+    limits_of_calls,
+    why_no_promise,
+)
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
 
 HERE = Path(__file__).parent
@@ -55,6 +59,8 @@ MEASURES = {
 }  # fmt: skip
 COSTS = ("net_benefit", "expected_cost")
 OVER = (0.05, 0.20)
+MISSED = 0.1
+SETS = ("auc", "auc, 10 % missed", "iauprec", "recall", "precision")
 
 
 def rate_of(measure):
@@ -126,23 +132,46 @@ def of_calls(replicates: int, seed: int) -> Iterator[dict[str, object]]:
 
 def of_sets(replicates: int, seed: int) -> Iterator[dict[str, object]]:
     """How often `gate` passes a challenger that is worse by the margin, on cases of its own."""
-    for sizes in SIZES[1:]:
-        for measure in ("auc", "iauprec"):
+    for sizes in SIZES:
+        for kind in SETS:
+            measure, missed = (kind.split(",")[0], MISSED if "," in kind else 0.0)
             rng = np.random.default_rng([seed, 7, *sizes])
-            one = single_measure(measure, "observed", OVER)
-            true = binormal.auc if measure == "auc" else partial(binormal.iauprec, OVER)
-            areas = AUCS if measure == "auc" else [true(auc) for auc in AUCS]
-            margin = areas[0] - areas[1]
+            if measure in MEASURES:
+                areas = [truth_of(measure, auc) for auc in AUCS]
+            else:
+                areas = [area_of(measure, auc) for auc in AUCS]
+            if missed:
+                # The others of the challenger are as good as the champion's.
+                areas[1] = (1 - missed) * AUCS[0] + missed * 0.5
             found = []
             for _ in range(replicates):
-                scored = drawn(rng, sizes, 0.0, AUCS[::-1], paired=False)
-                ends = difference_limits(of_test_set(scored, [one]), (0, 1), 0.95, measure)
-                found.append(decide(*ends, margin, higher=True))
+                scored = drawn(rng, sizes, 0.0, [AUCS[0] if missed else AUCS[1], AUCS[0]],
+                               paired=False)  # fmt: skip
+                if missed:
+                    hidden = scored.truths[0] & (rng.random(sum(sizes)) < missed)
+                    scored.scores[0][hidden] -= binormal.shift(AUCS[0])
+                ends = limits_of_sets(scored, measure)
+                found.append(decide(*ends, areas[0] - areas[1], higher=True))
+            shares = {name: found.count(name) / replicates for name in ("pass", "fail")}
             yield {
-                "measure": measure, "positives": sizes[0], "negatives": sizes[1],
-                "pass": found.count("pass") / replicates, "fail": found.count("fail") / replicates,
-                "samples": replicates,
+                "measure": kind, "positives": sizes[0], "negatives": sizes[1],
+                "margin": areas[0] - areas[1], **shares, "samples": replicates,
             }  # fmt: skip
+
+
+def area_of(measure: str, auc: float) -> float:
+    return auc if measure == "auc" else binormal.iauprec(OVER, auc)
+
+
+def limits_of_sets(scored: ScoredCases, measure: str):
+    """Those of `gate`; none, so that it is undecided, where it gives none."""
+    if measure in MEASURES:
+        return limits_of_calls(all_pairs(evidence_of(scored, measure)), 0.95)
+    one = single_measure(measure, "observed", OVER)
+    if why_no_promise(one, *scored.of_class) is not None:
+        return None, None
+    bias = bias_of_few_negatives(scored, one, (0, 1))
+    return difference_limits(of_test_set(scored, [one]), (0, 1), 0.95, measure, bias=bias)
 
 
 def write(name: str, rows: pl.DataFrame) -> None:

@@ -137,11 +137,18 @@ class Fitted:
         return pl.Series(name, self.evidence.models, self.cases.schema[name])
 
 
-def fitted(cases: Cases[pl.DataFrame], name: str, prior: Prior, over: Over | None) -> Fitted:
-    """The evidence of cases on one measure."""
+def fitted(
+    cases: Cases[pl.DataFrame],
+    name: str,
+    prior: Prior,
+    over: Over | None,
+    measured: pl.DataFrame | None = None,
+) -> Fitted:
+    """The evidence of cases on one measure; `measured` where it and the AUC are known."""
     measure = single_measure(name, prior, over, cases.score_prior)
     read = read_cases(cases, DROP_ROWS)
-    measured = evaluate(cases, measures=sorted({name, "auc"}), priors=prior, over=over)
+    if measured is None:
+        measured = evaluate(cases, measures=sorted({name, "auc"}), priors=prior, over=over)
     estimates = measured.filter(measure=name)
     lacking = estimates.filter(
         pl.col("estimate").is_null(), pl.col("positives") > 0, pl.col("negatives") > 0

@@ -100,8 +100,9 @@ def gate(
     ----------
     cases
         Predictions of two or more models, as for `compare`: of fitted models on one test set, with
-        `case`, or of models fitted anew for each fold. Or the tidy measures of such folds, as
-        `evaluate` gives them. A lazy frame is collected.
+        `case`, or of models fitted anew for each fold; with ``case=None`` each model has a test
+        set of its own, such as those of two sites or two periods. Or the tidy measures of such
+        folds, as `evaluate` gives them. A lazy frame is collected.
     **columns
     champion, challenger
         The two models, by their values in the column of the models; other models are
@@ -155,6 +156,9 @@ def gate(
     as rare as promised with few cases too, and where a challenger misses some positives that few
     cases may not show (``just gate-missed``). On folds the AUC reaches as far as this likelihood,
     too, of positives that are taken once, by their means over the folds.
+
+    Of two test sets the variance is that of both, and each has its own cases of the largest
+    influence and its own positives that are not seen (``just paired-calls --sets``).
 
     With `cluster`, clusters stand in the place of cases: the influences of the cases of a class are
     summed within each (Obuchowski 1997). Two crossed clusterings are taken as in `delong`.
@@ -295,11 +299,6 @@ def _on_cases(
     level: float,
 ) -> Lead:
     """The lead of one fitted model over another, challenger and champion, paired by case."""
-    if "case" in given.cases.absent and given.cases.case is None:
-        raise InvalidArgument(
-            "case is None, and the two models are compared case by case.",
-            hint=Hint("name the column of the cases, {case}.", case="id"),
-        )
     models, _ = fitted_as_asked(given.cases, asked)
     scored, evidence = models.cases.only, models.evidence
     first, second = (scored.models.index(model) for model in pair)
@@ -337,8 +336,12 @@ def _on_cases(
         *([] if note is None else [note]), *models.doubts,
     )  # fmt: skip
     estimates = dict(zip(scored.models, evidence.estimates[0].tolist(), strict=True))
+    on = f"{scored.size:,} cases"
+    if not scored.paired:
+        own, other = (scored.scores[place].size for place in (first, second))
+        on = f"{own:,} and {other:,} cases"
     return Lead(
-        difference, lower, upper, estimates, f"{scored.size:,} cases", warnings, limits, moved,
+        difference, lower, upper, estimates, on, warnings, limits, moved,
         scored.of_class,
     )  # fmt: skip
 

@@ -20,6 +20,7 @@ from polaroc.uncertainty.evidence import (
     NOTHING,
     UNRELATED,
     Evidence,
+    Factor,
     Moved,
 )
 from polaroc.uncertainty.influence import CaseInfluence, called, of_calls, of_cases
@@ -154,6 +155,8 @@ def of_influences(
         covariance = np.zeros((len(estimates), len(influences), len(influences)))
         for place, group in enumerate(groups):
             covariance[:, place, place] = group.covariance()[:, 0, 0]
+        if len(groups) == 2:
+            groups = [_side_by_side(groups)]
     fewest = min(min(group.counts) for group in groups)
     of = "cases" if cases.clusters is None else "clusters"
     least = FEWEST_CLUSTERS if _share_clusters(cases) else 2
@@ -166,7 +169,7 @@ def of_influences(
         inf if cases.clusters is None and cases.weights is None else fewest - 1.0,
         f"{about}, {INDEPENDENT if cases.clusters is None else CLUSTERS}",
         () if cases.paired else (UNRELATED,),
-        groups[0] if cases.paired and fewest >= least else None,
+        groups[0] if len(groups) == 1 and fewest >= least else None,
         is_bound=not cases.paired,
     )
     if evidence.is_known:
@@ -176,6 +179,34 @@ def of_influences(
     elif np.isnan(covariance).any():
         alike = UNKNOWN
     return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)
+
+
+def _side_by_side(groups: Sequence[Moved]) -> Moved:
+    """What the units of test sets move that have none in common, each the model of its own set."""
+    sizes = [[part.shape[-1] for part in group.parts] for group in groups]
+
+    def of_units(factors: "Sequence[Factor]", place: int) -> "Array":
+        pairs = zip(factors, sizes, strict=True)
+        return np.concatenate([np.full(own[place], factor) for factor, own in pairs])
+
+    parts = []
+    for place, own in enumerate(zip(*(group.parts for group in groups), strict=True)):
+        part = np.zeros((len(own[0]), len(groups), sum(size[place] for size in sizes)))
+        start = 0
+        for model, one in enumerate(own):
+            part[:, model, start : start + one.shape[-1]] = one[:, 0]
+            start += one.shape[-1]
+        parts.append(part)
+    factors = zip(*(group.factors for group in groups), strict=True)
+    joint = zip(*(group.joint for group in groups), strict=True)
+    return Moved(
+        tuple(parts),
+        tuple(of_units(own, place) for place, own in enumerate(factors)),
+        tuple(min(own) for own in zip(*(group.counts for group in groups), strict=True)),
+        tuple(of_units(own, 2 * place) for place, own in enumerate(joint)),
+        groups[0].units,
+        tuple(group.counts for group in groups),
+    )
 
 
 def _with_unseen(moved: Moved, influence: "Array") -> Moved:

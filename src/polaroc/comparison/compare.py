@@ -22,7 +22,7 @@ from polaroc.comparison.design import (
 )
 from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
-from polaroc.comparison.fitted_calls import Calls, fitted_calls, more_is_better
+from polaroc.comparison.fitted_calls import FittedPlan, fitted_calls, more_is_better
 from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import (
@@ -64,6 +64,8 @@ def compare(
     points: Table | Numbers | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
+    fpr: tuple[float, float] | None = None,
+    tpr: tuple[float, float] | None = None,
     halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
     seed: int = 0,
@@ -114,6 +116,9 @@ def compare(
         `operating_points` or `apply_thresholds`, with one row for each model.
     cost_fn, cost_fp
         For "expected_cost" and "net_benefit": costs > 0 of a missed positive and of a false alarm.
+    fpr, tpr
+        For "auc" on one test set: the range (lo, hi) of false, or of true, positive rates over
+        which the area is taken, as in `auc`. The range has 5 negatives, or positives, or more.
     halves
         For "algorithm": the same in disjoint halves of the same cases, which tells the variance of
         the models' means: what `sklearn.half_split_predictions` gives, with the roles of
@@ -160,6 +165,9 @@ def compare(
     (``just paired-calls``). At the best thresholds the cost is that on the hull of all
     cases, and the variance that of costs on hulls of other cases.
 
+    Over a range of a rate the variance has one case of each class more for each model, too, of the
+    largest influence seen (``just paired-calls --ranges``).
+
     On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
     Student's t. Over folds the folds tell how sure that is; a cluster of which a fold tests some
     cases and has trained on others is named in `warnings`.
@@ -193,11 +201,13 @@ def compare(
     check_text("measure", measure, "auprec")
     check_choice("incomplete", incomplete, get_args(Incomplete))
     given = compared(cases)
-    calls = Calls(measure, points, prior, over, cost_fn, cost_fp) if given.on_cases else None
+    calls = None
+    if given.on_cases:
+        calls = FittedPlan(measure, points, prior, over, cost_fn, cost_fp, fpr, tpr)
     if calls is None:
         refuse_unused(
             "for models on one test set", "there are folds", points=points,
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp), fpr=fpr, tpr=tpr,
         )  # fmt: skip
         refuse_places(measure, over, None)
     target = _target(given, target)
@@ -248,7 +258,7 @@ def compare(
     return replace(result, warnings=(*given.left_out, *result.warnings, *doubts))
 
 
-def fitted_as_asked(cases: Cases[pl.DataFrame], asked: Calls) -> tuple[Fitted, str]:
+def fitted_as_asked(cases: Cases[pl.DataFrame], asked: FittedPlan) -> tuple[Fitted, str]:
     """Fitted models by a measure of calls, or of all thresholds, and its name with the place."""
     measure = asked.measure
     if asked.of_calls:
@@ -256,7 +266,9 @@ def fitted_as_asked(cases: Cases[pl.DataFrame], asked: Calls) -> tuple[Fitted, s
     refuse_places(measure, asked.over, asked.prior)
     at: Prior = "observed" if asked.prior is None else asked.prior
     at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
-    return fitted(cases, measure, at, asked.over), f"{measure}{at_prior}"
+    found = fitted(cases, measure, at, asked.over, part=asked.partial)
+    asked.check_range(found.cases.only.of_class)
+    return found, f"{asked.name}{at_prior}"
 
 
 def _target(given: Compared, target: Target | None) -> Target:

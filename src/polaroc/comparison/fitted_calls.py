@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_factor, refuse_unused, unless
 from polaroc.base.lazy import np
 from polaroc.base.names import noted_by_kind
@@ -12,7 +13,9 @@ from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compared import doubted
 from polaroc.comparison.fitted import Fitted
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, check_choice
+from polaroc.measures.areas import auc_measure
 from polaroc.measures.catalog import CATALOG, higher_is_better
+from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import DROP_ROWS
 from polaroc.priors.beliefs import Belief, Over, resolve_belief
@@ -42,11 +45,13 @@ OF_CALLS = (
 # The expected cost at the thresholds that cost least, among the rates of tests.
 BEST = "best"
 SAME_SHARE = 1e-9
+# Cases in a range of a rate, below which limits of its area held too rarely.
+FEWEST_IN_RANGE = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Calls:
-    """What is asked of calls; the arguments of `compare` of the same names."""
+class FittedPlan:
+    """What is asked of fitted models; the arguments of `compare` of the same names."""
 
     measure: str
     points: Table | Numbers | None = None
@@ -54,6 +59,8 @@ class Calls:
     over: Over | None = None
     cost_fn: float = 1
     cost_fp: float = 1
+    fpr: tuple[float, float] | None = None
+    tpr: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         named = f"measure is {self.measure!r}"
@@ -65,6 +72,8 @@ class Calls:
                 cost_fn=unless(1, self.cost_fn), cost_fp=unless(1, self.cost_fp),
                 over=self.over if self.of_calls else None,
             )  # fmt: skip
+        if self.measure != "auc":
+            refuse_unused("for measure='auc'", named, fpr=self.fpr, tpr=self.tpr)
         if not self.of_calls:
             refuse_unused(
                 "for what thresholds call positive", named,
@@ -91,6 +100,34 @@ class Calls:
     def of_calls(self) -> bool:
         """Whether the measure is one of calls, and not of all thresholds."""
         return self.measure in OF_CALLS or (self.points is not None and self.measure not in CATALOG)
+
+    @property
+    def partial(self) -> Measure | None:
+        """The area over a range of a rate, where that is asked for."""
+        if self.fpr is None and self.tpr is None:
+            return None
+        return auc_measure(self.fpr, self.tpr, backend=ARRAYS)
+
+    def check_range(self, of_class: tuple[int, int]) -> None:
+        """Raise where the range of a rate has too few cases of its class."""
+        for given, option, count, kind in (
+            (self.tpr, "tpr", of_class[0], "positives"), (self.fpr, "fpr", of_class[1], "negatives")
+        ):  # fmt: skip
+            if given is not None and (given[1] - given[0]) * count < FEWEST_IN_RANGE:
+                raise InvalidArgument(
+                    f"the range of {option}, {given!r}, has {(given[1] - given[0]) * count:.2g} "
+                    f"{kind} of {count:,}, needed are {FEWEST_IN_RANGE}.",
+                    hint="take a wider range.",
+                )
+
+    @property
+    def name(self) -> str:
+        """The measure, with the range of a rate in words."""
+        if self.fpr is None and self.tpr is None:
+            return self.measure
+        lo, hi = self.fpr or self.tpr or (0, 1)
+        rate = "false" if self.fpr else "true"
+        return f"{self.measure} over {rate} positive rates from {lo:g} to {hi:g}"
 
     @property
     def place(self) -> str:
@@ -121,7 +158,7 @@ class Calls:
         return certain([min(max(shares[0], SAME_SHARE), 1 - SAME_SHARE)])
 
 
-def fitted_calls(cases: Cases[pl.DataFrame], asked: Calls) -> Fitted:
+def fitted_calls(cases: Cases[pl.DataFrame], asked: FittedPlan) -> Fitted:
     """The evidence of cases on a rate or cost of calls."""
     read = read_cases(cases, DROP_ROWS)
     evidence = least_costs(read.only, asked) if asked.points is None else _at(read, cases, asked)
@@ -136,7 +173,7 @@ def fitted_calls(cases: Cases[pl.DataFrame], asked: Calls) -> Fitted:
     return Fitted(read, asked.measure, evidence, tuple(doubted(cases)), tried_as=tried_as)
 
 
-def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: Calls) -> Evidence:
+def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: FittedPlan) -> Evidence:
     """At thresholds that are given."""
     scored = read.only
     # Why there is no point, the points say.
@@ -168,7 +205,7 @@ def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: Calls) -> Eviden
     return of_thresholds(scored, thresholds, rate, shares, unseen=True)
 
 
-def least_costs(scored: ScoredCases, asked: Calls) -> Evidence:
+def least_costs(scored: ScoredCases, asked: FittedPlan) -> Evidence:
     """At the thresholds that cost least, each by each model's own hull."""
     total = asked.cost_fn + asked.cost_fp
     belief, share = asked.belief(scored), asked.cost_fn / total

@@ -22,7 +22,7 @@ from polaroc.comparison.compare import NO_BEARING, compare, fitted_as_asked
 from polaroc.comparison.compared import Compared, compared, two_models
 from polaroc.comparison.design import Incomplete
 from polaroc.comparison.fitted import too_few_cases
-from polaroc.comparison.fitted_calls import Calls, more_is_better, refuse_both
+from polaroc.comparison.fitted_calls import FittedPlan, more_is_better, refuse_both
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.comparison.missed_positives import positives_of_folds
 from polaroc.comparison.result import Comparison
@@ -90,6 +90,8 @@ def gate(
     points: Table | Numbers | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
+    fpr: tuple[float, float] | None = None,
+    tpr: tuple[float, float] | None = None,
     halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
     **columns: Unpack[Columns],
@@ -121,6 +123,8 @@ def gate(
         `margin`, a pass has the probability (1 − `level`)/2.
     points, cost_fn, cost_fp
         For rates and costs of calls, as in `compare`.
+    fpr, tpr
+        For "auc", as in `compare`.
     halves, guarded
         For folds, as in `compare`.
 
@@ -199,7 +203,9 @@ def gate(
     taken_over: Over | str | None = over
     # One range in a file of settings serves all measures.
     own_over = over if needs_range(measure) or measure not in CATALOG else None
-    asked = Calls(measure, points, prior, own_over, cost_fn, cost_fp) if given.on_cases else None
+    asked = None
+    if given.on_cases:
+        asked = FittedPlan(measure, points, prior, own_over, cost_fn, cost_fp, fpr, tpr)
     if asked is not None:
         refuse_unused(
             "for folds", "the models were measured once, on one test set",
@@ -212,7 +218,7 @@ def gate(
     else:
         refuse_unused(
             "for models on one test set", "there are folds", points=points,
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp), fpr=fpr, tpr=tpr,
         )  # fmt: skip
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
@@ -236,10 +242,11 @@ def gate(
     else:
         taken_over = taken_over if needs_range(measure) else None
         place = describe_priors(taken_over, [] if shown is None else [shown])
+    shown_as = label(measure) if asked is None else asked.name.replace(measure, label(measure), 1)
     return GateResult(
         verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
         lead.estimates[champion], lead.estimates[challenger],
-        measure=f"{label(measure)} {place}".rstrip(), higher_is_better=higher, margin=margin,
+        measure=f"{shown_as} {place}".rstrip(), higher_is_better=higher, margin=margin,
         level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
         positives=lead.of_class[0], negatives=lead.of_class[1],
     )  # fmt: skip
@@ -294,7 +301,7 @@ class Lead(NamedTuple):
 
 def _on_cases(
     given: Compared,
-    asked: Calls,
+    asked: FittedPlan,
     pair: tuple[object, object],
     level: float,
 ) -> Lead:

@@ -361,7 +361,8 @@ def common_cases_of(
     else:
         without = table.filter(unscored)
         by_model = list(without.group_by(model).agg(pl.len().alias(SIZE)).sort(model).iter_rows())
-        ids = table.filter(out).select(*column_names_of(cases.fold), case).unique()
+        keys = [*column_names_of(cases.fold), *column_names_of(cases.by), case]
+        ids = table.filter(out).select([*dict.fromkeys(keys)]).unique()
         kept = join_on(table, ids, ids.columns, "anti", order="left")
         number, left = table.select(ids.columns).n_unique(), ids.height
     names = ", ".join(f"{count:,} of {quoted([name])}" for name, count in by_model[:MAX_NAMED])

@@ -71,9 +71,9 @@ def difference_limits(
 
 
 def limits_of_calls(lead: Contrasts, level: float, copies: float = 1.0) -> tuple[float, float]:
-    """The limits of the difference of two models by their calls, with so many times the cases.
+    """The limits of the difference of two models, with so many times the cases.
 
-    Its variance has cases that are not seen already.
+    Of an evidence whose variance has cases that are not seen already, as of calls.
     """
     reach = float(quantile(level, lead.freedom * copies)) * lead.std_error.item() / sqrt(copies)
     return lead.difference.item() - reach, lead.difference.item() + reach

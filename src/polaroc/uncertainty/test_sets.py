@@ -43,12 +43,15 @@ ALL_ALIKE = (
 )
 
 
-def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
+def of_test_set(
+    cases: ScoredCases, measures: Sequence[Measure], *, unseen: bool = False
+) -> Evidence:
     """Evidence on measures of fitted models, from the influences of the cases.
 
     Its covariance is NaN where a class has fewer than two cases or five clusters, its estimates
     where a class has none. For the AUC it is that of DeLong, DeLong and Clarke-Pearson (1988), with
-    clusters that of Obuchowski (1997).
+    clusters that of Obuchowski (1997). With `unseen` the variance has a case of each class more for
+    each model, which moves it alone, as far as any case does.
     """
 
     def moved(own: "tuple[Array, Array, Array | None]") -> CaseInfluence:
@@ -62,7 +65,8 @@ def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
             influences = [*pool.map(moved, cases.by_model)]
     same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
-    evidence = of_influences(cases, influences, FITTED, same)
+    most = np.array([[np.abs(own).max(initial=0.0) for own in one[1:]] for one in influences])
+    evidence = of_influences(cases, influences, FITTED, same, most if unseen else None)
     # The AUC moves by no more than its share with any unit, unless weights differ.
     uneven = [
         place

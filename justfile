@@ -208,13 +208,10 @@ days *ARGS:
 bins *ARGS:
     python tests/benchmarks/bins.py {{ARGS}}
 
-# Make the embedded Satellite predictions again from the raw data.
-satellite:
-    python -m polaroc.experiments.satellite
-
-# The scores of AccSens Table 2's models for Sonar and Ionosphere, made again.
-accsens:
-    python -m polaroc.experiments.accsens
+# Predictions of the papers' models, made again: satellite, sonar, ionosphere or a file of the phoneme
+# data, and if need be the number of hold-outs and the file to write.
+papers DATA *ARGS:
+    PYTHONPATH=queries python -m papers {{DATA}} {{ARGS}}
 
 # What each query answers; run one with `python queries/NAME.py [FILE]`.
 queries:
@@ -226,12 +223,12 @@ answers:
 
 # AccSens Table 2 with more hold-outs than the embedded scores have.
 sensitivity DATA="sonar" HOLDOUTS="300":
-    polaroc experiment {{DATA}} --holdouts {{HOLDOUTS}} --out build/{{DATA}}-{{HOLDOUTS}}.parquet
+    PYTHONPATH=queries python -m papers {{DATA}} {{HOLDOUTS}} build/{{DATA}}-{{HOLDOUTS}}.parquet
     python queries/sensitivity_table.py build/{{DATA}}-{{HOLDOUTS}}.parquet {{DATA}}
 
 # How far AccSens Table 2 is matched with other seeds (a few minutes).
 seeds HOLDOUTS="30" SEEDS="20":
-    python tests/benchmarks/table_2_seeds.py {{HOLDOUTS}} {{SEEDS}}
+    PYTHONPATH=queries python tests/benchmarks/table_2_seeds.py {{HOLDOUTS}} {{SEEDS}}
 
 # Fill the tables of docs/reproduction.md with what the queries answer.
 tables:

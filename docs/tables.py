@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import polars as pl
 
 import polaroc as pr
-from polaroc.experiments.published import accsens_table_2, proc_table_1
-from polaroc.experiments.synthetic import case_study_predictions, highleyman_predictions
+
+sys.path.append(str(Path(__file__).parents[1] / "queries"))
+from papers.published import accsens_table_2, proc_table_1
+from papers.synthetic import case_study_predictions, highleyman_predictions
 
 HERE = Path(__file__).parent
 PAGE = HERE / "reproduction.md"

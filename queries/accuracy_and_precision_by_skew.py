@@ -8,9 +8,9 @@ discriminant on Highleyman's classes.
 import sys
 
 import polars as pl
+from papers.synthetic import highleyman_predictions
 
 import polaroc as pr
-from polaroc.experiments.synthetic import highleyman_predictions
 
 SKEWS = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
 

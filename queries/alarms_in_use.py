@@ -10,9 +10,9 @@ rates are taken from the others. From then on scores alone are looked at.
 import sys
 
 import polars as pl
+from papers.synthetic import drifting_predictions
 
 import polaroc as pr
-from polaroc.experiments.synthetic import drifting_predictions
 
 OVER = (0.05, 0.20)
 FIRST = 10

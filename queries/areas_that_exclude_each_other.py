@@ -10,9 +10,9 @@ columns of `polaroc.datasets.satellite_predictions`, its default.
 import sys
 
 import polars as pl
+from papers.published import proc_table_1
 
 import polaroc as pr
-from polaroc.experiments.published import proc_table_1
 
 PRIORS = [0.1, 0.01]
 # Half a unit of the last printed digit.

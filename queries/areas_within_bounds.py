@@ -10,9 +10,9 @@ can have on average.
 import sys
 
 import polars as pl
+from papers.published import proc_table_1
 
 import polaroc as pr
-from polaroc.experiments.published import proc_table_1
 
 PRIORS = [0.5, 0.1, 0.01]
 COLUMNS = {

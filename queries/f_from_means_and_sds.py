@@ -10,9 +10,9 @@ The paper gives 21.04 for models and hold-outs together. Means and SDs give the 
 import sys
 
 import polars as pl
+from papers.published import proc_table_1
 
 import polaroc as pr
-from polaroc.experiments.published import proc_table_1
 
 HOLDOUTS = 20
 OVER = (0.05, 0.20)

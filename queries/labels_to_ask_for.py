@@ -11,9 +11,9 @@ twentieth on are asked about.
 import sys
 
 import polars as pl
+from papers.synthetic import drifting_predictions
 
 import polaroc as pr
-from polaroc.experiments.synthetic import drifting_predictions
 
 REFERENCE_UNTIL, USE_FROM = 10, 20
 WIDTH = 0.03

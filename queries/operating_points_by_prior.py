@@ -1,16 +1,16 @@
 """AccSens Fig. 3: where the operating points of two models drift to as the prior changes.
 
 ``python queries/operating_points_by_prior.py [FILE]``, where FILE is a Parquet file with `model`,
-`truth` and `score`; by default the case study as `polaroc.experiments.synthetic` states it (the
+`truth` and `score`; by default the case study as `papers.synthetic` states it (the
 source's own distribution is not told fully).
 """
 
 import sys
 
 import polars as pl
+from papers.synthetic import case_study_predictions
 
 import polaroc as pr
-from polaroc.experiments.synthetic import case_study_predictions
 
 PRIORS = [0.05, 0.5, 0.9]
 

@@ -1,16 +1,16 @@
 """AccSens Table 2: error over the range of priors, and how far the operating point drifts.
 
 ``python queries/sensitivity_table.py [FILE DATASET]``, where FILE is a Parquet file that
-`polaroc experiment` wrote and DATASET is sonar, ionosphere or phoneme; by default the embedded
+`just papers` wrote and DATASET is sonar, ionosphere or phoneme; by default the embedded
 scores for Sonar and Ionosphere.
 """
 
 import sys
 
 import polars as pl
+from papers.published import accsens_table_2
 
 import polaroc as pr
-from polaroc.experiments.published import accsens_table_2
 
 OVER = (0.1, 0.9)
 

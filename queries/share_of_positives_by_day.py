@@ -9,9 +9,9 @@ The days before the tenth have labels: they are the reference. Scores need not b
 import sys
 
 import polars as pl
+from papers.synthetic import drifting_predictions
 
 import polaroc as pr
-from polaroc.experiments.synthetic import drifting_predictions
 
 FIRST = 10
 

@@ -16,18 +16,19 @@ PUBLIC = {
     "calibration_curve", "cases", "charts", "check",
     "check_calibration", "choose", "compare", "cost_curve", "curve", "curve_from_bins", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
-    "expected_cost", "experiments", "expr", "gate", "greatest_auprec", "h_measure", "hull",
+    "expected_cost", "expr", "gate", "greatest_auprec", "h_measure", "hull",
     "iauprec", "intervals", "iso_lines", "label_budget", "macro", "mean_pr", "mean_roc",
     "merge_bins",
     "monitor", "one_vs_rest", "operating_points", "periods", "plan", "points", "pr_band",
     "pr_from_roc", "prior",
-    "prior_grid", "probabilities", "rates", "report", "roc_band", "roc_from_pr", "sens", "skew",
+    "prior_grid", "probabilities", "publication_table", "rates", "report", "roc_band",
+    "roc_from_pr", "sens", "skew",
     "subgroups", "surface", "uniform", "walk_forward", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
 # no more sentences, nouns that end in s are taken for verbs, and the documentation adds See Also.
 IGNORED = {"ES01", "PR03", "PR04", "SA01", "SS05"}
-MODULES = {"charts", "datasets", "errors", "experiments", "expr", "rates", "warehouse"}
+MODULES = {"charts", "datasets", "errors", "expr", "rates", "warehouse"}
 HEAVY = [
     "altair", "scipy", "numpy", "sklearn", "statsmodels", "pandas", "rich", "typer", "vl_convert",
     "jinja2", "great_tables", "ibis", "sqlglot", "duckdb",
@@ -37,7 +38,7 @@ HEAVY = [
 def functions():
     # Those of `rates` share theirs, which the module describes.
     names = PUBLIC - MODULES
-    for module in ("charts", "datasets", "experiments", "expr", "sklearn", "warehouse"):
+    for module in ("charts", "datasets", "expr", "sklearn", "warehouse"):
         its = getattr(pr, module)
         names |= {f"{module}.{name}" for name in getattr(its, "__all__", public_functions(its))}
     return {name for name in names if isfunction(attrgetter(name)(pr))}

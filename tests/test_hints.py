@@ -56,7 +56,7 @@ def hints():
 
 
 def parameters():
-    modules = [pr, warehouse, pr.charts, pr.experiments, pr.sklearn]
+    modules = [pr, warehouse, pr.charts, pr.sklearn]
     functions = [getattr(module, name) for module in modules for name in module.__all__]
     functions += [one for _, one in inspect.getmembers(expr, inspect.isfunction)]
     return {

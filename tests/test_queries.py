@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from oracles import mixture_by_linear_programme
+from papers import synthetic
 from scipy import stats
 from sklearn.metrics import (
     accuracy_score,
@@ -19,7 +20,6 @@ from sklearn.metrics import (
 )
 
 import polaroc as pr
-from polaroc.experiments import synthetic
 
 QUERIES = sorted((Path(__file__).parents[1] / "queries").glob("*.py"))
 SATELLITE = pr.datasets.satellite_predictions()

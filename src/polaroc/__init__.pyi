@@ -3,7 +3,6 @@
 from polaroc import charts as charts
 from polaroc import datasets as datasets
 from polaroc import errors as errors
-from polaroc import experiments as experiments
 from polaroc import expr as expr
 from polaroc import rates as rates
 from polaroc import sklearn as sklearn
@@ -56,6 +55,7 @@ from polaroc.priors.grids import skew as skew
 from polaroc.priors.isolines import iso_lines as iso_lines
 from polaroc.priors.roc_pr import pr_from_roc as pr_from_roc
 from polaroc.priors.roc_pr import roc_from_pr as roc_from_pr
+from polaroc.reports.publication import publication_table as publication_table
 from polaroc.reports.report import report as report
 from polaroc.thresholds.apply_thresholds import apply_thresholds as apply_thresholds
 from polaroc.thresholds.costs import brier_curve as brier_curve

@@ -125,6 +125,11 @@ CALLS = {
         {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
         | {"fold": [], "subgroup": "fold"},
     ),
+    "publication_table": (
+        lambda **a: pr.publication_table(TABLE, fold=None, **{"subgroup": "case"} | a),
+        {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
+        | {"subgroup": "fold"},
+    ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
         NAMES | {"by": [], "model": "model", "fold": ["fold"]},
@@ -197,13 +202,6 @@ CALLS = {
         COLUMN | {"model": "model", "fold": [], "case": "case"},
     ),
     "proc.curve": (lambda **a: TABLE.proc.curve(**a), OF_CASES),
-    "kfold": (
-        lambda **a: pr.experiments.kfold(FEATURES, classifiers(), k=2, **a), {"truth": "class"},
-    ),
-    "holdouts": (
-        lambda **a: pr.experiments.holdouts(FEATURES, classifiers(), n=1, **a),
-        {"truth": "class"},
-    ),
     "check_calibration": (
         lambda **a: pr.check_calibration(TABLE, **a),
         {role: one for role, one in OF_CASES.items() if role != "cluster"},
@@ -288,13 +286,11 @@ def parameters_of(function):
     """The arguments of the function that one of `CALLS` is of."""
     place = pr
     for name in next(word for word in function.split() if word != "lazy").split("."):
-        place = getattr(TABLE if name == "proc" else place, name, None) or getattr(
-            pr.experiments, name
-        )
+        place = getattr(TABLE if name == "proc" else place, name)
     return set(inspect.signature(place).parameters)
 
 
-OF_TABLE = [name for name in CALLS if "warehouse" not in name and name not in ("kfold", "holdouts")]
+OF_TABLE = [name for name in CALLS if "warehouse" not in name]
 
 
 @pytest.mark.parametrize("column", ["truth", "score", "weight"])
@@ -329,7 +325,7 @@ def test_every_function_that_takes_columns_is_here():
     takes = {"truth", "by", "model", "fold"}
     public = {
         prefix + name
-        for prefix, module in (("", pr), ("warehouse.", warehouse), ("", pr.experiments))
+        for prefix, module in (("", pr), ("warehouse.", warehouse))
         for name in module.__all__
         if callable(getattr(module, name))
         and not inspect.isclass(getattr(module, name))
@@ -419,17 +415,6 @@ def test_estimates_join_text_of_different_types(kind):
     arguments = {**NAMES, "method": "confusion"}
     found = pr.estimate_prior(TABLE, deployed.cast({"model": kind}), **arguments)
     assert_same_numbers(found, pr.estimate_prior(TABLE, deployed, **arguments))
-
-
-@pytest.mark.parametrize(
-    "models",
-    [None, 3, [1], {1: "naive"}, {"naive": None}, {"naive": object()}, "class", "instance"],
-)
-def test_models_are_a_mapping_from_names_to_classifiers(models):
-    if models in ("class", "instance"):
-        models = type(classifiers()["naive"]) if models == "class" else classifiers()["naive"]
-    with pytest.raises(InvalidArgument, match=r"models (is|has) .*allowed is a mapping(?s:.*)Hint"):
-        pr.experiments.kfold(FEATURES, models, k=2)
 
 
 CASES = ONE_TEST_SET.filter(model="A")

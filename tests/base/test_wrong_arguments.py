@@ -100,6 +100,9 @@ CALLS = {
     "subgroups": [
         {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},
     ],
+    "publication_table": [
+        {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},
+    ],
     "periods": [
         {"cases": FOLDS, **NAMES, "fold": None, "time": "case", "every": "3i", "measures": "auc",
          "priors": 0.1, "points": 0.5},

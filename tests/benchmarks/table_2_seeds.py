@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 import polars as pl
-
-from polaroc.experiments import accsens
+from papers import accsens
 
 QUERY = Path(__file__).parents[2] / "queries" / "sensitivity_table.py"
 

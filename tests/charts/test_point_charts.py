@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from chart_cases import CASES
 from drawing import curves, predictions, records, svg
+from papers.synthetic import highleyman_predictions
 
 import polaroc as pr
-from polaroc.experiments.synthetic import highleyman_predictions
 
 PRIORS = pr.prior_grid(0.01, 0.5, 6, "log")
 

@@ -10,7 +10,7 @@ import polaroc as pr
 from polaroc.cli import app
 
 COMMANDS = list(vars(get_command(app))["commands"])
-WRITING = ["demo", "evaluate", "compare", "chart", "report", "experiment"]
+WRITING = ["demo", "evaluate", "compare", "chart", "report"]
 TABLE = (
     pr.datasets.satellite_predictions()
     .filter(pl.col("fold") <= 2)
@@ -334,12 +334,6 @@ def test_a_gate_takes_one_of_two_settings(here, more, call, used):
     line = next(line for line in result.stderr.splitlines() if "polaroc.toml" in line)
     options = {"--over", "--prior", "--test-train-ratio", "--case"}
     assert options & set(line.split()) == used
-
-
-def test_settings_are_not_for_other_data(here):
-    configured(here, SETTINGS)
-    result = polaroc("experiment", "nothing", "--out", "x.parquet")
-    assert "neither satellite, sonar, ionosphere" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,10 @@ MODES = {
         {"truth": "y", "score": "p", "model": None, "subgroup": "part", "points": 0.5,
          "over": OVER, "priors": 0.2},
     ),
+    "publication_table": (
+        pr.publication_table, ONE.filter(m="A"),
+        {"truth": "y", "score": "p", "model": None, "points": 0.5, "over": OVER, "priors": 0.2},
+    ),
     "mean_roc": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f"}),
     "mean_roc, t": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
     "roc_band": (pr.roc_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9}),
@@ -190,7 +194,7 @@ ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "scratch", "pr
 ELSEWHERE |= {"time", "subgroup", "nulls", "incomplete"}
 # What has no bearing on the numbers of modes, as documented.
 OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
-             "gate, one test set", "subgroups"}  # fmt: skip
+             "gate, one test set", "publication_table", "subgroups"}  # fmt: skip
 CORRECTED = {"compare, folds", "choose, folds", "gate, folds", "mean_roc, t"}
 REFUSED_BY = {"choose, costs", "mean_roc"}
 # Curves have no rows that a role could tell about.
@@ -240,6 +244,8 @@ def numbers(result) -> list[pl.DataFrame]:
         tables = [result.omnibus, result.pairs, result.letters]
     elif hasattr(result, "gaps"):
         tables = [result.parts, result.gaps]
+    elif hasattr(result, "items"):
+        tables = [result.table]
     elif hasattr(result, "models"):
         tests = [] if result.comparison is None else numbers(result.comparison)
         tables = [result.models, result.priors, *tests]

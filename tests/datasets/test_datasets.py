@@ -3,10 +3,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from papers import satellite
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.experiments import satellite
 
 
 def test_satellite_has_the_classes_of_the_source():
@@ -94,76 +94,3 @@ def test_accsens_predictions_are_hold_outs_of_their_table(name, tested):
 def test_embedded_tables_stay_small():
     folder = Path(pr.datasets.__file__).parent
     assert sum(file.stat().st_size for file in folder.glob("*.parquet")) < 2_000_000
-
-
-ROWS = [
-    (f"{i % 7 / 7:.3f}", "-0.205", "1.24e0", str(i), "0", code)
-    for code, count in (("0", 3818), ("1", 1586))
-    for i in range(count)
-]
-KEEL = "@relation phoneme\n@attribute Aa real [-1.7, 4.107]\n@attribute Class {0, 1}\n@data\n"
-ARFF = "% nasal and oral\n@RELATION phoneme\n@ATTRIBUTE V1 REAL\n@ATTRIBUTE Class {1,2}\n@DATA\n"
-
-
-def lines(separator: str, rename: dict[str, str] | None = None) -> str:
-    return "\n".join(
-        separator.join([*row[:-1], (rename or {}).get(row[-1], row[-1])]) for row in ROWS
-    )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        lines(" "),
-        "\n".join("  " + line for line in lines("   ").splitlines()) + "\n\n",
-        KEEL + lines(", "),
-        ARFF + lines(",", {"0": "1", "1": "2"}),
-        "V1,V2,V3,V4,V5,Class\n" + lines(",", {"0": "1", "1": "2"}),
-        '"V1","V2","V3","V4","V5","Class"\n' + lines(",", {"0": '"1"', "1": '"2"'}),
-        lines(","),
-        (KEEL + lines(", ")).replace("\n", "\r\n"),
-        "\ufeff" + lines(","),
-    ],
-    ids=[
-        "elena",
-        "elena indented",
-        "keel",
-        "arff",
-        "csv",
-        "csv quoted",
-        "csv bare",
-        "windows",
-        "byte order mark",
-    ],
-)
-def test_phoneme_is_read_from_every_format(tmp_path, text):
-    file = tmp_path / "phoneme"
-    file.write_bytes(text.encode())
-    table = pr.datasets.phoneme(file)
-    assert table.columns == ["x1", "x2", "x3", "x4", "x5", "class"]
-    assert table.row(1) == (0.143, -0.205, 1.24, 1.0, 0.0, "nasal")
-    assert dict(table["class"].value_counts().iter_rows()) == {"nasal": 3818, "oral": 1586}
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "not rows of 5 numbers"),
-        (b"\xff\xfe\x00", "is not text"),
-        (lines(",").replace("-0.205", "?", 1).encode(), "not rows of 5 numbers"),
-        (lines(",").replace("-0.205", "nan", 1).encode(), "not rows of 5 numbers"),
-        ("\n".join(lines(",").splitlines()[1:]).encode(), "5403 rows with the labels '0' 3817"),
-        (lines(",", {"1": "0"}).encode(), "labels '0' 5404"),
-        (b"1,2,3\n4,5,6\n", "not rows of 5 numbers"),
-    ],
-)
-def test_what_is_not_phoneme_is_refused(tmp_path, content, said):
-    file = tmp_path / "phoneme.dat"
-    file.write_bytes(content)
-    with pytest.raises(pr.errors.InvalidTable, match=rf"{said}(.|\n)*Hint: give the ELENA"):
-        pr.datasets.phoneme(file)
-
-
-def test_a_missing_phoneme_file_is_refused(tmp_path):
-    with pytest.raises(pr.errors.InvalidTable, match="cannot be read"):
-        pr.datasets.phoneme(tmp_path / "none.dat")

@@ -18,6 +18,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.planning.study_plan import StudyPlan
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import ROLES, documented
+from polaroc.reports.publication_result import Publication
 
 pytestmark = pytest.mark.usefixtures("words_only")
 rng = np.random.default_rng(1)
@@ -108,6 +109,11 @@ FUNCTIONS = {
         BASE | {"subgroup": "place"},
         {"measures": ["auc", "brier"], "priors": 0.1, "points": 0.5},
     ),
+    "publication_table": (
+        pr.publication_table,
+        BASE | {"subgroup": "place"},
+        {"priors": 0.1, "points": 0.5},
+    ),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
     "macro": (
         pr.macro,
@@ -147,6 +153,7 @@ OTHER_OF = {
     ("plan", "model"): None,
     ("operating_points", "cluster"): "place", ("subgroups", "subgroup"): "one of ten",
     ("subgroups", "by"): "f",
+    ("publication_table", "subgroup"): "one of ten", ("publication_table", "by"): "f",
     ("macro", "by"): ["place", "f"],
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
@@ -162,7 +169,7 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    if isinstance(result, Monitor | Periods | StudyPlan | WalkForward):
+    if isinstance(result, Monitor | Periods | Publication | StudyPlan | WalkForward):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs

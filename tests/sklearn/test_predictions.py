@@ -262,7 +262,7 @@ def test_results_without_models_or_rows_are_refused(lacking, named):
 def test_the_table_is_evaluated_and_compared():
     models = {"naive": GaussianNB(), "logistic": LogisticRegression()}
     table = cross_val_predictions(models, X, Y, cv=5)
-    ratio = pr.experiments.test_train_ratio(table, cases=60)
+    ratio = pr.sklearn.test_train_ratio(table, cases=60)
     assert ratio == pytest.approx(1 / 4)
     measures = pr.evaluate(table, truth="truth", score="score", over=(0.05, 0.2))
     pairs = pr.compare(measures, measure="iauprec", test_train_ratio=ratio).pairs

@@ -56,6 +56,9 @@ CALLS = {
     "subgroups": lambda **at: (
         pr.subgroups(ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at).parts
     ),
+    "publication_table": lambda **at: (
+        pr.publication_table(ONE, **NAMES, points=0.5, priors=0.2, **at).table
+    ),
     "check_calibration": lambda **at: pr.check_calibration(ONE, **NAMES, **at),
     "macro": lambda **at: pr.macro(
         pr.cases(ONE, **NAMES, by="day", case="case"), "day", measures="auc", **at
@@ -133,7 +136,7 @@ CALLS |= MORE
 
 
 def with_a_level():
-    names = ("charts", "datasets", "experiments", "sklearn", "warehouse")
+    names = ("charts", "datasets", "sklearn", "warehouse")
     modules = {f"{name}.": getattr(pr, name) for name in names}
     for prefix, module in {"": pr, **modules}.items():
         for name in module.__all__:

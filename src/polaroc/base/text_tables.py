@@ -175,6 +175,33 @@ def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[objec
     )
 
 
+def markdown_text(value: object) -> str:
+    """A value as Markdown shows it: on one line, its marks as they stand.
+
+    Examples
+    --------
+    >>> print(markdown_text("my_model|<b>"), markdown_text("_seen_"))
+    my_model\\|&lt;b> \\_seen\\_
+    """
+    text = " ".join(escape_control(str(value)).split()).replace("<", "&lt;")
+    return re.sub(r"([\\`*\[\]|]|(?<!\w)_|_(?!\w))", r"\\\1", text)
+
+
+def markdown_table(columns: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
+    """A table as Markdown, its first column text and the others numbers.
+
+    Examples
+    --------
+    >>> print(markdown_table(["model", "AUC"], [["svm", "0.9"]]))
+    | model | AUC |
+    | --- | --: |
+    | svm | 0.9 |
+    """
+    rule = ["---", *["--:"] * (len(columns) - 1)]
+    written = [[markdown_text(value) for value in line] for line in (columns, *rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (written[0], rule, *written[1:]))
+
+
 def html_lines(lines: Sequence[str]) -> str:
     """Sentences as HTML paragraphs, escaped."""
     from html import escape

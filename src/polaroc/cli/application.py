@@ -17,12 +17,12 @@ from polaroc.cli.compare import compare
 from polaroc.cli.demo import demo
 from polaroc.cli.drawings import DRAWINGS
 from polaroc.cli.evaluate import evaluate
-from polaroc.cli.experiment import experiment
 from polaroc.cli.gate import gate
 from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
 from polaroc.cli.periods import periods
 from polaroc.cli.plan import plan
+from polaroc.cli.publication_table import publication_table
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
@@ -96,6 +96,7 @@ app.command(cls=Command)(compare)
 app.command(cls=Command)(choose)
 app.command(cls=Command)(threshold)
 app.command(cls=Command)(subgroups)
+app.command(cls=Command)(publication_table)
 app.command(cls=Command)(gate)
 app.command(cls=Command)(plan)
 app.command(cls=Command)(monitor)
@@ -104,7 +105,6 @@ app.command(cls=Command)(walk_forward)
 app.command(cls=Command)(chart)
 app.command(cls=Command)(report)
 app.command(cls=Command)(check)
-app.command(cls=Command)(experiment)
 app.command(cls=Command)(sql)
 
 

@@ -1,6 +1,9 @@
 """`polaroc gate`: whether a challenger may replace the champion, as an exit code."""
 
 from dataclasses import asdict
+from typing import Annotated
+
+import typer
 
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import labels
@@ -8,13 +11,23 @@ from polaroc.cli.pipes import AsJson
 from polaroc.cli.points import Threshold, points_named
 from polaroc.cli.screen import exit_with, print_json, progress, show_results
 from polaroc.comparison.gate import gate as function
+from polaroc.errors import InvalidArgument
 
 EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
+
+AsMarkdown = Annotated[
+    bool, typer.Option("--markdown", help="Print the result as Markdown, for a pull request.")
+]
 
 
 # Points are what --threshold names.
 @command(function, left_out=["points"])
-def gate(call: Call, threshold: Threshold = None, as_json: AsJson = False) -> None:
+def gate(
+    call: Call,
+    threshold: Threshold = None,
+    as_json: AsJson = False,
+    as_markdown: AsMarkdown = False,
+) -> None:
     """Test whether a challenger may replace the champion.
 
     Exit code 0: it is not worse; 1: it is worse; 3: undecided.
@@ -22,6 +35,10 @@ def gate(call: Call, threshold: Threshold = None, as_json: AsJson = False) -> No
     Example: polaroc gate predictions.parquet --champion forest --challenger svm
     --truth label --score p --case id --over 0.05 0.20 --margin 0.01
     """
+    if as_json and as_markdown:
+        raise InvalidArgument(
+            "both --json and --markdown are given.", hint="leave one of them out."
+        )
     cases = call.in_memory
     points = {} if threshold is None else {"points": points_named(call, threshold)}
     model = cases.model
@@ -36,6 +53,8 @@ def gate(call: Call, threshold: Threshold = None, as_json: AsJson = False) -> No
     with exit_with(EXIT_CODES[result.verdict]):
         if as_json:
             print_json({"answer": result.answer, **asdict(result)}, result.warnings)
+        elif as_markdown:
+            typer.echo(result.markdown, nl=False)
         else:
             notes = ("Note: " + line for line in result.warnings)
             show_results([result.answer, result.numbers, *notes])

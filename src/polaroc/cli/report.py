@@ -17,7 +17,10 @@ def report(
     call: Call,
     file: Annotated[
         Path,
-        out_option("The page: a new file, or an earlier report; - prints it."),
+        out_option(
+            "The page: a new file, or an earlier report; - prints it. A name that ends in .json "
+            "takes what it says, one in .md a model card."
+        ),
     ] = Path("report.html"),
     force: Force = False,
 ) -> None:
@@ -43,4 +46,5 @@ def report(
     answer, *others = [note for note in notes if note != found_in_words(cases)]
     show([answer, "", *("Note: " + sentence for sentence in others)], screen)
     if written == file:
-        screen.print(f"Written to {file}: open it in a browser.")
+        how = "" if file.suffix in (".json", ".md") else ": open it in a browser"
+        screen.print(f"Written to {file}{how}.")

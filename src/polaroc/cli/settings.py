@@ -28,7 +28,7 @@ SETTINGS = "polaroc.settings"
 # Pairs of options of which a command takes one; where both are set, the first.
 EITHER = {"gate": (("over", "prior"), ("test_train_ratio", "case"))}
 # Commands that read other tables than the settings describe.
-WITHOUT = {"demo", "experiment"}
+WITHOUT = {"demo"}
 
 
 @dataclass(frozen=True)

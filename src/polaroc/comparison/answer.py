@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Differences below this are not told apart.
 MIN_SHOWN = 0.001
 # The least probability of being the best at which the first words have no doubt.
-LIKELY = 2 / 3
+LIKELY, EVEN = 2 / 3, 1 / 2
 # What a loss is counted in.
 OF_AREA, PER_CASE = " of area, where 1 is perfect", " per case"
 NUMBERS = (
@@ -65,11 +65,13 @@ def first_words(models: pl.DataFrame) -> str:
 
     Examples
     --------
-    >>> for chance in (0.88, 0.44):
-    ...     chances = {"probability_best": [chance, 1 - chance]}
-    ...     print(first_words(pl.DataFrame({"model": ["A", "B"], "mean": [0.8, 0.7]} | chances)))
+    >>> for chance in (0.88, 0.55, 0.44):
+    ...     chances = {"probability_best": [chance, (1 - chance) / 2, (1 - chance) / 2]}
+    ...     models = {"model": ["A", "B", "C"], "mean": [0.8, 0.7, 0.6]}
+    ...     print(first_words(pl.DataFrame(models | chances)))
     Take A
     Take A, though it is only just ahead
+    If you must choose now, take A
     """
     tied = count_tied(models)
     name = listed(models[models.columns[0]][:tied].to_list(), "or")
@@ -80,6 +82,8 @@ def first_words(models: pl.DataFrame) -> str:
         return f"Take {name}, though nothing says how sure that is"
     if tied * chance >= LIKELY:
         return f"Take {name}"
+    if tied * chance < EVEN:
+        return f"If you must choose now, take {name}"
     return f"Take {name}, though {'it is' if tied == 1 else 'they are'} only just ahead"
 
 

@@ -1,7 +1,8 @@
 """What is measured in each subgroup, and the evidence on how far subgroups are apart."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -18,15 +19,19 @@ from polaroc.priors.grids import skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.named_rates import rate_at
 from polaroc.uncertainty.evidence import Evidence
-from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
+
+Place: TypeAlias = tuple[Any, ...]
 
 # What a threshold does, by the column of `apply_thresholds` that has it.
 RATES = {
     "recall": "tpr", "fpr": "fpr", "precision": "precision", "posfrac": "posfrac", "cost": "cost",
 }  # fmt: skip
 # Rates that a prior does not change.
-WITHOUT_PRIOR = ("recall", "fpr")
+WITHOUT_PRIOR = (
+    "recall", "fpr", "specificity", "likelihood_ratio_positive", "likelihood_ratio_negative",
+)  # fmt: skip
 MAX_SUBGROUPS = 50
 NUMBERS = ("estimate", "lower", "upper", "std_error")
 COLUMNS = ("measure", "prior", "threshold", *NUMBERS, "positives", "negatives", "note")
@@ -50,6 +55,8 @@ class Wanted:
         Thresholds as a table, None without any.
     cost_fn, cost_fp
         The costs of a miss and of a false alarm.
+    rates
+        What `points` do, by the column of `apply_thresholds` that has it.
     """
 
     measures: tuple[str, ...]
@@ -59,6 +66,7 @@ class Wanted:
     points: pl.DataFrame | None
     cost_fn: float
     cost_fp: float
+    rates: Mapping[str, str] = field(default_factory=lambda: RATES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +111,27 @@ class Divided:
         rows = pl.concat(parts, how="vertical_relaxed").with_columns(number)
         return rows.sort(*keys, PLACE, nulls_last=True, maintain_order=True)
 
+    def parts(
+        self, level: float
+    ) -> tuple[pl.DataFrame, dict[Place, pl.DataFrame], dict[Place, Evidence]]:
+        """The rows of each key and subgroup, together and by place, and the evidence on each."""
+        rows = self.measured(level)
+        keys = self.keys(rows.columns)
+        parts = rows.drop(PLACE).partition_by(keys, as_dict=True, maintain_order=True)
+        scored = scored_by_key(self.cases, keys)
+        evidence = {place: self.evidence(one, scored[place]) for place, one in parts.items()}
+        parts = {place: completed(one, evidence[place], level) for place, one in parts.items()}
+        shown = pl.concat([rows.drop(PLACE).clear(), *parts.values()], how="vertical_relaxed")
+        return shown, parts, evidence
+
+    def whose(self, name: str | None) -> list[pl.Expr]:
+        """The column of the subgroups, and the subgroup; both null where all cases are one."""
+        value = pl.col(self.column).cast(pl.String).fill_null("null")
+        return [
+            pl.lit(name, pl.String).alias("column"),
+            (pl.lit(None, pl.String) if name is None else value).alias("subgroup"),
+        ]
+
     def keys(self, columns: Sequence[str]) -> list[str]:
         """The keys of a table, the subgroup last."""
         own = columns[: next(i for i, name in enumerate(columns) if name in ("rule", "measure"))]
@@ -117,10 +146,11 @@ class Divided:
         applied = apply_thresholds(
             self.cases, wanted.points, same_table=True, priors=wanted.priors or None,
             intervals="exact", level=level, cost_fn=wanted.cost_fn, cost_fp=wanted.cost_fp,
+            rates=[one for one in wanted.rates.values() if one not in RATES.values()] or None,
         )  # fmt: skip
         keys = self.keys(applied.columns)
         parts = []
-        for name, source in RATES.items():
+        for name, source in wanted.rates.items():
             prior = pl.lit(None, pl.Float64) if name in WITHOUT_PRIOR else pl.col("prior")
             parts.append(
                 applied.select(
@@ -172,11 +202,12 @@ class Divided:
                 score_prior=self.cases.score_prior,
             )  # fmt: skip
             found.append(of_test_set(cases, selected.measures))
-        of_rates = rows.filter(pl.col("measure").is_in([*RATES]))
+        of_rates = rows.filter(pl.col("measure").is_in([*wanted.rates]))
         for name, prior, at in of_rates.select("measure", "prior", "threshold").iter_rows():
-            # A rate without a prior is that at any.
-            skewed = skew(0.5 if name in WITHOUT_PRIOR else prior or float("nan"))
-            rate = rate_at(RATES[name], skewed, wanted.cost_fn, wanted.cost_fp)
+            # Of a rate without a prior that at any; of further rates nothing is known.
+            p = 0.5 if name in WITHOUT_PRIOR else prior
+            skewed = skew(p if p is not None and name in RATES else float("nan"))
+            rate = rate_at(RATES.get(name, "cost"), skewed, wanted.cost_fn, wanted.cost_fp)
             found.append(of_thresholds(cases, [at], rate))
         if wanted.calibration:
             found.append(of_calibration(cases))
@@ -197,6 +228,19 @@ def _stacked(found: Sequence[Evidence]) -> Evidence:
         covariance=np.concatenate([one.covariance for one in found]),
         moved=moved,
     )
+
+
+def divided_by(
+    cases: Cases[pl.DataFrame], column: pl.Expr, name: str | None, wanted: Wanted
+) -> Divided:
+    """The cases divided by a column; without a name all cases are one."""
+    present = cases.table.columns
+    free = ("subgroup", *(f"subgroup_{i}" for i in range(1, len(present) + 1)))
+    own = next(one for one in free if one not in present)
+    table = cases.table.with_columns(column.alias(own))
+    if name is not None:
+        check_subgroups(table[own], name)
+    return Divided(replace(cases, table=table, by=(*cases.by, own)), own, wanted)
 
 
 def check_subgroups(values: pl.Series, column: str) -> None:

@@ -16,10 +16,9 @@ from polaroc.calibration.evidence import CALIBRATION
 from polaroc.comparison.compared import doubted
 from polaroc.comparison.subgroup_parts import (
     COLUMNS,
-    Divided,
     Wanted,
-    check_subgroups,
     completed,
+    divided_by,
 )
 from polaroc.comparison.subgroup_result import PLACE_OF, Subgroups, answer_of
 from polaroc.curves.keys import totals
@@ -39,7 +38,6 @@ from polaroc.typing import Array, Table
 from polaroc.uncertainty.adjusted import by_largest_t
 from polaroc.uncertainty.evidence import Evidence, all_pairs, pair_places
 from polaroc.uncertainty.parts import gap_limits, of_parts
-from polaroc.uncertainty.scored_cases import scored_by_key
 
 AREAS = (*default_measures(), *OF_CASES)
 RATES = ("recall", "tpr", "fpr", "precision", "posfrac", "cost")
@@ -162,19 +160,15 @@ def subgroups(
         )
     own = cases.collect()
     given = replace(own, subgroup=())
-    wanted = _wanted(given, measures, _checked_priors(priors), over)
-    wanted = replace(
-        wanted, points=_points(given, points, wanted.priors), cost_fn=cost_fn, cost_fp=cost_fp
-    )
+    wanted = _wanted(given, measures, checked_priors(priors), over)
+    chosen = checked_points(given, points, wanted.priors)
+    wanted = replace(wanted, points=chosen, cost_fn=cost_fn, cost_fp=cost_fp)
     if not (wanted.measures or wanted.calibration or points is not None):
         raise InvalidArgument(
             "there is nothing to measure.", hint="leave measures out for all of them."
         )
     whole = _of_column(given, pl.lit("all"), None, wanted, level)
-    found = [
-        _of_column(given, single_column(one, "subgroup", own.table.lazy()), name, wanted, level)
-        for one, name in _named(own)
-    ]
+    found = [_of_column(given, column, name, wanted, level) for column, name in named(own)]
     parts = pl.concat([whole[0], *(one for one, _ in found)], how="vertical_relaxed")
     gaps = pl.concat([one for _, one in found], how="vertical_relaxed")
     keys = tuple(parts.columns[: parts.columns.index("column")])
@@ -184,7 +178,7 @@ def subgroups(
     )  # fmt: skip
 
 
-def _checked_priors(priors: float | Sequence[float] | None) -> tuple[float, ...]:
+def checked_priors(priors: float | Sequence[float] | None) -> tuple[float, ...]:
     """The priors as numbers: subgroups are compared at the same."""
     if priors is None:
         return ()
@@ -210,7 +204,7 @@ def _wanted(
     nothing = Wanted((), False, priors, over, None, 1, 1)
     if measures is None:
         areas = ["auc", *(["auprec"] if priors else []), *(["iauprec"] if over is not None else [])]
-        return replace(nothing, measures=tuple(areas), calibration=_are_probabilities(cases))
+        return replace(nothing, measures=tuple(areas), calibration=are_probabilities(cases))
     listed = listed_values(measures)
     names: list[Any] = [measures] if listed is None else listed
     for name in names:
@@ -226,14 +220,15 @@ def _wanted(
     return replace(nothing, measures=tuple(areas), calibration=len(areas) < len(names))
 
 
-def _are_probabilities(cases: Cases[pl.DataFrame]) -> bool:
+def are_probabilities(cases: Cases[pl.DataFrame]) -> bool:
+    """Whether scores are right as they stand: all in [0, 1], and of no other prior."""
     if cases.score_prior != "observed":
         return False
     inside = read(cases).valid_rows.select(pl.col(SCORE).is_between(0, 1).all())
     return bool(inside.collect().item())
 
 
-def _points(
+def checked_points(
     cases: Cases[pl.DataFrame], points: Table | Numbers | None, priors: tuple[float, ...]
 ) -> pl.DataFrame | None:
     """The thresholds as a table; those chosen on these very cases are refused."""
@@ -248,37 +243,26 @@ def _points(
     return points_of_numbers(points, totals(table_of), table_of.keys).collect()
 
 
-def _named(cases: Cases[pl.DataFrame]) -> list[tuple[Any, str]]:
+def named(cases: Cases[pl.DataFrame]) -> list[tuple[pl.Expr, str]]:
     """The columns of the subgroups, each with its name."""
-    return [
-        (one, cases.table.lazy().select(one).collect_schema().names()[0]) for one in cases.subgroup
-    ]
+    table = cases.table.lazy()
+    columns = [single_column(one, "subgroup", table) for one in cases.subgroup]
+    return [(one, table.select(one).collect_schema().names()[0]) for one in columns]
 
 
 def _of_column(
     cases: Cases[pl.DataFrame], column: pl.Expr, name: str | None, wanted: Wanted, level: float
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The subgroups of one column, and the gaps between them; without a name all cases are one."""
-    present = cases.table.columns
-    free = ("subgroup", *(f"subgroup_{i}" for i in range(1, len(present) + 1)))
-    own = next(one for one in free if one not in present)
-    table = cases.table.with_columns(column.alias(own))
-    if name is not None:
-        check_subgroups(table[own], name)
-    divided = Divided(replace(cases, table=table, by=(*cases.by, own)), own, wanted)
-    rows = divided.measured(level)
-    keys = divided.keys(rows.columns)
-    parts = rows.drop(PLACE).partition_by(keys, as_dict=True, maintain_order=True)
-    scored = scored_by_key(divided.cases, keys)
-    evidence = {place: divided.evidence(one, scored[place]) for place, one in parts.items()}
-    parts = {place: completed(one, evidence[place], level) for place, one in parts.items()}
+    divided = divided_by(cases, column, name, wanted)
+    shown, parts, evidence = divided.parts(level)
+    keys = divided.keys(shown.columns)
     answers = [_Answer(places, evidence) for places in _by_key([*parts])]
     at_once = max((one.level_at_once(parts, level) for one in answers), default=level)
     wider = parts
     if at_once > level:
         again = divided.measured(at_once).drop(PLACE).partition_by(keys, as_dict=True)
         wider = {place: completed(one, evidence[place], at_once) for place, one in again.items()}
-    shown = pl.concat([rows.drop(PLACE).clear(), *parts.values()], how="vertical_relaxed")
     others = [*keys[:-1], *PLACE_OF]
     kinds = {key: shown.schema[key] for key in others}
     gaps = pl.concat(
@@ -290,11 +274,7 @@ def _of_column(
             "note", pl.when("chance").then(pl.lit(AS_BY_CHANCE)), separator="; ", ignore_nulls=True
         ).replace("", None)
     )
-    whose = [
-        pl.lit(name, pl.String).alias("column"),
-        (pl.lit(None, pl.String) if name is None else pl.col(own).cast(pl.String).fill_null("null"))
-        .alias("subgroup"),
-    ]  # fmt: skip
+    whose = divided.whose(name)
     return (
         noted.select(*keys[:-1], *whose, *COLUMNS),
         gaps.select(*keys[:-1], whose[0], *PLACE_OF, *GAP),

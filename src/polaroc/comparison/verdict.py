@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polaroc.base.rounding import limit, number, rounded_up
-from polaroc.base.text_tables import plain
+from polaroc.base.text_tables import markdown_table, markdown_text, plain
 from polaroc.uncertainty.evidence import CASES, Moved
 
 Verdict = Literal["pass", "fail", "undecided"]
@@ -82,6 +82,27 @@ class GateResult:
         """All of it as text for a terminal of 80 columns."""
         notes = [f"Note: {line}" for line in self.warnings]
         return plain([self.answer, self.numbers, *notes])
+
+    @property
+    def markdown(self) -> str:
+        """The verdict, a table of its numbers and the notes, for a pull request or a wiki."""
+        limits = (
+            "none"
+            if self.lower is None or self.upper is None
+            else f"{limit(self.lower)} to {limit(self.upper)}"
+        )
+        measure = f"{self.measure}{'' if self.higher_is_better else ' (less is better)'}"
+        both = number(self.champion_estimate), number(self.challenger_estimate)
+        headings = (
+            self.champion, self.challenger, "difference", f"{100 * self.level:g} % limits", "margin"
+        )  # fmt: skip
+        values = (*both, limit(self.difference), limits, f"{self.margin:g}")
+        lines = [
+            markdown_table(["", *headings], [[measure, *values]]),
+            f"Measured on {self.cases}.",
+            "\n".join(f"- {markdown_text(line)}" for line in self.warnings),
+        ]
+        return "\n\n".join([f"**{markdown_text(self.answer)}**", *filter(None, lines)]) + "\n"
 
     def __str__(self) -> str:
         return self.summary()

@@ -5,12 +5,9 @@ from importlib.resources import as_file, files
 
 import polars as pl
 
-from polaroc.datasets.elena import phoneme
-
 __all__ = [
     "ionosphere",
     "ionosphere_predictions",
-    "phoneme",
     "satellite",
     "satellite_predictions",
     "sonar",
@@ -54,7 +51,7 @@ def satellite_predictions() -> pl.DataFrame:
 
     Notes
     -----
-    Made from `satellite` by ``python -m polaroc.experiments.satellite``.
+    Made from `satellite` by ``just papers satellite`` in the repository.
 
     Examples
     --------
@@ -120,7 +117,7 @@ def sonar_predictions() -> pl.DataFrame:
 
     Notes
     -----
-    Made from `sonar` by ``python -m polaroc.experiments.accsens``.
+    Made from `sonar` by ``just papers sonar`` in the repository.
 
     Examples
     --------
@@ -142,7 +139,7 @@ def ionosphere_predictions() -> pl.DataFrame:
 
     Notes
     -----
-    Made from `ionosphere` by ``python -m polaroc.experiments.accsens``.
+    Made from `ionosphere` by ``just papers ionosphere`` in the repository.
 
     Examples
     --------

@@ -5,10 +5,12 @@ from operator import itemgetter
 
 import polars as pl
 
+from polaroc import rates
 from polaroc.base.joins import join_on
 from polaroc.base.names import named, one_name
 from polaroc.base.rounding import percent
 from polaroc.planning.chances import with_more_cases
+from polaroc.priors.grids import skew
 from polaroc.reports.findings import Findings
 from polaroc.reports.ranking import EXPECTED
 from polaroc.reports.thresholds import Thresholds
@@ -35,6 +37,7 @@ BY_COST = (
 def what_would_change(findings: Findings) -> tuple[str, ...]:
     """Another model, another share of positives, another goal: sentences on each."""
     at_goal = [] if findings.question.needs.is_given else better_at_goal(findings)
+    at_goal = at_goal or _in_alarms(findings)
     others, wrong_prior = _other_models(findings), _wrong_prior(findings)
     # Another threshold of the same model mostly saves more than another model.
     both = [*wrong_prior, *others] if findings.by_cost else [*others, *wrong_prior]
@@ -81,6 +84,26 @@ def better_at_goal(findings: Findings) -> list[str]:
         f"Models are ranked by area, which counts all thresholds. Set to {need}, {one_name(other)} "
         f"{more}. This was seen on these cases, and not tested.",
         *([BY_COST] if need.kind == "cost" and not findings.question.folds else []),
+    ]
+
+
+def _in_alarms(findings: Findings) -> list[str]:
+    """How many more alarms are right than with the next model, where both find as many."""
+    thresholds = findings.thresholds
+    if thresholds is None or thresholds.need.kind != "recall" or not findings.at_goal:
+        return []
+    other, rates_of = findings.at_goal[0]
+    prior = thresholds.priors[len(thresholds.priors) // 2]
+    rows = (thresholds.taken, rates_of)
+    if any(row["tpr"] is None or row["fpr"] is None or not row["tpr"] for row in rows):
+        return []
+    right = [float(rates.precision(row["tpr"], row["fpr"], skew(prior))) for row in rows]
+    own, others = (of_hundred(share) for share in right)
+    if own == others or right[0] < right[1]:
+        return []
+    return [
+        f"With {one_name(other)}, set to {thresholds.need}, {others} of 100 alarms would be right "
+        f"at {percent(prior)} positives, with {one_name(findings.models[0])} {own}."
     ]
 
 

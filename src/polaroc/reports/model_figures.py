@@ -46,13 +46,16 @@ def auprec_by_prior(findings: Findings) -> Figure | None:
 
 
 def winner_map(findings: Findings) -> Figure | None:
-    """The best model at each prior."""
+    """The best model at each prior; None where the page says that it is one at all of them."""
     choice = findings.choice
     if choice is None or not _over_priors(choice):
         return None
     best = choice.priors.filter("best")
+    sentences = changes(choice.priors)
+    if not sentences and findings.folds == 1:
+        return None
     low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
-    sentences = changes(choice.priors) or [
+    sentences = sentences or [
         f"The best at every share of positives from {low} to {high} is "
         f"{best[findings.question.model][0]}."
     ]

@@ -10,7 +10,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from polaroc.base.rounding import percent
 from polaroc.base.text import escape_control
+from polaroc.base.text_tables import markdown_table, markdown_text
 from polaroc.charts.libraries import browser_libraries, page_functions
 from polaroc.comparison.answer import describe_separation
 from polaroc.comparison.result import verdict
@@ -22,10 +24,17 @@ from polaroc.reports.figures import MAX_DRAWN, figures
 from polaroc.reports.findings import Findings
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
 from polaroc.reports.probabilities import calibration
+from polaroc.reports.publication import PublishedSection
 from polaroc.reports.subgroups import SubgroupSection
 
 TEMPLATE = "page.html.j2"
-MARK = '<meta name="generator" content="polaroc'
+GENERATOR = "polaroc report"
+# How a page, JSON and a model card begin that were made here.
+MARKS = (
+    '<meta name="generator" content="polaroc',
+    f'"generator": "{GENERATOR}',
+    f"<!-- {GENERATOR}",
+)
 # Number of characters at the start that hold the mark.
 MARKED = 1_000
 LIBRARIES = (
@@ -33,9 +42,15 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def page(findings: Findings, title: str, subgroups: SubgroupSection | None = None) -> str:
+def page(
+    findings: Findings,
+    title: str,
+    subgroups: SubgroupSection | None = None,
+    published: PublishedSection | None = None,
+) -> str:
     """The whole page as HTML."""
-    return rendered(TEMPLATE, title, **_contents(findings), subgroups=subgroups)
+    beside = {"subgroups": subgroups, "published": published}
+    return rendered(TEMPLATE, title, **_contents(findings), **beside)
 
 
 def rendered(template: str, title: str, **contents: Any) -> str:
@@ -56,7 +71,7 @@ def rendered(template: str, title: str, **contents: Any) -> str:
         title=title,
         policy="; ".join(policy),
         version=metadata.version("polaroc"),
-        made=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
+        made=made_on(),
         style=Markup(_asset("style.css")),
         scripts=[Markup(script) for script in scripts],
         **contents,
@@ -64,10 +79,31 @@ def rendered(template: str, title: str, **contents: Any) -> str:
     return written
 
 
+def made_on() -> str:
+    """The day, in words."""
+    return datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
+
+
+def template(name: str) -> Any:
+    """A template of Markdown, in which the filters mark text and lay out tables."""
+    environment = _environment()
+    environment.autoescape, environment.finalize = False, None
+    environment.filters |= {"marked": markdown_text, "sheet": _as_markdown, "percent": percent}
+    return environment.get_template(name)
+
+
+def _as_markdown(columns: dict[str, list[str | None]]) -> str:
+    rows = zip(*columns.values(), strict=True)
+    return markdown_table(
+        list(columns), [["–" if one is None else one for one in row] for row in rows]
+    )
+
+
 def is_report(file: Path) -> bool:
     """Whether a file is an earlier report."""
     with file.open("rb") as opened:
-        return MARK.encode() in opened.read(MARKED)
+        start = opened.read(MARKED)
+    return any(mark.encode() in start for mark in MARKS)
 
 
 def _contents(findings: Findings) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
+from polaroc.reports.content import as_json, content, model_card
 from polaroc.reports.decision import decide
 from polaroc.reports.findings import of_measures, of_predictions, with_changes
 from polaroc.reports.inputs import (
@@ -43,6 +44,7 @@ from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.needs import Needs
 from polaroc.reports.page import is_report, page
+from polaroc.reports.publication import of_publication
 from polaroc.reports.subgroups import of_subgroups
 from polaroc.typing import Paths, Table
 
@@ -90,8 +92,9 @@ def report(
         the largest gaps, as `subgroups` has them.
     **columns
     path
-        The file to write. An earlier report there is replaced, whole or not at
-        all; any other file is left alone. Folders that are missing are made.
+        The file to write: an HTML page; or with a name that ends in .json what the page says, for
+        a program, or in .md a model card in Markdown. An earlier report there is replaced, whole
+        or not at all; any other file is left alone. Folders that are missing are made.
     over
         The range (lo, hi) of priors, a single prior, a belief about it, or, for
         predictions, one row of `estimate_prior`, whose uncertainty is then in the
@@ -179,6 +182,15 @@ def report(
             **columns, over=over, priors=priors or None, recall=recall, precision=precision,
             capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
         )  # fmt: skip
+        if file.suffix.lower() in (".json", ".md"):
+            raise InvalidArgument(
+                f"path is {str(path)!r}, and the result of monitor is written as an HTML page.",
+                hint=Hint(
+                    "for example {path}.",
+                    command_line="for example --out monitor.html.",
+                    path="monitor.html",
+                ),
+            )
         watched = monitor_page(cases, OF_MONITOR if title == TITLE else title)
         return _write(file, watched, [cases.answer], tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
@@ -206,7 +218,9 @@ def report(
         tuned = None if tuning is None else tuning_rows(tuning, divided, rows)
         question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
         findings = with_changes(of_predictions(question, priors, grid), given)
-    written = page(findings, title, of_subgroups(divided, findings))
+    beside = of_subgroups(divided, findings), of_publication(divided, findings)
+    said = {".json": as_json, ".md": model_card}.get(file.suffix.lower())
+    written = said(content(findings, title, *beside)) if said else page(findings, title, *beside)
     found = [question.found] if question.found else []
     answer = "\n".join(decide(findings).answer)
     return _write(file, written, [answer, *found, *findings.cautions, *findings.assumptions], tell)
@@ -234,9 +248,9 @@ def _checked_path(path: str | Path) -> Path:
     """The file to write; refuse one that is no page, or is there and is no report."""
     check_path("path", path)
     file = Path(path)
-    if file.suffix.lower() not in ("", ".html", ".htm"):
+    if file.suffix.lower() not in ("", ".html", ".htm", ".json", ".md"):
         raise InvalidArgument(
-            f"path is {str(path)!r}, and a report is an HTML page.",
+            f"path is {str(path)!r}, and a report is an HTML page, JSON or a model card (.md).",
             hint=Hint(
                 "for example {path}; a browser prints it as PDF.",
                 command_line="for example --out report.html; a browser prints it as PDF.",

@@ -46,7 +46,7 @@ def of_subgroups(cases: Cases[Any], findings: Findings) -> SubgroupSection | Non
     threshold = None if chosen is None else chosen.taken["threshold"]
     priors = shown_priors(question.over)
     found = subgroups(
-        _of_model(cases, findings), measures="iauprec", over=question.over,
+        of_first_model(cases, findings), measures="iauprec", over=question.over,
         priors=sorted({priors[0], priors[-1]}), points=threshold, level=question.level,
     )  # fmt: skip
     is_own = chosen is not None and not chosen.is_tuned and threshold is not None
@@ -56,7 +56,7 @@ def of_subgroups(cases: Cases[Any], findings: Findings) -> SubgroupSection | Non
     )  # fmt: skip
 
 
-def _of_model(cases: Cases[Any], findings: Findings) -> Cases[pl.DataFrame]:
+def of_first_model(cases: Cases[Any], findings: Findings) -> Cases[pl.DataFrame]:
     """The cases of the first model."""
     own, model = cases.collect(), findings.models[0]
     if own.scores:

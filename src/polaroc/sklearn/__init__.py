@@ -8,7 +8,11 @@ cross-validation, and a classifier with its threshold set for a prior (extra
 from typing import TYPE_CHECKING, Any
 
 from polaroc.sklearn.half_splits import half_split_predictions
-from polaroc.sklearn.predictions import cross_val_predictions, from_cross_validate
+from polaroc.sklearn.predictions import (
+    cross_val_predictions,
+    from_cross_validate,
+    test_train_ratio,
+)
 from polaroc.sklearn.scorers import scorer
 from polaroc.sklearn.scores import auprec_score, iauprec_score
 
@@ -23,6 +27,7 @@ __all__ = [
     "half_split_predictions",
     "iauprec_score",
     "scorer",
+    "test_train_ratio",
 ]
 
 

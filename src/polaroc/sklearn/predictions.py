@@ -5,10 +5,13 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.base.checks import is_number
+from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument
 from polaroc.files.progress import Progress, progress_callback
+from polaroc.predictions.usual_keys import usual_names
 from polaroc.sklearn.estimators import (
     class_name,
     fit_arguments,
@@ -99,7 +102,7 @@ def cross_val_predictions(
     Scores of different folds come from different models. `polaroc.cases` finds model, folds and
     case by their names, so that all functions take measures by model and fold; it is told
     ``weight="weight"`` and ``cluster="group"`` where there are any. Training sets share cases,
-    which `polaroc.compare` corrects for by `polaroc.experiments.test_train_ratio`.
+    which `polaroc.compare` corrects for by `test_train_ratio`.
 
     Examples
     --------
@@ -193,6 +196,46 @@ def from_cross_validate(
         for split, estimator in zip(splits, results["estimator"], strict=True)
     )
     return _with_group(table.sort("model", "fold", "case"), group)
+
+
+def test_train_ratio(predictions: pl.DataFrame | pl.LazyFrame, cases: int) -> float:
+    """Test cases per training case, which the comparison of models over folds needs.
+
+    Parameters
+    ----------
+    predictions
+        A table with one row per test case, whose models and folds have usual names, such as that
+        of `cross_val_predictions`.
+    cases
+        How many cases there are in all: those that are not in the test set were trained on.
+
+    Returns
+    -------
+    float
+        Mean size m of the test sets over that of the training sets, m/(cases − m): 0.25 for
+        an 80/20 hold-out, 1/(k − 1) for k folds.
+
+    Raises
+    ------
+    InvalidArgument
+        Where the test sets are empty or as large as `cases`.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> test_train_ratio(pr.datasets.satellite_predictions(), cases=6435)
+    0.25
+    """
+    table = as_lazy(predictions)
+    keys = usual_names(table.collect_schema()).keys
+    counts = table.group_by(keys).len() if keys else table.select(pl.len())
+    tested = counts.select(pl.col("len").cast(pl.Int64)).mean().collect().item()
+    if tested is None or not is_number(cases) or not 0 < tested < cases:
+        raise InvalidArgument(
+            f"the test sets have {tested} cases on average, of {cases} in all.",
+            hint="cases is the number of rows of the raw table.",
+        )
+    return float(tested / (cases - tested))
 
 
 def _group_column(groups: Any, n: int) -> pl.Series | None:

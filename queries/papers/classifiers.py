@@ -17,7 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polaroc.typing import Array
+Array = np.ndarray
 
 __all__ = ["GaussianMixtures", "NearestNeighbours", "NearestPrototypes", "Parzen", "SigmoidOutput"]
 

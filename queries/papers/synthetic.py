@@ -1,15 +1,15 @@
 """Synthetic tables of predictions: the sources' classes with classifiers, and days that drift."""
 
 from collections.abc import Mapping
+from typing import Any
 
+import numpy as np
 import polars as pl
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.svm import SVC
 
-from polaroc.base.lazy import np
-from polaroc.errors import InvalidArgument
-from polaroc.experiments.estimators import Estimator
-from polaroc.sklearn.estimators import need_scikit_learn
-from polaroc.sklearn.predictions import cross_val_predictions
-from polaroc.typing import Array
+from papers.classifiers import GaussianMixtures
+from polaroc.sklearn import cross_val_predictions
 
 # Highleyman's classes: means and standard deviations of two independent features.
 HIGHLEYMAN = {"first": ((1.0, 1.0), (1.0, 0.5)), "second": ((2.0, 0.0), (0.1, 2.0))}
@@ -36,10 +36,7 @@ def highleyman(n: int, seed: int) -> pl.DataFrame:
     >>> highleyman(100, seed=0)["class"].value_counts().sort("class").rows()
     [('first', 100), ('second', 100)]
     """
-    from numpy.random import default_rng
-
-    _check_count(n)
-    rng = default_rng(seed)
+    rng = np.random.default_rng(seed)
     return _classes({name: rng.normal(*shape, (n, 2)) for name, shape in HIGHLEYMAN.items()})
 
 
@@ -73,7 +70,6 @@ def case_study(n: int, seed: int) -> pl.DataFrame:
     >>> case_study(100, seed=0).shape
     (200, 3)
     """
-    _check_count(n)
     rng = np.random.default_rng(seed)
     centres = np.where(rng.random(n)[:, None] < 1 / 32, [-2.0, 5.0], [3.0, 2.0])
     angles = np.pi * rng.uniform(1 / 8, 11 / 8, n)
@@ -100,9 +96,6 @@ def highleyman_predictions(n: int = 50_000, seed: int = 1961) -> pl.DataFrame:
     >>> highleyman_predictions(100).columns
     ['model', 'truth', 'score']
     """
-    need_scikit_learn()
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
     models = {"linear discriminant": LinearDiscriminantAnalysis()}
     return _trained(models, highleyman(n, seed), highleyman(n, seed + 1))
 
@@ -127,11 +120,6 @@ def case_study_predictions(n: int = 750, seed: int = 2006) -> pl.DataFrame:
     >>> case_study_predictions(100)["model"].unique().sort().to_list()
     ['A', 'B']
     """
-    need_scikit_learn()
-    from sklearn.svm import SVC
-
-    from polaroc.experiments.classifiers import GaussianMixtures
-
     models = {
         "A": GaussianMixtures((1, 2), random_state=seed),
         "B": SVC(kernel="poly", degree=2, gamma=1, coef0=1),
@@ -165,9 +153,7 @@ def drifting_predictions(seed: int = 1) -> pl.DataFrame:
     return pl.DataFrame({"day": days, "truth": truth, "score": score})
 
 
-def _trained(
-    models: Mapping[str, Estimator], train: pl.DataFrame, test: pl.DataFrame
-) -> pl.DataFrame:
+def _trained(models: Mapping[str, Any], train: pl.DataFrame, test: pl.DataFrame) -> pl.DataFrame:
     cases = pl.concat([train, test])
     every = range(cases.height)
     return cross_val_predictions(
@@ -179,16 +165,9 @@ def _trained(
     ).select("model", "truth", "score")
 
 
-def _classes(features: Mapping[str, "Array"]) -> pl.DataFrame:
+def _classes(features: Mapping[str, np.ndarray]) -> pl.DataFrame:
     parts = [
         pl.DataFrame(values, schema=["x1", "x2"]).with_columns(pl.lit(name).alias("class"))
         for name, values in features.items()
     ]
     return pl.concat(parts)
-
-
-def _check_count(n: object) -> None:
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise InvalidArgument(
-            f"n is {n!r}, allowed are whole numbers ≥ 1.", hint="for example 750."
-        )

@@ -1,0 +1,76 @@
+"""`polaroc gate` in a workflow: the inputs as options, the verdict where people look for it."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+VERDICTS = {0: "pass", 1: "fail", 3: "undecided"}
+OWN = ("files", "install", "github-token")
+# By it the comment of an earlier run is found.
+MARK = "<!-- polaroc gate: {challenger} for {champion} -->"
+
+
+def arguments(inputs: dict[str, str]) -> list[str]:
+    """The words of the command line."""
+    words = inputs["files"].split("\n")
+    for name, value in inputs.items():
+        if name in OWN:
+            continue
+        for line in value.split("\n"):
+            words += [f"--{name}", *(() if line == "true" else shlex.split(line))]
+    return words
+
+
+def comment(inputs: dict[str, str], text: str) -> None:
+    """Write the text on the pull request, in place of what an earlier run wrote."""
+    api, repository = os.environ["GITHUB_API_URL"], os.environ["GITHUB_REPOSITORY"]
+    issues, number = f"{api}/repos/{repository}/issues", os.environ["PULL_REQUEST"]
+    headers = {
+        "Authorization": f"Bearer {inputs['github-token']}",
+        "Accept": "application/vnd.github+json",
+    }
+
+    def ask(url: str, method: str = "GET", body: object = None) -> list[dict[str, object]]:
+        data = None if body is None else json.dumps(body).encode()
+        with urlopen(Request(url, data, headers, method=method)) as answer:
+            return json.load(answer)
+
+    mark = MARK.format_map(inputs)
+    earlier = [
+        one["id"]
+        for one in ask(f"{issues}/{number}/comments?per_page=100")
+        if str(one["body"]).startswith(mark)
+    ]
+    body = {"body": f"{mark}\n{text}"}
+    if earlier:
+        ask(f"{issues}/comments/{earlier[0]}", "PATCH", body)
+    else:
+        ask(f"{issues}/{number}/comments", "POST", body)
+
+
+def main() -> int:
+    """The exit code of the command."""
+    given = json.loads(os.environ["INPUTS"])
+    inputs = {name: value.strip() for name, value in given.items() if value.strip()}
+    command = [sys.executable, "-m", "polaroc", "gate", *arguments(inputs), "--markdown"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    print(done.stdout)
+    if done.returncode not in VERDICTS:
+        return done.returncode
+    for file, text in (
+        ("GITHUB_STEP_SUMMARY", done.stdout),
+        ("GITHUB_OUTPUT", f"verdict={VERDICTS[done.returncode]}\n"),
+    ):
+        with Path(os.environ[file]).open("a", encoding="utf-8") as written:
+            written.write(text)
+    if "github-token" in inputs and os.environ.get("PULL_REQUEST"):
+        comment(inputs, done.stdout)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""The GitHub action of `gate`, its steps run as a runner would, in an empty folder."""
+
+import json
+import os
+import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from typer.main import get_command
+
+import polaroc as pr
+from polaroc.cli import app
+
+ACTION = Path(__file__).parents[2] / ".github/actions/gate"
+yaml = pytest.importorskip("yaml")
+# Options that say how the command answers, which the action does itself.
+ANSWERING = {"json", "markdown", "quiet", "no_config", "help"}
+
+
+@pytest.fixture(scope="module")
+def action():
+    return yaml.safe_load((ACTION / "action.yml").read_text(encoding="utf-8"))
+
+
+def test_each_option_of_the_command_is_an_input(action):
+    options = get_command(app).commands["gate"].params
+    names = {
+        max(one.opts, key=len).lstrip("-").replace("_", "-") for one in options if not one.hidden
+    }
+    missing = names - set(action["inputs"]) - {one.replace("_", "-") for one in ANSWERING}
+    assert not missing
+    assert set(action["inputs"]) - names == {"install", "github-token"}
+
+
+class Comments(BaseHTTPRequestHandler):
+    """The comments of a pull request, as the interface of GitHub keeps them."""
+
+    kept: list[dict]
+
+    def _answer(self, value):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(value).encode())
+
+    def _body(self):
+        assert self.headers["Authorization"] == "Bearer secret"
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
+
+    def do_GET(self):
+        assert self.path.startswith("/repos/one/two/issues/7/comments")
+        self._answer(self.kept)
+
+    def do_POST(self):
+        self.kept.append({"id": len(self.kept), "body": self._body()})
+        self._answer({})
+
+    def do_PATCH(self):
+        self.kept[int(self.path.rsplit("/", 1)[1])]["body"] = self._body()
+        self._answer({})
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def comments():
+    handler = type("Kept", (Comments,), {"kept": [{"id": 0, "body": "of somebody else"}]})
+    server = HTTPServer(("127.0.0.1", 0), handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", handler.kept
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def run(action, tmp_path, comments):
+    rows = pr.datasets.satellite_predictions()
+    rows.write_parquet(tmp_path / "my rows.parquet")
+    rows.filter(fold=1).drop("fold").write_csv(tmp_path / "one fold.csv")
+
+    def run(**given):
+        step = next(one for one in action["runs"]["steps"] if one.get("id") == "gate")
+        inputs = dict.fromkeys(action["inputs"], "") | {
+            "files": "my rows.parquet", "truth": "truth", "score": "score", "over": "0.05 0.20",
+            "github-token": "secret",
+            **{name.replace("_", "-"): value for name, value in given.items()},
+        }  # fmt: skip
+        python = Path(sys.executable).parent
+        env = {
+            "PATH": f"{python}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "GITHUB_ACTION_PATH": str(ACTION),
+            "GITHUB_API_URL": comments[0],
+            "GITHUB_REPOSITORY": "one/two",
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
+            "PULL_REQUEST": "7",
+            "INPUTS": json.dumps(inputs),
+        }
+        done = subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", step["run"]],
+            cwd=tmp_path, env=env, capture_output=True, text=True,
+        )  # fmt: skip
+        written = [tmp_path / name for name in ("summary", "output")]
+        return done, [one.read_text(encoding="utf-8") if one.exists() else "" for one in written]
+
+    return run
+
+
+@pytest.mark.slow
+def test_code_summary_output_and_comment_have_the_verdict(run, comments):
+    done, (summary, output) = run(champion="C", challenger="A", test_train_ratio="0.25")
+    result = pr.gate(
+        pr.datasets.satellite_predictions(), truth="truth", score="score", champion="C",
+        challenger="A", over=(0.05, 0.2), test_train_ratio=0.25,
+    )  # fmt: skip
+    assert done.returncode == {"pass": 0, "fail": 1, "undecided": 3}[result.verdict], done.stderr
+    assert summary == result.markdown
+    assert f"{result.difference:.3f}" in summary
+    assert output == f"verdict={result.verdict}\n"
+    others, ours = comments[1]
+    assert others["body"] == "of somebody else"
+    assert ours["body"].endswith(summary)
+
+
+@pytest.mark.slow
+def test_a_second_run_replaces_its_comment_and_a_worse_challenger_fails_the_step(run, comments):
+    asked = {"files": "one fold.csv", "champion": "A", "challenger": "C"}
+    run(**asked, margin="0.2")
+    done, (_, output) = run(**asked)
+    assert done.returncode == 1, done.stderr
+    assert output == "verdict=pass\nverdict=fail\n"
+    assert len(comments[1]) == 2
+    assert "**Fail" in comments[1][1]["body"]
+
+
+@pytest.mark.slow
+def test_a_mistake_has_no_verdict(run, comments):
+    done, (summary, output) = run(champion="C", challenger="nobody")
+    assert done.returncode == 2
+    assert "Hint" in done.stderr
+    assert summary == output == ""
+    assert len(comments[1]) == 1

@@ -6,7 +6,6 @@ from polaroc.base.lazy import np
 from polaroc.comparison.answer import PER_CASE, how_sure
 from polaroc.comparison.by_cost import (
     COST_LIMITS,
-    EXPECTED_COST,
     Stakes,
     cost_in_words,
     take_first,
@@ -30,6 +29,7 @@ from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.comparison.ranked_rows import of_keys, pooled
 from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.curves.curve import curve
+from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.need import Need
 from polaroc.uncertainty.evidence import of_folds
 

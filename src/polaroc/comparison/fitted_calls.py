@@ -135,10 +135,11 @@ class FittedPlan:
         at = "at the best thresholds" if self.points is None else "at fixed thresholds"
         if self.measure in WITHOUT_PRIOR:
             return at
-        if self.over is None and self.prior in (None, OBSERVED):
+        if self.over is not None:
+            return f"{at} {describe_priors(self.over)}"
+        if self.prior is None or isinstance(self.prior, str):
             return f"{at} and the observed prior"
-        known = [] if self.over is not None else [self.prior]
-        return f"{at} {describe_priors(self.over, known)}"
+        return f"{at} {describe_priors(None, [self.prior])}"
 
     def belief(self, cases: ScoredCases) -> Belief:
         """The prior of these cases, or as asked for."""
@@ -177,7 +178,9 @@ def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: FittedPlan) -> E
     """At thresholds that are given."""
     scored = read.only
     # Why there is no point, the points say.
-    lazy: Cases[Any] = replace(cases, table=cases.table.lazy(), cluster=(), subgroup=())
+    assert asked.points is not None
+    own: Cases[Any] = cases
+    lazy = replace(own, table=cases.table.lazy(), cluster=(), subgroup=())
     judged = apply_thresholds(lazy, asked.points).lazy().collect()
     if judged.height > len(scored.models):
         raise InvalidTable(

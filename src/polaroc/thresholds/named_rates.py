@@ -40,7 +40,8 @@ def rate_at(name: str, skewed: Quantity, cost_fn: float = 1, cost_fp: float = 1)
         return lambda t, f: 2 * loss(t, f)
     if name == NET_BENEFIT:
         return partial(rates.net_benefit, skew=skewed, threshold=cost_fp / (cost_fn + cost_fp))
-    return partial(RATES["recall" if name == "tpr" else name], skew=skewed)
+    rate = RATES["recall" if name == "tpr" else name]
+    return lambda t, f: rate(t, f, skewed)
 
 
 def with_slopes(rate: OfRates, t: float, f: float) -> tuple[float, tuple[float, float]]:

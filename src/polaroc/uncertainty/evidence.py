@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import erfc, inf, isinf, sqrt
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -68,10 +68,10 @@ class Moved(NamedTuple):
             these = slice(start, start + size)
             ours, theirs = own[these], other[these]
             pairs = zip(self.factors[these], ours, theirs, strict=True)
-            total = sum(_times(factor, a, b, dot) for factor, a, b in pairs)
+            total: Any = sum(_times(factor, a, b, dot) for factor, a, b in pairs)
             if self.joint:
-                pairs = ((ours[0], theirs[1]), (ours[1], theirs[0]))
-                total = total + sum(_times(self.joint[number], a, b, dot) for a, b in pairs)
+                both = ((ours[0], theirs[1]), (ours[1], theirs[0]))
+                total = total + sum(_times(self.joint[number], a, b, dot) for a, b in both)
             yield np.asarray(total)
 
     def apart(self, first: int, second: int, measure: int = 0) -> list["Array"]:

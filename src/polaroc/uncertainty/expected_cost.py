@@ -137,7 +137,7 @@ def expected_cost(
     found = expected_costs(curves_of(curve), priors, beliefs, share)
     if intervals is None:
         return found
-    if is_estimate(priors):
+    if isinstance(priors, pl.DataFrame):
         check_level(priors, level)
     made = partial(_with_limits, curve, priors, beliefs, share, level)
     if is_held(curve):

@@ -63,7 +63,7 @@ def limits_of_least_cost(
     nothing = CostLimits(np.nan, np.nan, np.nan)
     costs = _on_hulls(cases, losses)
     means = costs.estimates
-    if np.isnan(means).any():
+    if not (costs.positives.size and costs.negatives.size):
         return nothing
     evidence = of_influences(cases, [costs], FITTED, ALL_ALIKE)
     if evidence.moved is None:
@@ -181,14 +181,20 @@ def beside_costs(
         As asked for.
     """
     keys = curve_keys(curves_of(given))
-    is_curve = isinstance(given, pl.DataFrame)
-    scored = _of_curves(given, keys) if is_curve else scored_by_key(given, keys)
-    nothing = CostLimits(np.nan, np.nan, np.nan, NOT_COUNTS if is_curve and not scored else None)
+    doubt: str | None
+    if isinstance(given, pl.DataFrame):
+        scored, doubt = _of_curves(given, keys), OF_CURVE
+        nothing = CostLimits(np.nan, np.nan, np.nan, None if scored else NOT_COUNTS)
+    else:
+        scored, doubt = scored_by_key(given, keys), dependence(given)
+        nothing = CostLimits(np.nan, np.nan, np.nan)
     rows = []
     for row in found.iter_rows(named=True):
         one = scored.get(tuple(row[key] for key in keys))
-        is_known = one is not None and row["prior"] is not None
-        rows.append(limits_of(one, row) if is_known else [nothing] * len(columns))
+        if one is None or row["prior"] is None:
+            rows.append([nothing] * len(columns))
+        else:
+            rows.append([*limits_of(one, row)])
     made = {
         name: [own[place][i] for own in rows]
         for place, names in enumerate(columns)
@@ -201,7 +207,6 @@ def beside_costs(
         note.replace("", None).alias("note"),
     ).select(pl.exclude("note"), "note")
     has_limits = pl.any_horizontal(pl.col(names[0]).is_not_null() for names in columns)
-    doubt = OF_CURVE if is_curve else dependence(given)
     return with_note(with_level(noted.lazy(), level), doubt, has_limits).collect()
 
 

@@ -130,7 +130,7 @@ def bias_of_few_negatives(cases: ScoredCases, measure: Measure, pair: tuple[int,
         change for own in ([pair] if cases.paired else [pair[:1], pair[1:]])
         for change in _changes(cases.of(own), measure)
     ]  # fmt: skip
-    return TIMES_CHANGE * abs(changes[0] - changes[1])
+    return TIMES_CHANGE * abs(float(changes[0] - changes[1]))
 
 
 def _changes(cases: ScoredCases, measure: Measure) -> "Array":

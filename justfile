@@ -168,6 +168,10 @@ applied-intervals *ARGS:
 promises *ARGS:
     python tests/benchmarks/promises.py {{ARGS}}
 
+# How often promised reviews are more than promised, and what they find: `--write` takes about 10 minutes.
+reviews *ARGS:
+    python tests/benchmarks/reviews.py {{ARGS}}
+
 # Promises for all subgroups at once, and gaps between subgroups, by simulation (parts: promises,
 # clusters, gaps): about 40 minutes.
 subgroups *ARGS:

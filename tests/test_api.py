@@ -21,9 +21,9 @@ PUBLIC = {
     "merge_bins",
     "monitor", "one_vs_rest", "operating_points", "periods", "plan", "points", "pr_band",
     "pr_from_roc", "prior",
-    "prior_grid", "probabilities", "publication_table", "rates", "report", "roc_band",
+    "prior_grid", "probabilities", "study_table", "rates", "report", "roc_band",
     "roc_from_pr", "sens", "skew",
-    "subgroups", "surface", "uniform", "walk_forward", "warehouse",
+    "subgroups", "surface", "three_ways", "uniform", "walk_forward", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
 # no more sentences, nouns that end in s are taken for verbs, and the documentation adds See Also.

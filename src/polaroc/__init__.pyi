@@ -55,13 +55,14 @@ from polaroc.priors.grids import skew as skew
 from polaroc.priors.isolines import iso_lines as iso_lines
 from polaroc.priors.roc_pr import pr_from_roc as pr_from_roc
 from polaroc.priors.roc_pr import roc_from_pr as roc_from_pr
-from polaroc.reports.publication import publication_table as publication_table
 from polaroc.reports.report import report as report
+from polaroc.reports.study_table import study_table as study_table
 from polaroc.thresholds.apply_thresholds import apply_thresholds as apply_thresholds
 from polaroc.thresholds.costs import brier_curve as brier_curve
 from polaroc.thresholds.costs import cost_curve as cost_curve
 from polaroc.thresholds.costs import decision_curve as decision_curve
 from polaroc.thresholds.operating_points import operating_points as operating_points
+from polaroc.thresholds.three_ways import three_ways as three_ways
 from polaroc.uncertainty.bands import pr_band as pr_band
 from polaroc.uncertainty.bands import roc_band as roc_band
 from polaroc.uncertainty.bootstrap import bootstrap as bootstrap

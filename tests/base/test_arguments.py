@@ -111,6 +111,10 @@ CALLS = {
         lambda **a: pr.operating_points(TABLE, "recall", target=0.5, **a),
         OF_CASES,
     ),
+    "three_ways": (
+        lambda **a: pr.three_ways(TABLE, cost_review=0.1, **a),
+        {role: one for role, one in OF_CASES.items() if role != "subgroup"},
+    ),
     "roc_band": (lambda **a: pr.roc_band(TABLE, 5, **a), OF_CASES),
     "pr_band": (lambda **a: pr.pr_band(TABLE, 5, **a), OF_CASES),
     "decision_curve": (
@@ -125,8 +129,8 @@ CALLS = {
         {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
         | {"fold": [], "subgroup": "fold"},
     ),
-    "publication_table": (
-        lambda **a: pr.publication_table(TABLE, fold=None, **{"subgroup": "case"} | a),
+    "study_table": (
+        lambda **a: pr.study_table(TABLE, fold=None, **{"subgroup": "case"} | a),
         {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
         | {"subgroup": "fold"},
     ),
@@ -576,6 +580,7 @@ def test_counts_have_an_upper_bound():
         lambda x: pr.prior(x) if isinstance(x, int) else pr.prior_grid(0.1, x, 2),
         lambda x: pr.operating_points(curves(), "cost", cost_fn=x),
         lambda x: pr.operating_points(curves(), "threshold", target=x),
+        lambda x: pr.three_ways(curves(), cost_review=x),
         lambda x: pr.evaluate(TABLE, **NAMES, intervals="logit", level=x),
         lambda x: pr.expr.rate("recall", "truth", "score", x),
     ],

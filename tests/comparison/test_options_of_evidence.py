@@ -115,6 +115,15 @@ MODES = {
         pr.operating_points, CURVES,
         {"rule": "max_recall", "alerts": 5, "volume": 20, "priors": 0.2},
     ),
+    "three_ways": (
+        pr.three_ways, CURVES,
+        {"cost_fn": 9, "cost_fp": 4, "cost_review": 1, "priors": 0.2},
+    ),
+    "three_ways, promised": (
+        pr.three_ways, CURVES,
+        {"constraints": {"fpr": 0.3}, "reviews": 9, "volume": 20, "priors": 0.2,
+         "confidence": 0.9},
+    ),
     "operating_points, subgroups": (
         pr.operating_points, ONE.filter(m="A"),
         {"truth": "y", "score": "p", "model": None, "subgroup": "part", "rule": "recall",
@@ -125,8 +134,8 @@ MODES = {
         {"truth": "y", "score": "p", "model": None, "subgroup": "part", "points": 0.5,
          "over": OVER, "priors": 0.2},
     ),
-    "publication_table": (
-        pr.publication_table, ONE.filter(m="A"),
+    "study_table": (
+        pr.study_table, ONE.filter(m="A"),
         {"truth": "y", "score": "p", "model": None, "points": 0.5, "over": OVER, "priors": 0.2},
     ),
     "mean_roc": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f"}),
@@ -161,6 +170,7 @@ OTHER = {
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
     "test_train_ratio": 0.1, "rates": "npv", "fpr": (0, 0.4), "tpr": (0.5, 1),
     "thresholds": 7, "cost": 0.3, "alerts": 9, "volume": 40,
+    "cost_review": 2, "review_error": 0.1, "reviews": 5,
     "cluster": "patient", "weight": "w", "count": "w", "by": "part", "subgroup": "part",
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
@@ -194,11 +204,11 @@ ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "scratch", "pr
 ELSEWHERE |= {"time", "subgroup", "nulls", "incomplete"}
 # What has no bearing on the numbers of modes, as documented.
 OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
-             "gate, one test set", "publication_table", "subgroups"}  # fmt: skip
+             "gate, one test set", "study_table", "subgroups"}  # fmt: skip
 CORRECTED = {"compare, folds", "choose, folds", "gate, folds", "mean_roc, t"}
 REFUSED_BY = {"choose, costs", "mean_roc"}
 # Curves have no rows that a role could tell about.
-REFUSED_BY |= {mode for mode in MODES if mode.startswith("operating_points")}
+REFUSED_BY |= {mode for mode in MODES if mode.startswith(("operating_points", "three_ways"))}
 NO_BEARING = {
     "score_prior": MODES.keys() - OF_LOSSES - REFUSED_BY - {"calibration_curve", "decision_curve"},
     "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY) | {"operating_points, subgroups"},

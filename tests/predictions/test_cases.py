@@ -18,7 +18,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.planning.study_plan import StudyPlan
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import ROLES, documented
-from polaroc.reports.publication_result import Publication
+from polaroc.reports.study_table_result import StudyTable
 
 pytestmark = pytest.mark.usefixtures("words_only")
 rng = np.random.default_rng(1)
@@ -71,6 +71,11 @@ FUNCTIONS = {
         BASE,
         {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9},
     ),
+    "three_ways": (
+        pr.three_ways,
+        BASE,
+        {"constraints": {"fpr": 0.9}, "reviews": 9, "volume": 20, "priors": 0.5, "confidence": 0.9},
+    ),
     "h_measure": (pr.h_measure, BASE, {"prior": 0.4, "intervals": "logit"}),
     "expected_cost": (pr.expected_cost, BASE, {"over": 0.4, "intervals": "logit"}),
     "roc_band": (pr.roc_band, BASE, {"n": 9}),
@@ -109,8 +114,8 @@ FUNCTIONS = {
         BASE | {"subgroup": "place"},
         {"measures": ["auc", "brier"], "priors": 0.1, "points": 0.5},
     ),
-    "publication_table": (
-        pr.publication_table,
+    "study_table": (
+        pr.study_table,
         BASE | {"subgroup": "place"},
         {"priors": 0.1, "points": 0.5},
     ),
@@ -151,9 +156,10 @@ OTHER_OF = {
     ("choose", "model"): "f",
     ("gate", "model"): None,
     ("plan", "model"): None,
-    ("operating_points", "cluster"): "place", ("subgroups", "subgroup"): "one of ten",
+    ("operating_points", "cluster"): "place", ("three_ways", "cluster"): "place",
+    ("subgroups", "subgroup"): "one of ten",
     ("subgroups", "by"): "f",
-    ("publication_table", "subgroup"): "one of ten", ("publication_table", "by"): "f",
+    ("study_table", "subgroup"): "one of ten", ("study_table", "by"): "f",
     ("macro", "by"): ["place", "f"],
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
@@ -169,7 +175,7 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    if isinstance(result, Monitor | Periods | Publication | StudyPlan | WalkForward):
+    if isinstance(result, Monitor | Periods | StudyTable | StudyPlan | WalkForward):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs

@@ -136,6 +136,8 @@ TESTS = {
     "comparison/choose": ["tests/comparison/test_choose.py"],
     "thresholds/operating_points": [*POINTS, "tests/thresholds/test_constraints.py"],
     "thresholds/rules": ["tests/thresholds/test_operating_points.py", "tests/thresholds/test_constraints.py", *POINTS],
+    "thresholds/review_bands": ["tests/thresholds/test_three_ways.py"],
+    "thresholds/ways": ["tests/thresholds/test_three_ways.py"],
     "thresholds/apply_thresholds": ["tests/thresholds/test_operating_points.py", "tests/thresholds/test_rate_intervals.py"],
     "thresholds/costs": ["tests/measures/test_exact_oracle.py::test_cost_curves"],
     "thresholds/interval_columns": ["tests/thresholds/test_rate_intervals.py", "tests/thresholds/test_shifted_rates.py"],

@@ -56,9 +56,7 @@ CALLS = {
     "subgroups": lambda **at: (
         pr.subgroups(ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at).parts
     ),
-    "publication_table": lambda **at: (
-        pr.publication_table(ONE, **NAMES, points=0.5, priors=0.2, **at).table
-    ),
+    "study_table": lambda **at: pr.study_table(ONE, **NAMES, points=0.5, priors=0.2, **at).table,
     "check_calibration": lambda **at: pr.check_calibration(ONE, **NAMES, **at),
     "macro": lambda **at: pr.macro(
         pr.cases(ONE, **NAMES, by="day", case="case"), "day", measures="auc", **at
@@ -118,6 +116,9 @@ MORE = {
     ),
     "operating_points, estimates": lambda **at: pr.operating_points(
         pr.curve(ONE, **NAMES), "cost", priors=estimated(**at)
+    ),
+    "three_ways, estimates": lambda **at: pr.three_ways(
+        pr.curve(ONE, **NAMES), cost_review=0.1, priors=estimated(**at)
     ),
     "expected_cost, estimates": lambda **at: pr.expected_cost(
         pr.curve(ONE, **NAMES), over=estimated(**at)

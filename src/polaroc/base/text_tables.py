@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 80
+# Notes of a summary, and where the others are.
+MOST_NOTES, MORE_NOTES = 3, "in .warnings"
 
 # Between words, and after _, - or / before a letter: numbers such as -1e-05 stay whole.
 BREAKS = re.compile(r"(?<=\s)|(?=\s)|(?<=\w[_/-])(?=[^\W\d_])")
@@ -173,6 +175,20 @@ def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[objec
         f"<table><caption>{escape(title)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def noted(lines: Iterable[str], where: str = MORE_NOTES) -> list[str]:
+    """The first notes of a summary, which change what is decided, and how many more there are.
+
+    Examples
+    --------
+    >>> noted(["One.", "Two.", "Three.", "Four."])
+    ['Note: One.', 'Note: Two.', 'Note: Three.', 'Note: 1 more, in .warnings.']
+    """
+    # As a sum, in which hints go on naming arguments as they are asked for.
+    notes = ["Note: " + line for line in dict.fromkeys(lines)]
+    rest = len(notes) - MOST_NOTES
+    return notes if rest < 1 else [*notes[:MOST_NOTES], f"Note: {rest} more, {where}."]
 
 
 def markdown_text(value: object) -> str:

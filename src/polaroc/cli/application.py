@@ -22,12 +22,13 @@ from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
 from polaroc.cli.periods import periods
 from polaroc.cli.plan import plan
-from polaroc.cli.publication_table import publication_table
 from polaroc.cli.report import report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
+from polaroc.cli.study_table import study_table
 from polaroc.cli.subgroups import subgroups
+from polaroc.cli.three_ways import three_ways
 from polaroc.cli.threshold import threshold
 from polaroc.cli.walk_forward import walk_forward
 from polaroc.errors import PolarocError
@@ -95,8 +96,9 @@ app.command(cls=Command)(evaluate)
 app.command(cls=Command)(compare)
 app.command(cls=Command)(choose)
 app.command(cls=Command)(threshold)
+app.command("three-ways", cls=Command)(three_ways)
 app.command(cls=Command)(subgroups)
-app.command(cls=Command)(publication_table)
+app.command(cls=Command)(study_table)
 app.command(cls=Command)(gate)
 app.command(cls=Command)(plan)
 app.command(cls=Command)(monitor)

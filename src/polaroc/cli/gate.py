@@ -56,5 +56,4 @@ def gate(
         elif as_markdown:
             typer.echo(result.markdown, nl=False)
         else:
-            notes = ("Note: " + line for line in result.warnings)
-            show_results([result.answer, result.numbers, *notes])
+            show_results(result.parts)

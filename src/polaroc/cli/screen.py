@@ -18,6 +18,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from polaroc.base.text import escape_control, is_utf8
+from polaroc.base.text_tables import MORE_NOTES
 from polaroc.cli.parameters import option_name
 from polaroc.cli.pipes import json_text, without_stdin
 from polaroc.cli.settings import Settings
@@ -270,4 +271,6 @@ def show(parts: Sequence[Any], on: Console | None = None) -> None:
     """Print sentences and tables, by default where results go."""
     console = on or out()
     for part in parts:
-        console.print(escape_control(with_options(part)) if isinstance(part, str) else part)
+        if isinstance(part, str):
+            part = escape_control(with_options(part)).replace(MORE_NOTES, "shown by --json")
+        console.print(part)

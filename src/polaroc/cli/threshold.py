@@ -1,5 +1,6 @@
 """`polaroc threshold`: choose a threshold on one file, judge it on another."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,7 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import resolve_constraints
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.saved import SavedThresholds, fingerprint
+from polaroc.thresholds.ways import PLACES
 
 NOTHING_CHOSEN = 3
 FOR_CHOOSING = "is for choosing a threshold, and --apply judges one"
@@ -67,7 +69,7 @@ def threshold(
     if apply is not None:
         if out is not None:
             raise InvalidArgument(f"--out {FOR_CHOOSING}.", hint="leave one of them out.")
-        judged, over = _judged(call, apply)
+        judged, over = judged_thresholds(call, apply)
         _show(judged, over, None, as_json)
         return
     if out is not None:
@@ -79,28 +81,39 @@ def threshold(
         kept = resolve_constraints(
             call.value("constraints"), points["rule"][0], call.value("target"), over
         )
-        keys = keys_of(call.curves)
-        SavedThresholds(
-            keys, call.score, over, call.value("confidence"), dict(kept.limits),
-            fingerprint(call.curves, keys), plain_rows(points),
-        ).write(out, force)  # fmt: skip
+        write_thresholds(call, points, kept.limits, out, force)
     _show(points, over, out if has_point else None, as_json)
     if not has_point:
         raise typer.Exit(NOTHING_CHOSEN)
 
 
-def _chosen(call: Call) -> pl.DataFrame:
-    """The points that the rule takes, with a note where promises are too sure."""
-    promised = call.value("confidence") is not None
+def write_thresholds(
+    call: Call, points: pl.DataFrame, limits: Mapping[str, float], out: Path, force: bool
+) -> None:
+    """Write thresholds to a JSON file, with the limits that they keep."""
+    keys = keys_of(call.curves)
+    SavedThresholds(
+        keys, call.score, call.value("over"), call.value("confidence"), dict(limits),
+        fingerprint(call.curves, keys), plain_rows(points),
+    ).write(out, force)  # fmt: skip
+
+
+def refuse_folds(call: Call) -> None:
+    """Refuse a promise of models that are fitted anew in each fold."""
     folds = call.cases.fold
-    if folds and promised:
+    if folds and call.value("confidence") is not None:
         raise InvalidArgument(
             f"{quoted(folds)} tells folds apart, whose models are fitted anew: their thresholds "
             "promise nothing of the model in use.",
             hint="leave --confidence out, or give predictions of one fitted model on cases of its "
             "own.",
         )
-    curves = call.curves
+
+
+def _chosen(call: Call) -> pl.DataFrame:
+    """The points that the rule takes, with a note where promises are too sure."""
+    refuse_folds(call)
+    promised, curves = call.value("confidence") is not None, call.curves
     with progress() as say:
         say("choosing")
         # A promise asks which rows belong together.
@@ -110,18 +123,29 @@ def _chosen(call: Call) -> pl.DataFrame:
     return points
 
 
-def _judged(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] | None]:
-    """Thresholds of a file, or one number, on these cases, and the range they are for."""
+def judged_thresholds(
+    call: Call, apply: str, ways: bool = False
+) -> tuple[pl.DataFrame, tuple[float, float] | None]:
+    """Thresholds of a file, or one number, on these cases, and the range they are for.
+
+    The file holds single thresholds, or `ways`: both of `polaroc three-ways`.
+    """
     call.refuse_others(apply_thresholds, FOR_CHOOSING)
-    in_use = None if Path(apply).is_file() else number_of(apply)
+    in_use = None if Path(apply).is_file() or ways else number_of(apply)
     if in_use is not None:
         return call(call.in_memory, apply_thresholds, points=in_use), None
+    wanted = f"give the file that `polaroc {'three-ways' if ways else 'threshold'} --out` wrote"
     if not Path(apply).is_file():
         raise InvalidArgument(
             f"--apply is {apply!r}, and there is no such file.",
-            hint="give the file that `polaroc threshold --out` wrote, or a number.",
+            hint=f"{wanted}{'.' if ways else ', or a number.'}",
         )
     saved = saved_thresholds(call, Path(apply))
+    if (PLACES[0] in saved.points[0]) != ways:
+        raise InvalidArgument(
+            f"--apply is {apply!r}, which holds {'single' if ways else 'pairs of'} thresholds.",
+            hint=f"{wanted}.",
+        )
     points = saved.table(call.in_memory.table.schema)
     # The tuning table was told by its fingerprint.
     judged: pl.DataFrame = call(call.in_memory, apply_thresholds, points=points, same_table=True)
@@ -182,12 +206,17 @@ def _show(
         for row in columns.rows()
     ]
     shown = text_table("Thresholds", columns.columns, rows, len(keys))
-    notes = points.filter(pl.col("note").is_not_null()).select(*keys, "note").rows()
-    by_key = [(", ".join(map(str, key)), note) for *key, note in notes]
-    lines = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
-    lines = [f"Note: {line}" for line in dict.fromkeys(lines)]
+    lines = notes_by_key(points, keys)
     if as_json:
         print_json(points, lines)
         return
     parts = [*promises, shown, *lines]
     show_results(parts if out is None else [*parts, f"Written to {out}."])
+
+
+def notes_by_key(points: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """The notes of a table, those that are alike together."""
+    notes = points.filter(pl.col("note").is_not_null()).select(*keys, "note").rows()
+    by_key = [(", ".join(map(str, key)), note) for *key, note in notes]
+    lines = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
+    return [f"Note: {line}" for line in dict.fromkeys(lines)]

@@ -10,7 +10,7 @@ from polaroc.base.columns import with_level
 from polaroc.base.joins import join_on
 from polaroc.base.rounding import number, probability
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
+from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
 from polaroc.comparison.answer import changes, corrected, describe_evidence, describe_tests
 from polaroc.comparison.posterior import EXPECTED_LIMITS, Posterior
 from polaroc.comparison.regret import ExpectedMeasures
@@ -188,7 +188,7 @@ def choice_among(
 
 def choice_parts(choice: Choice) -> "list[RenderableType]":
     """The summary of a choice as sentences and rich tables."""
-    warnings = ["Note: " + line for line in choice.warnings]
+    warnings = noted(choice.warnings)
     tests = describe_tests(choice.models, choice.comparison, choice.fold_count)
     promised = [] if choice.promise is None else [choice.promise]
     return [

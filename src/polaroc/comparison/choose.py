@@ -402,11 +402,13 @@ def choose_measured(
 
     return choice_among(
         table.models, measured, evidence, known, _sens(frame, model, over), answer,
-        name=name, limits=limits, level=level, first=warnings,
-        last=(
+        name=name, limits=limits, level=level,
+        # A summary has the first three: what these data lack before what tests assume.
+        first=(
+            *warnings, *table.warnings, *doubted,
             *([] if measured.overall is not None else _other_range(frame, measure, over)),
-            *([] if comparison is None else comparison.warnings), *table.warnings, *doubted,
         ),
+        last=() if comparison is None else comparison.warnings,
         comparison=comparison, measure=measure, folds=given.folds, fold_count=len(table.values),
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import with_level
 from polaroc.base.rounding import limit, number, p_value
-from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
+from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import shortened
 from polaroc.typing import Array
@@ -107,7 +107,7 @@ def pair_frame(
 
 def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":
     """The summary of a comparison as sentences and rich tables."""
-    warnings = ["Note: " + line for line in comparison.warnings]
+    warnings = noted(comparison.warnings)
     return [
         _heading(comparison),
         verdict(comparison),

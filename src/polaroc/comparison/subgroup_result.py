@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.names import listed
 from polaroc.base.rounding import limit, number
-from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, plain
+from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
 from polaroc.comparison.result import block
 from polaroc.deployment.period_rates import WORDS as OF_RATES
 from polaroc.measures.catalog import label
@@ -134,7 +134,7 @@ def _answer_for(column: str, gaps: pl.DataFrame, parts: pl.DataFrame, keys: tupl
 
 def subgroup_parts(found: Subgroups) -> "list[RenderableType]":
     """The summary of subgroups as sentences and rich tables."""
-    warnings = ["Note: " + line for line in found.warnings]
+    warnings = noted(found.warnings)
     return [found.answer, "", *block_tables(_blocks(found)), *warnings]
 
 

@@ -34,6 +34,7 @@ from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import check_prior
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
+from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.adjusted import by_largest_t
 from polaroc.uncertainty.evidence import Evidence, all_pairs, pair_places
@@ -235,6 +236,7 @@ def checked_points(
     if points is None:
         return None
     if not are_numbers(points):
+        refuse_ways(points)
         # It raises where they were chosen on these cases.
         apply_thresholds(cases, points, priors=priors or None)
         table: pl.DataFrame = pl.DataFrame(points) if isinstance(points, dict) else points  # type: ignore[assignment]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polaroc.base.rounding import limit, number, rounded_up
-from polaroc.base.text_tables import markdown_table, markdown_text, plain
+from polaroc.base.text_tables import markdown_table, markdown_text, noted, plain
 from polaroc.uncertainty.evidence import CASES, Moved
 
 Verdict = Literal["pass", "fail", "undecided"]
@@ -80,8 +80,12 @@ class GateResult:
 
     def summary(self) -> str:
         """All of it as text for a terminal of 80 columns."""
-        notes = [f"Note: {line}" for line in self.warnings]
-        return plain([self.answer, self.numbers, *notes])
+        return plain(self.parts)
+
+    @property
+    def parts(self) -> list[str]:
+        """The sentences of the summary."""
+        return [self.answer, self.numbers, *noted(self.warnings)]
 
     @property
     def markdown(self) -> str:

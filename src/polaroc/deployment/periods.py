@@ -30,6 +30,7 @@ from polaroc.priors.grids import OBSERVED, resolve_priors, skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.thresholds.named_rates import rate_at
+from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Prior, Priors, Table
 from polaroc.uncertainty.influence import CaseInfluence, called, of_calls, of_cases
 from polaroc.uncertainty.trends import ENDS, Trend, of_periods, trend
@@ -172,6 +173,7 @@ def periods(
     table = evaluate(held, measures=measures, priors=at, over=over, intervals="logit", level=level)
     judged = None
     if points is not None:
+        refuse_ways(points)
         judged = apply_thresholds(
             held, points, priors=at if are_numbers(points) else priors, intervals="exact",
             level=level, cost_fn=cost_fn, cost_fp=cost_fp,

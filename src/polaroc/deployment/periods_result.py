@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.rounding import limit, p_value
 from polaroc.base.text import capitalised
-from polaroc.base.text_tables import html_lines, html_table, plain, table
+from polaroc.base.text_tables import html_lines, html_table, noted, plain, table
 from polaroc.deployment.period_rates import WORDS
 from polaroc.measures.catalog import label
 
@@ -98,7 +98,7 @@ def periods_parts(result: Periods) -> "list[RenderableType]":
     which = f"The last {SHOWN} periods" if result.table["period"].n_unique() > SHOWN else "Periods"
     if lines:
         parts.append(table(which, names, lines, len(keys) + 2))
-    return [*parts, *(f"Note: {line}" for line in result.warnings)]
+    return [*parts, *noted(result.warnings)]
 
 
 def trend_in_words(row: dict[str, object], name: str) -> str:

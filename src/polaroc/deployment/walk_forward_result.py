@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.rounding import limit
-from polaroc.base.text_tables import html_lines, html_table, plain, table
+from polaroc.base.text_tables import html_lines, html_table, noted, plain, table
 from polaroc.deployment.period_rates import RATES, WORDS
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def steps_parts(result: WalkForward) -> "list[RenderableType]":
     main = result.table.filter(pl.col("measure").is_in(list(result.main)))
     rows = [_cells(row, [*result.keys, "period"]) for row in main.iter_rows(named=True)]
     parts.append(table("Steps", names, rows, len(result.keys) + 2))
-    return [*parts, *(f"Note: {line}" for line in result.warnings)]
+    return [*parts, *noted(result.warnings)]
 
 
 def _expected_cells(result: WalkForward) -> tuple[list[str], list[list[str]]]:

@@ -10,7 +10,7 @@ from polaroc.reports.cases import case_counts
 from polaroc.reports.decision import counts, decide, need_in_words
 from polaroc.reports.findings import Findings
 from polaroc.reports.page import GENERATOR, made_on, sources, template, versions
-from polaroc.reports.publication import PublishedSection
+from polaroc.reports.study_table import PublishedSection
 from polaroc.reports.subgroups import SubgroupSection
 from polaroc.reports.tables import ReportTable
 

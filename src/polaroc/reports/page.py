@@ -24,7 +24,7 @@ from polaroc.reports.figures import MAX_DRAWN, figures
 from polaroc.reports.findings import Findings
 from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
 from polaroc.reports.probabilities import calibration
-from polaroc.reports.publication import PublishedSection
+from polaroc.reports.study_table import PublishedSection
 from polaroc.reports.subgroups import SubgroupSection
 
 TEMPLATE = "page.html.j2"

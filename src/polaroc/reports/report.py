@@ -44,7 +44,7 @@ from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.needs import Needs
 from polaroc.reports.page import is_report, page
-from polaroc.reports.publication import of_publication
+from polaroc.reports.study_table import of_publication
 from polaroc.reports.subgroups import of_subgroups
 from polaroc.typing import Paths, Table
 

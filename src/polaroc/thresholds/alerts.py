@@ -1,6 +1,6 @@
 """Alerts a day that a team can handle: the share of cases that they are, and how many are used."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -22,33 +22,36 @@ FREE = private("free")
 
 
 class Capacity(NamedTuple):
-    """Alerts that can be handled a day, and cases that there are a day."""
+    """Alerts, or reviews, that can be handled a day, and cases that there are a day."""
 
     alerts: float
     volume: float
 
     @property
     def share(self) -> float:
-        """The share of cases that may raise an alarm."""
+        """The share of cases that may be looked at."""
         return self.alerts / self.volume
 
 
-def capacity_of(alerts: float | None, volume: float | None) -> Capacity | None:
+def capacity_of(
+    alerts: float | None, volume: float | None, name: str = "alerts"
+) -> Capacity | None:
     """The capacity, refused where it is none; None where none is given."""
     if alerts is None and volume is None:
         return None
     if alerts is None or volume is None:
-        lacking = "alerts" if alerts is None else "volume"
+        lacking = name if alerts is None else "volume"
+        usual: Any = {name: 500, "volume": 200_000}
         raise InvalidArgument(
-            f"{lacking} is not given, and a capacity takes the alerts that can be handled a day "
+            f"{lacking} is not given, and a capacity takes the {name} that can be handled a day "
             "and the cases that there are a day.",
-            hint=Hint("give {alerts} and {volume}.", alerts=500, volume=200_000),
+            hint=Hint(f"give {{{name}}} and {{volume}}.", **usual),
         )
-    check_factor("alerts", alerts)
+    check_factor(name, alerts)
     check_factor("volume", volume)
     if alerts >= volume:
         raise InvalidArgument(
-            f"alerts is {alerts:,.15g} and volume {volume:,.15g} a day: every case can be looked "
+            f"{name} is {alerts:,.15g} and volume {volume:,.15g} a day: every case can be looked "
             "at.",
             hint="leave both out, or are they of different periods?",
         )
@@ -76,38 +79,48 @@ def within_capacity(
     points = choose(constraints={**(constraints or {}), **limits}, **asked).lazy()
     names = points.collect_schema().names()
     ends = resolve_constraints(limits, "max_recall", None, over).ends
-    points = points.with_columns(_alerts(names, capacity.volume, ends))
+    t, f = pl.col("tpr"), pl.col("fpr")
+    points = points.with_columns(a_day(ALERTS, t, f, names, capacity.volume, ends))
     if asked["confidence"] is None:
         return points
     on = [*names[: names.index("rule")], "prior"]
     free = choose(rule="capacity", target=capacity.share).lazy()
     both = join_on(points, free.select(*on, pl.col("tpr").alias(FREE)), on, "left", order="left")
-    return both.with_columns(_note(capacity.alerts)).drop(FREE)
+    idle = idle_note("alerts", capacity.alerts, pl.col(ALERTS[1]), pl.col("tpr"))
+    return both.with_columns(idle).drop(FREE)
 
 
-def _alerts(names: list[str], volume: float, ends: tuple[float, float] | None) -> list[pl.Expr]:
-    """The least and the most alerts a day; their share is linear in the prior."""
+def a_day(
+    into: Sequence[str],
+    t: pl.Expr,
+    f: pl.Expr,
+    names: Sequence[str],
+    volume: float,
+    ends: tuple[float, float] | None,
+) -> list[pl.Expr]:
+    """The least and the most cases a day of such rates; their share is linear in the prior."""
     own = PRIOR_LIMITS if set(PRIOR_LIMITS) <= set(names) else ("prior",)
     priors = [pl.col(one) for one in own] if ends is None else [pl.lit(end) for end in ends]
-    t, f = pl.col("tpr"), pl.col("fpr")
     each = [volume * rates.posfrac(t, f, skew(prior)) for prior in priors]
     return [
         pick(each).alias(name)
-        for pick, name in zip((pl.min_horizontal, pl.max_horizontal), ALERTS, strict=True)
+        for pick, name in zip((pl.min_horizontal, pl.max_horizontal), into, strict=True)
     ]
 
 
-def _note(alerts: float) -> pl.Expr:
-    """The note, and a word where the promise leaves most of the capacity idle."""
-    most, found = pl.col(ALERTS[1]).fill_null(0), pl.col("tpr").fill_null(0)
-    free = pl.col(FREE)
+def idle_note(name: str, capacity: float, most: pl.Expr, found: pl.Expr) -> pl.Expr:
+    """The note, and a word where the promise leaves most of the capacity idle.
+
+    Given are how much of it is used at most, and the positives found; those without it in `FREE`.
+    """
+    most, found, free = most.fill_null(0), found.fill_null(0), pl.col(FREE)
     said = pl.format(
-        f"the promise leaves {{}} of {alerts:,.15g} alerts a day unused: without it {{}} % of "
+        f"the promise leaves {{}} of {capacity:,.15g} {name} a day unused: without it {{}} % of "
         "positives would be found on this table, with it {} %",
-        (alerts - most).round(0).cast(pl.Int64), _as_percent(free),
+        (capacity - most).round(0).cast(pl.Int64), _as_percent(free),
         _as_percent(found),
     )  # fmt: skip
-    is_idle = (most < IDLE * alerts) & (free > found)
+    is_idle = (most < IDLE * capacity) & (free > found)
     parts = ["note", pl.when(is_idle).then(said)]
     both = pl.concat_str(parts, separator="; ", ignore_nulls=True)
     return both.replace("", None).alias("note")

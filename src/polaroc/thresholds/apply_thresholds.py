@@ -51,6 +51,7 @@ from polaroc.thresholds.interval_columns import (
 )
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.rate_intervals import FURTHER, Costs
+from polaroc.thresholds.ways import are_ways, points_of_ways, ways_of_points
 from polaroc.typing import Priors, Table
 
 # Columns of points, beside those of `operating_points`, that are no keys.
@@ -90,7 +91,7 @@ def apply_thresholds(
         any table that it takes.
     **columns
     points
-        The result of `operating_points` on a tuning table. Its keys must be
+        The result of `operating_points`, or of `three_ways`, on a tuning table. Its keys must be
         among those of the cases; thresholds of a model apply to all folds, say, where the
         cases have folds and the points have none. Of thresholds in use one number, or a mapping
         from model to number: they are judged at the share of positives of each key, or
@@ -125,7 +126,8 @@ def apply_thresholds(
         `cost` per case, cost_fn·π(1−t) + cost_fp·(1−π)f; and `tpr_lower`, `tpr_upper`,
         `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`. Of further `rates` a column of this name,
         null where it is 0/0, and with intervals its limits; a likelihood ratio may be infinite.
-        Beside limits of either kind `level`.
+        Beside limits of either kind `level`. Of `three_ways` its columns, as they come out here,
+        with intervals those of `acted`, `precision` and, where reviews find the truth, `found`.
 
     Raises
     ------
@@ -181,6 +183,17 @@ def apply_thresholds(
     check_share("level", level)
     check_factor("cost_fn", cost_fn)
     check_factor("cost_fp", cost_fp)
+    if are_ways(points):
+        refuse_unused(
+            "for single thresholds", "those of three ways have their own costs and rates",
+            rates=rates, cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+        )  # fmt: skip
+        ways = as_lazy(points)
+        judged: pl.LazyFrame | pl.DataFrame = apply_thresholds(
+            cases, points_of_ways(ways), same_table=same_table, priors=priors,
+            intervals=intervals, level=level,
+        )  # fmt: skip
+        return ways_of_points(judged.lazy(), ways)
     table = read(cases)
     if are_numbers(points):
         points = points_of_numbers(points, totals(table), table.keys)

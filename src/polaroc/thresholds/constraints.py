@@ -1,6 +1,6 @@
 """Constraints on the rates at a threshold, as half-planes of ROC space, and in words."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -108,7 +108,7 @@ def resolve_constraints(
                 hint="leave it out of the constraints, or take the rule 'max_recall'.",
             )
         limits[limited] = float(target)
-    return Constraints(limits, None if over is None or not limits else _ends(over))
+    return Constraints(limits, None if over is None or not limits else ends_of(over))
 
 
 def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
@@ -138,7 +138,8 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
     return {name: float(limit) for name, limit in constraints.items()}
 
 
-def _ends(over: object) -> tuple[float, float]:
+def ends_of(over: object) -> tuple[float, float]:
+    """The least and the greatest prior of a range or belief."""
     if not isinstance(over, Belief):
         return range_of(over)
     if over.ends is not None:
@@ -158,10 +159,12 @@ def promise(
     confidence: float,
     priors: float | Sequence[float] | None = None,
     subgroups: Sequence[str] = (),
+    reviews: str | None = None,
 ) -> str:
     """What a threshold promises, as a sentence, at a prior or at those from the first to the last.
 
-    With `subgroups`, the names of their columns, it is promised in each of them.
+    With `subgroups`, the names of their columns, it is promised in each of them. Where some cases
+    are reviewed, an alarm is what is acted on, and `reviews` says how many there are at most.
 
     Examples
     --------
@@ -169,12 +172,16 @@ def promise(
     'With 95 % confidence at least 8 of 10 alarms are right, as long as 5 to 20 % are positive.'
     """
     parts = [_phrase(name, limit) for name, limit in constraints.items()]
+    if reviews is not None:
+        parts.append(reviews)
     together = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
     if subgroups:
         together += f", in each subgroup by {' and by '.join(subgroups)}"
         # Unlike other rates, it may be less in a mix than in each of its parts.
         together += "" if "informedness" in constraints else " and in any mix of them"
-    while_so = _as_long_as(constraints, priors, " of each" if subgroups else "")
+    # Of all cases, it is a share like that of the alarms.
+    names = constraints if reviews is None else ["posfrac"]
+    while_so = _as_long_as(names, priors, " of each" if subgroups else "")
     return f"With {_per_cent(confidence)} % confidence {together}{while_so}."
 
 
@@ -193,7 +200,7 @@ def _of_many(share: float) -> str:
 
 
 def _as_long_as(
-    names: Mapping[str, float], priors: float | Sequence[float] | None, whose: str = ""
+    names: Iterable[str], priors: float | Sequence[float] | None, whose: str = ""
 ) -> str:
     if priors is None or not any(depends_on_prior(name) for name in names):
         return ""

@@ -30,12 +30,10 @@ from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.row_checks import SCORE, UNRANKED
-from polaroc.predictions.table import one_class_note
+from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
-from polaroc.priors.grids import range_of
-from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED, is_estimate, level_of, multiplied
+from polaroc.priors.in_use import is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import capacity_of, within_capacity
 from polaroc.thresholds.constraints import (
     Constraints,
@@ -62,6 +60,8 @@ from polaroc.thresholds.rules import (
     ThresholdRule,
     check_target,
     constrained_rule,
+    lack_of_curve,
+    priors_of,
     rules,
 )
 from polaroc.thresholds.subgroup_promises import names_of_subgroups, with_subgroup_promises
@@ -246,7 +246,6 @@ def operating_points(
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
     points = with_rates(curves, request.priors)
-    positives, negatives = pl.col("positives"), pl.col("negatives")
     limits = request.constraints
     why = pl.lit(selection.lack)
     if confidence is not None:
@@ -262,24 +261,12 @@ def operating_points(
         why = pl.lit("no threshold keeps the constraints")
     kept = [LACK] if confidence is not None else []
     chosen = _selected(points, groups, selection, kept)
-    lack = (
-        pl.when(positives.is_null())
-        .then(pl.lit(UNRANKED))
-        .when(one_class_note(positives, negatives).is_not_null())
-        .then(one_class_note(positives, negatives))
-        .when(pl.col("prior").is_null())
-        .then(pl.lit(NOT_ESTIMATED))
-        .when(pl.col("skew").is_null())
-        .then(pl.lit(AT_AN_END))
-        .when(pl.col("share").is_null())
-        .then(why)
-    )
-    t, f = pl.col("tpr"), pl.col("fpr")
+    t, f, no_point = pl.col("tpr"), pl.col("fpr"), pl.when(pl.col("share").is_null())
     result = (
         chosen.with_columns(
             pl.lit(rule).alias("rule"),
             rates.precision(t, f, pl.col("skew")).fill_nan(None).alias("precision"),
-            lack.alias("note"),
+            pl.coalesce(lack_of_curve(), no_point.then(why)).alias("note"),
             *request.columns,
         )
         .select(
@@ -364,22 +351,16 @@ def _request(
             "the rule 'max_recall' needs constraints: without any, everything is positive.",
             hint=Hint.example("constraints", {"precision": 0.8}),
         )
+    at = priors_of(priors, over)
     if over is None:
-        return _Request("observed" if priors is None else priors, limits, None, confidence)
-    if priors is not None:
-        raise InvalidArgument(
-            "priors and over are both given, allowed is one of the two.",
-            hint=Hint("give {over} for a range, {priors} for single priors.", over=(0.05, 0.20),
-                      priors=[0.05]),
-        )  # fmt: skip
+        return _Request(at, limits, None, confidence)
     if rule not in OVER_A_RANGE:
         raise InvalidArgument(
             f"the rule {rule!r} needs one prior, and over is a range.",
             hint=Hint("give {priors}, or the costs of errors, such as {cost_fn}.",
                       priors=0.05, cost_fn=5),
         )  # fmt: skip
-    mean = over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
-    return _Request(mean, limits, over_label(over), confidence)
+    return _Request(at, limits, over_label(over), confidence)
 
 
 @lazily

@@ -138,7 +138,7 @@ def marked(
         if inf in effects:
             lack[at] = f"no threshold can be promised: {FEW_CLUSTERS}"
             continue
-        sample = _sample(tp.to_numpy(), fp.to_numpy(), positives, negatives, effects)
+        sample = sample_of(tp.to_numpy(), fp.to_numpy(), positives, negatives, effects)
         result = promised(sample, constraints, own, delta)
         is_promised[at] = result
         if not result.any():
@@ -157,9 +157,10 @@ def weights_promise_nothing(found: str) -> InvalidPredictions:
     )
 
 
-def _sample(
+def sample_of(
     tp: Array, fp: Array, positives: float, negatives: float, effects: tuple[float, float]
 ) -> Sample:
+    """The cases of a curve that something is promised by; sums of weights are refused."""
     if not all(np.issubdtype(counts.dtype, np.integer) for counts in (tp, fp)):
         raise weights_promise_nothing("the curve sums weights")
     return Sample(tp, fp, int(positives), int(negatives), effects)

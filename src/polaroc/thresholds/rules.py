@@ -11,8 +11,13 @@ from polaroc.base.checks import is_number, share_hint
 from polaroc.base.columns import within
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import CELLS
-from polaroc.errors import InvalidArgument
-from polaroc.predictions.row_checks import SCORE
+from polaroc.errors import Hint, InvalidArgument
+from polaroc.predictions.row_checks import SCORE, UNRANKED
+from polaroc.predictions.table import one_class_note
+from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import range_of
+from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED
+from polaroc.typing import Priors
 
 Rule: TypeAlias = Literal[
     "balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "informedness",
@@ -96,6 +101,34 @@ def constrained_rule(rule: ThresholdRule, name: str, kept: pl.Expr) -> Threshold
     """A rule among the points that keep constraints, the one on its own target with them."""
     calls_any = pl.lit(True) if name in ("cost", "f_measure") else pl.col("tpr") > 0
     return replace(rule, admissible=kept & calls_any)
+
+
+def priors_of(priors: Priors | None, over: object) -> Priors:
+    """The priors at which thresholds are chosen; of a range its mean, in which costs are linear."""
+    if over is None:
+        return "observed" if priors is None else priors
+    if priors is not None:
+        raise InvalidArgument(
+            "priors and over are both given, allowed is one of the two.",
+            hint=Hint("give {over} for a range, {priors} for single priors.", over=(0.05, 0.20),
+                      priors=[0.05]),
+        )  # fmt: skip
+    return over.mean if isinstance(over, Belief) else sum(range_of(over)) / 2
+
+
+def lack_of_curve() -> pl.Expr:
+    """Note on what a curve or its prior lacks, else null."""
+    positives, negatives = pl.col("positives"), pl.col("negatives")
+    return (
+        pl.when(positives.is_null())
+        .then(pl.lit(UNRANKED))
+        .when(one_class_note(positives, negatives).is_not_null())
+        .then(one_class_note(positives, negatives))
+        .when(pl.col("prior").is_null())
+        .then(pl.lit(NOT_ESTIMATED))
+        .when(pl.col("skew").is_null())
+        .then(pl.lit(AT_AN_END))
+    )
 
 
 def check_target(rule: str, target: float | None) -> None:

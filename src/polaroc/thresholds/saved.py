@@ -14,9 +14,12 @@ from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.atomic import atomic_file
 from polaroc.files.sealed import blank_seal, read_sealed, seal
+from polaroc.thresholds.ways import COSTS, PLACES, RATES
 
 KIND = "polaroc thresholds 2"
-NUMBERS = ("prior", "tpr", "fpr", "precision", "threshold", "share")
+NUMBERS = (
+    "prior", "tpr", "fpr", "precision", "threshold", "share", *PLACES, *RATES, *COSTS,
+)  # fmt: skip
 AS_WRITTEN = (
     "give the file that `polaroc threshold --out` wrote, as it was; files of version 0.2 have no "
     "digest: choose their thresholds again."
@@ -42,7 +45,7 @@ class SavedThresholds:
     fingerprint
         Of the curves that they were chosen on, whatever the order of the rows.
     points
-        The rows of `operating_points`.
+        The rows of `operating_points`, or of `three_ways`.
     """
 
     keys: list[str]
@@ -76,7 +79,8 @@ class SavedThresholds:
         }
         table = pl.DataFrame(columns, schema_overrides={"note": pl.String}, strict=False)
         # JSON has no infinite numbers, which are words there.
-        numbers = pl.col(NUMBERS).cast(pl.Float64, strict=False)
+        present = [name for name in table.columns if name in NUMBERS]
+        numbers = pl.col(present).cast(pl.Float64, strict=False)
         return table.with_columns(numbers).with_columns(
             _typed(key, table.schema[key], kinds[key]) for key in self.keys if key in kinds
         )

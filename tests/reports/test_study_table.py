@@ -36,7 +36,7 @@ TABLE = table()
 
 @pytest.fixture(scope="module")
 def found():
-    return pr.publication_table(
+    return pr.study_table(
         TABLE, **NAMES, subgroup="site", points=0.5, priors=0.1, over=(0.05, 0.2), cost_fn=5
     )
 
@@ -75,7 +75,7 @@ def test_each_number_is_that_of_the_rows_of_its_column(found, model, site):
     # scikit-learn interpolates in another way; the Brier score is of re-weighted scores there.
     area = value(found, "auprec", prior=0.1, **own)
     assert area == pytest.approx(average_precision_score(y, p, sample_weight=weight), abs=0.05)
-    at_own = pr.publication_table(
+    at_own = pr.study_table(
         rows, **NAMES, priors=float(y.mean()), points=0.5
     )  # fmt: skip
     assert value(at_own, "brier") == pytest.approx(brier_score_loss(y, p))
@@ -94,7 +94,7 @@ def test_limits_of_net_benefit_turn_those_of_the_cost(found):
 
 def test_rows_without_a_score_are_in_the_flow():
     lost = TABLE.filter(m="A").with_columns(p=pl.when(pl.col("case") % 20 > 0).then("p"))
-    found = pr.publication_table(lost, **NAMES, nulls="drop")
+    found = pr.study_table(lost, **NAMES, nulls="drop")
     assert value(found, "rows") == 160
     assert value(found, "missing") == 8
     assert value(found, "positives") + value(found, "negatives") == 152
@@ -102,7 +102,7 @@ def test_rows_without_a_score_are_in_the_flow():
 
 def test_clusters_of_each_class_are_counted():
     rows = TABLE.filter(m="A")
-    found = pr.publication_table(rows, **NAMES, cluster="patient")
+    found = pr.study_table(rows, **NAMES, cluster="patient")
     for measure, truth in (("clusters_with_positives", True), ("clusters_with_negatives", False)):
         count = rows.filter(pl.col("y") == truth)["patient"].n_unique()
         assert value(found, measure) == count
@@ -122,7 +122,7 @@ def test_every_number_is_in_each_form(found):
 def test_items_are_answered_by_what_the_table_holds(found):
     answered = found.items.filter(pl.col("answer").is_not_null())
     assert {"12a", "17", "24", "23a", "14"} <= {*answered["item"]}
-    less = pr.publication_table(TABLE, **NAMES).items.filter(pl.col("answer").is_not_null())
+    less = pr.study_table(TABLE, **NAMES).items.filter(pl.col("answer").is_not_null())
     assert not {"17", "12a", "23"} & {*less.filter(guideline="STARD 2015")["item"]}
 
 
@@ -130,11 +130,11 @@ def test_items_are_answered_by_what_the_table_holds(found):
 def test_the_command_writes_what_the_function_gives(tmp_path, suffix):
     TABLE.write_parquet(tmp_path / "table.parquet")
     file = tmp_path / f"table.{suffix}"
-    words = ["publication-table", tmp_path / "table.parquet", "--truth", "y", "--score", "p",
+    words = ["study-table", tmp_path / "table.parquet", "--truth", "y", "--score", "p",
              "--model", "m", "--threshold", 0.5, "--prior", 0.1, "--out", file]  # fmt: skip
     result = CliRunner().invoke(app, [*map(str, words)])
     assert result.exit_code == 0, result.output
-    found = pr.publication_table(TABLE, **NAMES, points=0.5, priors=0.1)
+    found = pr.study_table(TABLE, **NAMES, points=0.5, priors=0.1)
     if suffix == "csv":
         assert pl.read_csv(file)["estimate"].to_list() == pytest.approx(
             found.table["estimate"].to_list(), nan_ok=True
@@ -147,7 +147,7 @@ def test_the_command_writes_what_the_function_gives(tmp_path, suffix):
 
 def test_other_files_are_refused(tmp_path):
     TABLE.write_parquet(tmp_path / "table.parquet")
-    words = ["publication-table", tmp_path / "table.parquet", "--truth", "y", "--score", "p",
+    words = ["study-table", tmp_path / "table.parquet", "--truth", "y", "--score", "p",
              "--out", tmp_path / "table.docx"]  # fmt: skip
     result = CliRunner().invoke(app, [*map(str, words)])
     assert result.exit_code == 2

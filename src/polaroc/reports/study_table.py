@@ -21,7 +21,7 @@ from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.reports.findings import Findings
-from polaroc.reports.publication_result import CLUSTERS, FLOW, NET_BENEFIT, Publication
+from polaroc.reports.study_table_result import CLUSTERS, FLOW, NET_BENEFIT, StudyTable
 from polaroc.reports.subgroups import ON_THESE_CASES, of_first_model
 from polaroc.reports.tables import ReportTable
 from polaroc.reports.thresholds import shown_priors
@@ -45,7 +45,7 @@ OF_THRESHOLD = {
     no_bearing=["case", "time", "test_train_ratio"],
     needed=NEEDED,
 )  # fmt: skip
-def publication_table(
+def study_table(
     cases: Cases[Any],
     *,
     priors: float | Sequence[float] | None = None,
@@ -55,7 +55,7 @@ def publication_table(
     cost_fn: float = 1,
     cost_fp: float = 1,
     **columns: Unpack[Columns],
-) -> Publication:
+) -> StudyTable:
     """The numbers of a study on one test set as they are published, by model and subgroup.
 
     Parameters
@@ -81,7 +81,7 @@ def publication_table(
 
     Returns
     -------
-    Publication
+    StudyTable
         `table`, a tidy frame; `html`, `latex` and `markdown`, the same as it is printed; `items`,
         which items of STARD and TRIPOD+AI it answers, and which remain the author's.
 
@@ -100,7 +100,7 @@ def publication_table(
     --------
     >>> import polaroc as pr
     >>> rows = pr.datasets.satellite_predictions().filter(pl.col("fold") == 1).drop("fold")
-    >>> found = pr.publication_table(
+    >>> found = pr.study_table(
     ...     rows.filter(pl.col("model") == "C"), truth="truth", score="score", points=0.5,
     ...     priors=0.1,
     ... )
@@ -136,7 +136,7 @@ def publication_table(
     if with_costs:
         weighed = f"{cost_fp / cost_fn:.3g} of a found positive"
         warnings.append(f"Net benefit counts a false alarm as {weighed}.")
-    return Publication(
+    return StudyTable(
         with_level(table, level), keys, level, tuple(warnings),
         "" if over is None else describe_priors(over),
     )  # fmt: skip
@@ -157,7 +157,7 @@ def of_publication(cases: Cases[Any], findings: Findings) -> PublishedSection | 
     if findings.audit["rows"].sum() > MAX_ROWS:
         return None
     priors = shown_priors(findings.question.over)
-    found = publication_table(
+    found = study_table(
         of_first_model(cases, findings), priors=sorted({priors[0], priors[-1]}),
         over=findings.question.over, points=None if chosen is None else chosen.taken["threshold"],
         level=findings.question.level,

@@ -79,8 +79,8 @@ REST = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Publication:
-    """The numbers of a study as they are published; made by `publication_table`.
+class StudyTable:
+    """The numbers of a study as they are published; made by `study_table`.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Publication:
         return self.summary()
 
     def __repr__(self) -> str:
-        return f"Publication({len(self.table)} numbers)"
+        return f"StudyTable({len(self.table)} numbers)"
 
     def _repr_html_(self) -> str:
         return self.html

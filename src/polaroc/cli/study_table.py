@@ -1,4 +1,4 @@
-"""`polaroc publication-table`: the numbers of a study as they are published."""
+"""`polaroc study-table`: the numbers of a study as they are published."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,14 +13,14 @@ from polaroc.cli.points import points_named
 from polaroc.cli.screen import print_json, progress, show_results
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
-from polaroc.reports.publication import publication_table as function
+from polaroc.reports.study_table import study_table as function
 
 FORMS = {".html": "html", ".tex": "latex", ".md": "markdown", ".csv": ""}
 
 
 # Points are what --threshold names.
 @command(function, left_out=["points"])
-def publication_table(
+def study_table(
     call: Call,
     threshold: Annotated[
         str | None,
@@ -36,9 +36,9 @@ def publication_table(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the numbers of a study as they are published, by model and subgroup.
+    """Write the numbers of a study as they are published.
 
-    Example: polaroc publication-table test.parquet --truth label --score p --subgroup site
+    Example: polaroc study-table test.parquet --truth label --score p --subgroup site
     --threshold 0.31 --prior 0.05 --out table.html
     """
     if file is not None:

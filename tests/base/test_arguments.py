@@ -108,7 +108,6 @@ CALLS = {
         OF_CASES,
     ),
     "savings": (lambda **a: pr.savings(TABLE, points(), same_table=True, **a), OF_CASES),
-    "expected_cost": (lambda **a: pr.expected_cost(TABLE, over=0.1, **a), OF_CASES),
     "operating_points": (
         lambda **a: pr.operating_points(TABLE, "recall", target=0.5, **a),
         OF_CASES,
@@ -121,6 +120,9 @@ CALLS = {
     "pr_band": (lambda **a: pr.pr_band(TABLE, 5, **a), OF_CASES),
     "decision_curve": (
         lambda **a: pr.decision_curve(TABLE, [0.2], intervals="pointwise", **a), OF_CASES,
+    ),
+    "expected_cost": (
+        lambda **a: pr.expected_cost(TABLE, over=0.4, intervals="logit", **a), OF_CASES,
     ),
     "h_measure": (lambda **a: pr.h_measure(TABLE, intervals="logit", **a), OF_CASES),
     "subgroups": (

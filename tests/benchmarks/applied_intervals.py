@@ -1,10 +1,11 @@
 """How often intervals of applied thresholds, and bands, hold the truth.
 
 ``python tests/benchmarks/applied_intervals.py [--runs N] [--write] [PART ...]``, parts are "known",
-"belief", "rates", "estimated", "measures", "bands", "decisions" and "hulls". With a known prior or
-a belief, and of rates with few cases, every possible table is counted with its probability, so that
-these figures have no error of simulation; the others are over simulated binormal scores. With
-``--write`` the tables of "rates", "decisions" and "hulls" go to ``docs/concepts/tests.md``.
+"belief", "rates", "estimated", "measures", "bands", "decisions", "hulls" and "costs". With a known
+prior or a belief, and of rates with few cases, every possible table is counted with its
+probability, so that these figures have no error of simulation; the others are over simulated
+binormal scores. With ``--write`` the tables of "rates", "decisions", "hulls" and "costs" go to
+``docs/concepts/tests.md``.
 """
 
 import argparse
@@ -359,6 +360,31 @@ def hulls(runs):
         yield row
 
 
+def costs(runs):
+    """Coverage of limits of the expected cost, where there are any; the least of three costs."""
+    for row, table, distance, roles in kinds(np.random.default_rng(0), runs):
+        for over in (0.01, 0.1, 0.3, (0.05, 0.2)):
+            held, given = [], []
+            for share in (0.5, 0.8, 0.95):
+                found = pr.expected_cost(table, **roles, over=over, cost=share, intervals="logit")
+                at = np.linspace(*over, 2_001) if isinstance(over, tuple) else np.array([over])
+                odds = share * at / ((1 - share) * (1 - at))
+                cut = distance / 2 - np.log(odds) / distance
+                least = share * at * norm.cdf(cut - distance)
+                least += (1 - share) * (1 - at) * norm.sf(cut)
+                known = found.drop_nulls("cost_following_lower")
+                inside = pl.lit(least.mean()).is_between(
+                    "cost_following_lower", "cost_following_upper"
+                )
+                given.append(known.height / runs)
+                held.append(known.select(inside.mean()).item() if known.height > runs / 4 else None)
+            some = [one for one in held if one is not None]
+            where = f"{over[0]:g} to {over[1]:g}" if isinstance(over, tuple) else f"prior {over:g}"
+            row[where] = f"{min(some):.3f}" if some else "none"
+            row[where] += f" of {min(given):.0%}" if 0 < min(given) < 1 else ""
+        yield row
+
+
 def write(part, rows):
     """Put the table of a part between its marks on the page."""
 
@@ -395,6 +421,7 @@ def main() -> None:
             "bands": lambda: bands(asked.runs),
             "decisions": lambda: decisions(asked.runs),
             "hulls": lambda: hulls(asked.runs),
+            "costs": lambda: costs(asked.runs),
         }[part]()
         table = None
         if asked.write:

@@ -18,9 +18,9 @@ from in_use import REFERENCES, first, shown, year_of_days
 
 import polaroc as pr
 from polaroc.base.arrays import ARRAYS
-from polaroc.deployment.period_rates import of_rate
 from polaroc.measures.areas import auc_measure
-from polaroc.uncertainty.influence import CaseInfluence, of_cases
+from polaroc.thresholds.named_rates import rate_at
+from polaroc.uncertainty.influence import CaseInfluence, of_calls, of_cases
 from polaroc.uncertainty.trends import of_periods, trend
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "promise.md"
@@ -129,7 +129,7 @@ def auc(score: np.ndarray, truth: np.ndarray) -> CaseInfluence:
 
 def precision(score: np.ndarray, truth: np.ndarray) -> CaseInfluence:
     called = (score >= 1.0).astype(float)
-    return of_rate("precision", called, truth, 0.1, {"cost_fn": 1, "cost_fp": 1})
+    return of_calls(called, truth, rate_at("precision", 9)).influence
 
 
 def trends(runs: int, seed: int) -> Iterator[dict[str, object]]:

@@ -242,3 +242,23 @@ def test_without_a_word_on_cases_nothing_is_paired():
 def test_one_model_is_none_to_compare():
     with pytest.raises(InvalidArgument, match="needs two"):
         pr.delong(of("A"), **ASKED)
+
+
+@pytest.mark.parametrize("by", [None, "fold"])
+@pytest.mark.parametrize("wide", [True, False])
+def test_of_lost_scores_those_cases_are_compared_that_all_models_have(wide, by):
+    table = scored(blocks=2 if by else 1)
+    lost = (pl.col("id") % 20 == 3) & (pl.col("model") == "B") & (pl.col("fold") == 0)
+    given = table.with_columns(score=pl.when(~lost).then("score"))
+    kept = table.filter((pl.col("id") % 20 != 3) | (pl.col("fold") != 0))
+    asked = ASKED | {"fold": None, "case": "id"} | ({"by": by} if by else {})
+    if wide:
+        wider = {"index": ["fold", "id", "truth"], "aggregate_function": "first"}
+        given, kept = (one.pivot("model", **wider) for one in (given, kept))
+        asked |= {"score": ["A", "B", "C"]}
+    with pytest.raises(InvalidPredictions, match="3 null scores"):
+        pr.delong(given, **asked)
+    found = pr.delong(given, **asked, nulls="drop")
+    assert_frame_equal(found.drop("note"), pr.delong(kept, **asked).drop("note"))
+    cases = "3 of 120" if by else "3 of 60"
+    assert found["note"].str.contains(f"{cases} cases were left out of all models").all()

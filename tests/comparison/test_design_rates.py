@@ -111,7 +111,8 @@ def test_the_rates_of_fitted_models_are_those_of_the_page():
         (float(at_05), float(at_005))
         for positives, negatives, correlation, measure, at_05, at_005 in rows
     }  # fmt: skip
-    kept = pl.read_csv(caveats.TRAINED_RATES).rows()
+    table = pl.read_csv(caveats.TRAINED_RATES)
+    kept = table.filter(pl.col("measure").is_in(["auc", "iauprec"])).rows()
     assert {row[:4]: row[4:] for row in kept} == of_page
     assert len(kept) == 12
     for measure in ("auc", "iauprec"):

@@ -405,7 +405,6 @@ def test_near_names_are_suggested():
         ({"measure": "iauprec"}, "'iauprec' is over a range of priors, and neither over nor prior"),
         ({"measure": "youden"}, "measure is 'youden'"),
         ({"case": "id"}, "no column 'id'"),
-        ({"case": None}, "case is None, and the two models are compared case by case"),
         ({"model": None}, "nothing tells the models apart"),
         ({"by": "fold"}, "gate does not honour 'by'"),
         ({"weight": "case"}, "'case' is case and weight"),

@@ -58,6 +58,7 @@ ON_FOLDS = NAMES | {"fold": "f", "test_train_ratio": 1 / 3}
 IN_HALVES = {"halves": in_halves(6)}
 AMOUNTS = {"cost_fn": pl.col("number") % 9 + 1, "cost_fp": 2}
 COSTS = {"measure": "expected_cost", "tuning": TUNING, "over": OVER, "cost_fn": 3}
+CALLS = {"measure": "expected_cost", "points": 0.5, "prior": 0.2, "cost_fn": 3}
 
 # What is asked of each function, with the least that it needs.
 MODES = {
@@ -73,6 +74,11 @@ MODES = {
     "bootstrap": (pr.bootstrap, ONE, NAMES | {"measures": ["auc", "auprec"], "draws": 100}),
     "delong": (pr.delong, ONE, NAMES),
     "compare, one test set": (pr.compare, ONE, NAMES | {"measure": "brier", "prior": 0.2}),
+    "compare, calls": (pr.compare, JUDGED, NAMES | CALLS),
+    "compare, a part of the curve": (pr.compare, ONE, NAMES | {"measure": "auc", "fpr": (0, 0.6)}),
+    "compare, best thresholds": (
+        pr.compare, ONE, NAMES | {"measure": "expected_cost", "prior": 0.2, "cost_fn": 3},
+    ),
     "compare, folds": (pr.compare, FOLDS, ON_FOLDS | {"measure": "auprec", "prior": 0.2}),
     "compare, halves": (
         pr.compare, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | IN_HALVES,
@@ -95,11 +101,12 @@ MODES = {
         {"truth": "y", "score": "p", "model": "m", "points": POINTS, "same_table": True,
          "cost_fn": 3},
     ),
-    "expected_cost": (
+    "expected_cost, amounts": (
         pr.expected_cost, ONE, {"truth": "y", "score": "p", "model": "m", "over": OVER} | AMOUNTS,
     ),
     "choose, an estimate": (pr.choose, ONE, NAMES | {"over": ESTIMATE}),
     "gate, one test set": (pr.gate, ONE, NAMES | TWO | {"measure": "brier", "prior": 0.2}),
+    "gate, calls": (pr.gate, JUDGED, NAMES | TWO | CALLS),
     "gate, folds": (pr.gate, FOLDS, ON_FOLDS | TWO | {"measure": "auprec", "prior": 0.2}),
     "gate, halves": (
         pr.gate, FOLDS, NAMES | {"fold": "f", "measure": "auc"} | TWO | IN_HALVES,
@@ -163,6 +170,10 @@ MODES = {
         pr.h_measure, ONE,
         {"truth": "y", "score": "p", "model": "m", "prior": 0.4, "intervals": "logit"},
     ),
+    "expected_cost": (
+        pr.expected_cost, ONE,
+        {"truth": "y", "score": "p", "model": "m", "over": 0.4, "intervals": "logit"},
+    ),
     "decision_curve": (
         pr.decision_curve, ONE,
         {"truth": "y", "score": "p", "model": "m", "thresholds": 9, "priors": 0.2,
@@ -179,7 +190,7 @@ OTHER = {
     "cost_fn": 2, "cost_fp": 9, "constraints": {"recall": 0.95}, "confidence": 0.8,
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
-    "test_train_ratio": 0.1, "rates": "npv",
+    "test_train_ratio": 0.1, "rates": "npv", "fpr": (0, 0.4), "tpr": (0.5, 1),
     "thresholds": 7, "cost": 0.3, "alerts": 9, "volume": 40, "every": "2i",
     "cost_review": 2, "review_error": 0.1, "reviews": 5,
     "cluster": "patient", "weight": "w", "count": "w", "by": "part", "subgroup": "part",
@@ -194,12 +205,17 @@ OTHER_OF = {
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
     ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",
     ("decision_curve", "intervals"): "simultaneous", ("h_measure", "intervals"): None,
+    ("expected_cost", "intervals"): None,
     # A limit that positives not seen set, where clusters are few.
     ("gate, halves", "cluster"): "day",
     ("operating_points, subgroups", "cluster"): "day", ("apply_thresholds", "intervals"): None,
     ("choose, amounts", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",
+    ("compare, calls", "target"): "algorithm",
+    ("compare, a part of the curve", "target"): "algorithm",
+    ("compare, a part of the curve", "measure"): "brier",
+    ("compare, best thresholds", "target"): "algorithm",
     ("compare, halves", "measure"): "iauprec", ("gate, halves", "measure"): "iauprec",
     **dict.fromkeys(
         ((f"{name}, halves", "halves") for name in ("compare", "choose", "gate")), in_halves(3)
@@ -236,7 +252,7 @@ NO_BEARING = {
         "choose, folds",
         "choose, amounts of folds",
         "choose, halves",
-        "expected_cost",
+        "expected_cost, amounts",
         "gate, folds",
     },
 }

@@ -66,7 +66,6 @@ FUNCTIONS = {
     "check": (pr.check, BASE, {}),
     "check_calibration": (pr.check_calibration, BASE, {}),
     "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS, "intervals": "exact"}),
-    "expected_cost": (pr.expected_cost, BASE, {"over": (0.1, 0.4), "cost": 0.7}),
     "savings": (pr.savings, BASE, {"points": POINTS, "cost_fn": "w", "cost_fp": 2}),
     "operating_points": (
         pr.operating_points,
@@ -79,6 +78,7 @@ FUNCTIONS = {
         {"constraints": {"fpr": 0.9}, "reviews": 9, "volume": 20, "priors": 0.5, "confidence": 0.9},
     ),
     "h_measure": (pr.h_measure, BASE, {"prior": 0.4, "intervals": "logit"}),
+    "expected_cost": (pr.expected_cost, BASE, {"over": 0.4, "intervals": "logit"}),
     "roc_band": (pr.roc_band, BASE, {"n": 9}),
     "pr_band": (pr.pr_band, BASE, {"n": 9, "priors": 0.1}),
     "decision_curve": (

@@ -167,8 +167,12 @@ def test_what_is_left_of_the_brier_score_has_limits_by_key():
 
 
 def test_curves_and_plans():
-    with pytest.raises(InvalidArgument, match="this is a curve"):
-        pr.h_measure(pr.curve(PLAIN, **ROLES), intervals="logit")
+    # A curve has the same cases, up to their order, which the folds behind the upper limit follow.
+    of_curve = pr.h_measure(pr.curve(PLAIN, **ROLES), intervals="logit", prior=0.3)
+    of_cases = pr.h_measure(PLAIN, **ASKED, prior=0.3)
+    assert of_curve["upper"].item() == pytest.approx(of_cases["upper"].item(), abs=1e-12)
+    assert of_curve["lower"].item() == pytest.approx(of_cases["lower"].item(), abs=0.05)
+    assert of_curve["note"].item() == "limits take the cases of the curve as independent"
     with pytest.raises(InvalidArgument, match="level is for intervals"):
         pr.h_measure(PLAIN, **ROLES, level=0.9)
     lazy = pr.h_measure(PLAIN.lazy(), **ASKED, prior=0.3)

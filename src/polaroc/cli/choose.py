@@ -5,7 +5,7 @@ from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import print_json, progress, show_results
 from polaroc.comparison.choice import choice_parts
 from polaroc.comparison.choose import choose as function
-from polaroc.uncertainty.savings import EXPECTED_COST
+from polaroc.thresholds.named_rates import EXPECTED_COST
 
 SHOWN = ("answer", "bayes", "minimax", "steadiest", "measure", "models", "priors")
 TOGETHER = ("threshold", "promise")

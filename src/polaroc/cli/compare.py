@@ -7,6 +7,7 @@ from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, Output, out_option
 from polaroc.cli.pipes import AsJson
+from polaroc.cli.points import Threshold, points_named
 from polaroc.cli.screen import print_json, progress, show_results
 from polaroc.comparison.compare import compare as function
 from polaroc.comparison.result import comparison_parts
@@ -15,9 +16,11 @@ TABLES = ("omnibus", "pairs", "letters")
 SHOWN = ("measure", "model", "fold", "case", "size", *TABLES)
 
 
-@command(function)
+# Points are what --threshold names.
+@command(function, left_out=["points"])
 def compare(
     call: Call,
+    threshold: Threshold = None,
     folder: Annotated[
         Path | None,
         out_option("Folder for omnibus, pairs, letters and the summary."),
@@ -34,9 +37,10 @@ def compare(
     if output is not None:
         output.check()
     cases = call.in_memory
+    points = {} if threshold is None else {"points": points_named(call, threshold)}
     with progress() as say:
         say("comparing")
-        result = call(cases)
+        result = call(cases, **points)
         if output is not None:
             with output.staging() as staging:
                 for name in TABLES:

@@ -8,6 +8,7 @@ import typer
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import models_named
 from polaroc.cli.pipes import AsJson
+from polaroc.cli.points import Threshold, points_named
 from polaroc.cli.screen import exit_with, print_json, progress, show_results
 from polaroc.comparison.gate import gate as function
 from polaroc.errors import InvalidArgument
@@ -19,8 +20,14 @@ AsMarkdown = Annotated[
 ]
 
 
-@command(function)
-def gate(call: Call, as_json: AsJson = False, as_markdown: AsMarkdown = False) -> None:
+# Points are what --threshold names.
+@command(function, left_out=["points"])
+def gate(
+    call: Call,
+    threshold: Threshold = None,
+    as_json: AsJson = False,
+    as_markdown: AsMarkdown = False,
+) -> None:
     """Test whether a challenger may replace the champion.
 
     Exit code 0: it is not worse; 1: it is worse; 3: undecided.
@@ -33,10 +40,11 @@ def gate(call: Call, as_json: AsJson = False, as_markdown: AsMarkdown = False) -
             "both --json and --markdown are given.", hint="leave one of them out."
         )
     cases = call.in_memory
+    points = {} if threshold is None else {"points": points_named(call, threshold)}
     models_named(call.options, cases)
     with progress() as say:
         say("comparing")
-        result = call(cases)
+        result = call(cases, **points)
     with exit_with(EXIT_CODES[result.verdict]):
         if as_json:
             print_json({"answer": result.answer, **asdict(result)}, result.warnings)

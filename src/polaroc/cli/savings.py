@@ -9,8 +9,8 @@ from polaroc.base.rounding import limit, number
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.pipes import AsJson
+from polaroc.cli.points import points_named
 from polaroc.cli.screen import print_json, progress, show_results
-from polaroc.cli.subgroups import points_named
 from polaroc.uncertainty.savings import savings as function
 
 SHOWN = ("prior", "threshold", "estimate", "lower", "upper")

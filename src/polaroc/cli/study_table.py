@@ -9,8 +9,8 @@ from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.pipes import AsJson
+from polaroc.cli.points import points_named
 from polaroc.cli.screen import print_json, progress, show_results
-from polaroc.cli.subgroups import points_named
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.reports.study_table import study_table as function

@@ -28,18 +28,18 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
-from polaroc.priors.grids import prior_grid
+from polaroc.priors.grids import prior_grid, skew
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.amounts import cost_at
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
+from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.subgroup_promises import names_of_subgroups
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.savings import (
-    EXPECTED_COST,
     NO_INTERVAL,
     check_costs,
     few_amounts,
@@ -47,7 +47,12 @@ from polaroc.uncertainty.savings import (
     too_wide,
 )
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
-from polaroc.uncertainty.test_sets import costs_of_calls, mean_costs, of_thresholds
+from polaroc.uncertainty.test_sets import (
+    costs_of_calls,
+    mean_costs,
+    of_costs_of_cases,
+    of_thresholds,
+)
 
 AT, KNOWN, WHY = (private(name) for name in ("at", "known", "why"))
 # Exact limits of the cost, as `apply_thresholds` gives them.
@@ -189,8 +194,13 @@ def choose_by_cost(
     else:
         scored, of_models = _scored(own, rated), rated["threshold"].to_list()
         mean = stakes.belief.mean
-        evidence = of_thresholds(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
-        if own.costs is not None:
+        if own.costs is None:
+            cost = rate_at(EXPECTED_COST, skew(mean), stakes.fn, stakes.fp)
+            evidence = of_thresholds(scored, of_models, cost)
+        else:
+            evidence = of_costs_of_cases(
+                scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp
+            )
             rated, few = _in_money(rated, scored, stakes, level)
             if (why := too_wide(scored)) is not None:
                 evidence = without(why.removesuffix(NO_INTERVAL))

@@ -12,6 +12,7 @@ import polars as pl
 from polaroc.base.rounding import percent
 from polaroc.comparison.design import FoldValues, Layout, Plan
 from polaroc.errors import Hint
+from polaroc.measures.catalog import CATALOG
 from polaroc.uncertainty.evidence import Contrasts, Evidence
 
 HERE = Path(__file__).parent
@@ -38,6 +39,7 @@ ASSUMPTION = (
     "The test asks whether the algorithms would differ if trained anew on other samples of this "
     "size. "
 )
+UNKNOWN = "How often the test errs for {!r} was not measured."
 UNPAIRED = "How often the test errs was not measured for models with test sets of their own."
 OF_CLUSTERS = "How often the test errs depends on the clusters, and was not measured for these."
 # The covariance of more models was not tried.
@@ -168,18 +170,21 @@ def measured_rates(plan: Plan, layout: Layout, models: int) -> str:
 def trained_rates(measure: str) -> str:
     """The rates of the test of two fitted models that are equal."""
     sizes = _rates(TRAINED_RATES)
-    known = measure if any(key[0] == measure for key in sizes) else "iauprec"
+    is_known = any(key[0] == measure for key in sizes)
+    if not (is_known or measure in CATALOG):
+        return UNKNOWN.format(measure)
+    known = measure if is_known else "iauprec"
     rates = [
         f"{_most(found.values())} with {positives:,} + {negatives:,} cases"
         for (of, positives, negatives), found in sizes.items()
         if of == known
     ]
-    equal = "" if known == "auc" else "IAUPREC over 5 to 20 %, at an "
-    text = f"{ERRS} two fitted models have the same {equal}AUC of 0.90: {FOUND} {', '.join(rates)}."
-    if known != "auc":
+    equal = {"auc": "", "iauprec": "IAUPREC over 5 to 20 %, at an "}.get(known)
+    same = "curve, at an " if equal is None else equal
+    text = f"{ERRS} two fitted models have the same {same}AUC of 0.90: {FOUND} {', '.join(rates)}."
+    if known == "iauprec":
         text += " So with few cases it errs too often; gate takes wider limits there."
-    unknown = f"How often the test errs for {measure!r} was not measured. "
-    return text if known == measure else unknown + text
+    return text if known == measure else f"{UNKNOWN.format(measure)} {text}"
 
 
 def better_folds(plan: Plan, layout: Layout) -> list[str]:

@@ -64,9 +64,9 @@ from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
+from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.typing import Cost, Table
 from polaroc.uncertainty.evidence import Evidence, of_folds
-from polaroc.uncertainty.savings import EXPECTED_COST
 
 COLUMNS = (
     "mean", "expected", "expected_lower", "expected_upper", "probability_best", "expected_loss",

@@ -22,6 +22,7 @@ from polaroc.comparison.design import (
 )
 from polaroc.comparison.design import contrast as contrasted
 from polaroc.comparison.fitted import Fitted, fitted, too_few_cases
+from polaroc.comparison.fitted_calls import FittedPlan, fitted_calls, more_is_better
 from polaroc.comparison.half_splits import halves_of, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name, letter_frame
 from polaroc.comparison.measure_rows import (
@@ -41,6 +42,7 @@ from polaroc.predictions.roles import COMPARED_BY, Columns, RoleName
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED
+from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Array, Prior, Table
 from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t
 from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
@@ -59,6 +61,11 @@ def compare(
     target: Target | None = None,
     level: float = 0.95,
     incomplete: Incomplete = "raise",
+    points: Table | Numbers | None = None,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
+    fpr: tuple[float, float] | None = None,
+    tpr: tuple[float, float] | None = None,
     halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
     seed: int = 0,
@@ -76,13 +83,16 @@ def compare(
         them, whose models and folds are said or found by name. A lazy frame is collected.
     **columns
     measure
-        The measure compared, such as "iauprec", "auprec", "auc", "accsens".
+        The measure compared, such as "iauprec", "auprec", "auc", "accsens". On one test set also a
+        rate of what `points` call positive, such as "recall", "specificity", "precision", "npv",
+        "net_benefit" or "expected_cost"; without `points`, "expected_cost" is that of each model
+        at the thresholds that cost least.
     prior
         Prior in (0, 1), or ``"observed"``, where the table has the measure at
         several.
     over
         The range (lo, hi) of priors, or the belief, that `measure` needs; of measures in a table,
-        those over this range.
+        those over this range. Costs and net benefit take it in place of `prior`.
     contrast
         Two priors (first, second): compares the measure at the first minus that
         at the second, fold by fold: who depends how much on the prior.
@@ -101,6 +111,14 @@ def compare(
     incomplete
         ``"raise"``: a model without an estimate in a fold is an error;
         ``"drop"``: such folds are left out, as `warnings` says.
+    points
+        The thresholds of calls, set on other cases: one number, one per model, or the result of
+        `operating_points` or `apply_thresholds`, with one row for each model.
+    cost_fn, cost_fp
+        For "expected_cost" and "net_benefit": costs > 0 of a missed positive and of a false alarm.
+    fpr, tpr
+        For "auc" on one test set: the range (lo, hi) of false, or of true, positive rates over
+        which the area is taken, as in `auc`. The range has 5 negatives, or positives, or more.
     halves
         For "algorithm": the same in disjoint halves of the same cases, which tells the variance of
         the models' means: what `sklearn.half_split_predictions` gives, with the roles of
@@ -141,6 +159,15 @@ def compare(
     same with their influence (there `sd` is the standard error, and
     the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
 
+    Of calls the variance is that of the difference over the cases, as McNemar's test has it of
+    recall and specificity, and of one case of each class more for each model, which it alone calls
+    otherwise. With few calls, too, limits of differences then hold in 0.94 of samples or more
+    (``just paired-calls``). At the best thresholds the cost is that on the hull of all
+    cases, and the variance that of costs on hulls of other cases.
+
+    Over a range of a rate the variance has one case of each class more for each model, too, of the
+    largest influence seen (``just paired-calls --ranges``).
+
     On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
     Student's t. Over folds the folds tell how sure that is; a cluster of which a fold tests some
     cases and has trained on others is named in `warnings`.
@@ -174,20 +201,25 @@ def compare(
     check_text("measure", measure, "auprec")
     check_choice("incomplete", incomplete, get_args(Incomplete))
     given = compared(cases)
-    refuse_places(measure, over, None)
+    calls = None
+    if given.on_cases:
+        calls = FittedPlan(measure, points, prior, over, cost_fn, cost_fp, fpr, tpr)
+    if calls is None:
+        refuse_unused(
+            "for models on one test set", "there are folds", points=points,
+            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp), fpr=fpr, tpr=tpr,
+        )  # fmt: skip
+        refuse_places(measure, over, None)
     target = _target(given, target)
-    if target == "trained":
+    if calls is not None:
         refuse_unused(
             "for folds", "target is 'trained'",
             hint=Hint("leave it out, or take {target} with several folds.", target="algorithm"),
             contrast=contrast, incomplete=unless("raise", incomplete),
         )  # fmt: skip
-        refuse_places(measure, None, prior)
         plan = Plan(target, None, level, halves is not None, guarded, seed)
-        at: Prior = "observed" if prior is None else prior
-        models = fitted(given.cases, measure, at, over)
-        at_prior = f" at prior {at}" if CATALOG[measure].at_priors else ""
-        result = of_fitted(models, plan, f"{measure}{at_prior}")
+        models, label = fitted_as_asked(given.cases, calls)
+        result = of_fitted(models, plan, label)
         return replace(result, warnings=(*given.left_out, *result.warnings))
     ratio = given.test_train_ratio
     # The ratio may follow from the folds.
@@ -224,6 +256,19 @@ def compare(
     result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)
     return replace(result, warnings=(*given.left_out, *result.warnings, *doubts))
+
+
+def fitted_as_asked(cases: Cases[pl.DataFrame], asked: FittedPlan) -> tuple[Fitted, str]:
+    """Fitted models by a measure of calls, or of all thresholds, and its name with the place."""
+    measure = asked.measure
+    if asked.of_calls:
+        return fitted_calls(cases, asked), f"{measure} {asked.place}"
+    refuse_places(measure, asked.over, asked.prior)
+    at: Prior = "observed" if asked.prior is None else asked.prior
+    at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""
+    found = fitted(cases, measure, at, asked.over, part=asked.partial)
+    asked.check_range(found.cases.only.of_class)
+    return found, f"{asked.name}{at_prior}"
 
 
 def _target(given: Compared, target: Target | None) -> Target:
@@ -315,12 +360,13 @@ def of_fitted(models: Fitted, plan: Plan, label: str) -> Comparison:
     # They differ where a pair does, adjusted for the number of pairs.
     adjusted = by_holm(pairs, plan.level)
     test = "largest |z|, Holm" if isinf(evidence.freedom) else "largest |t|, Holm"
-    name, is_paired = models.measure.name, cases.case is not None
+    name, is_paired = models.name, cases.case is not None
     errors = np.sqrt(evidence.covariance[0].diagonal())
+    rates = caveats.trained(evidence, models.tried_as or name, paired=is_paired)
     return _result(
         plan, omnibus.of_pairs(test, pairs, adjusted), pairs, adjusted, models.models,
-        evidence.estimates[0], errors, higher=higher_is_better(name), measure=label,
-        warnings=(*caveats.trained(evidence, name, paired=is_paired), *models.doubts),
+        evidence.estimates[0], errors, higher=more_is_better(name), measure=label,
+        warnings=(*rates, *models.doubts),
         fold=(), case=cases.case, size=cases.only.size,
     )  # fmt: skip
 

@@ -33,9 +33,10 @@ from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.comparison.ranked_rows import of_keys, pooled
 from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.curves.curve import curve
+from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.need import Need
 from polaroc.uncertainty.evidence import of_folds
-from polaroc.uncertainty.savings import EXPECTED_COST, NO_INTERVAL, check_costs, too_wide
+from polaroc.uncertainty.savings import NO_INTERVAL, check_costs, too_wide
 from polaroc.uncertainty.scored_cases import scored_rows
 
 # The priors at which the cost is that of one class alone: it is linear between them.

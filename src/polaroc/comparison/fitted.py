@@ -27,11 +27,17 @@ from polaroc.priors.beliefs import Over
 from polaroc.typing import Prior, Priors
 from polaroc.uncertainty.adjusted import by_holm
 from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, Evidence, all_pairs
-from polaroc.uncertainty.scored_cases import ComparedCases, read_cases
+from polaroc.uncertainty.scored_cases import (
+    ComparedCases,
+    common_cases_of,
+    model_column,
+    read_cases,
+)
 from polaroc.uncertainty.test_sets import of_test_set
 
 USED: tuple[RoleName, ...] = (
-    "truth", "score", "positive", "model", "fold", "case", "cluster", "count", "weight", "by",
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "count", "weight",
+    "by",
 )  # fmt: skip
 NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time", "test_train_ratio")
 
@@ -64,7 +70,8 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
         influence of every case differ by 0, with the p-value 1. What cannot
         be told is null: all where a class is absent, all but the difference
         where a class has one case or one cluster. `note` String, null, or that cases are not
-        independent, as a column such as "patient" of a frame in memory shows.
+        independent, as a column such as "patient" of a frame in memory shows, and with
+        ``nulls="drop"`` how many cases were left out because a model did not score them.
 
     Raises
     ------
@@ -95,6 +102,9 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
 def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl.LazyFrame:
     """The tests of `delong` for any one measure."""
     check_share("level", level)
+    left_out = None
+    if cases.nulls == "drop":
+        cases, left_out = common_cases_of(cases.collect(), model_column(cases))
     compared = read_cases(cases)
     kinds, kind = compared.schema, compared.schema[compared.model]
     tables = []
@@ -105,7 +115,8 @@ def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl
         ]
         models = pl.Series(compared.model, one.models, kind)
         tables.append(_tests(of_test_set(one, [measure]), models, level).select(*own, pl.all()))
-    note = pl.lit(dependence(cases), pl.String).alias("note")
+    said = [one for one in (left_out, dependence(cases)) if one is not None]
+    note = pl.lit("; ".join(said) or None, pl.String).alias("note")
     return pl.concat(tables).lazy().with_columns(note)
 
 
@@ -119,15 +130,20 @@ def _tests(evidence: Evidence, models: pl.Series, level: float) -> pl.DataFrame:
     return tests.with_columns(errors).drop("adjusted_lower", "adjusted_upper")
 
 
+# Of an area over a range of a rate, in the table of rates.
+PARTIAL = "partial {}"
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """A measure of models on the cases of one test set."""
 
     cases: ComparedCases
-    measure: Measure
+    name: str
     evidence: Evidence
-    estimates: pl.DataFrame  # tidy, a row per model
     doubts: tuple[str, ...]  # rows that are alike, notes on the models, AUCs below chance
+    measure: Measure | None = None  # where cases that are not seen are not in the evidence yet
+    tried_as: str | None = None  # in the table of rates, where that is not the name
 
     @property
     def models(self) -> pl.Series:
@@ -142,9 +158,13 @@ def fitted(
     prior: Prior,
     over: Over | None,
     measured: pl.DataFrame | None = None,
+    part: Measure | None = None,
 ) -> Fitted:
-    """The evidence of cases on one measure; `measured` where it and the AUC are known."""
-    measure = single_measure(name, prior, over, cases.score_prior)
+    """The evidence of cases on one measure; `measured` where it and the AUC are known.
+
+    `part` is an area over a range of a rate, in place of the whole one.
+    """
+    measure = part or single_measure(name, prior, over, cases.score_prior)
     read = read_cases(cases, DROP_ROWS)
     if measured is None:
         measured = evaluate(cases, measures=sorted({name, "auc"}), priors=prior, over=over)
@@ -160,7 +180,10 @@ def fitted(
         )
     noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
     doubts = (*doubted(cases), *noted_by_kind(noted.rows()), *below_chance(measured, name))
-    return Fitted(read, measure, of_test_set(read.only, [measure]), estimates, doubts)
+    evidence = of_test_set(read.only, [measure], unseen=part is not None)
+    if part is None:
+        return Fitted(read, name, evidence, doubts, measure)
+    return Fitted(read, name, evidence, doubts, tried_as=PARTIAL.format(name))
 
 
 def single_measure(

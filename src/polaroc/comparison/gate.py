@@ -18,27 +18,30 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.rounding import limit
 from polaroc.comparison.answer import describe_priors
-from polaroc.comparison.compare import NO_BEARING, compare
+from polaroc.comparison.compare import NO_BEARING, compare, fitted_as_asked
 from polaroc.comparison.compared import Compared, compared, two_models
 from polaroc.comparison.design import Incomplete
-from polaroc.comparison.fitted import fitted, too_few_cases
+from polaroc.comparison.fitted import too_few_cases
+from polaroc.comparison.fitted_calls import FittedPlan, more_is_better, refuse_both
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.comparison.missed_positives import positives_of_folds
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, higher_is_better, label
+from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
+from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Moved, contrasts
 from polaroc.uncertainty.small_samples import (
     LARGEST_RATES,
     bias_of_few_negatives,
     difference_limits,
+    limits_of_calls,
     why_no_promise,
 )
 from polaroc.uncertainty.unseen_positive import Positives
@@ -84,6 +87,11 @@ def gate(
     margin: float = 0.0,
     level: float = 0.95,
     incomplete: Incomplete = "raise",
+    points: Table | Numbers | None = None,
+    cost_fn: float = 1,
+    cost_fp: float = 1,
+    fpr: tuple[float, float] | None = None,
+    tpr: tuple[float, float] | None = None,
     halves: Table | Cases[Any] | None = None,
     guarded: bool = False,
     **columns: Unpack[Columns],
@@ -94,14 +102,15 @@ def gate(
     ----------
     cases
         Predictions of two or more models, as for `compare`: of fitted models on one test set, with
-        `case`, or of models fitted anew for each fold. Or the tidy measures of such folds, as
-        `evaluate` gives them. A lazy frame is collected.
+        `case`, or of models fitted anew for each fold; with ``case=None`` each model has a test
+        set of its own, such as those of two sites or two periods. Or the tidy measures of such
+        folds, as `evaluate` gives them. A lazy frame is collected.
     **columns
     champion, challenger
         The two models, by their values in the column of the models; other models are
         left aside.
     measure
-        The measure compared. At a single `prior`, "iauprec" is "auprec" there.
+        The measure compared, as in `compare`. At a single `prior`, "iauprec" is "auprec" there.
     over
         The range (lo, hi) of priors, or a belief about the prior, that the measure
         needs; of measures in a table, those over this range.
@@ -112,6 +121,10 @@ def gate(
     level
         Confidence of the two-sided interval, in (0, 1). Where the challenger is worse by exactly
         `margin`, a pass has the probability (1 − `level`)/2.
+    points, cost_fn, cost_fp
+        For rates and costs of calls, as in `compare`.
+    fpr, tpr
+        For "auc", as in `compare`.
     halves, guarded
         For folds, as in `compare`.
 
@@ -148,6 +161,9 @@ def gate(
     cases may not show (``just gate-missed``). On folds the AUC reaches as far as this likelihood,
     too, of positives that are taken once, by their means over the folds.
 
+    Of two test sets the variance is that of both, and each has its own cases of the largest
+    influence and its own positives that are not seen (``just paired-calls --sets``).
+
     With `cluster`, clusters stand in the place of cases: the influences of the cases of a class are
     summed within each (Obuchowski 1997). Two crossed clusterings are taken as in `delong`.
 
@@ -155,6 +171,8 @@ def gate(
     for AUPREC and IAUPREC where negatives are far too few for the priors beside the positives;
     where they are somewhat too few the interval is wider, by three times what half of them change.
     `warnings` says so, and how many cases would decide what is undecided.
+
+    For rates and costs of calls it is the interval of `compare`, which holds with few calls, too.
 
     Models that rank all cases alike differ by 0, and pass. Where two models that do not
     rank alike show no variation (both perfect, or a difference that is the same in
@@ -183,7 +201,12 @@ def gate(
     given = compared(two)
     at: Prior = "observed" if prior is None else prior
     taken_over: Over | str | None = over
+    # One range in a file of settings serves all measures.
+    own_over = over if needs_range(measure) or measure not in CATALOG else None
+    asked = None
     if given.on_cases:
+        asked = FittedPlan(measure, points, prior, own_over, cost_fn, cost_fp, fpr, tpr)
+    if asked is not None:
         refuse_unused(
             "for folds", "the models were measured once, on one test set",
             hint=Hint(
@@ -191,33 +214,39 @@ def gate(
             ),
             halves=halves, guarded=guarded or None, incomplete=unless("raise", incomplete),
         )  # fmt: skip
-        lead = _on_cases(given, measure, at, over, (challenger, champion), level)
+        lead = _on_cases(given, asked, (challenger, champion), level)
     else:
+        refuse_unused(
+            "for models on one test set", "there are folds", points=points,
+            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp), fpr=fpr, tpr=tpr,
+        )  # fmt: skip
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
         result = compare(
             two, measure, prior=at if has_scores and _at_priors(measure) else prior,
-            # One range in a file of settings serves all measures.
             over=over if needs_range(measure) else None,
             level=level, incomplete=incomplete, halves=halves, guarded=guarded,
         )  # fmt: skip
         lead = _on_folds(result, given, champion, challenger)
-    higher = higher_is_better(measure)
+    higher = more_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)
     doubts = []
     if verdict == "undecided" and lead.limits is not None:
         doubts.append(more_cases(lead.limits, margin, lead.moved, higher=higher))
     # A table that has the measure at one prior only tells which.
     shown = at if has_scores and _at_priors(measure) else prior
-    if isinstance(shown, str):
+    if asked is not None and asked.of_calls:
+        place = asked.place
+    elif isinstance(shown, str):
         place = f"at the {shown} prior"
     else:
         taken_over = taken_over if needs_range(measure) else None
         place = describe_priors(taken_over, [] if shown is None else [shown])
+    shown_as = label(measure) if asked is None else asked.name.replace(measure, label(measure), 1)
     return GateResult(
         verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
         lead.estimates[champion], lead.estimates[challenger],
-        measure=f"{label(measure)} {place}".rstrip(), higher_is_better=higher, margin=margin,
+        measure=f"{shown_as} {place}".rstrip(), higher_is_better=higher, margin=margin,
         level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
         positives=lead.of_class[0], negatives=lead.of_class[1],
     )  # fmt: skip
@@ -227,12 +256,7 @@ def _at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bo
     """The measure itself, or what it is at the one prior."""
     check_text("measure", measure, "iauprec")
     if prior is not None:
-        if over is not None:
-            raise InvalidArgument(
-                "both over and prior are given.",
-                hint=Hint("leave one of them out: {over} is a range, {prior} a single prior.",
-                          over=(0.05, 0.20), prior=0.1),
-            )  # fmt: skip
+        refuse_both(over, prior)
         measure = at_one_prior(measure)
         refuse_places(measure, None, prior)
         if not isinstance(prior, str) or prior != OBSERVED:
@@ -277,19 +301,12 @@ class Lead(NamedTuple):
 
 def _on_cases(
     given: Compared,
-    measure: str,
-    at: Prior,
-    over: Over | None,
+    asked: FittedPlan,
     pair: tuple[object, object],
     level: float,
 ) -> Lead:
     """The lead of one fitted model over another, challenger and champion, paired by case."""
-    if "case" in given.cases.absent and given.cases.case is None:
-        raise InvalidArgument(
-            "case is None, and the two models are compared case by case.",
-            hint=Hint("name the column of the cases, {case}.", case="id"),
-        )
-    models = fitted(given.cases, measure, at, over)
+    models, _ = fitted_as_asked(given.cases, asked)
     scored, evidence = models.cases.only, models.evidence
     first, second = (scored.models.index(model) for model in pair)
     lead = contrasts(evidence, np.array([first]), np.array([second]))
@@ -299,17 +316,21 @@ def _on_cases(
     lower: float | None = None
     upper: float | None = None
     limits: Limits | None = None
-    if error > 0:
+    note: str | None = None
+    if models.measure is None:
+        limits = partial(limits_of_calls, lead, level)
+        lower, upper = limits(1.0)
+    elif error > 0:
         few = min(moved.counts)
         why_none = why_no_promise(models.measure, *scored.of_class, few, moved.units)
         if why_none is None:
             bias = bias_of_few_negatives(scored, models.measure, (first, second))
             limits = partial(
-                difference_limits, evidence, (first, second), level, measure, bias=bias
+                difference_limits, evidence, (first, second), level, models.name, bias=bias
             )
             lower, upper = limits(1.0)
             note = FEW_NEGATIVES.format(limit(bias)) if bias else None
-            note = note or _of_few_cases(few, moved.units, measure)
+            note = note or _of_few_cases(few, moved.units, models.name)
         else:
             note = NO_PROMISE.format(why_none)
     elif difference == 0 and scored.rank_alike():
@@ -322,8 +343,12 @@ def _on_cases(
         *([] if note is None else [note]), *models.doubts,
     )  # fmt: skip
     estimates = dict(zip(scored.models, evidence.estimates[0].tolist(), strict=True))
+    on = f"{scored.size:,} cases"
+    if not scored.paired:
+        own, other = (scored.scores[place].size for place in (first, second))
+        on = f"{own:,} and {other:,} cases"
     return Lead(
-        difference, lower, upper, estimates, f"{scored.size:,} cases", warnings, limits, moved,
+        difference, lower, upper, estimates, on, warnings, limits, moved,
         scored.of_class,
     )  # fmt: skip
 

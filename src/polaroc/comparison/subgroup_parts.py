@@ -1,6 +1,6 @@
 """What is measured in each subgroup, and the evidence on how far subgroups are apart."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -10,13 +10,14 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.calibration.evidence import CALIBRATION, estimates_and_limits, of_calibration
-from polaroc.deployment.period_rates import rate_with_slopes
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import select_measures
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
+from polaroc.priors.grids import skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.thresholds.named_rates import rate_at
 from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
@@ -202,32 +203,15 @@ class Divided:
             )  # fmt: skip
             found.append(of_test_set(cases, selected.measures))
         of_rates = rows.filter(pl.col("measure").is_in([*wanted.rates]))
-        found += [
-            of_thresholds(cases, [threshold], *slopes)
-            for threshold, slopes in _slopes(of_rates, wanted)
-        ]
+        for name, prior, at in of_rates.select("measure", "prior", "threshold").iter_rows():
+            # Of a rate without a prior that at any; of further rates nothing is known.
+            p = 0.5 if name in WITHOUT_PRIOR else prior
+            skewed = skew(p if p is not None and name in RATES else float("nan"))
+            rate = rate_at(RATES.get(name, "cost"), skewed, wanted.cost_fn, wanted.cost_fp)
+            found.append(of_thresholds(cases, [at], rate))
         if wanted.calibration:
             found.append(of_calibration(cases))
         return _stacked(found)
-
-
-def _slopes(
-    rates: pl.DataFrame, wanted: Wanted
-) -> Iterator[tuple[float | None, tuple[float, float]]]:
-    """By how much each rate of a part moves with its misses and with its false alarms."""
-    recall, alarms = (
-        dict(rates.filter(measure=name).select("threshold", "estimate").iter_rows())
-        for name in WITHOUT_PRIOR[:2]
-    )
-    costs = {"cost_fn": wanted.cost_fn, "cost_fp": wanted.cost_fp}
-    for name, prior, threshold in rates.select("measure", "prior", "threshold").iter_rows():
-        t, f = recall[threshold], alarms[threshold]
-        p = 0.5 if name in WITHOUT_PRIOR else prior
-        slopes = (float("nan"), float("nan"))
-        if name in RATES and None not in (t, f, p):
-            _, (of_t, of_f) = rate_with_slopes(RATES[name], t, f, p, costs)
-            slopes = (-of_t, of_f)
-        yield threshold, slopes
 
 
 def _stacked(found: Sequence[Evidence]) -> Evidence:

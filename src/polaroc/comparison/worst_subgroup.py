@@ -17,10 +17,11 @@ from polaroc.comparison.subgroup_parts import check_subgroups
 from polaroc.measures.catalog import mean_name
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
+from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.subgroup_promises import names_of_subgroups
 from polaroc.typing import Cost
 from polaroc.uncertainty.evidence import contrasts
-from polaroc.uncertainty.savings import EXPECTED_COST, savings
+from polaroc.uncertainty.savings import savings
 
 # What a choice says of it, beside its other columns.
 WORST, WHERE = "worst", "worst_subgroup"

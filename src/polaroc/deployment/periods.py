@@ -14,7 +14,7 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.text import capitalised
-from polaroc.deployment.period_rates import RATES, of_rate, tidy_rates
+from polaroc.deployment.period_rates import RATES, tidy_rates
 from polaroc.deployment.periods_result import Periods
 from polaroc.errors import InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
@@ -26,12 +26,13 @@ from polaroc.predictions.roles import BESIDE, OF_COUNTS, Columns, RoleName
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import takes_cases
-from polaroc.priors.grids import OBSERVED, resolve_priors
+from polaroc.priors.grids import OBSERVED, resolve_priors, skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
+from polaroc.thresholds.named_rates import rate_at
 from polaroc.thresholds.ways import refuse_ways
-from polaroc.typing import Array, Prior, Priors, Table
-from polaroc.uncertainty.influence import CaseInfluence, of_cases
+from polaroc.typing import Prior, Priors, Table
+from polaroc.uncertainty.influence import CaseInfluence, called, of_calls, of_cases
 from polaroc.uncertainty.trends import ENDS, Trend, of_periods, trend
 
 # The line through periods is one of cases.
@@ -287,8 +288,9 @@ def _influences(
             if at.height != 1 or at["share"][0] is None:
                 found.append(None)
                 continue
-            called = _called(score, at["threshold"][0], at["share"][0])
-            own = of_rate(quantity.name, called, truth, quantity.prior, costs)
+            calls = called(score, at["threshold"][0], at["share"][0])
+            rate = rate_at(quantity.name, skew(quantity.prior), **costs)
+            own = of_calls(calls, truth, rate).influence
         known = np.isfinite(own.estimates[0]) and all(np.isfinite(one).all() for one in own[1:])
         found.append(own if known else None)
     return found
@@ -300,14 +302,6 @@ def _of_key(table: pl.DataFrame, rows: pl.DataFrame, keys: Sequence[str]) -> pl.
     same = [pl.col(key).eq_missing(pl.lit(one, table.schema[key])) for key, one in
             zip(keys, first, strict=True)]  # fmt: skip
     return table.filter(same)
-
-
-def _called(score: "Array", threshold: float | None, share: float) -> "Array":
-    """The chance with which each case is called positive."""
-    if threshold is None:
-        return np.zeros(score.size)
-    called: Array = (score > threshold) + share * (score == threshold)
-    return called
 
 
 def _trend(

@@ -13,14 +13,16 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised
-from polaroc.deployment.period_rates import RATES, rate_with_slopes, tidy_rates
+from polaroc.deployment.period_rates import RATES, tidy_rates
 from polaroc.deployment.walk_forward_result import WalkForward, main_rates
 from polaroc.errors import Hint, InvalidPredictions, check_choice
 from polaroc.predictions.calendar import PERIOD, keys_but_period, with_periods
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
+from polaroc.priors.grids import skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
+from polaroc.thresholds.named_rates import rate_at
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.rules import RULES, Rule
 from polaroc.typing import Prior
@@ -216,7 +218,7 @@ def _promised(
         for name in RATES:
             value = None
             if known:
-                value, _ = rate_with_slopes(name, row["tpr"], row["fpr"], row["prior"], costs)
+                value = rate_at(name, skew(row["prior"]), **costs)(row["tpr"], row["fpr"])
             rows.append([*(row[key] for key in keys), name, row["prior"], row["threshold"], value])
     schema = {key: points.schema[key] for key in keys}
     schema |= {name: EXPECTED[name] for name in ("measure", "prior", "threshold", "promised")}

@@ -3,11 +3,9 @@
 import warnings
 from typing import Any
 
-from polaroc import rates
 from polaroc.base.checks import check_factor, is_number, refuse_unused, unless
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
-from polaroc.curves.surface import RATES
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
 from polaroc.measures.functions import auprec
@@ -16,15 +14,8 @@ from polaroc.priors.grids import OBSERVED, skew
 from polaroc.sklearn.estimators import need_scikit_learn
 from polaroc.sklearn.scores import check_one_prior, measure_of, one_per_case
 from polaroc.sklearn.targets import binary_target
+from polaroc.thresholds.named_rates import AT_THRESHOLD, LESS_IS_BETTER, OF_COSTS, rate_at
 from polaroc.typing import Interpolation, Label, Prior
-from polaroc.uncertainty.savings import EXPECTED_COST
-
-NET_BENEFIT = "net_benefit"
-# Linear in the prior, so that the mean over a range is the value at the mean prior.
-OF_COSTS = (EXPECTED_COST, NET_BENEFIT)
-# Of calls: the rates at one operating point, where less of some is better.
-AT_THRESHOLD = (EXPECTED_COST, *(name for name in RATES if name != "loss"))
-LESS_IS_BETTER = (EXPECTED_COST, "error", "fnr", "posfrac", "likelihood_ratio_negative")
 
 
 @described_as(auprec)
@@ -183,10 +174,5 @@ def rate_score(
     tpr, fpr = weight[truth & called].sum() / totals[0], weight[~truth & called].sum() / totals[1]
     at = totals[0] / totals.sum() if prior == OBSERVED else prior
     at = at if over is None else over.mean
-    if measure == EXPECTED_COST:
-        # A loss counts each of the two kinds of error with a weight of one half.
-        return float(2 * rates.loss(tpr, fpr, skew(at), cost_fn=cost_fn, cost_fp=cost_fp))
-    if measure == NET_BENEFIT:
-        return float(rates.net_benefit(tpr, fpr, skew(at), threshold=cost_fp / (cost_fn + cost_fp)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(RATES[measure](tpr, fpr, skew(at)))
+        return float(rate_at(measure, skew(at), cost_fn, cost_fp)(tpr, fpr))

@@ -40,7 +40,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, check_level, is_estimate
 from polaroc.thresholds.alerts import ALERTS
 from polaroc.thresholds.design_effects import with_effects
-from polaroc.thresholds.expected_cost import EXPECTED_COSTS
+from polaroc.thresholds.expected_cost import EXPECTED_COSTS, WITH_LIMITS
 from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
 from polaroc.thresholds.interval_columns import (
     ADDED,
@@ -56,7 +56,14 @@ from polaroc.typing import Priors, Table
 
 # Columns of points, beside those of `operating_points`, that are no keys.
 NO_KEYS = frozenset(
-    (*PRIOR_LIMITS, *ADDED, *FURTHER, *limit_columns(FURTHER), *EXPECTED_COSTS, *ALERTS)
+    (
+        *PRIOR_LIMITS,
+        *ADDED,
+        *FURTHER,
+        *limit_columns((*FURTHER, *WITH_LIMITS)),
+        *EXPECTED_COSTS,
+        *ALERTS,
+    )
 )
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 

@@ -1,10 +1,10 @@
-"""Expected cost where the prior, and the cost of a miss, are uncertain."""
+"""The least expected cost of curves where the prior, and the cost of a miss, are uncertain."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from math import ceil
-from typing import Any, Unpack
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -24,19 +24,15 @@ from polaroc.base.columns import (
     require,
     with_level,
 )
-from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import ALARMS, COSTS, MISSED
 from polaroc.base.statistics import quadrature
 from polaroc.curves.curve import curves_of
 from polaroc.curves.hull import hulls_of
-from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.costs import DEFAULT, constant_costs
-from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
-from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
 from polaroc.priors.in_use import (
@@ -50,93 +46,37 @@ from polaroc.priors.in_use import (
 )
 from polaroc.thresholds.amounts import cost_at, in_money, with_costs_of_calls
 from polaroc.thresholds.operating_points import POINTS, operating_points
-from polaroc.typing import Array, Cost, Priors
+from polaroc.typing import Array, Cost
 
-EXPECTED_COSTS = (
-    "cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial",
-)  # fmt: skip
+WITH_LIMITS = ("cost_fixed", "cost_following", "cost_informed")
+EXPECTED_COSTS = (*WITH_LIMITS, "worth_of_prior", "cost_trivial")
+# What a prior is said by: a range, a number, a belief, or estimates of it.
+Uncertain: TypeAlias = tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame
+# By prior and limits of an estimate; of other priors by nothing.
+Beliefs: TypeAlias = dict[tuple[float, ...], Belief]
 # Gauss-Legendre nodes on each panel of an integral, panels, and their length in log odds.
 NODES, MIN_PANELS, LONGEST = 16, 10, 3.0
 
 
-@described_as(OF_CURVES)
-@frame_of_cases(COUNTED_BY, no_bearing=BESIDE, or_table=True)
-def expected_cost(
+def expected_costs(
     curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
-    *,
-    over: tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame,
-    cost: float | Belief = 0.5,
-    cost_fn: Cost | None = None,
-    cost_fp: Cost | None = None,
-    **columns: Unpack[Columns],
+    priors: float | pl.DataFrame,
+    beliefs: Beliefs,
+    share: Belief | None,
+    fn: float,
+    fp: float,
 ) -> pl.LazyFrame:
-    """The least expected cost of each curve where prior and cost of a miss are uncertain.
+    """The points and costs of `polaroc.expected_cost`, without limits.
 
-    A miss costs c and a false alarm 1 − c, so that a threshold with the rates t and f costs
-    cπ(1−t) + (1−c)(1−π)f per case. Prior and c are independent. Or a miss and a false alarm cost
-    what `cost_fn` and `cost_fp` say, of each case its own.
-
-    Parameters
-    ----------
-    curve
-        The result of `curve`, of a tuning table; or predictions, of which it is made: the result
-        of `cases`, or any table that it takes.
-    **columns
-    over
-        The prior: a range (lo, hi), in which all are equally likely, a belief (`uniform`,
-        `beta` or `points`), a single prior, or the result of `estimate_prior`: of each key
-        its own estimate, half normal to either side within its interval.
-    cost
-        The share c of the cost that a miss carries, in (0, 1), or a belief about it.
-    cost_fn, cost_fp
-        In place of `cost`: what a missed positive and a false alarm cost, 1 for the one that is not
-        given. Numbers > 0; or of predictions the column that has what each case costs, or an
-        expression, as in `savings`. Costs are then in their unit, per case.
-
-    Returns
-    -------
-    Frame of the kind given
-        One row per key, sorted, with the columns of `operating_points`, so that the best
-        fixed threshold can be given to `apply_thresholds`: `rule` is "cost", `prior` the
-        expected one, and the point the one of least expected cost. Then, all Float64:
-        `cost_fixed`, the expected cost of that point; `cost_following`, that of a threshold
-        which is set anew for each prior, and so knows it; `worth_of_prior`, the difference;
-        `cost_informed`, that of a threshold which knows c, too; and `cost_trivial`, that of
-        calling all or none positive with the same knowledge. Costs of keys without
-        positives, without negatives or with rows that cannot be ranked are null, and those
-        at an estimate without an interval. Of estimates also `prior_lower`,
-        `prior_upper` and `level`, as in `operating_points`.
-
-    Notes
-    -----
-    The least cost over the hull is a sum over its vertices, each of which is best in a range
-    of the odds cπ/((1−c)(1−π)); of that, expectations are partial means of the beliefs, in
-    closed form where one of them is a number or a few, by quadrature to 1e-10 otherwise
-    (costs as in Drummond and Holte 2006).
-    On the table that a threshold was chosen on, its cost is too low: judge it elsewhere.
-    Like `hull`, the plan holds a Python function.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> costs = pr.expected_cost(curves, over=(0.05, 0.5), cost=0.8)
-    >>> costs.select(pl.col("cost_fixed", "cost_following", "worth_of_prior").round(4)).row(0)
-    (0.1165, 0.0947, 0.0218)
+    `fn` and `fp` are the expected costs of a miss and of a false alarm. `share` is the belief
+    about what a miss carries of both, None where they are known.
     """
-    share, fn, fp = _costs(curve, cost, cost_fn, cost_fp)
     amounts: Cases[Any] | None = None
     if isinstance(curve, Cases) and curve.costs is not None:
         amounts = replace(curve, cluster=(), subgroup=(), score_prior="observed")
     curves = curves_of(curve) if amounts is None else in_money(amounts)
-    priors: Priors
-    beliefs: dict[tuple[float, ...], Belief]
-    if isinstance(over, pl.DataFrame | pl.LazyFrame):
-        priors, beliefs = _beliefs_of_estimates(over)
+    if is_estimate(priors):
         curves = multiplied(curves, priors)
-    else:
-        belief = belief_of("over", over)
-        priors, beliefs = belief.mean, {(): belief}
     keys = curve_keys(curves)
     hulls = hulls_of(curves).cache()
     p, t, f = (pl.col(name) for name in ("prior", "tpr", "fpr"))
@@ -193,7 +133,7 @@ def expected_cost(
     return with_level(result, level_of(priors)) if is_estimate(priors) else result
 
 
-def _costs(
+def costs_of(
     curve: object, cost: float | Belief, cost_fn: Cost | None, cost_fp: Cost | None
 ) -> tuple[Belief | None, float, float]:
     """The belief about the share of a miss, None where costs are known, and both costs."""
@@ -205,13 +145,14 @@ def _costs(
     return None, *constant_costs(curve, fn, fp)
 
 
-def _beliefs_of_estimates(
-    estimates: pl.DataFrame | pl.LazyFrame,
-) -> tuple[pl.DataFrame, dict[tuple[float, ...], Belief]]:
-    """The estimates, each moved to what it lets expect, and the belief at each of them."""
-    require(as_lazy(estimates), PRIOR_AND_LIMITS, source="estimate_prior(...)")
-    table = as_lazy(estimates).collect()
-    beliefs: dict[tuple[float, ...], Belief] = {}
+def beliefs_about(over: Uncertain) -> tuple[float | pl.DataFrame, Beliefs]:
+    """The expected prior and the belief; of estimates each moved to what it lets expect."""
+    if not isinstance(over, pl.DataFrame | pl.LazyFrame):
+        belief = belief_of("over", over)
+        return belief.mean, {(): belief}
+    require(as_lazy(over), PRIOR_AND_LIMITS, source="estimate_prior(...)")
+    table = as_lazy(over).collect()
+    beliefs: Beliefs = {}
     expected = []
     for number, own in enumerate(table.select(PRIOR_AND_LIMITS).iter_rows()):
         mean = own[0]

@@ -21,6 +21,7 @@ from polaroc.priors.in_use import (
     with_estimates,
 )
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS
+from polaroc.thresholds.named_rates import WITHOUT_PRIOR
 from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, further_limits, limits
 from polaroc.typing import Priors
 
@@ -34,11 +35,6 @@ TOO_FEW = pl.any_horizontal(pl.col(EFFECTS).is_infinite()).fill_null(False)
 # Cases of each class that are called at least and at most, without and with those that are tied.
 COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
 NO_PRIOR_LIMITS = "the estimated prior has no interval: none at it"
-# What no prior changes.
-WITHOUT_PRIOR = (
-    "tpr", "fpr", "specificity", "fnr", "informedness", "likelihood_ratio_positive",
-    "likelihood_ratio_negative",
-)  # fmt: skip
 
 
 def limit_columns(names: Sequence[str]) -> tuple[str, ...]:

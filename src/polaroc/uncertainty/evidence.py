@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import erfc, inf, isinf, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -32,6 +32,10 @@ MAX_RATIO = 1.0
 SIMILAR = 1e-3
 
 
+# By which products are multiplied, of all units alike or of each.
+Factor: TypeAlias = "float | Array"
+
+
 class Moved(NamedTuple):
     """By how much each unit (a case, a cluster, a fold) moves the estimates, centred.
 
@@ -41,10 +45,12 @@ class Moved(NamedTuple):
     """
 
     parts: tuple["Array", ...]  # positives and negatives, or folds: measures × models × units
-    factors: tuple[float, ...]
+    factors: tuple["Factor", ...]
     counts: tuple[int, ...]  # of units that a part has, of crossed clusterings of the one with less
-    joint: tuple[float, ...] = ()  # of each clustering, whose parts have the same units in order
+    joint: tuple["Factor", ...] = ()  # of each clustering, whose parts have the same units in order
     units: str = CASES
+    # Of each model, where it has units of its own; `counts` are then the least of them.
+    alone: tuple[tuple[int, ...], ...] = ()
 
     def products(self, own: Sequence["Array"], other: Sequence["Array"]) -> "list[Array]":
         """The covariance of two sums of influences by each clustering, for each row of them."""
@@ -62,10 +68,10 @@ class Moved(NamedTuple):
             these = slice(start, start + size)
             ours, theirs = own[these], other[these]
             pairs = zip(self.factors[these], ours, theirs, strict=True)
-            total = sum(factor * dot(a, b) for factor, a, b in pairs)
+            total: Any = sum(_times(factor, a, b, dot) for factor, a, b in pairs)
             if self.joint:
-                both = dot(ours[0], theirs[1]) + dot(ours[1], theirs[0])
-                total = total + self.joint[number] * both
+                both = ((ours[0], theirs[1]), (ours[1], theirs[0]))
+                total = total + sum(_times(self.joint[number], a, b, dot) for a, b in both)
             yield np.asarray(total)
 
     def apart(self, first: int, second: int, measure: int = 0) -> list["Array"]:
@@ -103,6 +109,13 @@ class Moved(NamedTuple):
                 along = crossed([_dot(vectors.T @ way[place], vectors.T) for way in found])
                 total[place] = (vectors * along) @ vectors.T
         return total
+
+
+def _times(factor: "Factor", own: "Array", other: "Array", dot: "Callable[..., Array]") -> "Array":
+    """The sums of products, times a factor or with one of each unit."""
+    if isinstance(factor, float):
+        return factor * dot(own, other)
+    return dot(own * factor, other)
 
 
 def crossed(variances: "Sequence[Array]") -> "Array":

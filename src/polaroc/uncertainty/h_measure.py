@@ -11,7 +11,6 @@ from polaroc.base.columns import curve_keys, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import private
 from polaroc.curves.curve import curves_of
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
@@ -19,7 +18,6 @@ from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.deferred import deferred
-from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import one_class_note
@@ -31,16 +29,21 @@ from polaroc.thresholds.expected_cost import (
     belief_of,
     calling_all_or_none,
     least_cost,
-    partial_means,
     per_key_of_hulls,
 )
 from polaroc.typing import Array, Prior
-from polaroc.uncertainty.least_costs import CostLimits, limits_of_least_cost
-from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
+from polaroc.uncertainty.least_costs import (
+    CostLimits,
+    beside_costs,
+    collected,
+    is_held,
+    limits_of_least_cost,
+    losses_of,
+)
+from polaroc.uncertainty.scored_cases import ScoredCases
 
 H_MEASURE = ("prior", "h_measure", "positives", "negatives", "note")
 LIMITS = ("lower", "upper", "level", "std_error")
-WHY = private("why")
 
 
 @described_as(OF_CURVES)
@@ -68,7 +71,8 @@ def h_measure(
     ----------
     curve
         The result of `curve`; or predictions, of which it is made: the result of `cases`, or any
-        table that it takes. These alone have intervals.
+        table that it takes. From these alone limits know the `cluster`, and a `weight` as what it
+        is.
     **columns
     cost
         Belief about c: by default ``beta(2, 2)``; a number in (0, 1) for a single c.
@@ -116,18 +120,16 @@ def h_measure(
     check_share("level", level)
     share = belief_of("cost", beta(2, 2) if cost is None else cost)
     check_prior_or_observed(prior)
-    if not isinstance(curve, Cases):
-        refuse_unused("for predictions", "this is a curve", intervals=intervals)
     curves = curves_of(curve)
     keys = curve_keys(curves)
     found = _h_measures(curves, keys, share, prior)
-    if intervals is None or not isinstance(curve, Cases):
+    if intervals is None:
         return found
     refuse_clash(keys, LIMITS)
-    made = partial(_with_limits, curve, keys, share, prior, level)
+    made = partial(_with_limits, curve, share, prior, level)
     shown = [*keys, "prior", "h_measure", *LIMITS, "positives", "negatives", "note"]
     schema = found.collect_schema() | dict.fromkeys(LIMITS, pl.Float64())
-    if isinstance(curve.table, pl.DataFrame):
+    if is_held(curve):
         return made().lazy()
     return deferred(made, {name: schema[name] for name in shown})
 
@@ -159,33 +161,19 @@ def _h_measures(
 
 
 def _with_limits(
-    cases: Cases[Any], keys: Sequence[str], share: Belief, prior: Prior, level: float
+    curve: Cases[Any] | pl.LazyFrame | pl.DataFrame, share: Belief, prior: Prior, level: float
 ) -> pl.DataFrame:
-    """The H-measures of cases, with limits."""
-    held = cases.collect()
-    found = _h_measures(curves_of(held), keys, share, prior).collect()
-    scored = scored_by_key(held, keys)
-    rows = []
-    for key, own in zip(found.select(keys).rows() or [()], found["prior"], strict=True):
-        one = scored.get(key)
-        rows.append(
-            CostLimits(np.nan, np.nan, np.nan)
-            if one is None or own is None
-            else _saved(one, own, share, level)
-        )
-    lower, upper, error, why = ([*column] for column in zip(*rows, strict=True))
-    known = pl.col("h_measure").is_not_null()
-    note = pl.concat_str("note", pl.when(known).then(WHY), separator="; ", ignore_nulls=True)
-    table = found.with_columns(
-        *(
-            pl.Series(name, values, pl.Float64).fill_nan(None)
-            for name, values in (("lower", lower), ("upper", upper), ("std_error", error))
-        ),
-        pl.lit(level).alias("level"),
-        pl.Series(WHY, why, pl.String),
-    ).with_columns(note.replace("", None).alias("note"))
-    shown = table.select(*keys, "prior", "h_measure", *LIMITS, "positives", "negatives", "note")
-    return with_note(shown.lazy(), dependence(held), pl.col("lower").is_not_null()).collect()
+    """The H-measures, with limits."""
+    held = collected(curve)
+    curves = curves_of(held)
+    keys = curve_keys(curves)
+    found = _h_measures(curves, keys, share, prior).collect()
+
+    def limits_of(one: ScoredCases, row: dict[str, Any]) -> list[CostLimits]:
+        return [_saved(one, row["prior"], share, level)]
+
+    sure = beside_costs(found, held, limits_of, [("lower", "upper", "std_error")], level)
+    return sure.select(*keys, "prior", "h_measure", *LIMITS, "positives", "negatives", "note")
 
 
 def _saved(cases: ScoredCases, prior: float, share: Belief, level: float) -> CostLimits:
@@ -193,11 +181,6 @@ def _saved(cases: ScoredCases, prior: float, share: Belief, level: float) -> Cos
     at, costs = Atoms((prior,), (1.0,)), share.distribution
     trivial = least_cost(*calling_all_or_none(), at, costs)
 
-    def losses(slopes: Array) -> tuple[Array, Array]:
-        misses, alarms = partial_means(np.append(slopes, np.inf), at, costs)
-        # Weighted to the prior already: a positive is missed where odds are below the slope.
-        return misses[:-1], alarms[-1] - alarms[:-1]
-
-    found = limits_of_least_cost(cases, losses, [skew(prior)], level)
+    found = limits_of_least_cost(cases, losses_of(at, costs), [skew(prior)], level)
     lower, upper = (float(np.clip(1 - end / trivial, 0, 1)) for end in (found.upper, found.lower))
     return CostLimits(lower, upper, found.std_error / trivial, found.why)

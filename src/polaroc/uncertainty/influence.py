@@ -16,6 +16,7 @@ from polaroc.measures.array_sums import block_sums
 from polaroc.measures.gradients import Gradient, Segments
 from polaroc.measures.spec import CaseLoss, Measure
 from polaroc.predictions.row_checks import SCORE
+from polaroc.thresholds.named_rates import OfRates, with_slopes
 from polaroc.typing import Array
 
 
@@ -130,6 +131,43 @@ def of_cases(
                     # Of an infinite mean no case moves it by a number.
                     of_class[i] = loss_of_class[among] - (mean if np.isfinite(mean) else np.nan)
     return CaseInfluence(estimates, *moved)
+
+
+class CallInfluence(NamedTuple):
+    """The influence of cases on a rate of calls, and that of a case that is called otherwise."""
+
+    influence: CaseInfluence
+    slopes: tuple[float, float]  # of a positive, and of a negative
+
+
+def called(score: "Array", threshold: float | None, share: float = 1.0) -> "Array":
+    """The chance with which cases are called positive; without a threshold none is."""
+    if threshold is None:
+        return np.zeros(len(score))
+    return np.asarray((score > threshold) + share * (score == threshold))
+
+
+def of_calls(
+    called: "Array", truth: "Array", rate: OfRates, weight: "Array | None" = None
+) -> CallInfluence:
+    """The influence of the cases on a rate of what is called positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polaroc.thresholds.named_rates import rate_at
+    >>> calls, truth = np.array([1.0, 1.0, 0.0, 0.0]), np.array([True, False, True, False])
+    >>> of_calls(calls, truth, rate_at("expected_cost", 1, cost_fn=4)).slopes
+    (-2.0, 0.5)
+    """
+    means, about = [], []
+    for own in (truth, ~truth):
+        weights = None if weight is None else weight[own]
+        means.append(float(np.average(called[own], weights=weights)) if own.any() else np.nan)
+        about.append(called[own] - means[-1])
+    value, slopes = with_slopes(rate, *means)
+    moved = (slope * own[None] for slope, own in zip(slopes, about, strict=True))
+    return CallInfluence(CaseInfluence(np.array([value]), *moved), slopes)
 
 
 def on_segments(

@@ -1,14 +1,22 @@
 """How sure one is of a cost at the best thresholds, which are not known."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import polars as pl
+
+from polaroc.base.columns import curve_keys, with_level
 from polaroc.base.lazy import np
+from polaroc.curves.curve import curves_of, in_order
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.dependence import dependence, with_note
+from polaroc.priors.distributions import Distribution
+from polaroc.thresholds.expected_cost import partial_means
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import FITTED, quantile
+from polaroc.uncertainty.evidence import FITTED, Evidence, quantile
 from polaroc.uncertainty.influence import CaseInfluence
-from polaroc.uncertainty.limits import NO_SPREAD
-from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.limits import NO_SPREAD, NOT_COUNTS
+from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import ALL_ALIKE, of_influences
 
 # The costs of a positive and of a negative in a block of the hull, from the slopes Δf/Δt of blocks.
@@ -17,6 +25,9 @@ FOLDS = 10
 # Of more, the cases that carry the cost at a prior are too few (`just applied-intervals hulls`).
 MAX_SKEW = 0.2
 TOO_FEW = "too few {} for this prior: no interval"
+OF_CURVE = "limits take the cases of the curve as independent"
+# What costs are made of.
+Held: TypeAlias = Cases[pl.DataFrame] | pl.DataFrame
 
 
 class CostLimits(NamedTuple):
@@ -49,23 +60,12 @@ def limits_of_least_cost(
     level
         Nominal coverage.
     """
-    ((score, truth, given),) = cases.by_model
-    weight = np.ones(score.size) if given is None else given
     nothing = CostLimits(np.nan, np.nan, np.nan)
-    if truth.all() or not truth.any():
+    costs = _on_hulls(cases, losses)
+    means = costs.estimates
+    if not (costs.positives.size and costs.negatives.size):
         return nothing
-    fold = _folds(cases)
-    on_hull = _costs(score, truth, weight, np.zeros((1, score.size), bool), losses)
-    on_others = _costs(
-        score, truth, weight, np.array([fold == one for one in range(fold.max() + 1)]), losses
-    )
-    moved, means = [], np.zeros(2)
-    for own in (truth, ~truth):
-        costs = np.stack([on_hull[own], on_others[own]])
-        of_class = np.average(costs, axis=1, weights=weight[own])
-        means += of_class
-        moved.append(costs - of_class[:, None])
-    evidence = of_influences(cases, [CaseInfluence(means, *moved)], FITTED, ALL_ALIKE)
+    evidence = of_influences(cases, [costs], FITTED, ALL_ALIKE)
     if evidence.moved is None:
         return nothing._replace(why=evidence.why_no_limits)
     positives, negatives = evidence.moved.counts
@@ -74,14 +74,155 @@ def limits_of_least_cost(
     ):  # fmt: skip
         if most / count > MAX_SKEW:
             return nothing._replace(why=TOO_FEW.format(name))
-    errors = np.sqrt(evidence.covariance[:, 0, 0])
-    if not (means.min() > 0 and errors.min() > 0):
+    if not (means.min() > 0 and evidence.is_known):
         return nothing._replace(why=NO_SPREAD)
+    errors = np.sqrt(evidence.covariance[:, 0, 0])
     reach = float(quantile(level, min(positives, negatives) - 1.0))
     relative = errors / means
     lower = means[0] * np.exp(-reach * relative[0])
     upper = means.max() * np.exp(reach * relative.max())
     return CostLimits(float(lower), float(upper), float(errors[0]))
+
+
+def of_least_costs(
+    cases: ScoredCases, losses: Losses, most: tuple[float, float], unit: float
+) -> Evidence:
+    """Evidence on what models cost, each with the best thresholds by its own hull.
+
+    On the hull of all cases each model costs too little by about the same, which a difference does
+    not show. The variance is that of costs on the hulls of other cases, which is larger, and of a
+    case of each class more for each model, which it alone calls otherwise.
+
+    Parameters
+    ----------
+    cases
+        Those of all models.
+    losses
+        As for `limits_of_least_cost`.
+    most
+        The cost of missing all positives, and that of an alarm at every negative.
+    unit
+        What all costs are multiplied by.
+    """
+    influences = []
+    for place in range(len(cases.models)):
+        own = _on_hulls(cases.of([place]), losses)
+        hull, others = own.estimates[:1], slice(1, None)
+        influences.append(
+            CaseInfluence(unit * hull, unit * own.positives[others], unit * own.negatives[others])
+        )
+    unseen = np.tile(np.array(most) * unit, (len(influences), 1))
+    about = FITTED.replace("models", "models with their best thresholds,")
+    return of_influences(cases, influences, about, ALL_ALIKE, unseen)
+
+
+def _on_hulls(cases: ScoredCases, losses: Losses) -> CaseInfluence:
+    """What the cases of one model cost on the hull of all of them, and on hulls of the others."""
+    ((score, truth, given),) = cases.by_model
+    weight = np.ones(score.size) if given is None else given
+    if truth.all() or not truth.any():
+        of_class = (np.full((2, np.count_nonzero(own)), np.nan) for own in (truth, ~truth))
+        return CaseInfluence(np.full(2, np.nan), *of_class)
+    fold = _folds(cases)
+    on_hull = _costs(score, truth, weight, np.zeros((1, score.size), bool), losses)
+    on_others = _costs(
+        score, truth, weight, np.array([fold == one for one in range(fold.max() + 1)]), losses
+    )
+    moved, means = [], np.zeros(2)
+    for own in (truth, ~truth):
+        costs = np.stack([on_hull[own], on_others[own]])
+        mean = np.average(costs, axis=1, weights=weight[own])
+        means += mean
+        moved.append(costs - mean[:, None])
+    return CaseInfluence(means, *moved)
+
+
+def losses_of(prior: Distribution, share: Distribution) -> Losses:
+    """What cases cost at independent priors π and shares c of the cost that a miss carries."""
+
+    def losses(slopes: Array) -> tuple[Array, Array]:
+        misses, alarms = partial_means(np.append(slopes, np.inf), prior, share)
+        # Weighted to the prior already: a positive is missed where odds are below the slope.
+        return misses[:-1], alarms[-1] - alarms[:-1]
+
+    return losses
+
+
+def is_held(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> bool:
+    """Whether cases, or curves, are in memory."""
+    return isinstance(given.table if isinstance(given, Cases) else given, pl.DataFrame)
+
+
+def collected(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> Held:
+    """The cases, or curves, in memory."""
+    return given.collect() if isinstance(given, Cases) else given.lazy().collect()
+
+
+def beside_costs(
+    found: pl.DataFrame,
+    given: Held,
+    limits_of: Callable[[ScoredCases, dict[str, Any]], Sequence[CostLimits]],
+    columns: Sequence[Sequence[str]],
+    level: float,
+) -> pl.DataFrame:
+    """A table with a row or more per key, with limits of costs, their level and why there are none.
+
+    Parameters
+    ----------
+    found
+        With `prior` and `note`.
+    given
+        What it was made of.
+    limits_of
+        Of the cases of a key and a row of the table, the limits.
+    columns
+        Of each of these the names of as many of its fields as are shown.
+    level
+        As asked for.
+    """
+    keys = curve_keys(curves_of(given))
+    doubt: str | None
+    if isinstance(given, pl.DataFrame):
+        scored, doubt = _of_curves(given, keys), OF_CURVE
+        nothing = CostLimits(np.nan, np.nan, np.nan, None if scored else NOT_COUNTS)
+    else:
+        scored, doubt = scored_by_key(given, keys), dependence(given)
+        nothing = CostLimits(np.nan, np.nan, np.nan)
+    rows = []
+    for row in found.iter_rows(named=True):
+        one = scored.get(tuple(row[key] for key in keys))
+        if one is None or row["prior"] is None:
+            rows.append([nothing] * len(columns))
+        else:
+            rows.append([*limits_of(one, row)])
+    made = {
+        name: [own[place][i] for own in rows]
+        for place, names in enumerate(columns)
+        for i, name in enumerate(names)
+    }
+    why = ["; ".join(dict.fromkeys(one.why for one in own if one.why)) or None for own in rows]
+    note = pl.concat_str("note", pl.Series(why, dtype=pl.String), separator="; ", ignore_nulls=True)
+    noted = found.with_columns(
+        *(pl.Series(name, values, pl.Float64).fill_nan(None) for name, values in made.items()),
+        note.replace("", None).alias("note"),
+    ).select(pl.exclude("note"), "note")
+    has_limits = pl.any_horizontal(pl.col(names[0]).is_not_null() for names in columns)
+    return with_note(with_level(noted.lazy(), level), doubt, has_limits).collect()
+
+
+def _of_curves(curves: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], ScoredCases]:
+    """The cases of each key that curves count; none of weighted curves."""
+    if not curves.schema["pos"].is_integer():
+        return {}
+    cells = in_order(curves.lazy(), keys).drop_nulls("threshold").collect()
+    parts = cells.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): cells}
+    found = {}
+    for key, own in parts.items():
+        score, pos, neg = (own[name].to_numpy() for name in ("threshold", "pos", "neg"))
+        cases = np.concatenate([np.repeat(score, pos), np.repeat(score, neg)])
+        truth = np.arange(cases.size) < pos.sum()
+        found[key] = ScoredCases(key, [None], [cases], [truth], None, True)
+    return found
 
 
 def _folds(cases: ScoredCases) -> "Array":

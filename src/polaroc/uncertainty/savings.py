@@ -22,6 +22,7 @@ from polaroc.thresholds.amounts import check_worth
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.thresholds.interval_columns import NO_PRIOR_LIMITS
+from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Array, Cost, Priors, Table
 from polaroc.uncertainty.evidence import FITTED, Evidence, quantile
@@ -29,7 +30,6 @@ from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import ALL_ALIKE, costs_of_calls, of_influences, of_means
 
 # What is said of a threshold, and what each is the sum, or the difference, of.
-EXPECTED_COST = "expected_cost"
 MEASURES = (EXPECTED_COST, "saving_over_none", "saving_over_all")
 SUMS = (("missed", "false", 1), ("found", "false", -1), ("quiet", "missed", -1))
 WORDS = {

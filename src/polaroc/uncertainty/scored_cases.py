@@ -62,13 +62,20 @@ class ScoredCases:
 
     @property
     def of_class(self) -> tuple[int, int]:
-        """How many positives and negatives a model has, of weighted ones as many equal ones."""
-        truth = self.truths[0]
-        if self.weights is None:
+        """How many positives and negatives a model has, of weighted ones as many equal ones.
+
+        Of models with test sets of their own the fewest.
+        """
+        counts = []
+        for _, truth, weight in self.by_model:
             positives = int(np.count_nonzero(truth))
-            return positives, truth.size - positives
-        weight = self.weights[0]
-        return equal_units(weight[truth]), equal_units(weight[~truth])
+            counts.append((positives, truth.size - positives))
+            if weight is not None:
+                counts[-1] = (equal_units(weight[truth]), equal_units(weight[~truth]))
+            if self.paired:
+                break
+        positives, negatives = (min(own) for own in zip(*counts, strict=True))
+        return positives, negatives
 
     def of(self, places: Sequence[int]) -> "ScoredCases":
         """The same of some of the models."""
@@ -87,7 +94,9 @@ class ScoredCases:
         )
 
     def rank_alike(self) -> bool:
-        """Whether the models put the cases in the same order, with the same ties."""
+        """Whether the models put the same cases in the same order, with the same ties."""
+        if not self.paired:
+            return False
         first, *others = (np.unique(score, return_inverse=True)[1] for score in self.scores)
         return all((first == other).all() for other in others)
 
@@ -356,7 +365,8 @@ def common_cases_of(
     else:
         without = table.filter(unscored)
         by_model = list(without.group_by(model).agg(pl.len().alias(SIZE)).sort(model).iter_rows())
-        ids = table.filter(out).select(*column_names_of(cases.fold), case).unique()
+        keys = [*column_names_of(cases.fold), *column_names_of(cases.by), case]
+        ids = table.filter(out).select([*dict.fromkeys(keys)]).unique()
         kept = join_on(table, ids, ids.columns, "anti", order="left")
         number, left = table.select(ids.columns).n_unique(), ids.height
     names = ", ".join(f"{count:,} of {quoted([name])}" for name, count in by_model[:MAX_NAMED])

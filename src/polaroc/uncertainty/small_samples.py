@@ -10,7 +10,7 @@ from polaroc.base.lazy import np
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import Evidence, Moved, crossed, quantile
+from polaroc.uncertainty.evidence import Contrasts, Evidence, Moved, crossed, quantile
 from polaroc.uncertainty.influence import of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.unseen_positive import least_with_unseen
@@ -70,6 +70,15 @@ def difference_limits(
     return lower - wider, upper + wider
 
 
+def limits_of_calls(lead: Contrasts, level: float, copies: float = 1.0) -> tuple[float, float]:
+    """The limits of the difference of two models, with so many times the cases.
+
+    Of an evidence whose variance has cases that are not seen already, as of calls.
+    """
+    reach = float(quantile(level, lead.freedom * copies)) * lead.std_error.item() / sqrt(copies)
+    return lead.difference.item() - reach, lead.difference.item() + reach
+
+
 def why_no_promise(
     measure: Measure, positives: int, negatives: int, few: int | None = None, units: str = "cases"
 ) -> str | None:
@@ -117,7 +126,16 @@ def bias_of_few_negatives(cases: ScoredCases, measure: Measure, pair: tuple[int,
     """
     if _negatives_needed(measure, *cases.of_class, MAX_BIAS) <= cases.of_class[1]:
         return 0.0
-    own = [[*cases.by_model][place] for place in pair]
+    changes = [
+        change for own in ([pair] if cases.paired else [pair[:1], pair[1:]])
+        for change in _changes(cases.of(own), measure)
+    ]  # fmt: skip
+    return TIMES_CHANGE * abs(float(changes[0] - changes[1]))
+
+
+def _changes(cases: ScoredCases, measure: Measure) -> "Array":
+    """By how much half of the negatives, which models share, change the measure of each."""
+    own = [*cases.by_model]
     truth = own[0][1]
     # In an order that does not depend on that of the rows.
     negatives = np.flatnonzero(~truth)
@@ -125,26 +143,26 @@ def bias_of_few_negatives(cases: ScoredCases, measure: Measure, pair: tuple[int,
     units = negatives if cases.clusters is None else cases.clusters[0][0][negatives]
     _, first, number = np.unique(units, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))[number]
-    rng, changes = np.random.default_rng(0), []
+    rng, halved = np.random.default_rng(0), []
     for _ in range(DIVISIONS):
         is_first = (rng.permutation(len(first)) < len(first) / 2)[rank]
         for half in (is_first, ~is_first):
             kept = truth.copy()
             kept[negatives[half]] = True
-            changes.append(_difference(own, measure, kept))
-    return TIMES_CHANGE * abs(sum(changes) / len(changes) - _difference(own, measure))
+            halved.append(_measured(own, measure, kept))
+    change: Array = np.mean(halved, axis=0) - _measured(own, measure)
+    return change
 
 
-def _difference(
+def _measured(
     models: "list[tuple[Array, Array, Array | None]]", measure: Measure, kept: "Array | None" = None
-) -> float:
-    """The measure of the first of two models minus that of the second, of some of the cases."""
+) -> "Array":
+    """The measure of each model, of some of the cases."""
     some = slice(None) if kept is None else kept
-    first, second = (
+    return np.array([
         float(of_cases(score[some], truth[some], [measure], None if w is None else w[some])[0][0])
         for score, truth, w in models
-    )
-    return first - second
+    ])  # fmt: skip
 
 
 def _std_error(moved: Moved, pair: tuple[int, int], measure: str, copies: float) -> float:
@@ -153,10 +171,15 @@ def _std_error(moved: Moved, pair: tuple[int, int], measure: str, copies: float)
     pseudo = PSEUDO.get(measure, MAX_PSEUDO)
     apart = moved.apart(*pair)
     total = float(moved.variance(apart)) / copies
-    for place, count in enumerate(moved.counts):
-        # Of crossed clusterings the one whose units move more.
-        largest = max(float(abs(own).max()) for own in apart[place :: len(moved.counts)])
-        total += pseudo * (max(largest, least / count) / copies) ** 2
+    # Each of two test sets has its own.
+    sets = [(apart, moved.counts)]
+    if moved.alone:
+        sets = [([part[0, one] for part in moved.parts], moved.alone[one]) for one in pair]
+    for parts, counts in sets:
+        for place, count in enumerate(counts):
+            # Of crossed clusterings the one whose units move more.
+            largest = max(float(abs(own).max()) for own in parts[place :: len(counts)])
+            total += pseudo * (max(largest, least / count) / copies) ** 2
     return sqrt(total)
 
 

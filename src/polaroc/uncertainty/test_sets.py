@@ -12,6 +12,7 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.measures.spec import Measure
+from polaroc.thresholds.named_rates import OfRates
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import (
     FEWEST_CLUSTERS,
@@ -19,9 +20,10 @@ from polaroc.uncertainty.evidence import (
     NOTHING,
     UNRELATED,
     Evidence,
+    Factor,
     Moved,
 )
-from polaroc.uncertainty.influence import CaseInfluence, of_cases
+from polaroc.uncertainty.influence import CaseInfluence, called, of_calls, of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases
 
 # Cases from which on models have threads of their own.
@@ -41,12 +43,15 @@ ALL_ALIKE = (
 )
 
 
-def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
+def of_test_set(
+    cases: ScoredCases, measures: Sequence[Measure], *, unseen: bool = False
+) -> Evidence:
     """Evidence on measures of fitted models, from the influences of the cases.
 
     Its covariance is NaN where a class has fewer than two cases or five clusters, its estimates
     where a class has none. For the AUC it is that of DeLong, DeLong and Clarke-Pearson (1988), with
-    clusters that of Obuchowski (1997).
+    clusters that of Obuchowski (1997). With `unseen` the variance has a case of each class more for
+    each model, which moves it alone, as far as any case does.
     """
 
     def moved(own: "tuple[Array, Array, Array | None]") -> CaseInfluence:
@@ -60,7 +65,8 @@ def of_test_set(cases: ScoredCases, measures: Sequence[Measure]) -> Evidence:
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
             influences = [*pool.map(moved, cases.by_model)]
     same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
-    evidence = of_influences(cases, influences, FITTED, same)
+    most = np.array([[np.abs(own).max(initial=0.0) for own in one[1:]] for one in influences])
+    evidence = of_influences(cases, influences, FITTED, same, most if unseen else None)
     # The AUC moves by no more than its share with any unit, unless weights differ.
     uneven = [
         place
@@ -84,9 +90,14 @@ def _freedom(evidence: Evidence, measures: Sequence[int]) -> float:
 
 
 def of_thresholds(
-    cases: ScoredCases, thresholds: Sequence[float | None], cost_fn: float, cost_fp: float
+    cases: ScoredCases,
+    thresholds: Sequence[float | None],
+    rate: OfRates,
+    shares: Sequence[float] | None = None,
+    *,
+    unseen: bool = False,
 ) -> Evidence:
-    """Evidence on what fitted models cost at fixed thresholds.
+    """Evidence on a rate, or cost, of fitted models at fixed thresholds.
 
     Parameters
     ----------
@@ -94,8 +105,31 @@ def of_thresholds(
         The cases.
     thresholds
         That of each model; None where it calls no case positive.
-    cost_fn, cost_fp
-        The cost of missing all positives, and that of an alarm at every negative.
+    rate
+        Of the true and of the false positive rate.
+    shares
+        With which chance each model calls a case that scores just its threshold, by default 1.
+    unseen
+        Whether the variance has a case of each class more for each model, which it alone calls
+        otherwise. Without it, differences of few calls have limits that are far too narrow.
+    """
+    influences = [
+        of_calls(called(score, threshold, share), truth, rate, weight)
+        for (score, truth, weight), threshold, share in zip(
+            cases.by_model, thresholds, shares or [1.0] * len(thresholds), strict=True
+        )
+    ]
+    slopes = np.array([one.slopes for one in influences]) if unseen else None
+    about = FITTED.replace("models", "models with these thresholds,")
+    return of_influences(cases, [one.influence for one in influences], about, ALL_ALIKE, slopes)
+
+
+def of_costs_of_cases(
+    cases: ScoredCases, thresholds: Sequence[float | None], cost_fn: float, cost_fp: float
+) -> Evidence:
+    """Evidence on what fitted models cost at fixed thresholds, where each case has its own cost.
+
+    `cost_fn` and `cost_fp` weigh what is missed per positive, and what alarms cost per negative.
     """
     influences = []
     for place, threshold in enumerate(thresholds):
@@ -104,7 +138,7 @@ def of_thresholds(
         influences.append(of_means([cost_fn * missed], [cost_fp * false], truth, weight))
     about = FITTED.replace("models", "models with these thresholds,")
     evidence = of_influences(cases, influences, about, ALL_ALIKE)
-    return evidence if cases.costs is None else replace(evidence, freedom=_freedom(evidence, [0]))
+    return replace(evidence, freedom=_freedom(evidence, [0]))
 
 
 def costs_of_calls(
@@ -116,9 +150,7 @@ def costs_of_calls(
     threshold are called positive with the probability `share`.
     """
     score, truth = cases.scores[place], cases.truths[place]
-    alarm = np.zeros(score.size)
-    if threshold is not None:
-        alarm = (score > threshold) + share * (score == threshold)
+    alarm = called(score, threshold, share)
     cost = np.ones(score.size) if cases.costs is None else cases.costs[place]
     return (cost * (1 - alarm))[truth], (cost * alarm)[~truth]
 
@@ -156,15 +188,25 @@ def of_means(
 
 
 def of_influences(
-    cases: ScoredCases, influences: Sequence[CaseInfluence], about: str, alike: str
+    cases: ScoredCases,
+    influences: Sequence[CaseInfluence],
+    about: str,
+    alike: str,
+    unseen: "Array | None" = None,
 ) -> Evidence:
-    """Evidence from the influences of the cases on each model; `alike` says why there is none."""
+    """Evidence from the influences of the cases on each model; `alike` says why there is none.
+
+    `unseen`, models × classes, is the influence of one more case of each class, which moves no
+    other model.
+    """
     nothing: Sequence[Any] = [None] * len(influences)
     clusters, weights = cases.clusters or nothing, cases.weights or nothing
     estimates = np.stack([one.estimates for one in influences], axis=1)
     if cases.paired:
         both = [np.stack(own, axis=1) for own in zip(*(one[1:] for one in influences), strict=True)]
         groups = [moved_by_units(both, cases.truths[0], clusters[0], weights[0])]
+        if unseen is not None:
+            groups = [_with_unseen(groups[0], unseen)]
         covariance = groups[0].covariance()
     else:
         groups = [
@@ -173,9 +215,15 @@ def of_influences(
                 influences, cases.truths, clusters, weights, strict=True
             )
         ]
+        if unseen is not None:
+            groups = [
+                _with_unseen(group, own[None]) for group, own in zip(groups, unseen, strict=True)
+            ]
         covariance = np.zeros((len(estimates), len(influences), len(influences)))
         for place, group in enumerate(groups):
             covariance[:, place, place] = group.covariance()[:, 0, 0]
+        if len(groups) == 2:
+            groups = [_side_by_side(groups)]
     fewest = min(min(group.counts) for group in groups)
     of = "cases" if cases.clusters is None else "clusters"
     least = FEWEST_CLUSTERS if _share_clusters(cases) else 2
@@ -188,7 +236,7 @@ def of_influences(
         inf if cases.clusters is None and cases.weights is None else fewest - 1.0,
         f"{about}, {INDEPENDENT if cases.clusters is None else CLUSTERS}",
         () if cases.paired else (UNRELATED,),
-        groups[0] if cases.paired and fewest >= least else None,
+        groups[0] if len(groups) == 1 and fewest >= least else None,
         is_bound=not cases.paired,
     )
     if evidence.is_known:
@@ -198,6 +246,47 @@ def of_influences(
     elif np.isnan(covariance).any():
         alike = UNKNOWN
     return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)
+
+
+def _side_by_side(groups: Sequence[Moved]) -> Moved:
+    """What the units of test sets move that have none in common, each the model of its own set."""
+    sizes = [[part.shape[-1] for part in group.parts] for group in groups]
+
+    def of_units(factors: "Sequence[Factor]", place: int) -> "Array":
+        pairs = zip(factors, sizes, strict=True)
+        return np.concatenate([np.full(own[place], factor) for factor, own in pairs])
+
+    parts = []
+    for place, own in enumerate(zip(*(group.parts for group in groups), strict=True)):
+        part = np.zeros((len(own[0]), len(groups), sum(size[place] for size in sizes)))
+        start = 0
+        for model, one in enumerate(own):
+            part[:, model, start : start + one.shape[-1]] = one[:, 0]
+            start += one.shape[-1]
+        parts.append(part)
+    factors = zip(*(group.factors for group in groups), strict=True)
+    joint = zip(*(group.joint for group in groups), strict=True)
+    return Moved(
+        tuple(parts),
+        tuple(of_units(own, place) for place, own in enumerate(factors)),
+        tuple(min(own) for own in zip(*(group.counts for group in groups), strict=True)),
+        tuple(of_units(own, 2 * place) for place, own in enumerate(joint)),
+        groups[0].units,
+        tuple(group.counts for group in groups),
+    )
+
+
+def _with_unseen(moved: Moved, influence: "Array") -> Moved:
+    """The same with a unit of each class for each model, which moves this model alone."""
+    models = len(influence)
+    parts = []
+    for place, part in enumerate(moved.parts):
+        # No unit has cases of both classes.
+        own = np.zeros((2, models, models))
+        own[place % 2] = np.diag(influence[:, place % 2]) / moved.counts[place % 2]
+        more = np.broadcast_to(np.concatenate(own, axis=1), (len(part), models, 2 * models))
+        parts.append(np.concatenate([part, more], axis=2))
+    return moved._replace(parts=tuple(parts))
 
 
 def _share_clusters(cases: ScoredCases) -> bool:

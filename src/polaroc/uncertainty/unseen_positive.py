@@ -34,17 +34,24 @@ def least_with_unseen(
     assert moved is not None
     lead = float(evidence.estimates[0, pair[0]] - evidence.estimates[0, pair[1]])
     apart = moved.apart(*pair)
-    variances = [f * float(part @ part) for f, part in zip(moved.factors, apart, strict=True)]
+    variances = [
+        float(np.sum(factor * part**2)) for factor, part in zip(moved.factors, apart, strict=True)
+    ]
     # Of crossed clusterings the one whose units move more.
     at = max(range(0, len(apart), 2), key=lambda place: sum(variances[place : place + 2]))
     own = sum(variances[at : at + 2])
     # What the classes share in a unit, or a second clustering adds.
     more = max(1.0, float(moved.variance(apart)) / own) if own > 0 else 1.0
     part, positives = apart[at], moved.counts[0]
+    if moved.alone:
+        # Positives of the other model are to it as the negatives are.
+        part, positives = moved.parts[at][0, pair[0]], moved.alone[pair[0]][0]
     # Numbers of clusters have gaps.
-    size = len(part) if moved.units == CASES else max(int(np.count_nonzero(part)), positives)
+    size = max(int(np.count_nonzero(part)), positives)
+    if moved.units == CASES and not moved.alone:
+        size = len(part)
     said = Positives.of(part, size, positives, lead)
-    return said.least(level, variances[at + 1], copies, more)
+    return said.least(level, own - float(np.sum(moved.factors[at] * part**2)), copies, more)
 
 
 def bar_of(positives: float, level: float) -> float:

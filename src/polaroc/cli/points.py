@@ -1,0 +1,32 @@
+"""Thresholds in use, as a number or a file."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from polaroc.cli.commands import Call
+from polaroc.cli.threshold import number_of, saved_thresholds
+from polaroc.errors import InvalidArgument
+
+Threshold = Annotated[
+    str | None,
+    typer.Option(
+        help="Judge this threshold, or those of the JSON file that `polaroc threshold --out` "
+        "wrote.",
+        metavar="NUMBER",
+    ),
+]
+
+
+def points_named(call: Call, word: str) -> Any:
+    """The thresholds of a file, or one number."""
+    if Path(word).is_file():
+        return saved_thresholds(call, Path(word)).table(call.in_memory.table.schema)
+    number = number_of(word)
+    if number is None:
+        raise InvalidArgument(
+            f"--threshold is {word!r}, and there is no such file.",
+            hint="give the file that `polaroc threshold --out` wrote, or a number.",
+        )
+    return number

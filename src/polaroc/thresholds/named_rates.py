@@ -1,0 +1,62 @@
+"""Rates of a threshold by name, as functions of the rates of both classes, and how they move."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
+
+from polaroc import rates
+from polaroc.base.lazy import np
+from polaroc.curves.surface import RATES
+from polaroc.typing import Quantity
+
+# Of the true and of the false positive rate.
+OfRates: TypeAlias = Callable[[Any, Any], Any]
+EXPECTED_COST, NET_BENEFIT = "expected_cost", "net_benefit"
+# Linear in the prior, so that the mean over a range is the value at the mean prior.
+OF_COSTS = (EXPECTED_COST, NET_BENEFIT)
+# Of calls: the rates at one operating point, where less of some is better.
+AT_THRESHOLD = (EXPECTED_COST, *(name for name in RATES if name != "loss"))
+LESS_IS_BETTER = (EXPECTED_COST, "error", "fnr", "posfrac", "likelihood_ratio_negative")
+# What no prior changes.
+WITHOUT_PRIOR = (
+    "tpr", "fpr", "recall", "specificity", "tnr", "fnr", "informedness",
+    "likelihood_ratio_positive", "likelihood_ratio_negative",
+)  # fmt: skip
+
+
+def rate_at(name: str, skewed: Quantity, cost_fn: float = 1, cost_fp: float = 1) -> OfRates:
+    """A rate, a cost or the net benefit at a prior.
+
+    Examples
+    --------
+    >>> rate_at("precision", 9)(0.5, 0.5), rate_at("expected_cost", 1, cost_fn=10)(0.5, 0.5)
+    (0.1, 2.75)
+    """
+    if name == "fpr":
+        return lambda _, f: f
+    if name in (EXPECTED_COST, "cost"):
+        # A loss counts each of the two kinds of error with a weight of one half.
+        loss = partial(rates.loss, skew=skewed, cost_fn=cost_fn, cost_fp=cost_fp)
+        return lambda t, f: 2 * loss(t, f)
+    if name == NET_BENEFIT:
+        return partial(rates.net_benefit, skew=skewed, threshold=cost_fp / (cost_fn + cost_fp))
+    rate = RATES["recall" if name == "tpr" else name]
+    return lambda t, f: rate(t, f, skewed)
+
+
+def with_slopes(rate: OfRates, t: float, f: float) -> tuple[float, tuple[float, float]]:
+    """The value, and its derivatives by the true and by the false positive rate; NaN where none is.
+
+    Examples
+    --------
+    >>> with_slopes(rate_at("precision", 1), 0.5, 0.5)
+    (0.5, (0.5, -0.5))
+    """
+    # An imaginary step has no rounding error.
+    step = 1e-30
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value, of_t, of_f = (
+            rate(np.complex128(complex(t, own)), np.complex128(complex(f, other)))
+            for own, other in ((0, 0), (step, 0), (0, step))
+        )
+    return float(np.real(value)), (float(np.imag(of_t) / step), float(np.imag(of_f) / step))

@@ -1,0 +1,265 @@
+"""How often tests and limits of two models by what they call positive are right.
+
+``python tests/benchmarks/paired_calls.py [--replicates N] [--seed S] [--write]``: scores of either
+class are normal, those of the two models correlated by 0.3 or 0.9; a threshold is the same for
+both. Rates and costs are as in ``MEASURES``, at a prior of 0.1, costs with a miss of 10 false
+alarms; "best" is the expected cost at the thresholds that cost least on the cases.
+
+equal
+    Both models have an AUC of 0.90; how often they are told apart at 0.05 and 0.005.
+worse
+    The challenger has 0.85: how often 95 % limits of the difference hold the truth, and how often
+    `gate` passes it where the margin is just the true difference, of which 0.025 may.
+
+``--ranges``: the same of areas over a range of a rate, of scores with a correlation of 0.9.
+``--sets``: each model has cases of its own, as in ``case=None``, and areas are compared by `gate`.
+
+With ``--write`` the rates where models are equal go to ``trained_rates.csv``, the others to
+``docs/concepts/tests.md``; else all are printed.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy.stats import norm
+
+from polaroc.base.arrays import ARRAYS
+from polaroc.comparison.caveats import TRAINED_RATES
+from polaroc.comparison.fitted import single_measure
+from polaroc.comparison.fitted_calls import (
+    FEWEST_IN_RANGE,
+    FittedPlan,
+    least_costs,
+    more_is_better,
+)
+from polaroc.comparison.verdict import decide
+from polaroc.measures.areas import auc_measure
+from polaroc.priors.grids import skew
+from polaroc.thresholds.named_rates import rate_at
+from polaroc.uncertainty.evidence import all_pairs
+from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.small_samples import (
+    bias_of_few_negatives,
+    difference_limits,
+    limits_of_calls,
+    why_no_promise,
+)
+from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
+
+HERE = Path(__file__).parent
+sys.path.append(str(HERE.parent / "support"))
+import binormal  # noqa: E402
+
+PAGE = HERE.parents[1] / "docs" / "concepts" / "tests.md"
+SIZES = ((15, 135), (30, 60), (100, 900), (500, 2000))
+CORRELATIONS = (0.3, 0.9)
+PRIOR, COST = 0.1, 10
+AUCS = (0.90, 0.85)
+# The threshold of each; few cases are called by the last.
+MEASURES = {
+    "recall": 1.0, "specificity": 1.0, "precision": 2.0, "npv": 1.0, "net_benefit": 1.5,
+    "expected_cost": 1.5, "best": None,
+}  # fmt: skip
+COSTS = ("net_benefit", "expected_cost")
+OVER = (0.05, 0.20)
+MISSED = 0.1
+RANGES = ({"fpr": (0, 0.1)}, {"fpr": (0.05, 0.2)}, {"tpr": (0.8, 1)}, {"tpr": (0.5, 0.9)})
+SETS = ("auc", "auc, 10 % missed", "iauprec", "recall", "precision")
+
+
+def rate_of(measure):
+    costs = {"cost_fn": COST} if measure in COSTS else {}
+    return rate_at(measure, skew(PRIOR), **costs)
+
+
+def truth_of(measure: str, auc: float) -> float:
+    """The rate or cost of the population."""
+    distance, at = binormal.shift(auc), MEASURES[measure]
+    if measure == "best":
+        measure, odds = "expected_cost", COST * PRIOR / (1 - PRIOR)
+        at = distance / 2 - np.log(odds) / distance
+    return float(rate_of(measure)(norm.sf(at - distance), norm.sf(at)))
+
+
+def drawn(rng, sizes, correlation: float, aucs, *, paired=True) -> ScoredCases:
+    """One test set; with cases of their own for each model where they are not paired."""
+    truth = np.arange(sum(sizes)) < sizes[0]
+    shared = rng.normal(size=truth.size)
+    scores = []
+    for auc in aucs:
+        own = rng.normal(size=truth.size)
+        noise = correlation**0.5 * shared + (1 - correlation) ** 0.5 * own if paired else own
+        scores.append(noise + binormal.shift(auc) * truth)
+    return ScoredCases((), [0, 1], scores, [truth, truth], None, paired)
+
+
+def evidence_of(scored: ScoredCases, measure: str):
+    if measure == "best":
+        asked = FittedPlan("expected_cost", prior=PRIOR, cost_fn=COST)
+        return least_costs(scored, asked)
+    return of_thresholds(scored, [MEASURES[measure]] * 2, rate_of(measure), unseen=True)
+
+
+def of_calls(replicates: int, seed: int) -> Iterator[dict[str, object]]:
+    """A row per size, correlation and measure."""
+    for sizes in SIZES:
+        for correlation in CORRELATIONS:
+            rng = np.random.default_rng([seed, *sizes, int(100 * correlation)])
+            for measure in MEASURES:
+                count = replicates // 4 if measure == "best" else replicates
+                p, held, passed = [], [], []
+                apart = truth_of(measure, AUCS[1]) - truth_of(measure, AUCS[0])
+                name = "expected_cost" if measure == "best" else measure
+                higher = more_is_better(name)
+                for _ in range(count):
+                    equal = all_pairs(
+                        evidence_of(drawn(rng, sizes, correlation, AUCS[:1] * 2), measure)
+                    )
+                    p.append(equal.p_value.item())
+                    lead = all_pairs(
+                        evidence_of(drawn(rng, sizes, correlation, AUCS[::-1]), measure)
+                    )
+                    ends = limits_of_calls(lead, 0.95)
+                    # No case is called: there is no precision, and no test.
+                    if np.isnan(ends).any():
+                        continue
+                    held.append(ends[0] <= apart <= ends[1])
+                    passed.append(decide(*ends, abs(apart), higher=higher) == "pass")
+                known = np.array(p)[~np.isnan(p)]
+                yield {
+                    "measure": measure, "positives": sizes[0], "negatives": sizes[1],
+                    "correlation": correlation, "at_05": (known < 0.05).mean(),
+                    "at_005": (known < 0.005).mean(), "held": np.mean(held),
+                    "passed": np.mean(passed), "samples": len(held),
+                }  # fmt: skip
+
+
+def of_ranges(replicates: int, seed: int) -> Iterator[dict[str, object]]:
+    """A row per size and range."""
+    for sizes in SIZES:
+        for at in RANGES:
+            ((rate, (lo, hi)),) = at.items()
+            if sizes[rate == "fpr"] * (hi - lo) < FEWEST_IN_RANGE:
+                continue
+            rng = np.random.default_rng([seed, 8, *sizes])
+            part = auc_measure(**at, backend=ARRAYS)
+            found = {}
+            for kind, aucs in (("equal", AUCS[:1] * 2), ("worse", AUCS[::-1])):
+                true = area_over(at, aucs[0]) - area_over(at, aucs[1])
+                held, passed = [], []
+                for _ in range(replicates):
+                    scored = drawn(rng, sizes, 0.9, aucs)
+                    lead = all_pairs(of_test_set(scored, [part], unseen=True))
+                    ends = limits_of_calls(lead, 0.95)
+                    held.append(ends[0] <= true <= ends[1])
+                    passed.append(decide(*ends, abs(true), higher=True) == "pass")
+                found[kind] = (np.mean(held), np.mean(passed))
+            yield {
+                "range": f"{rate} {lo:g} to {hi:g}", "positives": sizes[0], "negatives": sizes[1],
+                "told apart if equal": 1 - found["equal"][0], "held": found["worse"][0],
+                "passed": found["worse"][1], "samples": replicates,
+            }  # fmt: skip
+
+
+def area_over(at, auc: float) -> float:
+    """The area of the population over a range of a rate."""
+    ((rate, (lo, hi)),) = at.items()
+    x = lo + (hi - lo) * (np.arange(4_000) + 0.5) / 4_000
+    distance = binormal.shift(auc)
+    if rate == "fpr":
+        return float((hi - lo) * norm.sf(norm.isf(x) - distance).mean())
+    return float((hi - lo) * norm.cdf(norm.isf(x) + distance).mean())
+
+
+def of_sets(replicates: int, seed: int) -> Iterator[dict[str, object]]:
+    """How often `gate` passes a challenger that is worse by the margin, on cases of its own."""
+    for sizes in SIZES:
+        for kind in SETS:
+            measure, missed = (kind.split(",")[0], MISSED if "," in kind else 0.0)
+            rng = np.random.default_rng([seed, 7, *sizes])
+            if measure in MEASURES:
+                areas = [truth_of(measure, auc) for auc in AUCS]
+            else:
+                areas = [area_of(measure, auc) for auc in AUCS]
+            if missed:
+                # The others of the challenger are as good as the champion's.
+                areas[1] = (1 - missed) * AUCS[0] + missed * 0.5
+            found = []
+            for _ in range(replicates):
+                scored = drawn(rng, sizes, 0.0, [AUCS[0] if missed else AUCS[1], AUCS[0]],
+                               paired=False)  # fmt: skip
+                if missed:
+                    hidden = scored.truths[0] & (rng.random(sum(sizes)) < missed)
+                    scored.scores[0][hidden] -= binormal.shift(AUCS[0])
+                ends = limits_of_sets(scored, measure)
+                found.append(decide(*ends, areas[0] - areas[1], higher=True))
+            shares = {name: found.count(name) / replicates for name in ("pass", "fail")}
+            yield {
+                "measure": kind, "positives": sizes[0], "negatives": sizes[1],
+                "margin": areas[0] - areas[1], **shares, "samples": replicates,
+            }  # fmt: skip
+
+
+def area_of(measure: str, auc: float) -> float:
+    return auc if measure == "auc" else binormal.iauprec(OVER, auc)
+
+
+def limits_of_sets(scored: ScoredCases, measure: str):
+    """Those of `gate`; none, so that it is undecided, where it gives none."""
+    if measure in MEASURES:
+        return limits_of_calls(all_pairs(evidence_of(scored, measure)), 0.95)
+    one = single_measure(measure, "observed", OVER)
+    if why_no_promise(one, *scored.of_class) is not None:
+        return None, None
+    bias = bias_of_few_negatives(scored, one, (0, 1))
+    return difference_limits(of_test_set(scored, [one]), (0, 1), 0.95, measure, bias=bias)
+
+
+def write(name: str, rows: pl.DataFrame) -> None:
+    """Put a table between its marks on the page."""
+    lines = [f"| {' | '.join(rows.columns)} |", f"| {' | '.join('---' for _ in rows.columns)} |"]
+    for row in rows.iter_rows():
+        values = (f"{one:.3f}" if isinstance(one, float) else f"{one}" for one in row)
+        lines.append(f"| {' | '.join(values)} |")
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    between = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
+    page = PAGE.read_text()
+    if not between.search(page):
+        raise SystemExit(f"{PAGE} has no {start}")
+    PAGE.write_text(between.sub(lambda _: "\n".join([start, "", *lines, "", end]), page))
+
+
+def main() -> None:
+    """Print or write the rates."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--replicates", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sets", action="store_true")
+    parser.add_argument("--ranges", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    made = of_sets if options.sets else of_ranges if options.ranges else of_calls
+    rows = pl.DataFrame([*made(options.replicates, options.seed)])
+    if not options.write:
+        with pl.Config(tbl_rows=-1, tbl_cols=-1):
+            print(rows)
+        return
+    if options.sets or options.ranges:
+        write(f"paired-calls {'sets' if options.sets else 'ranges'}", rows)
+        return
+    write("paired-calls", rows.drop("at_005").rename({"at_05": "told apart if equal"}))
+    of_others = pl.read_csv(TRAINED_RATES).filter(~pl.col("measure").is_in([*MEASURES]))
+    own = rows.select(of_others.columns)
+    written = [
+        f"{m},{p},{n},{c},{a:.3f},{b:.4f}" for m, p, n, c, a, b in [*of_others.rows(), *own.rows()]
+    ]
+    TRAINED_RATES.write_text("\n".join([",".join(of_others.columns), *written, ""]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Limits of the expected cost at the best thresholds."""
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy.stats import norm
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument
+
+ROLES = {"truth": "truth", "score": "score"}
+ASKED = ROLES | {"intervals": "logit"}
+COSTS = ("cost_fixed", "cost_following", "cost_informed")
+
+
+def drawn(positives=60, negatives=240, seed=0, distance=1.5, runs=1) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    truth = np.tile(np.arange(positives + negatives) < positives, runs)
+    score = (rng.normal(size=truth.size) + distance * truth).round(2)
+    run = np.repeat(np.arange(runs), positives + negatives)
+    return pl.DataFrame({"truth": truth, "score": score, "run": run})
+
+
+TABLE = drawn().drop("run")
+
+
+def limits(found: pl.DataFrame, cost: str) -> tuple[float, float]:
+    return found.select(f"{cost}_lower", f"{cost}_upper").row(0)
+
+
+def test_without_intervals_it_is_that_of_the_curve():
+    found = pr.expected_cost(TABLE, **ROLES, over=(0.1, 0.3), cost=pr.beta(2, 2))
+    of_curve = pr.expected_cost(pr.curve(TABLE, **ROLES), over=(0.1, 0.3), cost=pr.beta(2, 2))
+    assert_frame_equal(found, of_curve)
+    sure = pr.expected_cost(TABLE, **ASKED, over=(0.1, 0.3), cost=pr.beta(2, 2))
+    assert_frame_equal(sure.select(found.columns), found)
+    for name in COSTS:
+        lower, upper = limits(sure, name)
+        assert lower < sure[name].item() < upper
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_at_a_prior_and_a_cost_limits_are_those_of_the_h_measure(share):
+    sure = pr.expected_cost(TABLE, **ASKED, over=0.3, cost=share)
+    saved = pr.h_measure(TABLE, **ASKED, prior=0.3, cost=share)
+    trivial = sure["cost_trivial"].item()
+    ends = [trivial * (1 - saved[end].item()) for end in ("upper", "lower")]
+    for name in COSTS:
+        assert limits(sure, name) == pytest.approx(ends, rel=1e-9)
+
+
+def test_of_one_row_per_cluster_they_are_those_of_the_rows_and_copies_tell_nothing_more():
+    numbered = TABLE.with_row_index("patient")
+    alone = pr.expected_cost(TABLE, **ASKED, over=(0.1, 0.3))
+    copies = pl.concat([numbered] * 3)
+    tripled = pr.expected_cost(copies, **ASKED, over=(0.1, 0.3), cluster="patient")
+    taken_as_cases = pr.expected_cost(copies.drop("patient"), **ASKED, over=(0.1, 0.3))
+    lower, upper = limits(alone, "cost_following")
+    least, most = limits(tripled, "cost_following")
+    assert (least, most) == pytest.approx((lower, upper), rel=0.06)
+    narrow = limits(taken_as_cases, "cost_following")
+    assert lower < narrow[0]
+    assert narrow[1] < upper
+
+
+def test_nothing_costs_more_than_to_call_all_or_none():
+    useless = drawn(30, 60, seed=3, distance=0.0).drop("run")
+    sure = pr.expected_cost(useless, **ASKED, over=0.4, cost=0.5)
+    assert limits(sure, "cost_fixed")[1] == pytest.approx(sure["cost_trivial"].item())
+
+
+def test_why_there_are_none():
+    few = pr.expected_cost(TABLE, **ASKED, over=0.01)
+    assert limits(few, "cost_fixed") == (None, None)
+    assert few["note"].item() == "too few negatives for this prior: no interval"
+    # At so low a prior nothing is called positive.
+    alike = pr.expected_cost(drawn(40, 400, 1, 0.3).drop("run"), **ASKED, over=0.03)
+    assert limits(alike, "cost_fixed") == (None, None)
+    assert alike["note"].item() == "no spread among the cases: no interval"
+    weighted = pr.curve(TABLE.with_columns(w=0.5), **ROLES, weight="w")
+    sure = pr.expected_cost(weighted, over=0.3, intervals="logit")
+    assert sure["note"].item() == "weights are not counts of cases: no interval"
+    one = pr.expected_cost(TABLE.filter("truth"), **ASKED, over=0.3)
+    assert one["note"].item() == "no negatives"
+
+
+def test_an_estimate_has_limits_at_its_own_level():
+    told = {"prior": [0.2, 0.3], "lower": [0.15, None], "upper": [0.3, None], "method": ["em"] * 2}
+    estimates = pl.DataFrame(told | {"site": [1, 2], "level": [0.9, 0.9]})
+    table = pl.concat([TABLE.with_columns(site=site) for site in (1, 2)])
+    with pytest.raises(InvalidArgument, match=r"the estimated prior is one at 0\.9"):
+        pr.expected_cost(table, **ASKED, by="site", over=estimates)
+    sure = pr.expected_cost(table, **ASKED, by="site", over=estimates, level=0.9)
+    assert sure["cost_following_lower"].is_null().to_list() == [False, True]
+    assert sure["level"].to_list() == [0.9, 0.9]
+
+
+def test_plans():
+    lazy = pr.expected_cost(TABLE.lazy(), **ASKED, over=(0.1, 0.3))
+    assert lazy.collect_schema() == lazy.collect().schema
+    assert_frame_equal(lazy.collect(), pr.expected_cost(TABLE, **ASKED, over=(0.1, 0.3)))
+    with pytest.raises(InvalidArgument, match="level is for intervals"):
+        pr.expected_cost(TABLE, **ROLES, over=0.3, level=0.9)
+
+
+def test_how_often_limits_hold():
+    runs, distance, share = 60, 1.5, 0.8
+    table = drawn(30, 120, 7, distance, runs)
+    at = np.linspace(0.05, 0.2, 501)
+    cut = distance / 2 - np.log(share * at / ((1 - share) * (1 - at))) / distance
+    cost = share * at * norm.cdf(cut - distance) + (1 - share) * (1 - at) * norm.sf(cut)
+    sure = pr.expected_cost(table, **ASKED, by="run", over=(0.05, 0.2), cost=share)
+    held = pl.lit(cost.mean()).is_between("cost_following_lower", "cost_following_upper")
+    # Of 60 at 0.95, 52 or fewer have a probability of 0.02.
+    assert sure.select(held.sum()).item() > 52

@@ -188,7 +188,7 @@ def _with_limits(
                 (known.distribution, informed),
             )
         )
-        return [CostLimits(*((fn + fp) * number for number in own[:3]), own.why) for own in limits]
+        return [own.times(fn + fp) for own in limits]
 
     columns = [limit_columns([name]) for name in WITH_LIMITS]
     return beside_costs(found.drop(COVERAGE, strict=False), held, limits_of, columns, level)

@@ -38,6 +38,10 @@ class CostLimits(NamedTuple):
     std_error: float
     why: str | None = None
 
+    def times(self, unit: float) -> "CostLimits":
+        """The same cost in another unit."""
+        return CostLimits(unit * self.lower, unit * self.upper, unit * self.std_error, self.why)
+
 
 def limits_of_least_cost(
     cases: ScoredCases, losses: Losses, skews: Sequence[float], level: float

@@ -182,7 +182,7 @@ def test_few_amounts_that_decide_are_named():
             "fewer than 5 cases add",
         ),
     ],
-    ids=str,
+    ids=lambda one: one if isinstance(one, str) else "-".join(one),
 )
 def test_without_limits_it_is_said_why(changed, said):
     found = savings(**{"priors": 0.1} | changed).filter(measure="expected_cost")

@@ -208,7 +208,9 @@ def test_a_class_that_is_absent_has_no_cost():
     assert found["note"].str.contains("no negatives").all()
 
 
-@pytest.mark.parametrize("law", [lognormal(1), lognormal(1, in_customers=True)], ids=str)
+@pytest.mark.parametrize(
+    "law", [lognormal(1), lognormal(1, in_customers=True)], ids=["rows", "customers"]
+)
 def test_limits_hold_in_samples(law):
     found = held(law, 200, 0.5, 150, seed=3)
     assert found["given"].min() > 140

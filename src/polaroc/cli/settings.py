@@ -10,6 +10,7 @@ from polaroc.cli.parameters import RENAMED, option_name
 from polaroc.errors import InvalidArgument, nearest, quoted
 from polaroc.predictions.roles import ROLES
 from polaroc.priors.grids import OBSERVED
+from polaroc.thresholds.named_rates import OF_COSTS
 
 # The options that can be set, with an example of each.
 EXAMPLES: dict[str, Any] = {
@@ -164,9 +165,11 @@ def defaults(
 def _excluded(command: str, given: Mapping[str, Any], values: Mapping[str, Any]) -> set[str]:
     """The options that do not go with the command or with options that are `given`."""
     excluded: set[str] = set()
-    if command == "choose":
-        costs = {"cost_fn", "cost_fp"}
-        excluded |= {"test_train_ratio"} if given.get("measure") == "expected_cost" else costs
+    by_cost = given.get("measure") in OF_COSTS
+    if command in ("choose", "compare", "gate") and not by_cost:
+        excluded |= {"cost_fn", "cost_fp"}
+    elif command == "choose":
+        excluded.add("test_train_ratio")
     if command == "compare" and given.get("target", "algorithm") != "algorithm":
         excluded.add("test_train_ratio")
     for first, second in EITHER.get(command, ()):

@@ -17,7 +17,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.priors.grids import skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.named_rates import rate_at
+from polaroc.thresholds.named_rates import rate_at, unknown
 from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
@@ -204,10 +204,11 @@ class Divided:
             found.append(of_test_set(cases, selected.measures))
         of_rates = rows.filter(pl.col("measure").is_in([*wanted.rates]))
         for name, prior, at in of_rates.select("measure", "prior", "threshold").iter_rows():
-            # Of a rate without a prior that at any; of further rates nothing is known.
+            # Of a rate that no prior changes that at any.
             p = 0.5 if name in WITHOUT_PRIOR else prior
-            skewed = skew(p if p is not None and name in RATES else float("nan"))
-            rate = rate_at(RATES.get(name, "cost"), skewed, wanted.cost_fn, wanted.cost_fp)
+            rate = unknown
+            if p is not None:
+                rate = rate_at(wanted.rates[name], skew(p), wanted.cost_fn, wanted.cost_fp)
             found.append(of_thresholds(cases, [at], rate))
         if wanted.calibration:
             found.append(of_calibration(cases))

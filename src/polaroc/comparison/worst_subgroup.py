@@ -49,7 +49,7 @@ def with_worst(
     )
     models = join_on(choice.models, worst, [model], "left", order="left")
     told = [] if worst.is_empty() else [_sentence(choice, models, given, over)]
-    return replace(choice, models=models, warnings=(*choice.warnings, *told))
+    return replace(choice, models=models, warnings=(*told, *choice.warnings))
 
 
 def _divided(cases: Cases[pl.DataFrame], name: str) -> Cases[pl.DataFrame]:

@@ -44,6 +44,11 @@ def rate_at(name: str, skewed: Quantity, cost_fn: float = 1, cost_fp: float = 1)
     return lambda t, f: rate(t, f, skewed)
 
 
+def unknown(t: Any, f: Any) -> Any:
+    """The rate at a prior that is not known."""
+    return np.nan * (t + f)
+
+
 def with_slopes(rate: OfRates, t: float, f: float) -> tuple[float, tuple[float, float]]:
     """The value, and its derivatives by the true and by the false positive rate; NaN where none is.
 

@@ -67,7 +67,12 @@ def test_one_test_set_is_judged_case_by_case():
     assert pairs["std_error"].to_list() == pytest.approx(errors)
     means = by_model(choice)["mean"].to_numpy()
     expected, reach = posterior(evidence(means, c)), stats.norm.ppf(0.975) * np.sqrt(c.diagonal())
+    # What loses is moved half as far, and not past the winner.
+    first = means.argmax()
+    half = np.minimum((expected.expected + means) / 2, expected.expected[first])
+    half[first] = expected.expected[first]
     expected = expected._replace(
+        expected=half,
         lower=np.minimum(expected.lower, means - reach),
         upper=np.maximum(expected.upper, means + reach),
     )

@@ -177,7 +177,7 @@ def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[objec
     )
 
 
-def noted(lines: Iterable[str], where: str = MORE_NOTES) -> list[str]:
+def noted(lines: Iterable[str]) -> list[str]:
     """The first notes of a summary, which change what is decided, and how many more there are.
 
     Examples
@@ -188,7 +188,7 @@ def noted(lines: Iterable[str], where: str = MORE_NOTES) -> list[str]:
     # As a sum, in which hints go on naming arguments as they are asked for.
     notes = ["Note: " + line for line in dict.fromkeys(lines)]
     rest = len(notes) - MOST_NOTES
-    return notes if rest < 1 else [*notes[:MOST_NOTES], f"Note: {rest} more, {where}."]
+    return notes if rest < 1 else [*notes[:MOST_NOTES], f"Note: {rest} more, {MORE_NOTES}."]
 
 
 def markdown_text(value: object) -> str:

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-from polaroc.base.text_tables import noted
 from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, out_option, replaced
 from polaroc.cli.pipes import or_stdout
@@ -45,7 +44,7 @@ def report(
     screen = notes_console(written == file)
     # What was found by name was said before.
     answer, *others = [note for note in notes if note != found_in_words(cases)]
-    show([answer, "", *noted(others, "on the page")], screen)
+    show([answer, "", *("Note: " + sentence for sentence in others)], screen)
     if written == file:
         how = "" if file.suffix in (".json", ".md") else ": open it in a browser"
         screen.print(f"Written to {file}{how}.")

@@ -339,8 +339,8 @@ def _on_cases(
     else:
         note = SAME_DIFFERENCE
     warnings = (
-        *given.left_out, ON_CASES.format(evidence.about),
-        *([] if note is None else [note]), *models.doubts,
+        *given.left_out, *models.doubts, *([] if note is None else [note]),
+        ON_CASES.format(evidence.about),
     )  # fmt: skip
     estimates = dict(zip(scored.models, evidence.estimates[0].tolist(), strict=True))
     on = f"{scored.size:,} cases"

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import polars as pl
 import pytest
-from programs import only_if_asked
+from programs import missing, only_if_asked, program
 from sizes import ALL_CASES
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -62,6 +62,8 @@ def test_blocks_share_their_names_and_what_they_print_is_filled_in():
 
 
 def test_commands_run_where_the_page_shows_what_they_print():
+    if program("bash") is None:
+        missing("bash is not there")
     code, text = "```sh\n{}\n```\n", "\n```text\n{}\n```\n"
     page = code.format("polaroc --version; pwd > here") + text.format("old") + code.format("exit 3")
     filled = page.replace("old", version("polaroc"))

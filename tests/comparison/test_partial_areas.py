@@ -98,3 +98,14 @@ def test_folds_have_no_ranges():
     table = drawn().with_columns(fold=pl.int_range(pl.len()) % 3)
     with pytest.raises(InvalidArgument, match="fpr is for models on one test set"):
         pr.compare(table, "auc", **SCORES, fold="fold", fpr=(0, 0.2))
+
+
+def test_models_that_are_perfect_in_the_range_are_undecided():
+    truth = np.repeat([True, False], [60, 200])
+    rng = np.random.default_rng(0)
+    scores = {name: truth + width * rng.random(260) for name, width in (("a", 0.5), ("b", 0.4))}
+    table = pl.DataFrame({"y": truth, "id": range(260)} | scores)
+    cases = pr.cases(table, truth="y", score=["a", "b"], case="id")
+    asked = {"champion": "a", "challenger": "b", "measure": "auc"}
+    for part in ({}, {"fpr": (0, 0.2)}, {"tpr": (0.5, 1)}):
+        assert pr.gate(cases, **asked, **part).verdict == "undecided"

@@ -168,3 +168,28 @@ def test_a_report_of_one_test_set_has_the_table(tmp_path):
         in_folds, **NAMES, over=(0.05, 0.2), test_train_ratio=1, path=tmp_path / "b.html"
     ).read_text()  # fmt: skip
     assert 'id="publication"' not in page
+
+
+@pytest.mark.usefixtures("words_only")
+def test_one_fold_that_is_named_is_a_test_set(tmp_path):
+    one = TABLE.with_columns(fold=pl.lit(1))
+    page = pr.report(
+        one, **NAMES, fold="fold", over=(0.05, 0.2), recall=0.8, path=tmp_path / "a.html"
+    ).read_text()  # fmt: skip
+    assert 'id="publication"' in page
+
+
+def test_rates_have_standard_errors(found):
+    rates = found.table.filter(pl.col("measure").is_in(["recall", "specificity", "npv"]))
+    assert rates["std_error"].null_count() == 0
+    recall, of_recall = (value(found, "recall", one, m="A", subgroup=None) for one in
+                         ("estimate", "std_error"))  # fmt: skip
+    positives = int(value(found, "positives", m="A", subgroup=None))
+    assert of_recall == pytest.approx((recall * (1 - recall) / (positives - 1)) ** 0.5)
+
+
+def test_a_model_without_a_threshold_has_no_rates():
+    found = pr.study_table(TABLE, **NAMES, points={"A": 0.5}, priors=0.1)
+    rates = found.table.filter(pl.col("measure").is_in(["recall", "precision", "npv"]))
+    assert rates["m"].unique().to_list() == ["A"]
+    assert "no point" not in found.summary()

@@ -317,7 +317,7 @@ def _on_cases(
     upper: float | None = None
     limits: Limits | None = None
     note: str | None = None
-    if models.measure is None:
+    if models.measure is None and error > 0:
         limits = partial(limits_of_calls, lead, level)
         lower, upper = limits(1.0)
     elif error > 0:

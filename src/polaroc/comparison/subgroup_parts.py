@@ -1,6 +1,6 @@
 """What is measured in each subgroup, and the evidence on how far subgroups are apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -120,7 +120,10 @@ class Divided:
         parts = rows.drop(PLACE).partition_by(keys, as_dict=True, maintain_order=True)
         scored = scored_by_key(self.cases, keys)
         evidence = {place: self.evidence(one, scored[place]) for place, one in parts.items()}
-        parts = {place: completed(one, evidence[place], level) for place, one in parts.items()}
+        parts = {
+            place: completed(one, evidence[place], level, self.wanted.rates)
+            for place, one in parts.items()
+        }
         shown = pl.concat([rows.drop(PLACE).clear(), *parts.values()], how="vertical_relaxed")
         return shown, parts, evidence
 
@@ -257,7 +260,9 @@ def check_subgroups(values: pl.Series, column: str) -> None:
         )
 
 
-def completed(rows: pl.DataFrame, evidence: Evidence, level: float) -> pl.DataFrame:
+def completed(
+    rows: pl.DataFrame, evidence: Evidence, level: float, rates: Collection[str] = RATES
+) -> pl.DataFrame:
     """The rows of one part with the numbers that its evidence has, and they lack."""
     error = np.sqrt(evidence.covariance[:, 0, 0])
     names = ("estimate", "lower", "upper")
@@ -273,7 +278,7 @@ def completed(rows: pl.DataFrame, evidence: Evidence, level: float) -> pl.DataFr
         # The evidence is on the logarithm of the ratio.
         error[places[0]] *= ends[0, places[0]]
     of_calibration = pl.col("measure").is_in(CALIBRATION) & pl.col("note").is_null()
-    of_evidence = pl.col("measure").is_in([*RATES, *CALIBRATION])
+    of_evidence = pl.col("measure").is_in([*rates, *CALIBRATION])
     found = rows.with_columns(
         pl.when(of_calibration).then(pl.Series(own, dtype=pl.Float64)).otherwise(name).alias(name)
         for name, own in zip(names, ends, strict=True)

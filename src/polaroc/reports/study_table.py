@@ -185,7 +185,10 @@ def _rows(divided: Divided, name: str | None, level: float) -> pl.DataFrame:
         pl.when(cost).then(pl.col("prior") - pl.col(of) / divided.wanted.cost_fn).otherwise(to)
         for to, of in ends.items()
     ]
-    measured = measured.filter(pl.col("measure") != "fpr").with_columns(
+    # A model without a threshold has no rates.
+    lacks = pl.col("measure").is_in([*OF_THRESHOLD]) & pl.col("threshold").is_null()
+    lacks &= pl.col("estimate").is_null()
+    measured = measured.filter(pl.col("measure") != "fpr", ~lacks).with_columns(
         *(one.alias(to) for one, to in zip(benefit, ends, strict=True)),
         pl.when(cost).then(nothing).otherwise("std_error").alias("std_error"),
         pl.when(cost).then(pl.lit(NET_BENEFIT)).otherwise("measure").alias("measure"),

@@ -58,7 +58,8 @@ def of_subgroups(cases: Cases[Any], findings: Findings) -> SubgroupSection | Non
 
 def of_first_model(cases: Cases[Any], findings: Findings) -> Cases[pl.DataFrame]:
     """The cases of the first model."""
-    own, model = cases.collect(), findings.models[0]
+    # A fold that is named may be the only one.
+    own, model = replace(cases.collect(), fold=()), findings.models[0]
     if own.scores:
         return replace(own, score={str(model): own.scores[str(model)]})
     if own.model is None:

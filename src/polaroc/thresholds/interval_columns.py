@@ -121,7 +121,9 @@ def _with_limits(
     columns = (*LIMIT_COLUMNS, *limit_columns(further))
     empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(columns, pl.Float64)})
     ends = pl.concat([empty, *known])
-    return join_on(frame, ends, given, "left", order="left")
+    found = join_on(frame, ends, given, "left", order="left")
+    # Without a point nothing is called, as by one above all scores, and nothing is known.
+    return found.with_columns(pl.when(pl.col("tpr").is_not_null()).then(pl.col(columns)))
 
 
 def _priors(part: pl.DataFrame, belief: Belief | None, level: float) -> list[PriorInUse]:

@@ -166,7 +166,9 @@ def of_calls(
         means.append(float(np.average(called[own], weights=weights)) if own.any() else np.nan)
         about.append(called[own] - means[-1])
     value, slopes = with_slopes(rate, *means)
-    moved = (slope * own[None] for slope, own in zip(slopes, about, strict=True))
+    # A slope is NaN where the rate is not known, as at a prior that is not.
+    with np.errstate(invalid="ignore"):
+        moved = [slope * own[None] for slope, own in zip(slopes, about, strict=True)]
     return CallInfluence(CaseInfluence(np.array([value]), *moved), slopes)
 
 

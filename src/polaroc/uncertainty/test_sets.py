@@ -66,7 +66,12 @@ def of_test_set(
             influences = [*pool.map(moved, cases.by_model)]
     same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
     most = np.array([[np.abs(own).max(initial=0.0) for own in one[1:]] for one in influences])
-    evidence = of_influences(cases, influences, FITTED, same, most if unseen else None)
+    # A model that no case moves may be moved by an unseen one as far as others are; where no case
+    # moves any model, nothing is known of one.
+    most = np.where(most > 0, most, most.max(axis=0))
+    evidence = of_influences(
+        cases, influences, FITTED, same, most if unseen and most.any() else None
+    )
     # The AUC moves by no more than its share with any unit, unless weights differ.
     uneven = [
         place

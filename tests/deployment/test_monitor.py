@@ -501,3 +501,22 @@ def test_points_that_were_judged_or_cost_least_are_points():
     for points, threshold in ((costs, costs["threshold"].item()), (judged, POINTS["threshold"][0])):
         found = monitored(days([0.1]), points=points)
         assert_frame_equal(found.table, monitored(days([0.1]), points=threshold).table)
+
+
+def test_a_rare_prior_is_not_taken_for_none():
+    # Two in a thousand: a usual day has forty positives, all among the highest scores.
+    rng = np.random.default_rng(5)
+
+    def days(first, number):
+        truth = rng.random((number, 20_000)) < 0.002
+        score = rng.normal(size=truth.shape) + 3 * truth
+        day = np.repeat(np.arange(first, first + number), truth.shape[1])
+        return pl.DataFrame({"day": day, "truth": truth.ravel(), "score": score.ravel()})
+
+    reference, used = days(0, 10), days(10, 12)
+    found = pr.monitor(
+        reference, used.drop("truth"), points=3.2, over=(0.001, 0.005), time="day", truth="truth",
+        score="score",
+    ).table.filter(quantity="prior")["estimate"]  # fmt: skip
+    assert found.min() > 0
+    assert found.mean() == pytest.approx(used["truth"].mean(), rel=0.2)

@@ -14,7 +14,7 @@ from polaroc.deployment.labelled import (
     labelled_recall,
 )
 from polaroc.deployment.limits import Reference
-from polaroc.deployment.mixture_test import MIN_SHARE, nearest_prior
+from polaroc.deployment.mixture_test import MIN_SHARE
 from polaroc.typing import Array
 
 DRAWS = 200
@@ -68,7 +68,7 @@ class Draws:
             one[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:][..., rank]
             for one in (p, q, bins.count / cases)
         )
-        prior = nearest_prior(t, f, share, reference.sureness(share, cases))
+        prior = reference.nearest(share, cases, (t, f))
         low, high = prior < MIN_SHARE, prior > 1 - MIN_SHARE
         if low.any() and high.any():
             # Scores that lead to both ends do not tell the prior.

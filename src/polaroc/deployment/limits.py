@@ -138,14 +138,27 @@ class Reference:
         """The true and false positive rates at the cuts."""
         return self.tp / self.positives, self.fp / self.negatives
 
-    def sureness(self, share: "Array", size: "Array | int") -> "Array":
-        """The weights of shares in use at the cuts: one over how much they vary, and rates do."""
-        of_rates = [
-            smoothed_variance(rate, total)
-            for rate, total in zip(self.rates(), (self.positives, self.negatives), strict=True)
-        ]
-        sureness: Array = 1 / (smoothed_variance(share, size) + sum(of_rates) / 4)
-        return sureness
+    def nearest(
+        self,
+        share: "Array",
+        size: "Array | int",
+        rates: "tuple[Array, Array] | None" = None,
+    ) -> "Array":
+        """The prior of the mixture nearest to the shares in use at the cuts, with one axis more.
+
+        The mixture is one of `rates` at the cuts, by default those of the reference. A cut counts
+        by one over how much its share varies, and that of the mixture: where positives are rare,
+        that the reference has few of them says little against a cut.
+        """
+        t, f = own = self.rates()
+        of_t, of_f = smoothed_variance(t, self.positives), smoothed_variance(f, self.negatives)
+        of_share = smoothed_variance(share, size)
+        prior: Array = np.zeros(1)
+        # By weights as where there are no positives, and then by those at the prior found.
+        for _ in range(2):
+            varies = of_share + prior**2 * of_t + (1 - prior) ** 2 * of_f
+            prior = nearest_prior(*(rates or own), share, 1 / varies)
+        return prior
 
     def bands(self) -> tuple[Band, Band]:
         """Simultaneous limits of the true and the false positive rates at all cuts."""
@@ -254,10 +267,8 @@ class Looks:
 
     def prior(self) -> "Array":
         """The prior of the nearest mixture at each look, of its own time."""
-        t, f = self.reference.rates()
         size = np.maximum(self.cases[:, :1], 1)
-        share = self.called[:, 0] / size
-        return nearest_prior(t, f, share, self.reference.sureness(share, size))[:, 0]
+        return self.reference.nearest(self.called[:, 0] / size, size)[:, 0]
 
 
 def _solved(level: "Array", slope: "Array") -> Band:

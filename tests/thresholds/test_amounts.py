@@ -207,3 +207,20 @@ def test_rules_that_weigh_no_amounts_refuse_them(changed, said):
 def test_functions_of_numbers_name_those_that_take_columns():
     with pytest.raises(InvalidArgument, match=r"(?s)cost_fn is 'amount', allowed.*savings and"):
         pr.apply_thresholds(TABLE, 0.5, **A, intervals="exact", cost_fn="amount")
+
+
+ONE_CLASS = TABLE.filter(pl.col("truth").not_() | (pl.col("site") == 0))
+COSTS = ["cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial"]
+
+
+def test_a_key_without_a_class_has_no_costs_as_with_a_number():
+    for table in (ONE_CLASS, TABLE.filter(pl.col("truth") | (pl.col("site") == 0))):
+        found, number = (
+            pr.expected_cost(table, over=(0.02, 0.3), by="site", **A, cost_fn=fn, cost_fp=ALARM)
+            for fn in ("amount", 50)
+        )
+        assert found.select(COSTS).row(1) == number.select(COSTS).row(1) == (None,) * 5
+        assert found["note"].to_list() == number["note"].to_list()
+        assert found["cost_fixed"][0] > 0
+    told = pr.expected_cost(ONE_CLASS, over=0.1, by="site", **A, cost_fn=50, cost_fp="work")
+    assert told.select(COSTS).row(1) == (None,) * 5

@@ -224,3 +224,18 @@ def test_a_key_without_a_class_has_no_costs_as_with_a_number():
         assert found["cost_fixed"][0] > 0
     told = pr.expected_cost(ONE_CLASS, over=0.1, by="site", **A, cost_fn=50, cost_fp="work")
     assert told.select(COSTS).row(1) == (None,) * 5
+
+
+def test_a_key_whose_amounts_are_zero_says_so():
+    table = TABLE.with_columns(amount=pl.when(pl.col("site") == 0).then("amount").otherwise(0.0))
+    told = pl.DataFrame({"prior": [0.1], "lower": [0.05], "upper": [0.2], "method": ["em"]})
+    for over in (0.1, (0.02, 0.3), told):
+        found = pr.expected_cost(table, over=over, by="site", **A, **MONEY)
+        assert found.select(COSTS).row(1) == (None,) * 5
+        assert found["note"][0] is None
+        assert found["note"][1] == (
+            "the wrong calls of a class cost nothing here: no threshold is better"
+        )
+    unsure = told.with_columns(upper=pl.lit(None, pl.Float64))
+    noted = pr.expected_cost(table, over=unsure, by="site", **A, **MONEY)["note"]
+    assert noted.to_list() == ["the estimated prior has no interval"] * 2

@@ -216,3 +216,27 @@ def test_limits_hold_in_samples(law):
     assert found["given"].min() > 140
     # Five standard errors below 0.95 are 0.86.
     assert (found["held"] / found["given"] > 0.86).all()
+
+
+def few_missed(seed=1):
+    rng = np.random.default_rng(seed)
+    score = np.concatenate([np.repeat([0.0, 1.0], [6, 123]), np.repeat([1.0, 0.0], [30, 570])])
+    amount = np.concatenate([np.exp(3 + 0.5 * rng.normal(size=129)), np.ones(600)])
+    amount[0] = amount[:129].max() * 2
+    return pl.DataFrame({"truth": np.arange(729) < 129, "score": score, "amount": amount})
+
+
+@pytest.mark.parametrize("priors", [0.1, pr.uniform(0.05, 0.2)], ids=["number", "belief"])
+def test_no_limit_is_above_what_a_class_holds(priors):
+    table = few_missed()
+    own = {"truth": "truth", "score": "score", "cost_fn": "amount", "cost_fp": 2}
+    found = pr.savings(table, 0.5, **own, priors=priors)
+    cost, none, every = (found[name].to_list() for name in ("estimate", "lower", "upper"))
+    of_pos = table.filter("truth")["amount"].to_numpy()
+    whole = part(of_pos)[2]
+    low, high = (0.1, 0.1) if priors == 0.1 else (0.05, 0.2)
+    missed = part(of_pos * (table.filter("truth")["score"].to_numpy() < 0.5))
+    assert missed[2] > whole
+    assert none[0] < cost[0] < every[0] < high * whole + (1 - low) * 2
+    assert every[1] < high * whole
+    assert every[2] < (1 - low) * 2

@@ -205,18 +205,27 @@ def _savings(
                 trivial = () if is_uncertain else (prior * costs[0], (1 - prior) * costs[1])
                 found = _exact(found, one["cost_lower"], one["cost_upper"], trivial)
         for measure, own in zip(MEASURES, found, strict=True):
-            said = [note for note in (one["note"], own and own.note) if note]
+            said = _notes(one["note"], own)
             rows.append(
                 (*key, measure, prior, one["rule"], one["threshold"],
                  *([None] * 3 if own is None else own[:3]), level,
                  None if own is None else own.std_error, one["positives"], one["negatives"],
-                 "; ".join(said) or None)
+                 said)
             )  # fmt: skip
     classes = {name: applied.schema[name] for name in ("positives", "negatives")}
     schema = {name: applied.schema[name] for name in keys} | COLUMNS | classes
     table = pl.DataFrame(rows, schema=schema | {"note": pl.String()}, orient="row")
     table = table.with_columns(pl.col("estimate", "lower", "upper", "std_error").fill_nan(None))
+    if held.costs is None:
+        # Applied thresholds have said it.
+        return table
     return with_note(table.lazy(), dependence(held), pl.col("lower").is_not_null()).collect()
+
+
+def _notes(applied: str | None, own: Saving | None) -> str | None:
+    """What is said of applied thresholds and of a number, once."""
+    more = [] if own is None or own.note is None or own.note in (applied or "") else [own.note]
+    return "; ".join([*([applied] if applied else []), *more]) or None
 
 
 def _exact(
@@ -226,9 +235,14 @@ def _exact(
 
     What acting on none, or on all, costs is known, but where the prior is not: `trivial` is empty.
     """
-    cost, *others = (own._replace(note=None) for own in found)
+    cost, *others = found
     limits = [np.nan if end is None else end for end in (low, high)]
-    cost = cost._replace(lower=limits[0], upper=limits[1])
+    cost = cost._replace(lower=limits[0], upper=limits[1], note=None)
+    # Why the cost has no limits, applied thresholds say.
+    others = [
+        own if np.isnan(own.lower) and low is not None else own._replace(note=None)
+        for own in others
+    ]
     known = [Saving(one, one, one, 0.0).plus(cost.times(-1)) for one in trivial]
     return [cost, *(known or others)]
 

@@ -180,3 +180,33 @@ def test_on_folds_equal_amounts_are_a_number_and_zeros_are_refused():
     assert any("Costs spread too widely" in one for one in wild.warnings)
     with pytest.raises(InvalidPredictions, match="cost_fn is 0 for all positives"):
         of_folds(table, cost_fn=pl.lit(0.0))
+
+
+@pytest.mark.parametrize("fold", [0, 4])
+def test_on_folds_costs_and_rates_are_of_the_folds_that_are_kept(fold):
+    lacking = (pl.col("fold") == fold) & pl.col("truth")
+    table = folded(5).filter(~lacking)
+    models = of_folds(table, incomplete="drop").models
+    for model, mean, tpr, fpr in models.select("model", "mean", "tpr", "fpr").rows():
+        costs, rates = [], []
+        for one in sorted({*range(5)} - {fold}):
+            part, rest = table.filter(fold=one), table.filter(pl.col("fold") != one)
+            at = of_folds_cheapest(rest, model)
+            costs.append(amounts.cost(part, model, at, PRIOR))
+            rates.append([(part.filter(truth=y)[model] >= at).mean() for y in (True, False)])
+        assert mean == pytest.approx(np.mean(costs))
+        assert (tpr, fpr) == pytest.approx(tuple(np.mean(rates, axis=0)))
+
+
+def of_folds_cheapest(table, model):
+    """The highest threshold of least cost, of means over the folds that have each class."""
+    tried = sorted(table[model].unique(), reverse=True)
+    return tried[int(np.argmin([mean_of_classes(table, model, at) for at in tried]))]
+
+
+def mean_of_classes(table, model, at):
+    called = pl.col(model) >= at
+    missed = (pl.col("amount") * ~called).filter("truth").mean()
+    alarms = (ALARM * called).filter(~pl.col("truth")).mean()
+    means = table.group_by("fold").agg(missed=missed, alarms=alarms).mean()
+    return PRIOR * means["missed"].item() + (1 - PRIOR) * means["alarms"].item()

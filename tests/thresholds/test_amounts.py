@@ -207,3 +207,44 @@ def test_rules_that_weigh_no_amounts_refuse_them(changed, said):
 def test_functions_of_numbers_name_those_that_take_columns():
     with pytest.raises(InvalidArgument, match=r"(?s)cost_fn is 'amount', allowed.*savings and"):
         pr.apply_thresholds(TABLE, 0.5, **A, intervals="exact", cost_fn="amount")
+
+
+ONE_CLASS = TABLE.filter(pl.col("truth").not_() | (pl.col("site") == 0))
+COSTS = ["cost_fixed", "cost_following", "cost_informed", "worth_of_prior", "cost_trivial"]
+
+
+def test_a_key_without_a_class_has_no_costs_as_with_a_number():
+    for table in (ONE_CLASS, TABLE.filter(pl.col("truth") | (pl.col("site") == 0))):
+        found, number = (
+            pr.expected_cost(table, over=(0.02, 0.3), by="site", **A, cost_fn=fn, cost_fp=ALARM)
+            for fn in ("amount", 50)
+        )
+        assert found.select(COSTS).row(1) == number.select(COSTS).row(1) == (None,) * 5
+        assert found["note"].to_list() == number["note"].to_list()
+        assert found["cost_fixed"][0] > 0
+    told = pr.expected_cost(ONE_CLASS, over=0.1, by="site", **A, cost_fn=50, cost_fp="work")
+    assert told.select(COSTS).row(1) == (None,) * 5
+
+
+def test_a_key_whose_amounts_are_zero_says_so():
+    table = TABLE.with_columns(amount=pl.when(pl.col("site") == 0).then("amount").otherwise(0.0))
+    told = pl.DataFrame({"prior": [0.1], "lower": [0.05], "upper": [0.2], "method": ["em"]})
+    for over in (0.1, (0.02, 0.3), told):
+        found = pr.expected_cost(table, over=over, by="site", **A, **MONEY)
+        assert found.select(COSTS).row(1) == (None,) * 5
+        assert found["note"][0] is None
+        assert found["note"][1] == (
+            "the wrong calls of a class cost nothing here: no threshold is better"
+        )
+    unsure = told.with_columns(upper=pl.lit(None, pl.Float64))
+    noted = pr.expected_cost(table, over=unsure, by="site", **A, **MONEY)["note"]
+    assert noted.to_list() == ["the estimated prior has no interval"] * 2
+
+
+def test_what_a_promise_leaves_idle_is_told_by_positives_and_not_by_amounts():
+    asked = {"alerts": 100, "volume": 400, "priors": 0.2}
+    promised = {"confidence": 0.95, "constraints": {"fpr": 0.03}}
+    table = TABLE.with_columns(amount=pl.col("amount") * 0.2)
+    (note,) = points(table, **asked, **promised)["note"]
+    free = pr.operating_points(table, "capacity", target=0.25, priors=0.2, **A)["tpr"].item()
+    assert f"without it {float(f'{100 * free:.2g}'):g} % of positives" in note

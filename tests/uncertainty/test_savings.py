@@ -216,3 +216,52 @@ def test_limits_hold_in_samples(law):
     assert found["given"].min() > 140
     # Five standard errors below 0.95 are 0.86.
     assert (found["held"] / found["given"] > 0.86).all()
+
+
+def few_missed(seed=1):
+    rng = np.random.default_rng(seed)
+    score = np.concatenate([np.repeat([0.0, 1.0], [6, 123]), np.repeat([1.0, 0.0], [30, 570])])
+    amount = np.concatenate([np.exp(3 + 0.5 * rng.normal(size=129)), np.ones(600)])
+    amount[0] = amount[:129].max() * 2
+    return pl.DataFrame({"truth": np.arange(729) < 129, "score": score, "amount": amount})
+
+
+@pytest.mark.parametrize("priors", [0.1, pr.uniform(0.05, 0.2)], ids=["number", "belief"])
+def test_no_limit_is_above_what_a_class_holds(priors):
+    table = few_missed()
+    own = {"truth": "truth", "score": "score", "cost_fn": "amount", "cost_fp": 2}
+    found = pr.savings(table, 0.5, **own, priors=priors)
+    cost, none, every = (found[name].to_list() for name in ("estimate", "lower", "upper"))
+    of_pos = table.filter("truth")["amount"].to_numpy()
+    whole = part(of_pos)[2]
+    low, high = (0.1, 0.1) if priors == 0.1 else (0.05, 0.2)
+    missed = part(of_pos * (table.filter("truth")["score"].to_numpy() < 0.5))
+    assert missed[2] > whole
+    assert none[0] < cost[0] < every[0] < high * whole + (1 - low) * 2
+    assert every[1] < high * whole
+    assert every[2] < (1 - low) * 2
+
+
+def test_equal_costs_without_limits_say_why():
+    table = pl.concat([TABLE.filter("truth").head(12), TABLE.filter(~pl.col("truth")).head(24)])
+    table = table.drop("customer", "id")
+    for points in (AT, 99.0):
+        found = savings(table, points, cost_fn=5, cost_fp=1, priors=pr.uniform(0.05, 0.2))
+        unknown = found["lower"].is_null()
+        assert unknown.to_list()[0] is False
+        assert unknown.any()
+        reasons = found["note"].fill_null("").str.contains("fewer than 5 cases add to .*no inter")
+        assert reasons.to_list() == unknown.to_list()
+
+
+def test_what_is_not_independent_is_said_once():
+    for costs in ({"cost_fn": 10, "cost_fp": 2}, MONEY):
+        for priors in (0.1, pr.uniform(0.05, 0.2)):
+            notes = savings(**costs, priors=priors)["note"]
+            assert notes.str.count_matches("are not independent").to_list() == [1, 1, 1]
+    few = savings(cluster=pl.col("id") % 4, cost_fn=10, cost_fp=2, priors=pr.uniform(0.05, 0.2))
+    assert few["lower"].null_count() == 3
+    assert few["note"].str.count_matches("no interval").to_list() == [1, 1, 1]
+    none = pl.DataFrame({"prior": [0.1], "lower": [0.05], "upper": [None], "method": ["em"]})
+    unsure = savings(priors=none.cast({"upper": pl.Float64}), cost_fn=10, cost_fp=2)
+    assert unsure["note"].str.count_matches("has no interval").to_list() == [1, 1, 1]

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import polars as pl
 
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import COST
+from polaroc.base.private_columns import COST, PLACE
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import PER_CASE, how_sure
 from polaroc.comparison.by_cost import (
@@ -67,13 +68,14 @@ def choose_by_cost_of_folds(
         held_out = rates_across_folds(folds, [need])
         rows.append(_costs(folds, given, one, stakes, held_out))
         thresholds += folds.thresholds([need])
-        rates.append([np.nanmean(one[0]) for one in (held_out.tpr, held_out.fpr)])
+        rates.append((one, held_out))
         # Whether scores of folds compare, rates tell.
         folds_of[value] = replace(folds, cost=None)
     table = balanced(
         rows_of(pl.concat(rows), EXPECTED_COST), ENDS, model, given.folds, incomplete
     )  # fmt: skip
     check_folds(table)
+    of_kept = [_rates(table.folds, given, *own) for own in rates]
     of_negatives, of_positives = np.moveaxis(table.values, -1, 0)
     grid = tuple(sorted({*stakes.belief.priors, *stakes.priors}))
     values = [prior * of_positives + (1 - prior) * of_negatives for prior in grid]
@@ -87,7 +89,7 @@ def choose_by_cost_of_folds(
     lower, upper = np.maximum(evidence.limits(level), 0)[:, 0]
     columns = {
         "sens": [None] * len(table.models), "threshold": thresholds,
-        **dict(zip(("tpr", "fpr"), zip(*rates, strict=True), strict=True)),
+        **dict(zip(("tpr", "fpr"), zip(*of_kept, strict=True), strict=True)),
         **dict(zip(COST_LIMITS, (lower, upper), strict=True)),
     }  # fmt: skip
     beside = pl.DataFrame(
@@ -119,8 +121,7 @@ def _costs(
 ) -> pl.DataFrame:
     """What a model costs in each fold per positive and per negative, as tidy measures."""
     per_class = held_out.alarms[0] * stakes.fp, held_out.missed[0] * stakes.fn
-    own = of_keys(given.cases, model.to_frame()).table
-    keys = own.select(given.folds).unique().sort(given.folds, nulls_last=True)
+    keys = _folds_of(given, model)
     positives, negatives = folds.totals(keys.height)
     return pl.concat(
         keys.select(
@@ -131,6 +132,21 @@ def _costs(
         )
         for prior, values in zip(ENDS, per_class, strict=True)
     )  # fmt: skip
+
+
+def _rates(
+    kept: pl.DataFrame, given: Compared, model: pl.Series, held_out: HeldOutRates
+) -> list[float]:
+    """The mean recall and false positive rate of a model over the folds that are kept."""
+    numbered = _folds_of(given, model).with_row_index(PLACE)
+    places = join_on(numbered, kept, given.folds, "semi")[PLACE].to_numpy()
+    return [float(one[0][places].mean()) for one in (held_out.tpr, held_out.fpr)]
+
+
+def _folds_of(given: Compared, model: pl.Series) -> pl.DataFrame:
+    """The keys of the folds that a model has, in the order of their numbers."""
+    own = of_keys(given.cases, model.to_frame()).table
+    return own.select(given.folds).unique().sort(given.folds, nulls_last=True)
 
 
 def _act(ranked: pl.DataFrame, curves: pl.DataFrame, *, is_comparable: bool) -> str:

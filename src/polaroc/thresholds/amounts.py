@@ -72,6 +72,7 @@ def costs_of_calls(cases: Cases[Any]) -> pl.LazyFrame:
     -------
     One row per key and score, and one per key where nothing is called positive, with a null score:
     the keys, `SCORE`, `MISSED` and `ALARMS`, the null score and then the best score first.
+    Costs of a class that a key does not have are null.
 
     Examples
     --------
@@ -110,8 +111,8 @@ def costs_of_calls(cases: Cases[Any]) -> pl.LazyFrame:
             nulls_last=[*(True for _ in keys), False], maintain_order=True,
         )
         .select(
-            *keys, SCORE, (missed / total[POS]).alias(MISSED),
-            (above[OF_NEG] / total[NEG]).alias(ALARMS),
+            *keys, SCORE, (missed / total[POS]).fill_nan(None).alias(MISSED),
+            (above[OF_NEG] / total[NEG]).fill_nan(None).alias(ALARMS),
         )
     )  # fmt: skip
 

@@ -50,6 +50,8 @@ from polaroc.typing import Array, Cost
 
 WITH_LIMITS = ("cost_fixed", "cost_following", "cost_informed")
 EXPECTED_COSTS = (*WITH_LIMITS, "worth_of_prior", "cost_trivial")
+# Of a key whose amounts are all 0.
+WORTHLESS = "the wrong calls of a class cost nothing here: no threshold is better"
 # What a prior is said by: a range, a number, a belief, or estimates of it.
 Uncertain: TypeAlias = tuple[float, float] | float | Belief | pl.DataFrame | pl.LazyFrame
 # By prior and limits of an estimate; of other priors by nothing.
@@ -119,18 +121,27 @@ def expected_costs(
         *at,
         *COSTS,
     )
-    lack = pl.when(p.is_not_null() & following.is_null()).then(pl.lit(NO_INTERVAL))
+    is_lacking = p.is_not_null() & following.is_null()
     result = (
         attach(points, costs, keys, required=False)
         .with_columns(
             pl.when(following.is_not_null()).then(cost_at(p, *of_calls)).alias("cost_fixed"),
-            pl.coalesce("note", lack).alias("note"),
+            pl.coalesce("note", pl.when(is_lacking).then(_lack(priors, amounts))).alias("note"),
         )
         .with_columns((fixed - following).clip(0).alias("worth_of_prior"))
         .select(*keys, *POINTS, *at[1:], *EXPECTED_COSTS)
         .sort(*keys, "prior", nulls_last=True)
     )
     return with_level(result, level_of(priors)) if is_estimate(priors) else result
+
+
+def _lack(priors: float | pl.DataFrame, amounts: Cases[Any] | None) -> pl.Expr:
+    """Why a curve that has a point and a prior has no costs."""
+    worthless = pl.lit(None if amounts is None else WORTHLESS, pl.String)
+    if not is_estimate(priors):
+        return worthless
+    is_unsure = pl.any_horizontal(pl.col(PRIOR_LIMITS).is_null())
+    return pl.when(is_unsure).then(pl.lit(NO_INTERVAL)).otherwise(worthless)
 
 
 def costs_of(

@@ -237,6 +237,8 @@ def operating_points(
     if rule is None:
         unconstrained: Rule = "balanced" if constraints is None else "max_recall"
         rule = unconstrained if own_fn == own_fp == 1 and not has_amounts else "cost"
+    # Cases may have costs that another rule, as that of a capacity, does not weigh.
+    has_amounts = has_amounts and rule == "cost"
     keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
     if cases is not None and cases.subgroup:

@@ -32,6 +32,8 @@ from polaroc.uncertainty.test_sets import ALL_ALIKE, costs_of_calls, of_influenc
 # What is said of a threshold, and what each is the sum, or the difference, of.
 MEASURES = (EXPECTED_COST, "saving_over_none", "saving_over_all")
 SUMS = (("missed", "false", 1), ("found", "false", -1), ("quiet", "missed", -1))
+# What each is a part of, by its place in the sums over cases: all that a class holds.
+WHOLES = {"missed": -2, "found": -2, "false": -1, "quiet": -1}
 WORDS = {
     "missed": "what is missed", "found": "what is found", "false": "what false alarms cost",
     "quiet": "what it saves not to act",
@@ -135,8 +137,9 @@ def savings(
     Classes are weighted to the prior; amounts within a class stay as they are. Limits come from
     the influence of each case, summed by `cluster`, and a `weight` counts as what it is. Those of
     what each class adds are symmetric in its logarithm, and Student's, with as many degrees of
-    freedom as the amounts tell (Satterthwaite 1946): few where a few amounts decide. Those of the
-    two together follow from them (Zou and Donner 2008). There are none where
+    freedom as the amounts tell (Satterthwaite 1946): few where a few amounts decide. No upper
+    limit is above that of all that the class holds. Those of the two together follow from them
+    (Zou and Donner 2008). There are none where
     fewer than five cases add to a sum, nor where the logarithms of the costs of a class have a
     standard deviation that may be above 1.75: there they held too rarely. Elsewhere they held in
     0.92 to 1.00 of samples (``just amounts``), but where amounts have no finite variance, which no
@@ -202,18 +205,27 @@ def _savings(
                 trivial = () if is_uncertain else (prior * costs[0], (1 - prior) * costs[1])
                 found = _exact(found, one["cost_lower"], one["cost_upper"], trivial)
         for measure, own in zip(MEASURES, found, strict=True):
-            said = [note for note in (one["note"], own and own.note) if note]
+            said = _notes(one["note"], own)
             rows.append(
                 (*key, measure, prior, one["rule"], one["threshold"],
                  *([None] * 3 if own is None else own[:3]), level,
                  None if own is None else own.std_error, one["positives"], one["negatives"],
-                 "; ".join(said) or None)
+                 said)
             )  # fmt: skip
     classes = {name: applied.schema[name] for name in ("positives", "negatives")}
     schema = {name: applied.schema[name] for name in keys} | COLUMNS | classes
     table = pl.DataFrame(rows, schema=schema | {"note": pl.String()}, orient="row")
     table = table.with_columns(pl.col("estimate", "lower", "upper", "std_error").fill_nan(None))
+    if held.costs is None:
+        # Applied thresholds have said it.
+        return table
     return with_note(table.lazy(), dependence(held), pl.col("lower").is_not_null()).collect()
+
+
+def _notes(applied: str | None, own: Saving | None) -> str | None:
+    """What is said of applied thresholds and of a number, once."""
+    more = [] if own is None or own.note is None or own.note in (applied or "") else [own.note]
+    return "; ".join([*([applied] if applied else []), *more]) or None
 
 
 def _exact(
@@ -223,9 +235,14 @@ def _exact(
 
     What acting on none, or on all, costs is known, but where the prior is not: `trivial` is empty.
     """
-    cost, *others = (own._replace(note=None) for own in found)
+    cost, *others = found
     limits = [np.nan if end is None else end for end in (low, high)]
-    cost = cost._replace(lower=limits[0], upper=limits[1])
+    cost = cost._replace(lower=limits[0], upper=limits[1], note=None)
+    # Why the cost has no limits, applied thresholds say.
+    others = [
+        own if np.isnan(own.lower) and low is not None else own._replace(note=None)
+        for own in others
+    ]
     known = [Saving(one, one, one, 0.0).plus(cost.times(-1)) for one in trivial]
     return [cost, *(known or others)]
 
@@ -254,17 +271,19 @@ def saved(
     """
     ((_, truth, weight),) = cases.by_model
     missed, false = costs_of_calls(cases, 0, threshold, share)
-    found, quiet = costs_of_calls(cases, 0, None)[0], costs_of_calls(cases, 0, -np.inf)[1]
-    own = {"missed": missed, "found": found - missed, "false": false, "quiet": quiet - false}
+    all_missed, all_false = costs_of_calls(cases, 0, None)[0], costs_of_calls(cases, 0, -np.inf)[1]
+    own = {
+        "missed": missed, "found": all_missed - missed,
+        "false": false, "quiet": all_false - false,
+    }  # fmt: skip
     nothing = np.zeros(missed.size), np.zeros(false.size)
     of_pos = [missed, own["found"], *[nothing[0]] * 2, missed, own["found"], -missed]
     of_neg = [*[nothing[1]] * 2, false, own["quiet"], false, -false, own["quiet"]]
+    # All that each class holds is last.
+    of_pos, of_neg = [*of_pos, all_missed, nothing[0]], [*of_neg, nothing[1], all_false]
     moved = of_means(of_pos, of_neg, truth, weight)
     evidence = of_influences(cases, [moved], FITTED, ALL_ALIKE)
-    parts = {
-        name: _part(evidence, place, float(moved.estimates[place]), level)
-        for place, name in enumerate(own)
-    }
+    parts = _parts(evidence, moved.estimates, level)
     why = too_wide(cases)
     if evidence.moved is None:
         why = evidence.why_no_limits
@@ -286,6 +305,15 @@ def saved(
                 "upper": max(one.upper for one in at_priors)}  # fmt: skip
         widest.append(at_priors[0]._replace(**(WITHOUT if unknown else ends), note=note))
     return widest
+
+
+def _parts(evidence: Evidence, estimates: Array, level: float) -> dict[str, Saving]:
+    """The means by their names: of none the upper limit is above that of all its class holds."""
+    parts = {}
+    for place, (name, whole) in enumerate(WHOLES.items()):
+        own, most = (_part(evidence, at, float(estimates[at]), level) for at in (place, whole))
+        parts[name] = own._replace(upper=max(own.estimate, min(own.upper, most.upper)))
+    return parts
 
 
 def _part(evidence: Evidence, place: int, value: float, level: float) -> Saving:

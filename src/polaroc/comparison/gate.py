@@ -320,7 +320,7 @@ def _on_cases(
     if models.measure is None and error > 0:
         limits = partial(limits_of_calls, lead, level)
         lower, upper = limits(1.0)
-    elif error > 0:
+    elif error > 0 and models.measure is not None:
         few = min(moved.counts)
         why_none = why_no_promise(models.measure, *scored.of_class, few, moved.units)
         if why_none is None:

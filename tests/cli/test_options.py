@@ -106,6 +106,17 @@ def test_force_replaces_a_chart_and_a_report(here):
         assert "<html" in (here / "page.html").read_text()
 
 
+@pytest.mark.parametrize("name", ["page.HTML", "page.JSON", "card.MD"])
+def test_only_a_page_of_a_report_is_for_a_browser(here, name):
+    measures = pr.evaluate(
+        TABLE, truth="label", score="p", by=["model", "fold"], over=(0.05, 0.2), priors=[0.1]
+    )
+    measures.write_parquet("m.parquet")
+    result = polaroc("report", "m.parquet", "--out", name)
+    assert result.exit_code == 0, result.output
+    assert ("browser" in result.stderr + result.stdout) == (name == "page.HTML")
+
+
 def test_force_leaves_other_files_of_a_folder(here):
     out = here / "out"
     out.mkdir()

@@ -17,7 +17,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.priors.grids import skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.named_rates import rate_at, unknown
+from polaroc.thresholds.named_rates import OfRates, rate_at, unknown
 from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
@@ -206,7 +206,7 @@ class Divided:
         for name, prior, at in of_rates.select("measure", "prior", "threshold").iter_rows():
             # Of a rate that no prior changes that at any.
             p = 0.5 if name in WITHOUT_PRIOR else prior
-            rate = unknown
+            rate: OfRates = unknown
             if p is not None:
                 rate = rate_at(wanted.rates[name], skew(p), wanted.cost_fn, wanted.cost_fp)
             found.append(of_thresholds(cases, [at], rate))

@@ -57,8 +57,9 @@ class HowLabelled:
                 "and the name of a column.",
                 hint=Hint.example("label_share", 0.01),
             )
-        is_delay = is_number(delay) and not isinstance(delay, bool) and 0 <= delay < float("inf")
-        if not (delay is None or is_delay):
+        if delay is not None and (
+            isinstance(delay, bool) or not (is_number(delay) and 0 <= delay < float("inf"))
+        ):
             raise InvalidArgument(
                 f"label_delay is {shortened(delay)}, allowed are finite numbers ≥ 0, of days.",
                 hint=Hint.example("label_delay", 10),

@@ -385,7 +385,6 @@ ONE_FOLD = TABLE.filter(fold=1).drop("fold").with_columns(
 TWO_MODELS = "a.parquet --champion A --challenger B --case case"
 
 
-@pytest.mark.alike(4)
 @pytest.mark.parametrize(
     ("call", "used"),
     [
@@ -413,6 +412,9 @@ TWO_MODELS = "a.parquet --champion A --challenger B --case case"
         ("subgroups one.parquet --subgroup site --threshold 0.5", "--over --cost-fn"),
         ("choose test.parquet --tuning tuning.parquet --case case", "--over --cost-fn"),
         ("choose a.parquet --case case", "--over"),
+        ("choose p.parquet --cost-fp 2", "--over --cost-fn"),
+        ("periods one.parquet --time day", "--over"),
+        ("periods one.parquet --time day --threshold 0.5", "--over --cost-fn"),
     ],
 )
 def test_ranges_and_costs_of_settings_are_used_where_they_have_a_bearing(here, call, used):

@@ -35,9 +35,10 @@ EITHER = {
     **dict.fromkeys(("compare", "highest", "three-ways", "threshold"), (OVER_OR_PRIOR,)),
     "gate": (OVER_OR_PRIOR, ("test_train_ratio", "case")),
 }
-# Commands where costs are for what an option asks for.
+# Commands where costs are for what one of these options asks for.
 NEEDED_FOR_COSTS = {
-    "three-ways": "cost_review", "study-table": "threshold", "subgroups": "threshold",
+    "periods": {"points", "threshold"}, "study-table": {"threshold"}, "subgroups": {"threshold"},
+    "three-ways": {"cost_review"},
 }  # fmt: skip
 # Commands that read other tables than the settings describe.
 WITHOUT = {"demo"}
@@ -198,14 +199,14 @@ def _takes_costs(command: str, given: Mapping[str, Any]) -> bool:
     """Whether costs have a bearing on what a command does with the options that are `given`."""
     measure = given.get("measure")
     if command == "choose" and measure is None:
-        # Where a threshold is chosen, too, the choice is by expected cost.
-        return bool({"tuning", "constraint", "confidence"} & given.keys())
+        # Any of these says that the choice is by expected cost.
+        return bool({"tuning", "constraint", "confidence", "cost_fn", "cost_fp"} & given.keys())
     if command in ("choose", "compare", "gate"):
         return measure in OF_COSTS
     if command == "threshold":
         return "apply" not in given and given.get("rule", "cost") in RULES_OF_COSTS
     needed = NEEDED_FOR_COSTS.get(command)
-    return needed is None or needed in given
+    return needed is None or bool(needed & given.keys())
 
 
 def _takes_range(command: str, given: Mapping[str, Any]) -> bool:

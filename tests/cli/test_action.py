@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -35,6 +36,34 @@ def test_each_option_of_the_command_is_an_input(action):
     assert set(action["inputs"]) - names == {"install", "github-token"}
 
 
+@pytest.fixture
+def own():
+    """What the script of the action defines."""
+    return runpy.run_path(str(ACTION / "run.py"))
+
+
+def test_flags_are_the_options_that_take_no_value(own):
+    options = get_command(app).commands["gate"].params
+    flags = {
+        max(one.opts, key=len).lstrip("-") for one in options if getattr(one, "is_flag", False)
+    }
+    assert set(own["FLAGS"]) == flags - {one.replace("_", "-") for one in ANSWERING}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("guarded", "true", ["--guarded"]),
+        ("no-fold", "false", []),
+        ("positive", "true", ["--positive", "true"]),
+        ("over", "0.05 0.20", ["--over", "0.05", "0.20"]),
+        ("prior", "0.1\n0.2", ["--prior", "0.1", "--prior", "0.2"]),
+    ],
+)
+def test_words_of_an_input(own, name, value, words):
+    assert own["arguments"]({"files": "a.csv", name: value}) == ["a.csv", *words]
+
+
 class Comments(BaseHTTPRequestHandler):
     """The comments of a pull request, as the interface of GitHub keeps them."""
 
@@ -50,6 +79,9 @@ class Comments(BaseHTTPRequestHandler):
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
 
     def do_GET(self):
+        if self.path.startswith("/closed"):
+            self.send_error(403)
+            return
         assert self.path.startswith("/repos/one/two/issues/7/comments")
         self._answer(self.kept)
 
@@ -81,7 +113,7 @@ def run(action, tmp_path, comments):
     rows.write_parquet(tmp_path / "my rows.parquet")
     rows.filter(fold=1).drop("fold").write_csv(tmp_path / "one fold.csv")
 
-    def run(**given):
+    def run(api=None, **given):
         step = next(one for one in action["runs"]["steps"] if one.get("id") == "gate")
         inputs = dict.fromkeys(action["inputs"], "") | {
             "files": "my rows.parquet", "truth": "truth", "score": "score", "over": "0.05 0.20",
@@ -93,7 +125,7 @@ def run(action, tmp_path, comments):
             "PATH": f"{python}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": os.pathsep.join(sys.path),
             "GITHUB_ACTION_PATH": str(ACTION),
-            "GITHUB_API_URL": comments[0],
+            "GITHUB_API_URL": api or comments[0],
             "GITHUB_REPOSITORY": "one/two",
             "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
             "GITHUB_OUTPUT": str(tmp_path / "output"),
@@ -144,3 +176,24 @@ def test_a_mistake_has_no_verdict(run, comments):
     assert "Hint" in done.stderr
     assert summary == output == ""
     assert len(comments[1]) == 1
+
+
+@pytest.mark.slow
+def test_a_comment_that_is_refused_leaves_the_verdict(run, comments):
+    asked = {"files": "one fold.csv", "champion": "A", "challenger": "C"}
+    done, (_, output) = run(api=f"{comments[0]}/closed", **asked)
+    assert done.returncode == 1
+    assert output == "verdict=fail\n"
+    assert "There is no comment on the pull request: HTTP Error 403" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(comments[1]) == 1
+
+
+def test_a_command_that_breaks_down_has_no_verdict(own, tmp_path, monkeypatch):
+    broken = subprocess.CompletedProcess([], 1, stdout="")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: broken)
+    monkeypatch.setenv("INPUTS", json.dumps({"files": "a.csv"}))
+    for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    assert own["main"]() == 1
+    assert not list(tmp_path.iterdir())

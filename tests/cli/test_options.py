@@ -106,6 +106,17 @@ def test_force_replaces_a_chart_and_a_report(here):
         assert "<html" in (here / "page.html").read_text()
 
 
+@pytest.mark.parametrize("name", ["page.HTML", "page.JSON", "card.MD"])
+def test_only_a_page_of_a_report_is_for_a_browser(here, name):
+    measures = pr.evaluate(
+        TABLE, truth="label", score="p", by=["model", "fold"], over=(0.05, 0.2), priors=[0.1]
+    )
+    measures.write_parquet("m.parquet")
+    result = polaroc("report", "m.parquet", "--out", name)
+    assert result.exit_code == 0, result.output
+    assert ("browser" in result.stderr + result.stdout) == (name == "page.HTML")
+
+
 def test_force_leaves_other_files_of_a_folder(here):
     out = here / "out"
     out.mkdir()
@@ -365,3 +376,55 @@ def test_did_you_mean(here, arguments, said):
     result = polaroc(*arguments)
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+ONE_FOLD = TABLE.filter(fold=1).drop("fold").with_columns(
+    day=pl.col("case") % 5, site=pl.when(pl.col("case") % 2 == 0).then(pl.lit("a"))
+    .otherwise(pl.lit("b")),
+)  # fmt: skip
+TWO_MODELS = "a.parquet --champion A --challenger B --case case"
+
+
+@pytest.mark.parametrize(
+    ("call", "used"),
+    [
+        (f"gate {TWO_MODELS} --measure recall --threshold 0.5", ""),
+        (f"gate {TWO_MODELS} --measure expected_cost --threshold 0.5", "--over --cost-fn"),
+        ("compare a.parquet --case case --measure recall --threshold 0.5", ""),
+        ("compare a.parquet --case case --measure auc", ""),
+        ("compare a.parquet --case case --measure expected_cost --prior 0.1", "--cost-fn"),
+        ("compare a.parquet --case case --measure iauprec", "--over"),
+        ("highest one.parquet --time day --alerts 3 --prior 0.1", "--cost-fn"),
+        ("highest one.parquet --time day --alerts 3", "--over --cost-fn"),
+        ("three-ways one.parquet --cost-review 1 --prior 0.1", "--cost-fn"),
+        (
+            "three-ways one.parquet --constraint precision=0.6 --reviews 5 --volume 100",
+            "--over",
+        ),
+        ("threshold one.parquet --prior 0.1", "--cost-fn"),
+        ("threshold one.parquet", "--over --cost-fn"),
+        ("threshold one.parquet --rule max_recall --constraint precision=0.6", "--over"),
+        ("threshold one.parquet --rule f_measure", ""),
+        ("threshold one.parquet --apply 0.5 --prior 0.1", ""),
+        ("study-table one.parquet", "--over"),
+        ("study-table one.parquet --threshold 0.5", "--over --cost-fn"),
+        ("subgroups one.parquet --subgroup site", "--over"),
+        ("subgroups one.parquet --subgroup site --threshold 0.5", "--over --cost-fn"),
+        ("choose test.parquet --tuning tuning.parquet --case case", "--over --cost-fn"),
+        ("choose a.parquet --case case", "--over"),
+        ("choose p.parquet --cost-fp 2", "--over --cost-fn"),
+        ("periods one.parquet --time day", "--over"),
+        ("periods one.parquet --time day --threshold 0.5", "--over --cost-fn"),
+    ],
+)
+def test_ranges_and_costs_of_settings_are_used_where_they_have_a_bearing(here, call, used):
+    configured(here, "truth = 'label'\nscore = 'p'\nover = [0.05, 0.2]\ncost_fn = 5")
+    ONE_FOLD.write_parquet("a.parquet")
+    ONE_FOLD.filter(model="A").drop("model").write_parquet("one.parquet")
+    for name, rest in (("tuning", 0), ("test", 1)):
+        ONE_FOLD.filter(pl.col("case") % 2 == rest).write_parquet(f"{name}.parquet")
+    result = polaroc(*call.split())
+    assert result.exit_code in (0, 1, 3), result.output
+    assert not result.exception or isinstance(result.exception, SystemExit)
+    line = next(line for line in result.stderr.splitlines() if "polaroc.toml" in line)
+    assert {"--over", "--prior", "--cost-fn"} & {*line.split()} == {*used.split()}

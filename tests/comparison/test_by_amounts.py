@@ -130,7 +130,7 @@ def test_costs_that_spread_too_widely_tell_nothing_of_how_sure():
 
 
 def test_columns_that_the_tuning_table_lacks_are_named():
-    with pytest.raises(InvalidArgument, match="no column 'amount'"):
+    with pytest.raises(InvalidArgument, match="no column 'amount'; tuning has"):
         choose(tuning=TUNING.drop("amount"))
     with pytest.raises(
         InvalidArgument, match="cost_fn and cost_fp are for measure='expected_cost'"

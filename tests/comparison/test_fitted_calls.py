@@ -196,6 +196,8 @@ def test_gate_takes_calls():
     )  # fmt: skip
     assert not worse.higher_is_better
     assert worse.difference > 0
+    assert "in expected cost at fixed thresholds" in worse.answer
+    assert "net benefit at fixed" in compared(measure="net_benefit", prior=0.3).summary()
     best = pr.gate(TABLE, **asked | {"points": None}, measure="expected_cost", margin=0.2)
     assert best.verdict == "pass"
 

@@ -10,7 +10,7 @@ import polaroc as pr
 from polaroc.deployment.alarms import Terms
 from polaroc.deployment.draws import Draw
 from polaroc.deployment.how_labelled import HowLabelled
-from polaroc.deployment.label_draws import allotted
+from polaroc.deployment.label_draws import Draws, allotted
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.deployment.monitor_result import last_times, told_by_labels
@@ -192,6 +192,7 @@ def test_labels_that_do_not_fit_are_refused(change, match):
         ({"label_share": True}, "label_share is True"),
         ({"label_share": "chance"}, "label_share is 'chance', and the labelled cases have no such"),
         ({"label_delay": -1}, "label_delay is -1, allowed are finite numbers"),
+        ({"label_delay": True}, "label_delay is True, allowed are finite numbers"),
         ({"label_alerts": "yes"}, "label_alerts is 'yes', allowed are True and"),
         ({"label_share": 0.2}, "label_share is given, and the labelled cases have 'inclusion'"),
         ({"label_alerts": True}, "label_alerts is given, and the labelled cases have 'inclusion'"),
@@ -401,6 +402,14 @@ def test_labels_that_are_said_to_be_enough_for_the_recall_are():
     assert halves[0] < 0.1 < 0.13 < halves[1]
 
 
+def test_where_all_others_are_needed_for_the_recall_that_is_said(monkeypatch):
+    monkeypatch.setattr(Draws, "fewest", lambda self, ranges, width, most: most)
+    used = cases(71, 5_000, 0.1).with_columns(day=1)
+    (said,) = told_of(alerts_and(0, used), used, label_alerts=True).warnings
+    others = used.filter(~ALARM).height
+    assert f": all of the {others:,} others would tell the recall to ± 0.1" in said
+
+
 def test_a_threshold_that_calls_some_of_its_cases_has_their_labels():
     scores = (pl.col("score") * 4).round() / 4
     used = FRAUD.with_columns(scores)
@@ -465,7 +474,8 @@ def test_only_times_that_are_complete_are_told(day, delay, last):
     assert rows["day"].to_list() == used["day"].unique().sort().head(3).to_list()
     assert told.labelled["times"].unique().to_list() == [3]
     (said,) = [one for one in told.warnings if one.startswith("Labels of times")]
-    assert f"up to {last} are complete" in said
+    unit = " days" if last.startswith("2026") else ""
+    assert f"up to {last} are complete, with a delay of {delay:g}{unit};" in said
     assert "1,000 of later times are not used" in said
     # What is known of earlier days is in the state.
     first = told_of(None, used.filter(pl.col("day") < used["day"].max()), 1.0)
@@ -477,6 +487,14 @@ def test_only_times_that_are_complete_are_told(day, delay, last):
     early = told_of(used, used, 1.0, label_delay=100)
     assert early.labelled.is_empty()
     assert set(early.table["quantity"]) & ALL == set()
+
+
+def test_a_delay_of_one_day_is_one_day():
+    day = pl.date(2026, 3, 1) + pl.duration(days=pl.col("day"))
+    used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2)])
+    used = used.with_columns(day.alias("day"))
+    told = told_of(used, used, 1.0, label_delay=1)
+    assert any("with a delay of 1 day;" in one for one in told.warnings)
 
 
 def test_a_delay_takes_times_with_a_distance():

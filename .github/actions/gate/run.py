@@ -6,10 +6,13 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 VERDICTS = {0: "pass", 1: "fail", 3: "undecided"}
 OWN = ("files", "install", "github-token")
+# The options that take no value.
+FLAGS = ("guarded", "no-model", "no-fold", "no-case")
 # By it the comment of an earlier run is found.
 MARK = "<!-- polaroc gate: {challenger} for {champion} -->"
 
@@ -18,14 +21,23 @@ def arguments(inputs: dict[str, str]) -> list[str]:
     """The words of the command line."""
     words = inputs["files"].split("\n")
     for name, value in inputs.items():
-        if name in OWN:
-            continue
-        for line in value.split("\n"):
-            words += [f"--{name}", *(() if line == "true" else shlex.split(line))]
+        if name in FLAGS:
+            words += [f"--{name}"] if value == "true" else []
+        elif name not in OWN:
+            for line in value.split("\n"):
+                words += [f"--{name}", *shlex.split(line)]
     return words
 
 
 def comment(inputs: dict[str, str], text: str) -> None:
+    """Write the text on the pull request, or say why that cannot be done: the verdict stands."""
+    try:
+        write_comment(inputs, text)
+    except URLError as error:
+        print(f"There is no comment on the pull request: {error}", file=sys.stderr)
+
+
+def write_comment(inputs: dict[str, str], text: str) -> None:
     """Write the text on the pull request, in place of what an earlier run wrote."""
     api, repository = os.environ["GITHUB_API_URL"], os.environ["GITHUB_REPOSITORY"]
     issues, number = f"{api}/repos/{repository}/issues", os.environ["PULL_REQUEST"]
@@ -59,7 +71,8 @@ def main() -> int:
     command = [sys.executable, "-m", "polaroc", "gate", *arguments(inputs), "--markdown"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, encoding="utf-8")
     print(done.stdout)
-    if done.returncode not in VERDICTS:
+    # A command that breaks down has an exit code of 1, too, and says nothing.
+    if done.returncode not in VERDICTS or not done.stdout.strip():
         return done.returncode
     for file, text in (
         ("GITHUB_STEP_SUMMARY", done.stdout),

@@ -25,10 +25,10 @@ from polaroc.cli.inputs import (
     text_format,
 )
 from polaroc.cli.parameters import (
-    cost_of,
     is_given,
     is_needed,
     kind_of,
+    number_or_word,
     option_name,
     own_options,
     role_options,
@@ -170,7 +170,7 @@ class Call:
             cases = of_measures(self.source.written(keys), self.roles)
         # A cost is a word where it may be a column.
         words = [(name, self.given.get(name)) for name in ARGUMENTS]
-        costs = {name: cost_of(name, word) for name, word in words if isinstance(word, str)}
+        costs = {name: number_or_word(name, word) for name, word in words if isinstance(word, str)}
         cases = with_costs(cases, costs_in(costs))
         used = {
             role

@@ -76,7 +76,13 @@ def prior_of(option: str, word: str) -> Prior:
 
 
 def number_or_word(_: str, word: str) -> float | str:
-    """The number that a word is, or the word: the name of a column."""
+    """The number that a word is, or the word: the name of a column.
+
+    Examples
+    --------
+    >>> number_or_word("--cost-fn", "10"), number_or_word("--cost-fn", "amount")
+    (10.0, 'amount')
+    """
     try:
         return float(word)
     except ValueError:
@@ -99,20 +105,6 @@ def limits_of(option: str, words: Sequence[str]) -> dict[str, float]:
             )
         limits[name] = limit
     return limits
-
-
-def cost_of(_: str, word: str) -> float | str:
-    """The cost that a word means: a number, or the column that has what each case costs.
-
-    Examples
-    --------
-    >>> cost_of("--cost-fn", "10"), cost_of("--cost-fn", "amount")
-    (10.0, 'amount')
-    """
-    try:
-        return float(word)
-    except ValueError:
-        return word
 
 
 def kind_of(name: str, annotation: Any) -> Kind:
@@ -143,7 +135,7 @@ def kind_of(name: str, annotation: Any) -> Kind:
         of = next((one for one in (float, int) for kind in kinds if one in get_args(kind)), str)
         return Kind(list[of])  # type: ignore[valid-type]
     if name in ARGUMENTS:
-        return Kind(str, parse=cost_of)
+        return Kind(str, parse=number_or_word)
     if any(origin is PathLike for origin in origins) or Path in kinds:
         return Kind(Path, "PATH")
     if {float, str} <= {*kinds}:

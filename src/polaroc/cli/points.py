@@ -9,14 +9,12 @@ from polaroc.cli.commands import Call
 from polaroc.cli.threshold import number_of, saved_thresholds
 from polaroc.errors import InvalidArgument
 
-Threshold = Annotated[
-    str | None,
-    typer.Option(
-        help="Judge this threshold, or those of the JSON file that `polaroc threshold --out` "
-        "wrote.",
-        metavar="NUMBER",
-    ),
-]
+IN_USE = typer.Option(
+    help="Judge this threshold, or those of the JSON file that `polaroc threshold --out` wrote.",
+    metavar="NUMBER",
+)
+Threshold = Annotated[str | None, IN_USE]
+NeededThreshold = Annotated[str, IN_USE]
 
 
 def points_named(call: Call, word: str) -> Any:

@@ -46,5 +46,5 @@ def report(
     answer, *others = [note for note in notes if note != found_in_words(cases)]
     show([answer, "", *("Note: " + sentence for sentence in others)], screen)
     if written == file:
-        how = "" if file.suffix in (".json", ".md") else ": open it in a browser"
+        how = "" if file.suffix.lower() in (".json", ".md") else ": open it in a browser"
         screen.print(f"Written to {file}{how}.")

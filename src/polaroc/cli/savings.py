@@ -1,15 +1,11 @@
 """`polaroc savings`: what thresholds cost and save, where each case may have its own cost."""
 
-from typing import Annotated
-
-import typer
-
 from polaroc.base.names import noted_by_kind
 from polaroc.base.rounding import limit, number
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.points import points_named
+from polaroc.cli.points import NeededThreshold, points_named
 from polaroc.cli.screen import print_json, progress, show_results
 from polaroc.uncertainty.savings import savings as function
 
@@ -20,14 +16,7 @@ SHOWN = ("prior", "threshold", "estimate", "lower", "upper")
 @command(function, left_out=["points", "same_table"])
 def savings(
     call: Call,
-    threshold: Annotated[
-        str,
-        typer.Option(
-            help="Judge this threshold, or those of the JSON file that `polaroc threshold --out` "
-            "wrote.",
-            metavar="NUMBER",
-        ),
-    ],
+    threshold: NeededThreshold,
     as_json: AsJson = False,
 ) -> None:
     """Show what thresholds cost, and what acting on them saves.

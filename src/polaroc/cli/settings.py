@@ -8,9 +8,12 @@ from typing import Any
 
 from polaroc.cli.parameters import RENAMED, option_name
 from polaroc.errors import InvalidArgument, nearest, quoted
+from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.roles import ROLES
 from polaroc.priors.grids import OBSERVED
-from polaroc.thresholds.named_rates import OF_COSTS
+from polaroc.thresholds.named_rates import AT_THRESHOLD, OF_COSTS
+from polaroc.thresholds.rules import OF_COSTS as RULES_OF_COSTS
+from polaroc.thresholds.rules import OVER_A_RANGE
 
 # The options that can be set, with an example of each.
 EXAMPLES: dict[str, Any] = {
@@ -27,7 +30,16 @@ OF_MEASURES = frozenset({"model", "fold", "test_train_ratio", "cost_fn", "cost_f
 # Where a context keeps them.
 SETTINGS = "polaroc.settings"
 # Pairs of options of which a command takes one; where both are set, the first.
-EITHER = {"gate": (("over", "prior"), ("test_train_ratio", "case"))}
+OVER_OR_PRIOR = ("over", "prior")
+EITHER = {
+    **dict.fromkeys(("compare", "highest", "three-ways", "threshold"), (OVER_OR_PRIOR,)),
+    "gate": (OVER_OR_PRIOR, ("test_train_ratio", "case")),
+}
+# Commands where costs are for what one of these options asks for.
+NEEDED_FOR_COSTS = {
+    "periods": {"points", "threshold"}, "study-table": {"threshold"}, "subgroups": {"threshold"},
+    "three-ways": {"cost_review"},
+}  # fmt: skip
 # Commands that read other tables than the settings describe.
 WITHOUT = {"demo"}
 
@@ -142,10 +154,12 @@ def defaults(
     options = {one.name: one for one in parameters}
     named = {option_name(name).removeprefix("--").replace("-", "_"): name for name in options}
     taken: dict[str, Any] = {}
+    # As a file names them.
+    given = {RENAMED.get(name, name): value for name, value in given.items()}
     excluded = given.keys() | _excluded(command, given, values)
     for key in [key for key in EXAMPLES if key in values and key in named]:
         name, value = named[key], _listed(values[key])
-        if {name, f"no_{name}"} & excluded or not allowed(name):
+        if {key, f"no_{key}"} & excluded or not allowed(name):
             continue
         if (command, key) == ("report", "prior"):
             # The observed prior stands in every report.
@@ -165,11 +179,12 @@ def defaults(
 def _excluded(command: str, given: Mapping[str, Any], values: Mapping[str, Any]) -> set[str]:
     """The options that do not go with the command or with options that are `given`."""
     excluded: set[str] = set()
-    by_cost = given.get("measure") in OF_COSTS
-    if command in ("choose", "compare", "gate") and not by_cost:
+    if not _takes_costs(command, given):
         excluded |= {"cost_fn", "cost_fp"}
     elif command == "choose":
         excluded.add("test_train_ratio")
+    if not _takes_range(command, given):
+        excluded.add("over")
     if command == "compare" and given.get("target", "algorithm") != "algorithm":
         excluded.add("test_train_ratio")
     for first, second in EITHER.get(command, ()):
@@ -178,3 +193,30 @@ def _excluded(command: str, given: Mapping[str, Any], values: Mapping[str, Any])
         elif first in given or first in values:
             excluded.add(second)
     return excluded
+
+
+def _takes_costs(command: str, given: Mapping[str, Any]) -> bool:
+    """Whether costs have a bearing on what a command does with the options that are `given`."""
+    measure = given.get("measure")
+    if command == "choose" and measure is None:
+        # Any of these says that the choice is by expected cost.
+        return bool({"tuning", "constraint", "confidence", "cost_fn", "cost_fp"} & given.keys())
+    if command in ("choose", "compare", "gate"):
+        return measure in OF_COSTS
+    if command == "threshold":
+        return "apply" not in given and given.get("rule", "cost") in RULES_OF_COSTS
+    needed = NEEDED_FOR_COSTS.get(command)
+    return needed is None or bool(needed & given.keys())
+
+
+def _takes_range(command: str, given: Mapping[str, Any]) -> bool:
+    """Whether a range of priors goes with a command and the options that are `given`."""
+    if command in ("three-ways", "threshold"):
+        return "apply" not in given and given.get("rule", "cost") in OVER_A_RANGE
+    measure = given.get("measure")
+    if command not in ("compare", "gate") or measure is None or measure in OF_COSTS:
+        return True
+    if measure in CATALOG:
+        return command == "gate" or CATALOG[measure].over is not None
+    # Rates of calls are at one prior, or at none; other measures are those of a table.
+    return measure not in AT_THRESHOLD and "threshold" not in given

@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.points import points_named
+from polaroc.cli.points import Threshold, points_named
 from polaroc.cli.screen import print_json, progress, show_results
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
@@ -22,14 +20,7 @@ FORMS = {".html": "html", ".tex": "latex", ".md": "markdown", ".csv": ""}
 @command(function, left_out=["points"])
 def study_table(
     call: Call,
-    threshold: Annotated[
-        str | None,
-        typer.Option(
-            help="The threshold, set on other cases, or the JSON file that `polaroc threshold "
-            "--out` wrote.",
-            metavar="NUMBER",
-        ),
-    ] = None,
+    threshold: Threshold = None,
     file: Annotated[
         Path | None, out_option("File that ends in .html, .tex, .md, or .csv for the tidy table.")
     ] = None,

@@ -160,7 +160,7 @@ def choose_by_cost(
     given = compared(cases)
     # Thresholds that cost least need neither clusters nor subgroups, those with a promise do.
     like = cases if stakes.confidence is not None else replace(cases, cluster=(), subgroup=())
-    tuned = alike(like, tuning, find=("fold",)).collect()
+    tuned = alike(like, tuning, find=("fold",), name="tuning").collect()
     if tuned.subgroup:
         stakes = stakes._replace(subgroups=tuple(names_of_subgroups(tuned)))
     own, model = given.cases, given.model

@@ -36,7 +36,7 @@ from polaroc.comparison.measure_rows import (
 from polaroc.comparison.result import Comparison, pair_frame
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
-from polaroc.measures.catalog import CATALOG, higher_is_better
+from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns, RoleName
 from polaroc.predictions.takes_cases import takes_cases
@@ -262,7 +262,7 @@ def fitted_as_asked(cases: Cases[pl.DataFrame], asked: FittedPlan) -> tuple[Fitt
     """Fitted models by a measure of calls, or of all thresholds, and its name with the place."""
     measure = asked.measure
     if asked.of_calls:
-        return fitted_calls(cases, asked), f"{measure} {asked.place}"
+        return fitted_calls(cases, asked), f"{label(measure)} {asked.place}"
     refuse_places(measure, asked.over, asked.prior)
     at: Prior = "observed" if asked.prior is None else asked.prior
     at_prior = f" at prior {at}" if measure in CATALOG and CATALOG[measure].at_priors else ""

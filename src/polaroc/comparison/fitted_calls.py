@@ -14,7 +14,7 @@ from polaroc.comparison.compared import doubted
 from polaroc.comparison.fitted import Fitted
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, check_choice
 from polaroc.measures.areas import auc_measure
-from polaroc.measures.catalog import CATALOG, higher_is_better
+from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import DROP_ROWS
@@ -154,7 +154,7 @@ class FittedPlan:
         if max(shares) - min(shares) > SAME_SHARE:
             raise InvalidArgument(
                 f"the models' test sets have from {min(shares):.3g} to {max(shares):.3g} positives "
-                f"among their cases, by which their {self.measure} differs, too.",
+                f"among their cases, by which their {label(self.measure)} differs, too.",
                 hint=Hint("give one {prior} for both.", prior=0.1),
             )
         return certain([min(max(shares[0], SAME_SHARE), 1 - SAME_SHARE)])
@@ -167,8 +167,8 @@ def fitted_calls(cases: Cases[pl.DataFrame], asked: FittedPlan) -> Fitted:
     unknown = np.flatnonzero(np.isnan(evidence.estimates[0]))
     if unknown.size:
         raise InvalidPredictions(
-            f"the {asked.measure} of {read.only.models[unknown[0]]!r} is not defined: a class is "
-            "absent, or no case is called so.",
+            f"the {label(asked.measure)} of {read.only.models[unknown[0]]!r} is not defined: a "
+            "class is absent, or no case is called so.",
             hint="leave the model out, or take another measure or threshold.",
         )
     tried_as = BEST if asked.points is None else None

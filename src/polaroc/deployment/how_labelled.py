@@ -57,7 +57,9 @@ class HowLabelled:
                 "and the name of a column.",
                 hint=Hint.example("label_share", 0.01),
             )
-        if delay is not None and not (is_number(delay) and 0 <= delay < float("inf")):
+        if delay is not None and (
+            isinstance(delay, bool) or not (is_number(delay) and 0 <= delay < float("inf"))
+        ):
             raise InvalidArgument(
                 f"label_delay is {shortened(delay)}, allowed are finite numbers ≥ 0, of days.",
                 hint=Hint.example("label_delay", 10),
@@ -112,7 +114,7 @@ class HowLabelled:
         last = max(times) - (days if kind.is_numeric() else timedelta(days=days))
         used = rows.filter(pl.col(time) <= last)
         left = rows.height - used.height
-        unit = "" if kind.is_numeric() else " days"
+        unit = "" if kind.is_numeric() else " day" if self.delay == 1 else " days"
         shown = times_in_words(pl.Series([last])).item()
         return used, [
             f"Labels of times up to {shown} are complete, with a delay of {self.delay:g}{unit}; "

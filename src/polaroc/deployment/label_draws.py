@@ -220,10 +220,10 @@ def enough_for_recall(reference: Reference, bins: Bins, times: int, level: float
     needed = draws.fewest(ranges, OF_RECALL, others)
     if needed is None:
         return f"all {others:,} others{of_times} would not tell the recall to ± {OF_RECALL}"
-    return (
-        f"about {needed:,} of the {others:,} others{of_times}, drawn at random, would tell the "
-        f"recall to ± {OF_RECALL}"
-    )
+    drawn = f"about {needed:,} of the {others:,} others{of_times}, drawn at random,"
+    if needed == others:
+        drawn = f"all of the {others:,} others{of_times}"
+    return f"{drawn} would tell the recall to ± {OF_RECALL}"
 
 
 def allotted(count: "Array", part: "Array", labels: int) -> "Array":

@@ -474,11 +474,13 @@ def alike(
     *,
     but: Collection[str] = (),
     find: Collection[str] = (),
+    name: str = "the table",
 ) -> Cases[Any]:
     """A further table of a function of cases: with roles of its own, or else with the same.
 
     It has none of the roles in `but`, less those to `find` by their names, and may lack the columns
-    of models, folds and cases: where these are needed, more is said.
+    of models, folds and cases: where these are needed, more is said. By its `name` a table that
+    lacks columns of costs is told from the first.
     """
     if isinstance(other, Cases):
         return other if other.costs else replace(other, costs=cases.costs)
@@ -493,7 +495,7 @@ def alike(
     further = resolved(
         source, said, needed=(), find=[role for role in find if role not in cases.absent]
     )
-    check_columns(rows.lazy(), cases.cost_columns)
+    check_columns(rows.lazy(), cases.cost_columns, name)
     return replace(further, costs=cases.costs)
 
 
@@ -534,7 +536,7 @@ def columns_of(value: object) -> list[IntoExpr]:
     return [*value] if isinstance(value, list | tuple) else [cast(IntoExpr, value)]
 
 
-def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
+def check_columns(frame: pl.LazyFrame, wanted: Sequence[object], name: str = "the table") -> None:
     """Refuse names that are no columns of the table."""
     present = frame.collect_schema().names()
     unknown = [name for name in column_names_of(wanted) if name not in present]
@@ -545,7 +547,7 @@ def check_columns(frame: pl.LazyFrame, wanted: Sequence[object]) -> None:
     if mark is not None:
         hint = separator_hint(mark)
     raise InvalidArgument(
-        f"there is no column {quoted(unknown)}; the table has {quoted(present) or 'no columns'}.",
+        f"there is no column {quoted(unknown)}; {name} has {quoted(present) or 'no columns'}.",
         hint=hint,
     )
 

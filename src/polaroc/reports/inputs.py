@@ -95,7 +95,7 @@ def tuning_rows(
     tuning: Table | Paths | Cases[Any], cases: Cases[Any], judged: Compared
 ) -> Cases[pl.DataFrame]:
     """Predictions of the same models on other cases; refuse folds, and cases that are judged."""
-    other = with_model(alike(cases, tuning, but=("time",), find=("fold",))).collect()
+    other = with_model(alike(cases, tuning, but=("time",), find=("fold",), name="tuning")).collect()
     folds = [column_name(fold, "fold") for fold in other.fold]
     if judged.folds or any(other.table[fold].n_unique() > 1 for fold in folds):
         raise InvalidArgument(

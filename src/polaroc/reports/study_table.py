@@ -22,11 +22,12 @@ from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.reports.findings import Findings
-from polaroc.reports.study_table_result import CLUSTERS, FLOW, NET_BENEFIT, StudyTable
+from polaroc.reports.study_table_result import CLUSTERS, FLOW, StudyTable
 from polaroc.reports.subgroups import ON_THESE_CASES, of_first_model
 from polaroc.reports.tables import ReportTable
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.fixed import Numbers
+from polaroc.thresholds.named_rates import NET_BENEFIT
 from polaroc.typing import Table
 
 # Rows beyond which a report leaves the table out.

@@ -10,12 +10,12 @@ from polaroc.base.rounding import limit, percent
 from polaroc.base.text import capitalised
 from polaroc.base.text_tables import markdown_table, plain, table
 from polaroc.measures.table import humanize_note
+from polaroc.thresholds.named_rates import NET_BENEFIT
 
 if TYPE_CHECKING:
     from great_tables import GT
     from rich.console import RenderableType
 
-NET_BENEFIT = "net_benefit"
 CLUSTERS = ["clusters_with_positives", "clusters_with_negatives"]
 # How each measure is called, by section.
 SECTIONS = {

@@ -255,7 +255,7 @@ def compare(
     label = _label(measure, rows, prior, contrast)
     result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)
-    return replace(result, warnings=(*given.left_out, *result.warnings, *doubts))
+    return replace(result, warnings=(*given.left_out, *doubts, *result.warnings))
 
 
 def fitted_as_asked(cases: Cases[pl.DataFrame], asked: FittedPlan) -> tuple[Fitted, str]:
@@ -343,7 +343,7 @@ def of_table(
     else:
         of_all = omnibus.f_test("Nadeau-Bengio corrected F", evidence)
         adjusted = by_holm(pairs, plan.level)
-    warnings = (*caveats.of_table(table, pairs, plan, evidence), *table.warnings)
+    warnings = (*table.warnings, *caveats.of_table(table, pairs, plan, evidence))
     spread = values.std(axis=0, ddof=1)
     return _result(
         plan, of_all, pairs, adjusted, table.models, values.mean(axis=0), spread, higher=higher,

@@ -10,19 +10,20 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from programs import package
 from typer.main import get_command
 
 import polaroc as pr
 from polaroc.cli import app
 
 ACTION = Path(__file__).parents[2] / ".github/actions/gate"
-yaml = pytest.importorskip("yaml")
 # Options that say how the command answers, which the action does itself.
 ANSWERING = {"json", "markdown", "quiet", "no_config", "help"}
 
 
 @pytest.fixture(scope="module")
 def action():
+    yaml = package("yaml", "test-all")
     return yaml.safe_load((ACTION / "action.yml").read_text(encoding="utf-8"))
 
 

@@ -17,7 +17,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.priors.grids import skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
-from polaroc.thresholds.named_rates import OfRates, rate_at, unknown
+from polaroc.thresholds.named_rates import WITHOUT_PRIOR, OfRates, rate_at, unknown
 from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
@@ -28,10 +28,6 @@ Place: TypeAlias = tuple[Any, ...]
 RATES = {
     "recall": "tpr", "fpr": "fpr", "precision": "precision", "posfrac": "posfrac", "cost": "cost",
 }  # fmt: skip
-# Rates that a prior does not change.
-WITHOUT_PRIOR = (
-    "recall", "fpr", "specificity", "likelihood_ratio_positive", "likelihood_ratio_negative",
-)  # fmt: skip
 MAX_SUBGROUPS = 50
 NUMBERS = ("estimate", "lower", "upper", "std_error")
 COLUMNS = ("measure", "prior", "threshold", *NUMBERS, "positives", "negatives", "note")

@@ -219,7 +219,7 @@ def least_costs(scored: ScoredCases, asked: FittedPlan) -> Evidence:
     return of_least_costs(scored, losses, most, total)
 
 
-def refuse_both(over: object, prior: Prior | None) -> None:
+def refuse_both(over: object, prior: object) -> None:
     """Refuse a range beside a single prior."""
     if over is not None and prior is not None:
         raise InvalidArgument(

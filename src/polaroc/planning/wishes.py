@@ -7,6 +7,7 @@ from typing import Any
 from polaroc.base.checks import check_factor, check_share, check_text, refuse_unused, unless
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.fitted import single_measure
+from polaroc.comparison.fitted_calls import refuse_both
 from polaroc.comparison.gate import check_margin
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
@@ -58,12 +59,7 @@ class Place:
     @classmethod
     def of(cls, over: object, prior: object) -> "Place":
         """The place, refused where there are two or a prior is none."""
-        if over is not None and prior is not None:
-            raise InvalidArgument(
-                "both over and prior are given.",
-                hint=Hint("leave one of them out: {over} is a range, {prior} a single prior.",
-                          over=(0.05, 0.20), prior=0.1),
-            )  # fmt: skip
+        refuse_both(over, prior)
         if prior is not None:
             check_prior(prior)
         is_belief = isinstance(over, Belief)

@@ -135,7 +135,7 @@ def expected_costs(
     return with_level(result, level_of(priors)) if is_estimate(priors) else result
 
 
-def _lack(priors: float | pl.DataFrame, amounts: Cases[Any] | None) -> pl.Expr:
+def _lack(priors: float | pl.DataFrame | pl.LazyFrame, amounts: Cases[Any] | None) -> pl.Expr:
     """Why a curve that has a point and a prior has no costs."""
     worthless = pl.lit(None if amounts is None else WORTHLESS, pl.String)
     if not is_estimate(priors):

@@ -167,7 +167,7 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
         raise InvalidArgument(
             f"constraints has {quoted(unknown)}; a threshold can be held to at least a "
             f"{', '.join(AT_LEAST)}, and to at most a {', '.join(AT_MOST)}.",
-            hint=spelling([name for name in unknown if isinstance(name, str)], LIMITED, example),
+            hint=spelling([name for name in unknown if isinstance(name, str)], [*LIMITED], example),
         )
     for name, limit in constraints.items():
         if not is_number(limit) or isinstance(limit, bool) or not 0 < float(limit) < 1:

@@ -18,6 +18,7 @@ from polaroc.reports.figures import (
     model_names,
 )
 from polaroc.reports.findings import Findings
+from polaroc.reports.ranking import AREA
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.operating_points import operating_points
 
@@ -47,7 +48,7 @@ def explorer(findings: Findings) -> Figure | None:
         "Move the slider to any share of positives, and point at a curve for a threshold and what "
         f"it does{POOLED if findings.folds > 1 else ''}.",
         f"ROC and precision-recall curves, at first with {percent(start)} positives. "
-        f"{means_in_words(findings, 'expected', 'Area under the precision-recall curve')}",
+        f"{means_in_words(findings, AREA, 'Area under the precision-recall curve')}",
         model_names(findings),
         wide=True,
     )

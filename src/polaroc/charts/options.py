@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.base.checks import is_number
 from polaroc.base.docstrings import described_as
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.errors import Hint, InvalidArgument, InvalidTable
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -61,6 +61,17 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
             return chart(*args, **kwargs)
 
     return described_as(OF_CHARTS)(checked_chart)
+
+
+def check_result(value: object, kind: type[_R], function: str) -> _R:
+    """The value, refused where it is not the result of a function."""
+    if not isinstance(value, kind):
+        own = type(value)
+        raise InvalidTable(
+            f"got a {own.__module__}.{own.__qualname__}, allowed is a {kind.__name__}.",
+            hint=f"pass the result of {function}(...).",
+        )
+    return value
 
 
 def _is_names(value: Any) -> bool:

@@ -66,9 +66,7 @@ def evaluate(
 
     At an address the measures are taken where the table is, and there are no charts.
     """
-    output = None if folder is None else Output(folder, force)
-    if output is not None:
-        output.check()
+    output = Output.checked(folder, force)
     priors, over = list(call.value("priors")), call.value("over")
     if grid is not None:
         if over is None:

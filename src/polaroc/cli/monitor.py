@@ -12,11 +12,11 @@ from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import Source, notes_of, opened, roles_of
 from polaroc.cli.outputs import Force, Output, out_option, write_measures
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.screen import exit_with, option, print_json, print_notes, progress, show_results
+from polaroc.cli.screen import exit_with, option, print_notes, progress, show_result
 from polaroc.cli.threshold import keys_of
 from polaroc.curves.curve import curve
 from polaroc.deployment.monitor import monitor as function
-from polaroc.deployment.monitor_result import Monitor, alarms_now, monitor_parts
+from polaroc.deployment.monitor_result import alarms_now
 from polaroc.deployment.state_file import state_file
 from polaroc.errors import InvalidArgument
 from polaroc.files.read import scan
@@ -92,9 +92,7 @@ def monitor(
     Example: polaroc monitor reference.parquet today.parquet --truth label --score p --time day
     --threshold 0.31 --over 0.05 0.20 --state watched.parquet
     """
-    output = None if out is None else Output(out, force)
-    if output is not None:
-        output.check()
+    output = Output.checked(out, force)
     with (
         opened([str(reference)], None, call.text) as known,
         nullcontext() if state is None else state_file(state) as kept,
@@ -124,7 +122,9 @@ def monitor(
             if kept is not None:
                 # Last, so that times whose results were not written are given again.
                 kept.replace(result.state)
-    _show(result, as_json, out)
+    # A day that comes late does not hide an alarm that holds.
+    with exit_with(ALARM if result.alarms.height or alarms_now(result).height else 0):
+        show_result(result, ("answer", "alarms", "table", "labelled"), result.notes, as_json, out)
 
 
 def read_reference(call: Call, known: Source, time: str | None) -> dict[str, Any]:
@@ -165,14 +165,3 @@ def points_in_use(
     raise InvalidArgument(
         "needed is one of --threshold and --points.", hint="for example --threshold 0.5."
     )
-
-
-def _show(result: Monitor, as_json: bool, out: Path | None) -> None:
-    # A day that comes late does not hide an alarm that holds.
-    with exit_with(ALARM if result.alarms.height or alarms_now(result).height else 0):
-        if as_json:
-            names = ("alarms", "table", "labelled")
-            tables = {name: getattr(result, name) for name in names}
-            print_json({"answer": result.answer, **tables}, result.notes)
-        else:
-            show_results(monitor_parts(result), out)

@@ -33,8 +33,6 @@ from polaroc.typing import Array
 
 # Bits of a score that codes may lack, if no scores are then tied.
 SPARE_BITS = 24
-# Up to so many codes NumPy's sort takes less time.
-FEW_ROWS = 4_000_000
 # Possible keys are counted one by one: in small tables this many, else as many as rows.
 MAX_POSSIBLE = 1_000
 
@@ -348,11 +346,8 @@ def _sorted_rows(
     rows = predictions.rows.select(code, *beside).collect(engine="streaming")
     if beside:
         rows = rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
-    elif rows.height > FEW_ROWS:
-        rows = rows.to_series().sort().to_frame()
     else:
-        codes = np.sort(rows.to_series().to_numpy())
-        rows = pl.DataFrame({SORT_CODE: codes})
+        rows = rows.to_series().sort().to_frame()
     if spared:
         ranked = rows[SORT_CODE].to_numpy()
         if ((ranked[1:] ^ ranked[:-1]) < 2).any():

@@ -367,7 +367,7 @@ def test_weights_whose_total_is_infinite_are_refused():
         ({"by": ["k", "k"]}, "'k'"),
         ({"by": ["k", pl.col("k")]}, "'k'"),
         *(
-            ({"by": pl.col("k").alias(name)}, f"by has '{name}', reserved")
+            ({"by": pl.col("k").alias(name)}, f"apart is '{name}', reserved")
             for name in (
                 "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
                 "prior", "skew", "precision", "measure", "estimate", "lower", "upper",

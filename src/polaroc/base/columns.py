@@ -243,8 +243,8 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
     taken = [key for key in keys if key in reserved or key.startswith(PRIVATE)]
     if taken:
         raise InvalidArgument(
-            f"by has {quoted(taken)}, reserved for polaroc's own columns "
-            f"({', '.join(sorted(reserved))}).",
+            f"a column that tells rows apart is {quoted(taken)}, reserved for polaroc's own "
+            f"columns ({', '.join(sorted(reserved))}).",
             hint="rename the key column first: frame.rename({...}).",
         )
     refuse_repeated(keys, "by")

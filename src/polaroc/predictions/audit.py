@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.columns import check_keys
-from polaroc.base.private_columns import DIFFERS, LABEL, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import COUNT, DIFFERS, LABEL, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.predictions.balance import balance_note
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
@@ -46,7 +46,8 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        One row per key, sorted: the keys; `rows` Int64; `missing` Int64, how many of them
+        One row per key, sorted: the keys; `rows` Int64, of a `count` as many as it says;
+        `missing` Int64, how many of them
         have a null or NaN score, truth or weight, which `note` tells apart; of the others
         `positives`, `negatives` (Int64, Float64 if weighted); `prior` Float64, the observed
         share of positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
@@ -84,14 +85,17 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     errors = predictions.validated.possible_errors
     is_usable = pl.col(ROW_ERROR).is_null()
     values = [TRUTH, SCORE, *([WEIGHT] if predictions.weighted else [])]
-    rows = rows.with_columns(pl.when(is_usable).then(pl.col(values)))
+    # A row without a count is one.
+    copies = pl.lit(1) if cases.count is None else pl.col(WEIGHT).fill_null(1)
+    rows = rows.with_columns(pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT))
     counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
     score_column = pl.col(SCORE)
     report = (
         rows.group_by(keys)
         .agg(
-            pl.len().cast(pl.Int64).alias("rows"),
-            (~is_usable).sum().cast(pl.Int64).alias("missing"),
+            pl.len().alias(ROWS),
+            pl.col(COUNT).sum().cast(pl.Int64).alias("rows"),
+            pl.col(COUNT).filter(~is_usable).sum().cast(pl.Int64).alias("missing"),
             (pl.col(TRUTH) * counted).sum().alias("positives"),
             (~pl.col(TRUTH) * counted).sum().alias("negatives"),
             score_column.drop_nulls().n_unique().cast(pl.Int64).alias("scores"),
@@ -101,7 +105,7 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
             *label_extremes(is_usable & (pl.col(WEIGHT) > 0 if predictions.weighted else True)),
             *error_counts(errors),
         )
-        .filter(pl.col("rows") > 0)
+        .filter(pl.col(ROWS) > 0)
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
     total = positives + negatives

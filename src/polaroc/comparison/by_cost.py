@@ -35,7 +35,7 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.subgroup_promises import names_of_subgroups
+from polaroc.thresholds.subgroup_promises import subgroup_columns
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
@@ -162,7 +162,7 @@ def choose_by_cost(
     like = cases if stakes.confidence is not None else replace(cases, cluster=(), subgroup=())
     tuned = alike(like, tuning, find=("fold",), name="tuning").collect()
     if tuned.subgroup:
-        stakes = stakes._replace(subgroups=tuple(names_of_subgroups(tuned)))
+        stakes = stakes._replace(subgroups=tuple(subgroup_columns(tuned)))
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)

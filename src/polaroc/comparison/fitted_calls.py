@@ -6,11 +6,11 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.base.checks import check_factor, refuse_unused, unless
+from polaroc.base.checks import check_factors, refuse_unused, unless
 from polaroc.base.lazy import np
 from polaroc.base.names import noted_by_kind
 from polaroc.comparison.answer import describe_priors
-from polaroc.comparison.compared import doubted
+from polaroc.comparison.compared import Compared, doubted
 from polaroc.comparison.fitted import Fitted
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, check_choice
 from polaroc.measures.areas import auc_measure
@@ -65,8 +65,7 @@ class FittedPlan:
 
     def __post_init__(self) -> None:
         named = f"measure is {self.measure!r}"
-        for name in ("cost_fn", "cost_fp"):
-            check_factor(name, getattr(self, name))
+        check_factors(cost_fn=self.cost_fn, cost_fp=self.cost_fp)
         if self.measure not in OF_COSTS:
             refuse_unused(
                 "for costs and net benefit", named,
@@ -96,6 +95,16 @@ class FittedPlan:
         refuse_both(self.over, self.prior)
         if self.prior is not None and self.prior != OBSERVED:
             check_prior(self.prior)
+
+    @classmethod
+    def of(cls, given: Compared, measure: str, **asked: Any) -> "FittedPlan | None":
+        """What is asked of models on one test set; None over folds, for which some of it is not."""
+        if given.on_cases:
+            return cls(measure, **asked)
+        costs = {name: unless(1, asked[name]) for name in ("cost_fn", "cost_fp")}
+        others = {name: asked[name] for name in ("points", "fpr", "tpr")}
+        refuse_unused("for models on one test set", "there are folds", **others, **costs)
+        return None
 
     @property
     def of_calls(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share
+from polaroc.base.checks import check_factors, check_share
 from polaroc.base.columns import check_keys, key_columns, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
@@ -212,8 +212,7 @@ def monitor(
     [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 42.2 %')]
     """
     check_share("level", level)
-    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        check_factor(name, cost)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     ends = None if over is None else range_of(over)
     terms = Terms(ends, cost_fn, cost_fp)
     if isinstance(deployed, Cases):

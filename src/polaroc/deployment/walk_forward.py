@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share, check_whole
+from polaroc.base.checks import check_factors, check_share, check_whole
 from polaroc.base.columns import COVERAGE, PROMISE, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
@@ -151,8 +151,7 @@ def walk_forward(
     """
     check_share("level", level)
     costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
-    for name, cost in costs.items():
-        check_factor(name, cost)
+    check_factors(**costs)
     if rule is not None:
         check_choice("rule", rule, RULES)
     if history is not None:

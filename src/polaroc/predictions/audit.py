@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import check_keys
 from polaroc.base.private_columns import DIFFERS, LABEL, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.text import joined_notes
 from polaroc.predictions.balance import balance_note
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
@@ -97,7 +98,7 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
             score_column.drop_nulls().n_unique().cast(pl.Int64).alias("scores"),
             score_column.min().alias("lowest"),
             score_column.max().alias("highest"),
-            _case_note(named).alias("note"),
+            _case_note(named),
             *label_extremes(is_usable & (pl.col(WEIGHT) > 0 if predictions.weighted else True)),
             *error_counts(errors),
         )
@@ -105,21 +106,19 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
     total = positives + negatives
-    note = pl.concat_str(
+    note = joined_notes(
         errors_in_words(errors),
         one_class_note(positives, negatives),
         pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(label_note()),
         "note",
         balance_note(keys),
         pl.lit(dependence(cases), pl.String),
-        separator="; ",
-        ignore_nulls=True,
-    ).replace("", None)
+    )
     return unread.collected_with(
         report.select(
             *keys, "rows", "missing", "positives", "negatives",
             pl.when(total > 0).then(positives / total).alias("prior"),
-            "scores", "lowest", "highest", note.alias("note"),
+            "scores", "lowest", "highest", note,
         )
         .sort(keys or ["rows"], nulls_last=True)
     )  # fmt: skip
@@ -136,12 +135,13 @@ def label_notes(noted: pl.LazyFrame, keys: Sequence[str]) -> list[str]:
 def _case_note(case: str | None) -> pl.Expr:
     """Note on invalid cases of a key."""
     if case is None:
-        return pl.lit(None, pl.String)
+        return pl.lit(None, pl.String).alias("note")
     known = pl.col(case).drop_nulls()
     wrong = [
         (pl.col(case).null_count(), "{} rows without a case"),
         (known.len().cast(pl.Int64) - known.n_unique(), "{} rows repeat a case"),
         (pl.col(case).filter(pl.col(DIFFERS)).n_unique(), "{} cases have two truths"),
     ]
-    notes = (pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
-    return pl.concat_str(*notes, separator="; ", ignore_nulls=True).replace("", None)
+    return joined_notes(
+        *(pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
+    )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.base.columns import within
+from polaroc.base.text import joined_notes
 
 # A test set differs clearly by its number of cases relative to the median one, or by its
 # share of positives, in standard errors and relative to that share.
@@ -39,7 +40,7 @@ def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
     blocks = [key for key in keys if key != models]
     models_in_block = pl.col(models).n_unique().over(blocks)
     lacking = pl.col(models).n_unique() - models_in_block
-    note = pl.concat_str(
+    note = joined_notes(
         pl.when(lacking > 0).then(
             pl.format("{} of {} models lack this test set", lacking, lacking + models_in_block)
         ),
@@ -47,10 +48,8 @@ def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
             pl.lit("the models of this test set have different numbers of cases")
         ),
         unusual(models),
-        separator="; ",
-        ignore_nulls=True,
     )
-    return pl.when(models_in_block.max() > 1).then(note.replace("", None))
+    return pl.when(models_in_block.max() > 1).then(note)
 
 
 def differs(blocks: Sequence[str]) -> pl.Expr:
@@ -70,7 +69,7 @@ def unusual(models: str) -> pl.Expr:
     )
     chance = ERRORS * (overall_share * (1 - overall_share) / cases).sqrt()
     distance = (share - overall_share).abs()
-    return pl.concat_str(
+    return joined_notes(
         pl.when((cases > TIMES * usual) | (cases * TIMES < usual)).then(
             pl.format(
                 "{} cases, where {} are usual",
@@ -86,6 +85,4 @@ def unusual(models: str) -> pl.Expr:
                 *(one.round_sig_figs(2) for one in (share, overall_share)),
             )
         ),
-        separator="; ",
-        ignore_nulls=True,
-    ).replace("", None)
+    )

@@ -11,6 +11,7 @@ import polars as pl
 
 from polaroc.base.checks import check_ratio
 from polaroc.base.columns import (
+    free_name,
     key_columns,
     key_expressions,
     key_names,
@@ -305,18 +306,6 @@ cast(Any, cases).__signature__ = signature(cases).replace(
 cases.__doc__ = documented(cases.__doc__, ROLES)
 
 
-@overload
-def keyed(frame: pl.LazyFrame, **columns: Unpack[Columns]) -> Cases[pl.LazyFrame]: ...
-
-
-@overload
-def keyed(frame: EagerTable, **columns: Unpack[Columns]) -> Cases[pl.DataFrame]: ...
-
-
-@overload
-def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]: ...
-
-
 def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]:
     """Cases of which nothing is found by name: for callers that know what they hold."""
     return resolved(frame, columns, needed=(), find=())
@@ -409,15 +398,11 @@ def with_clusters(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:
     """The cases with their clusters in columns that have no other role, and the names of these."""
     if not cases.cluster:
         return cases, []
-    table = cases.table
-    present = table.lazy().collect_schema().names()
-    names = ["cluster", *(f"cluster_{i}" for i in range(1, len(present) + MAX_CROSSED))]
-    free = [name for name in names if name not in present][: len(cases.cluster)]
-    columns = [
-        single_column(one, "cluster", table.lazy()).alias(name)
-        for one, name in zip(cases.cluster, free, strict=True)
-    ]
-    return replace(cases, table=table.with_columns(columns), cluster=tuple(free)), free
+    table, free = cases.table, list[str]()
+    for one in cases.cluster:
+        free.append(free_name("cluster", table.collect_schema()))
+        table = table.with_columns(single_column(one, "cluster", table.lazy()).alias(free[-1]))
+    return replace(cases, table=table, cluster=tuple(free)), free
 
 
 def refuse_crossed(cases: Cases[Any]) -> None:

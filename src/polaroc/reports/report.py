@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack, cast, get_args
+from typing import Any, Unpack, get_args
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from polaroc.base.checks import (
     check_path,
     check_text,
     check_whole,
-    listed_values,
+    one_or_several,
     pair_of,
     shortened,
 )
@@ -215,10 +215,9 @@ def report(
     over = _belief_or_range(over if estimate is None else estimate)
     a_day = capacity_of(alerts, volume, cases=cases)
     needs = Needs(recall, precision, capacity, cost_fn, cost_fp, a_day)
-    values = listed_values(priors)
-    for one in [priors] if values is None else values:
+    priors = one_or_several(priors)
+    for one in priors:
         check_prior(one)
-    priors = cast("Sequence[float]", [priors] if values is None else values)
     check_whole("grid", grid, 2, MAX_NUMBER)
     check_score_prior(cases.score_prior)
     planned = facts_of(plan)

@@ -7,10 +7,10 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import (
-    check_factor,
+    check_factors,
     check_flag,
     check_share,
-    listed_values,
+    one_or_several,
     refuse_unused,
     unless,
 )
@@ -26,6 +26,7 @@ from polaroc.base.columns import (
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
+from polaroc.base.text import joined_notes
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
 from polaroc.curves.surface import RATES
@@ -181,8 +182,7 @@ def apply_thresholds(
     if intervals is not None:
         check_choice("intervals", intervals, ("exact",))
     check_share("level", level)
-    check_factor("cost_fn", cost_fn)
-    check_factor("cost_fp", cost_fp)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     if are_ways(points):
         refuse_unused(
             "for single thresholds", "those of three ways have their own costs and rates",
@@ -263,8 +263,7 @@ def _further(names: object) -> list[str]:
     """The further rates that are asked for; raise for one that is unknown."""
     if names is None:
         return []
-    listed = listed_values(names)
-    asked: list[Any] = [names] if listed is None else listed
+    asked = one_or_several(names)
     for name in asked:
         check_choice("rates", name, FURTHER)
     return list(dict.fromkeys(asked))
@@ -303,7 +302,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
         .with_columns(
             rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),
             limit.alias("threshold"),
-            _note_on_calls().alias("note"),
+            _note_on_calls(),
             pl.all_horizontal(equal).fill_null(False).alias(SAME),
         )
         .sort(*table.keys, "prior", "rule", "threshold", nulls_last=True)
@@ -341,5 +340,4 @@ def _note_on_calls() -> pl.Expr:
         .then(pl.lit(NOT_ESTIMATED))
     )
     absent = one_class_note(pl.col("positives"), pl.col("negatives"))
-    note = pl.concat_str("note", absent, lack, separator="; ", ignore_nulls=True)
-    return note.replace("", None)
+    return joined_notes("note", absent, lack)

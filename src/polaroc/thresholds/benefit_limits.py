@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
+from polaroc.base.text import joined_notes
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.all_thresholds import limits_of_counts
 from polaroc.thresholds.design_effects import EFFECTS, why_no_limits
@@ -41,8 +42,7 @@ def with_benefit_limits(
             *(pl.lit(None, kind).alias(name) for name, kind in ENDS.items()), why=pl.lit("")
         )
         found = join_on(frame, pl.concat([empty, *parts]), GIVEN, "left", order="left")
-        note = pl.concat_str("note", "why", separator="; ", ignore_nulls=True)
-        return found.with_columns(note.replace("", None).alias("note")).drop("why")
+        return found.with_columns(joined_notes("note", "why")).drop("why")
 
     added = decided.map_batches(computed, schema={**schema, **ENDS})
     return added.with_columns(pl.lit(WORDS[intervals].format(100 * level)).alias("interval"))

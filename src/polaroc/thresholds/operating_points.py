@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_factor, check_share, refuse_unused, unless
+from polaroc.base.checks import check_factors, check_share, refuse_unused, unless
 from polaroc.base.columns import (
     HAS_BOTH,
     OVER,
@@ -62,7 +62,7 @@ from polaroc.thresholds.rules import (
     priors_of,
     rules,
 )
-from polaroc.thresholds.subgroup_promises import names_of_subgroups, with_promises
+from polaroc.thresholds.subgroup_promises import subgroup_columns, with_promises
 from polaroc.typing import Cost, Priors
 
 POINTS = (
@@ -231,7 +231,7 @@ def operating_points(
     curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
-    check_factor("beta", beta)
+    check_factors(beta=beta)
     has_amounts = cases is not None and cases.costs is not None
     own_fn, own_fp = constant_costs(cases, cost_fn, cost_fp)
     if rule is None:
@@ -242,7 +242,7 @@ def operating_points(
     keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
     if cases is not None and cases.subgroup:
-        request = replace(request, subgroups=tuple(names_of_subgroups(cases)))
+        request = replace(request, subgroups=tuple(subgroup_columns(cases)))
     refuse_amounts(rule, cost_fn, cost_fp)
     if rule not in OF_COSTS:
         refuse_unused(

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import (
-    check_factor,
+    check_factors,
     check_share,
     is_number,
     refuse_unused,
@@ -225,8 +225,7 @@ def _costs(
     cost_fn: float, cost_fp: float, cost_review: float | None, error: object
 ) -> ReviewCosts | None:
     """The costs, None without that of a review."""
-    check_factor("cost_fn", cost_fn)
-    check_factor("cost_fp", cost_fp)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     if not is_number(error) or isinstance(error, bool) or not 0 <= error < 0.5:
         raise InvalidArgument(
             f"review_error is {shortened(error)}, allowed is 0 ≤ review_error < 0.5: a coin is "
@@ -240,7 +239,7 @@ def _costs(
             cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
         )  # fmt: skip
         return None
-    check_factor("cost_review", cost_review)
+    check_factors(cost_review=cost_review)
     return ReviewCosts(float(cost_fn), float(cost_fp), float(cost_review), float(error))
 
 

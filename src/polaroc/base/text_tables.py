@@ -235,14 +235,14 @@ class Told:
         raise NotImplementedError
 
     @property
-    def parts(self) -> "list[RenderableType]":
+    def shown(self) -> "list[RenderableType]":
         """The summary as sentences and rich tables."""
         before, blocks, after = self.told()
         return [*before, "", *block_tables(iter(blocks)), *after, *noted(self.warnings)]
 
     def summary(self) -> str:
         """All of it as text for a terminal of 80 columns."""
-        return plain(self.parts)
+        return plain(self.shown)
 
     def _repr_html_(self) -> str:
         before, blocks, after = self.told()

@@ -28,4 +28,4 @@ def choose(call: Call, as_json: AsJson = False) -> None:
         names = (*SHOWN, *TOGETHER) if result.measure == EXPECTED_COST else SHOWN
         print_json({name: getattr(result, name) for name in names}, result.warnings)
         return
-    show_results(result.parts)
+    show_results(result.shown)

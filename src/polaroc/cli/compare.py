@@ -49,4 +49,4 @@ def compare(
     if as_json:
         print_json({name: getattr(result, name) for name in SHOWN}, result.warnings)
         return
-    show_results(result.parts, folder)
+    show_results(result.shown, folder)

@@ -29,4 +29,4 @@ def subgroups(
     if as_json:
         print_json({name: getattr(result, name) for name in SHOWN}, result.warnings)
         return
-    show_results(result.parts)
+    show_results(result.shown)

@@ -23,7 +23,8 @@ from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
 from polaroc.comparison.regret import ExpectedMeasures, priors_to_evaluate
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, alike
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.resolved import alike
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
@@ -39,13 +40,7 @@ from polaroc.thresholds.subgroup_promises import subgroup_columns
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
-from polaroc.uncertainty.savings import (
-    NO_INTERVAL,
-    check_costs,
-    few_amounts,
-    saved,
-    too_wide,
-)
+from polaroc.uncertainty.savings import NO_INTERVAL, check_costs, few_amounts, saved, too_wide
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
 from polaroc.uncertainty.test_sets import (
     costs_of_calls,

@@ -11,8 +11,9 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE
 from polaroc.base.text import capitalised
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
-from polaroc.predictions.cases import Cases, alike, of_measures, opened
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
+from polaroc.predictions.resolved import alike, of_measures, opened
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import with_row_cases
 from polaroc.typing import Table

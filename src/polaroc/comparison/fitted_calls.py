@@ -101,7 +101,7 @@ class FittedPlan:
         """What is asked of models on one test set; None over folds, for which some of it is not."""
         if given.on_cases:
             return cls(measure, **asked)
-        costs = {name: unless(1, asked[name]) for name in ("cost_fn", "cost_fp")}
+        costs: dict[str, Any] = {name: unless(1, asked[name]) for name in ("cost_fn", "cost_fp")}
         others = {name: asked[name] for name in ("points", "fpr", "tpr")}
         refuse_unused("for models on one test set", "there are folds", **others, **costs)
         return None

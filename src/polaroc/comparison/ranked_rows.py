@@ -9,7 +9,8 @@ from polaroc.base.columns import collect_like, column_name
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.comparison.compared import Compared, doubted
-from polaroc.predictions.cases import Cases, keyed, with_clusters
+from polaroc.predictions.cases import Cases, with_clusters
+from polaroc.predictions.resolved import keyed
 from polaroc.predictions.row_checks import SCORE, left_out
 from polaroc.predictions.table import read
 from polaroc.typing import Frame

@@ -15,12 +15,7 @@ from polaroc.base.private_columns import PLACE
 from polaroc.base.text import joined_notes
 from polaroc.calibration.evidence import CALIBRATION
 from polaroc.comparison.compared import doubted
-from polaroc.comparison.subgroup_parts import (
-    COLUMNS,
-    Wanted,
-    completed,
-    divided_by,
-)
+from polaroc.comparison.subgroup_parts import COLUMNS, Wanted, completed, divided_by
 from polaroc.comparison.subgroup_result import PLACE_OF, Subgroups, answer_of
 from polaroc.curves.keys import totals
 from polaroc.errors import Hint, InvalidArgument, check_choice

@@ -23,12 +23,7 @@ from polaroc.deployment.history import (
     read_histories,
 )
 from polaroc.deployment.how_labelled import HowLabelled
-from polaroc.deployment.input_warnings import (
-    dependent_rows,
-    dropped_rows,
-    moments,
-    reference_days,
-)
+from polaroc.deployment.input_warnings import dependent_rows, dropped_rows, moments, reference_days
 from polaroc.deployment.labelled import PRECISION, TOLD, labelled_estimates
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
@@ -48,7 +43,8 @@ from polaroc.deployment.tables import (
     with_days,
     with_roles_of,
 )
-from polaroc.predictions.cases import Cases, refuse_beside
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.column_checks import refuse_beside
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases

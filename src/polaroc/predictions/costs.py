@@ -9,7 +9,8 @@ import polars as pl
 from polaroc.base.checks import check_factors
 from polaroc.base.columns import single_column
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.predictions.cases import Cases, check_columns
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.engines import engine_of
 from polaroc.typing import Cost
 

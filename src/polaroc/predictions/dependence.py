@@ -25,7 +25,7 @@ def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
 
     Examples
     --------
-    >>> from polaroc.predictions.cases import cases
+    >>> from polaroc.predictions.resolved import cases
     >>> table = pl.DataFrame({"patient": [*range(10)] * 2, "y": [0, 1] * 10, "p": [0.5] * 20})
     >>> print(dependence(cases(table, truth="y", score="p"))[:49])
     rows with the same 'patient' are not independent

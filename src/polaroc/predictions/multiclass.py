@@ -17,7 +17,8 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import HAVE, LABEL, VALUE, WEIGHT, private
 from polaroc.errors import Hint, InvalidArgument, nearest, quoted
-from polaroc.predictions.cases import Cases, check_columns, columns_of
+from polaroc.predictions.cases import Cases, columns_of
+from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.takes_cases import makes_cases
 from polaroc.predictions.wide import with_row_cases

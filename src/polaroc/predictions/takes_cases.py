@@ -13,16 +13,11 @@ from polaroc.base.docstrings import filled
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.files.read import given_paths
-from polaroc.predictions.cases import (
-    Cases,
-    of_measures,
-    refuse_beside,
-    refuse_unknown_names,
-    require_roles,
-    resolved,
-)
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.column_checks import refuse_beside, refuse_unknown_names, require_roles
 from polaroc.predictions.costs import costs_in, with_costs, without_cases
 from polaroc.predictions.engines import engine_of
+from polaroc.predictions.resolved import of_measures, resolved
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
 from polaroc.typing import Cost, EagerTable, InWarehouse, Paths, Table, WarehouseTable
 

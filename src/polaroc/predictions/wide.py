@@ -8,11 +8,7 @@ import polars as pl
 from polaroc.base.columns import free_name, single_column, type_name
 from polaroc.base.private_columns import private
 from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.row_checks import (
-    INEXACT,
-    SCORE,
-    score_column,
-)
+from polaroc.predictions.row_checks import INEXACT, SCORE, score_column
 from polaroc.typing import IntoExpr, Score
 
 MODEL = "model"

@@ -12,7 +12,8 @@ from polaroc.comparison.compared import Compared
 from polaroc.comparison.design import Incomplete
 from polaroc.comparison.ranked_rows import valid_rows
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.predictions.cases import Cases, alike, refuse_crossed
+from polaroc.predictions.cases import Cases, refuse_crossed
+from polaroc.predictions.resolved import alike
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, resolve_belief

@@ -39,11 +39,7 @@ from polaroc.priors.grids import check_prior
 from polaroc.reports.content import as_json, content, model_card
 from polaroc.reports.decision import decide
 from polaroc.reports.findings import of_measures, of_predictions, with_changes
-from polaroc.reports.inputs import (
-    Question,
-    tuning_rows,
-    with_model,
-)
+from polaroc.reports.inputs import Question, tuning_rows, with_model
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.needs import Needs

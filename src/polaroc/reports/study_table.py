@@ -128,10 +128,10 @@ def study_table(
         tuple(measures), is_right, at, over, checked_points(whole, points, at), cost_fn, cost_fp,
         rates,
     )  # fmt: skip
-    columns_of: dict[str | None, pl.Expr] = {None: pl.lit("all"), **subgroup_columns(own)}
+    columns_of: list[tuple[str | None, pl.Expr]] = [(None, pl.lit("all"))]
     parts = [
         _rows(divided_by(whole, column, name, wanted), name, level)
-        for name, column in columns_of.items()
+        for name, column in [*columns_of, *subgroup_columns(own).items()]
     ]
     table = pl.concat(parts, how="vertical_relaxed")
     keys = tuple(table.columns[: table.columns.index("column")])

@@ -9,14 +9,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_factors, check_share, refuse_unused, unless
-from polaroc.base.columns import (
-    HAS_BOTH,
-    OVER,
-    PRIOR_LIMITS,
-    PROMISE,
-    curve_keys,
-    with_level,
-)
+from polaroc.base.columns import HAS_BOTH, OVER, PRIOR_LIMITS, PROMISE, curve_keys, with_level
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import ALARMS, MISSED, private
@@ -43,12 +36,7 @@ from polaroc.thresholds.constraints import (
     promise,
     resolve_constraints,
 )
-from polaroc.thresholds.promises import (
-    LACK,
-    PROMISED,
-    check_promise,
-    weights_promise_nothing,
-)
+from polaroc.thresholds.promises import LACK, PROMISED, check_promise, weights_promise_nothing
 from polaroc.thresholds.rules import (
     CONSTRAINED,
     OF_COSTS,

@@ -16,14 +16,7 @@ from polaroc.base.checks import (
     shortened,
     unless,
 )
-from polaroc.base.columns import (
-    OVER,
-    PRIOR_LIMITS,
-    PROMISE,
-    curve_keys,
-    refuse_clash,
-    with_level,
-)
+from polaroc.base.columns import OVER, PRIOR_LIMITS, PROMISE, curve_keys, refuse_clash, with_level
 from polaroc.base.docstrings import described_as
 from polaroc.curves.curve import curves_of
 from polaroc.curves.surface import at_priors
@@ -38,12 +31,7 @@ from polaroc.priors.in_use import NO_INTERVAL, is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import FREE, Capacity, a_day, capacity_of, idle_note
 from polaroc.thresholds.constraints import Constraints, checked_limits, ends_of, promise
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
-from polaroc.thresholds.promises import (
-    Sample,
-    cases_needed,
-    sample_of,
-    weights_promise_nothing,
-)
+from polaroc.thresholds.promises import Sample, cases_needed, sample_of, weights_promise_nothing
 from polaroc.thresholds.review_bands import (
     Band,
     Rates,
@@ -53,16 +41,7 @@ from polaroc.thresholds.review_bands import (
     may_act_from,
 )
 from polaroc.thresholds.rules import lack_of_curve, priors_of
-from polaroc.thresholds.ways import (
-    CARRIED,
-    COSTS,
-    PLACES,
-    RATES,
-    REVIEWS,
-    SHOWN,
-    WAYS,
-    with_shares,
-)
+from polaroc.thresholds.ways import CARRIED, COSTS, PLACES, RATES, REVIEWS, SHOWN, WAYS, with_shares
 from polaroc.typing import Priors
 
 # What is needed of each point of a curve.

@@ -183,22 +183,7 @@ def choose_by_cost(
         )
     thresholds = stakes.thresholds(tuned).rename(named)
     judged = _judged(own, model, thresholds, stakes, level)
-    rated, few = judged.filter(KNOWN), list[str]()
-    if rated.is_empty():
-        evidence = without("no model has a threshold")
-    else:
-        scored, of_models = _scored(own, rated), rated["threshold"].to_list()
-        mean = stakes.belief.mean
-        if own.costs is None:
-            cost = rate_at(EXPECTED_COST, skew(mean), stakes.fn, stakes.fp)
-            evidence = of_thresholds(scored, of_models, cost)
-        else:
-            evidence = of_costs_of_cases(
-                scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp
-            )
-            rated, few = _in_money(rated, scored, stakes, level)
-            if (why := too_wide(scored)) is not None:
-                evidence = without(why.removesuffix(NO_INTERVAL))
+    rated, evidence, few = _measured(own, judged.filter(KNOWN), stakes, level)
     warnings = [*given.left_out, *in_both, *few, *doubted(own)]
     return _choice(judged, rated, stakes, evidence, level, warnings, (own_curves, curves))
 
@@ -232,6 +217,24 @@ def _judged(
         pl.coalesce(WHY, "note").alias("note"),
         (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN),
     )
+
+
+def _measured(
+    own: Cases[pl.DataFrame], rated: pl.DataFrame, stakes: Stakes, level: float
+) -> tuple[pl.DataFrame, Evidence, list[str]]:
+    """The models that have rates, evidence on what they cost, and sentences on amounts."""
+    if rated.is_empty():
+        return rated, without("no model has a threshold"), []
+    scored, of_models = _scored(own, rated), rated["threshold"].to_list()
+    mean = stakes.belief.mean
+    if own.costs is None:
+        cost = rate_at(EXPECTED_COST, skew(mean), stakes.fn, stakes.fp)
+        return rated, of_thresholds(scored, of_models, cost), []
+    evidence = of_costs_of_cases(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
+    if (why := too_wide(scored)) is not None:
+        evidence = without(why.removesuffix(NO_INTERVAL))
+    rated, few = _in_money(rated, scored, stakes, level)
+    return rated, evidence, few
 
 
 def _in_money(

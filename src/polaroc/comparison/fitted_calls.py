@@ -22,7 +22,7 @@ from polaroc.priors.beliefs import Belief, Over, resolve_belief
 from polaroc.priors.beliefs import points as certain
 from polaroc.priors.distributions import Atoms
 from polaroc.priors.grids import OBSERVED, check_prior, skew
-from polaroc.thresholds.apply_thresholds import SAME_TABLE, apply_thresholds
+from polaroc.thresholds.apply_thresholds import apply_thresholds, refuse_same_table
 from polaroc.thresholds.fixed import Numbers
 from polaroc.thresholds.named_rates import (
     EXPECTED_COST,
@@ -198,12 +198,7 @@ def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: FittedPlan) -> E
             "points has several thresholds of a model, needed is one.",
             hint="keep one rule and one prior: points.filter(rule=..., prior=...).",
         )
-    if (judged["note"] == SAME_TABLE).any():
-        raise InvalidTable(
-            "every rate and total comes out just as on the tuning table: the thresholds would be "
-            "judged on the cases they were chosen on.",
-            hint="give other cases.",
-        )
+    refuse_same_table(judged)
     lacking = judged.filter(pl.col("share").is_null())
     if lacking.height:
         noted = noted_by_kind(lacking.select(read.model, "note").rows())

@@ -101,8 +101,6 @@ def subgroups(
         Thresholds to judge: the result of `operating_points` on a tuning table; or one number, or
         a mapping from model to number. Of each subgroup the table then has "recall", "fpr",
         "precision", "posfrac" (the share called positive) and "cost" per case.
-    level
-        Coverage of the limits, in (0, 1).
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost".
 

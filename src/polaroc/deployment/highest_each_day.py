@@ -73,10 +73,6 @@ def highest_each_day(
     volume
         Cases that there are a day, > 0, where the table is a sample of them; by default they are
         those of the table.
-    cost_fn, cost_fp
-        Costs > 0 of a missed positive and of a false alarm.
-    level
-        Coverage of the limits, in (0, 1).
 
     Returns
     -------

@@ -108,8 +108,6 @@ def monitor(
         keys that it depends on, one number, or a mapping from model to number.
     over
         The range of priors that the thresholds were chosen for: (low, high).
-    cost_fn, cost_fp
-        Costs > 0 of a missed positive and of a false alarm.
     level
         Chance in (0, 1) that all limits of all keys and times hold; of those from labels,
         that each does.

@@ -105,8 +105,6 @@ def walk_forward(
         the past. What it does is taken at the same prior.
     over
         A range (lo, hi) of priors instead.
-    cost_fn, cost_fp
-        Costs > 0 of a missed positive and of a false alarm.
     history
         How many of the last periods are the past; by default all before.
     level

@@ -167,24 +167,7 @@ def resolved(
     said = {role: one for role, one in said.items() if one is not ...}
     require_roles(said, needed, schema)
     refuse_index(frame)
-    # A list that is changed later changes no cases.
-    roles: dict[str, Any] = {
-        role: copy(one) if isinstance(one, list | dict) else one for role, one in said.items()
-    }
-    for role in COLUMN_ROLES:
-        one = roles.get(role)
-        if role not in (*SEVERAL, "score") and isinstance(one, list | tuple | dict):
-            single_column(one, role, table.lazy())
-    for role in SEVERAL:
-        if role in roles:
-            columns = key_columns(roles[role], role)
-            roles[role] = tuple(
-                name for one in columns for name in _selected(one, role, table.lazy())
-            )
-    for role in COLUMN_ROLES:
-        if isinstance(roles.get(role), pl.Expr):
-            names = _selected(roles[role], role, table.lazy())
-            roles[role] = names[0] if len(names) == 1 else roles[role]
+    roles = _named(said, table.lazy())
     check_nulls(roles.get("nulls", "raise"))
     check_prior_or_observed(roles.get("score_prior", "observed"), "score_prior")
     if roles.get("test_train_ratio") is not None:
@@ -228,6 +211,23 @@ def resolved(
     if given_paths(frame) is None:
         return described
     return replace(described, table=cast(Any, opened(frame, words_of(described))))
+
+
+def _named(said: Mapping[str, Any], table: pl.LazyFrame) -> dict[str, Any]:
+    """The roles with names of columns in the place of selectors."""
+    # A list that is changed later changes no cases.
+    roles = {role: copy(one) if isinstance(one, list | dict) else one for role, one in said.items()}
+    for role in (role for role in COLUMN_ROLES if role in roles):
+        one = roles[role]
+        if role in SEVERAL:
+            columns = key_columns(one, role)
+            roles[role] = tuple(name for own in columns for name in _selected(own, role, table))
+        elif role != "score" and isinstance(one, list | tuple | dict):
+            single_column(one, role, table)
+        elif isinstance(one, pl.Expr):
+            names = _selected(one, role, table)
+            roles[role] = names[0] if len(names) == 1 else one
+    return roles
 
 
 def words_of(described: Cases[Any]) -> list[str]:

@@ -76,8 +76,6 @@ def study_table(
     points
         The threshold, which was set on other cases: the result of `operating_points`, one
         number, or a mapping from model to number. Without it nothing is said of a threshold.
-    level
-        Coverage of the limits, in (0, 1).
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm. With them the table has the net benefit
         of the threshold: true positives less cost_fp/cost_fn times the false alarms, per case.

@@ -97,8 +97,6 @@ def apply_thresholds(
         cases have folds and the points have none. Of thresholds in use one number, or a mapping
         from model to number: they are judged at the share of positives of each key, or
         at `priors`.
-    same_table
-        Whether the very table the thresholds were chosen on is meant.
     priors
         The prior in use, in place of that the thresholds were chosen for: priors as in
         `operating_points`; the result of `estimate_prior`, whose keys must be among those of the
@@ -183,10 +181,11 @@ def apply_thresholds(
         check_choice("intervals", intervals, ("exact",))
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
+    own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
     if are_ways(points):
         refuse_unused(
             "for single thresholds", "those of three ways have their own costs and rates",
-            rates=rates, cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+            rates=rates, **own_costs,
         )  # fmt: skip
         ways = as_lazy(points)
         judged: pl.LazyFrame | pl.DataFrame = apply_thresholds(
@@ -224,7 +223,12 @@ def apply_thresholds(
         RATES[name](pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias(name)
         for name in further
     )
-    if intervals is not None:
+    if intervals is None:
+        refuse_unused(
+            "for intervals", "intervals is None",
+            level=None if has_limits else unless(0.95, level), **own_costs,
+        )  # fmt: skip
+    else:
         shown += [*ADDED, *limit_columns(further)]
         has_limits = True
         with_clusters = with_effects(realised, cases, table.keys)
@@ -233,30 +237,27 @@ def apply_thresholds(
         )
         doubt = dependence(cases)
         realised = with_note(realised, doubt, pl.col("tpr_lower").is_not_null())
-    if intervals is None:
-        refuse_unused(
-            "for intervals", "intervals is None",
-            level=None if has_limits else unless(0.95, level),
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
-        )  # fmt: skip
     refuse_clash(table.keys, shown)
     if not same_table:
         note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
         realised = realised.with_columns(note.alias("note"))
     result = realised.select(*table.keys, *shown)
     result = with_level(result, level) if has_limits else result
-    if same_table:
+    if same_table or not isinstance(cases.table, pl.DataFrame):
         return result
-    if isinstance(cases.table, pl.DataFrame):
-        collected = result.collect()
-        if collected.height and collected["note"].eq_missing(pl.Series([SAME_TABLE])).all():
-            raise InvalidTable(
-                "every rate and total comes out just as on the tuning table: the thresholds would "
-                "be judged on the cases they were chosen on.",
-                hint=Hint("give other cases, or {same_table}.", same_table=True),
-            )
-        return collected
-    return result
+    collected = result.collect()
+    refuse_same_table(collected, Hint("give other cases, or {same_table}.", same_table=True))
+    return collected
+
+
+def refuse_same_table(judged: pl.DataFrame, hint: str = "give other cases.") -> None:
+    """Refuse judged thresholds of which all do just what they did on their tuning table."""
+    if judged.height and judged["note"].eq_missing(pl.Series([SAME_TABLE])).all():
+        raise InvalidTable(
+            "every rate and total comes out just as on the tuning table: the thresholds would be "
+            "judged on the cases they were chosen on.",
+            hint=hint,
+        )
 
 
 def _further(names: object) -> list[str]:

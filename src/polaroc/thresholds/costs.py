@@ -186,8 +186,6 @@ def decision_curve(
     intervals
         ``"pointwise"`` for limits at each threshold, ``"simultaneous"`` for limits that hold at
         all thresholds and priors at once, None for none.
-    level
-        Coverage of the limits, in (0, 1).
 
     Returns
     -------

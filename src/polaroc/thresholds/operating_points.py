@@ -222,9 +222,7 @@ def operating_points(
     check_factors(beta=beta)
     has_amounts = cases is not None and cases.costs is not None
     own_fn, own_fp = constant_costs(cases, cost_fn, cost_fp)
-    if rule is None:
-        unconstrained: Rule = "balanced" if constraints is None else "max_recall"
-        rule = unconstrained if own_fn == own_fp == 1 and not has_amounts else "cost"
+    rule = rule or _usual_rule(constraints, weighs=has_amounts or not own_fn == own_fp == 1)
     # Cases may have costs that another rule, as that of a capacity, does not weigh.
     has_amounts = has_amounts and rule == "cost"
     keys = curve_keys(curves)
@@ -232,13 +230,7 @@ def operating_points(
     if cases is not None and cases.subgroup:
         request = replace(request, subgroups=tuple(subgroup_columns(cases)))
     refuse_amounts(rule, cost_fn, cost_fp)
-    if rule not in OF_COSTS:
-        refuse_unused(
-            f"for the rules {quoted(OF_COSTS)}", f"rule is {rule!r}",
-            cost_fn=unless(1, own_fn), cost_fp=unless(1, own_fp),
-        )  # fmt: skip
-    if rule != "f_measure":
-        refuse_unused("for the rule 'f_measure'", f"rule is {rule!r}", beta=unless(1, beta))
+    _refuse_other_rules(rule, own_fn, own_fp, beta)
     selection = rules(keys, target or 0.0, own_fn, own_fp, beta)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
@@ -258,6 +250,7 @@ def operating_points(
     kept = [LACK] if confidence is not None else []
     chosen = _selected(points, groups, selection, kept)
     t, f, no_point = pl.col("tpr"), pl.col("fpr"), pl.when(pl.col("share").is_null())
+    added = [column.meta.output_name() for column in request.columns]
     result = (
         chosen.with_columns(
             pl.lit(rule).alias("rule"),
@@ -265,17 +258,28 @@ def operating_points(
             pl.coalesce(lack_of_curve(), no_point.then(why)).alias("note"),
             *request.columns,
         )
-        .select(
-            *keys,
-            *POINTS,
-            *limits_of_prior,
-            *(column.meta.output_name() for column in request.columns),
-        )
+        .select(*keys, *POINTS, *limits_of_prior, *added)
         .sort(*keys, "prior", nulls_last=True)
     )
     if cases is not None and confidence is not None:
         result = with_note(result, dependence(cases), pl.col("share").is_not_null())
     return with_level(result, level_of(priors)) if is_estimate(priors) else result
+
+
+def _usual_rule(constraints: Mapping[str, float] | None, *, weighs: bool) -> Rule:
+    """The rule where none is said: by costs where there are any."""
+    unconstrained: Rule = "balanced" if constraints is None else "max_recall"
+    return "cost" if weighs else unconstrained
+
+
+def _refuse_other_rules(rule: str, cost_fn: float, cost_fp: float, beta: float) -> None:
+    """Refuse what only other rules weigh."""
+    why = f"rule is {rule!r}"
+    if rule not in OF_COSTS:
+        costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
+        refuse_unused(f"for the rules {quoted(OF_COSTS)}", why, **costs)
+    if rule != "f_measure":
+        refuse_unused("for the rule 'f_measure'", why, beta=unless(1, beta))
 
 
 @dataclass(frozen=True)

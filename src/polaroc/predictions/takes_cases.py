@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -250,11 +250,9 @@ def _wrapped(
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         # With wrong arguments, let Python raise its own TypeError.
-        if not args and first.name not in kwargs:
-            if first.default is not None:
-                return function(**kwargs)
-            args = (None,)
-        frame, *rest = args or (kwargs.pop(first.name),)
+        if not args and first.name not in kwargs and first.default is not None:
+            return function(**kwargs)
+        frame, *rest = args or (kwargs.pop(first.name, None),)
         if frame is None and first.default is None:
             return _without_table(function, first.name, names, rest, kwargs)
         if or_kind is not None and isinstance(frame, or_kind):
@@ -273,17 +271,15 @@ def _wrapped(
         costs = costs_in(kwargs) if has_costs else None
         if costs is not None and (is_table or has_measures):
             raise without_cases(costs, "a table of measures" if has_measures else "a curve")
-        its = [name for name in kwargs if name in roles and name not in of_another]
-        said = {name: kwargs.pop(name) for name in its}
+        roles -= {*of_another}
+        said = {name: kwargs.pop(name) for name in [*kwargs] if name in roles}
         refuse_unknown_names(kwargs, taken, names)
         if is_table and given_paths(frame) is None:
             return collect_like(given, function(as_polars(given), *rest, **kwargs))
         if has_measures:
             return function(of_measures(given, said), *rest, **kwargs)
-        if describe is None:
-            described = _described(frame, said, needed, costs, whole=whole, lazily=reads)
-        else:
-            described = describe(frame, said, needed)
+        make = describe or partial(_described, costs=costs, whole=whole, lazily=reads)
+        described = make(frame, said, needed)
         refuse_roles(described, function.__name__, taken)
         result = function(described, *rest, **kwargs)
         if isinstance(result, Cases):
@@ -362,8 +358,8 @@ def _described(
     frame: Any,
     said: Mapping[str, Any],
     needed: Collection[str],
-    costs: tuple[Cost, Cost] | None,
     *,
+    costs: tuple[Cost, Cost] | None,
     whole: bool,
     lazily: bool,
 ) -> Cases[Any]:

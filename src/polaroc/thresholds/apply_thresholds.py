@@ -198,26 +198,13 @@ def apply_thresholds(
         points = points_of_numbers(points, totals(table), table.keys)
     further = _further(rates)
     has_point = as_lazy(points).cache()
-    given = require(has_point, POINTS, source="operating_points(...)")
-    # Points that were applied before, or are those of `expected_cost`, have further columns.
-    shared = [key for key in given if key in table.keys or key not in NO_KEYS]
-    check_shared_keys(shared, table.keys, "the points")
-    kinds, named = table.rows.collect_schema(), ("the predictions", "the points")
-    typed = with_key_types(has_point, kinds, shared, named)
-    placed = with_priors_in_use(typed, priors, table.keys, level)
-    present = placed.collect_schema().names()
-    shared = [key for key in table.keys if key in present]
-    placed = with_key_types(placed, kinds, shared, named)
-    realised = _realised(table, placed, shared)
-    shown = [*POINTS]
+    realised = _realised(table, *_placed(table, has_point, priors, level))
     of_points = priors is None and PRIOR_LIMITS[0] in has_point.collect_schema()
     estimates = priors if is_estimate(priors) else has_point if of_points else None
     if estimates is not None:
         check_level(estimates, level)
     has_limits = isinstance(priors, Belief) or estimates is not None
-    if has_limits:
-        shown += PRIOR_LIMITS
-    shown += further
+    shown = [*POINTS, *(PRIOR_LIMITS if has_limits else ()), *further]
     skewed = (1 - pl.col("prior")) / pl.col("prior")
     realised = realised.with_columns(
         RATES[name](pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias(name)
@@ -268,6 +255,22 @@ def _further(names: object) -> list[str]:
     for name in asked:
         check_choice("rates", name, FURTHER)
     return list(dict.fromkeys(asked))
+
+
+def _placed(
+    table: Predictions, points: pl.LazyFrame, priors: Priors | Belief | None, level: float
+) -> tuple[pl.LazyFrame, list[str]]:
+    """The points at the priors in use, with the keys that they share with a table, and these."""
+    given = require(points, POINTS, source="operating_points(...)")
+    # Points that were applied before, or are those of `expected_cost`, have further columns.
+    shared = [key for key in given if key in table.keys or key not in NO_KEYS]
+    check_shared_keys(shared, table.keys, "the points")
+    kinds, tables = table.rows.collect_schema(), ("the predictions", "the points")
+    typed = with_key_types(points, kinds, shared, tables)
+    placed = with_priors_in_use(typed, priors, table.keys, level)
+    present = placed.collect_schema().names()
+    shared = [key for key in table.keys if key in present]
+    return with_key_types(placed, kinds, shared, tables), shared
 
 
 def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:

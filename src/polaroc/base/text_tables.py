@@ -225,31 +225,6 @@ def html_lines(lines: Sequence[str]) -> str:
     return "".join(f"<p>{escape(line)}</p>" for line in lines)
 
 
-class Told:
-    """A result in sentences and tables, for a terminal, as plain text and in a notebook."""
-
-    warnings: tuple[str, ...]
-
-    def told(self) -> tuple[list[str], list[Block], list[str]]:
-        """What is said before the tables, the tables, and what is said after them."""
-        raise NotImplementedError
-
-    @property
-    def shown(self) -> "list[RenderableType]":
-        """The summary as sentences and rich tables."""
-        before, blocks, after = self.told()
-        return [*before, "", *block_tables(iter(blocks)), *after, *noted(self.warnings)]
-
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(self.shown)
-
-    def _repr_html_(self) -> str:
-        before, blocks, after = self.told()
-        tables = "".join(html_table(*block[:3]) for block in blocks)
-        return html_lines(before) + tables + html_lines([*after, *self.warnings])
-
-
 def block_tables(blocks: Iterator[Block]) -> "Iterator[RenderableType]":
     """Titles and rich tables, one after the other."""
     # A title above the table: inside a narrow one it would wrap.

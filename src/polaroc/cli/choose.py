@@ -3,6 +3,7 @@
 from polaroc.cli.commands import Call, command
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import print_json, progress, show_results
+from polaroc.comparison.choice import choice_parts
 from polaroc.comparison.choose import choose as function
 from polaroc.thresholds.named_rates import EXPECTED_COST
 
@@ -28,4 +29,4 @@ def choose(call: Call, as_json: AsJson = False) -> None:
         names = (*SHOWN, *TOGETHER) if result.measure == EXPECTED_COST else SHOWN
         print_json({name: getattr(result, name) for name in names}, result.warnings)
         return
-    show_results(result.shown)
+    show_results(choice_parts(result))

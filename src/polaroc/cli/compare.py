@@ -10,6 +10,7 @@ from polaroc.cli.pipes import AsJson
 from polaroc.cli.points import Threshold, points_named
 from polaroc.cli.screen import print_json, progress, show_results
 from polaroc.comparison.compare import compare as function
+from polaroc.comparison.result import comparison_parts
 
 TABLES = ("omnibus", "pairs", "letters")
 SHOWN = ("measure", "model", "fold", "case", "size", *TABLES)
@@ -49,4 +50,4 @@ def compare(
     if as_json:
         print_json({name: getattr(result, name) for name in SHOWN}, result.warnings)
         return
-    show_results(result.shown, folder)
+    show_results(comparison_parts(result), folder)

@@ -4,6 +4,7 @@ from polaroc.cli.commands import Call, command
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.points import Threshold, points_named
 from polaroc.cli.screen import print_json, progress, show_results
+from polaroc.comparison.subgroup_result import subgroup_parts
 from polaroc.comparison.subgroups import subgroups as function
 
 SHOWN = ("answer", "parts", "gaps", "largest", "level")
@@ -29,4 +30,4 @@ def subgroups(
     if as_json:
         print_json({name: getattr(result, name) for name in SHOWN}, result.warnings)
         return
-    show_results(result.shown)
+    show_results(subgroup_parts(result))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -10,7 +10,7 @@ from polaroc.base.columns import with_level
 from polaroc.base.joins import join_on
 from polaroc.base.rounding import number, probability
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text_tables import Block, Told
+from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
 from polaroc.comparison.answer import changes, corrected, describe_evidence, describe_tests
 from polaroc.comparison.posterior import EXPECTED_LIMITS, Posterior, half_moved
 from polaroc.comparison.regret import ExpectedMeasures
@@ -19,11 +19,14 @@ from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
 from polaroc.uncertainty.evidence import Evidence
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 MAX_PRIORS = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice(Told):
+class Choice:
     """Which model to take over a range of priors; made by `choose`.
 
     Attributes
@@ -126,14 +129,17 @@ class Choice(Told):
         """Whether more of the measure is better."""
         return not self.is_by_cost and higher_is_better(self.measure)
 
-    def told(self) -> tuple[list[str], list[Block], list[str]]:
-        """The answer and the promise, the tables, and what stands below them."""
-        tests = describe_tests(self.models, self.comparison, self.fold_count)
-        before = [one for one in (self.answer, self.promise) if one is not None]
-        return before, [*_choice_blocks(self)], [_choices(self), *([tests] if tests else [])]
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        return plain(choice_parts(self))
 
     def __repr__(self) -> str:
         return f"Choice({self.answer!r})"
+
+    def _repr_html_(self) -> str:
+        tables = "".join(html_table(*block[:3]) for block in _choice_blocks(self))
+        answer = [self.answer] if self.promise is None else [self.answer, self.promise]
+        return html_lines(answer) + tables + html_lines([_choices(self), *self.warnings])
 
 
 def choice_among(
@@ -181,6 +187,17 @@ def choice_among(
         is_bound=evidence.is_bound,
         **said,
     )
+
+
+def choice_parts(choice: Choice) -> "list[RenderableType]":
+    """The summary of a choice as sentences and rich tables."""
+    warnings = noted(choice.warnings)
+    tests = describe_tests(choice.models, choice.comparison, choice.fold_count)
+    promised = [] if choice.promise is None else [choice.promise]
+    return [
+        choice.answer, *promised, "", *block_tables(_choice_blocks(choice)), _choices(choice),
+        *([tests] if tests else []), *warnings,
+    ]  # fmt: skip
 
 
 def judged_models(choice: Choice) -> pl.DataFrame:

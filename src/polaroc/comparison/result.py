@@ -2,24 +2,27 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.base.columns import with_level
 from polaroc.base.rounding import limit, number, p_value
-from polaroc.base.text_tables import Block, Told
+from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import shortened
 from polaroc.typing import Array
 from polaroc.uncertainty.adjusted import Adjusted
 from polaroc.uncertainty.evidence import Contrasts
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 MAX_PAIRS = 45
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Told):
+class Comparison:
     """Whether models differ, which do, and what the tests assume; made by `compare`.
 
     Attributes
@@ -66,9 +69,9 @@ class Comparison(Told):
     higher_is_better: bool = True
     case: str | None = None
 
-    def told(self) -> tuple[list[str], list[Block], list[str]]:
-        """What is said before the tables, the tables, and nothing after them."""
-        return [_heading(self), verdict(self)], [*_comparison_blocks(self)], []
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        return plain(comparison_parts(self))
 
     @property
     def _units(self) -> str:
@@ -81,6 +84,11 @@ class Comparison(Told):
             f"{self._units}, "
             f"target={self.plan.target!r}, p={p:.2g}; print its summary())"
         )
+
+    def _repr_html_(self) -> str:
+        tables = "".join(html_table(*block[:3]) for block in _comparison_blocks(self))
+        lines = html_lines([verdict(self), *self.warnings])
+        return html_lines([_heading(self)]) + tables + lines
 
 
 def pair_frame(
@@ -95,6 +103,18 @@ def pair_frame(
     }  # fmt: skip
     named = {f"{models.name}_a": models[pairs.first], f"{models.name}_b": models[pairs.second]}
     return with_level(pl.DataFrame(named | numbers, nan_to_null=True), level)
+
+
+def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":
+    """The summary of a comparison as sentences and rich tables."""
+    warnings = noted(comparison.warnings)
+    return [
+        _heading(comparison),
+        verdict(comparison),
+        "",
+        *block_tables(_comparison_blocks(comparison)),
+        *warnings,
+    ]
 
 
 def _heading(comparison: "Comparison") -> str:

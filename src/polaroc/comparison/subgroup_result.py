@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc.base.names import listed
 from polaroc.base.rounding import limit, number
-from polaroc.base.text_tables import Block, Told
+from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
 from polaroc.comparison.result import block
 from polaroc.deployment.period_rates import WORDS as OF_RATES
 from polaroc.measures.catalog import label
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 WORDS = OF_RATES | {
     "recall": OF_RATES["tpr"], "observed_over_expected": "observed / expected",
@@ -22,7 +26,7 @@ MAX_ROWS = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Subgroups(Told):
+class Subgroups:
     """What a model does in each subgroup, and how far subgroups are apart; made by `subgroups`.
 
     Attributes
@@ -61,12 +65,16 @@ class Subgroups(Told):
         """The largest gap of each key, column and measure."""
         return largest_gaps(self.gaps, self.keys)
 
-    def told(self) -> tuple[list[str], list[Block], list[str]]:
-        """The answer, the tables, and nothing after them."""
-        return [self.answer], [*_blocks(self)], []
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        return plain(subgroup_parts(self))
 
     def __repr__(self) -> str:
         return f"Subgroups({self.answer!r})"
+
+    def _repr_html_(self) -> str:
+        tables = "".join(html_table(*block[:3]) for block in _blocks(self))
+        return html_lines([self.answer]) + tables + html_lines(list(self.warnings))
 
 
 def largest_gaps(gaps: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
@@ -122,6 +130,12 @@ def _answer_for(column: str, gaps: pl.DataFrame, parts: pl.DataFrame, keys: tupl
         f"{number(values[first])} in {first} and {number(values[second])} in {second}, a gap of "
         f"{number(abs(row['difference']))} ({number(ends[0])} to {number(ends[1])}){rest}."
     )
+
+
+def subgroup_parts(found: Subgroups) -> "list[RenderableType]":
+    """The summary of subgroups as sentences and rich tables."""
+    warnings = noted(found.warnings)
+    return [found.answer, "", *block_tables(_blocks(found)), *warnings]
 
 
 def _blocks(found: Subgroups) -> Iterator[Block]:

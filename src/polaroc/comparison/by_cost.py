@@ -36,8 +36,8 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
 from polaroc.thresholds.operating_points import operating_points
+from polaroc.thresholds.saved import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.thresholds.subgroup_promises import subgroup_columns
-from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.savings import NO_INTERVAL, check_costs, few_amounts, saved, too_wide

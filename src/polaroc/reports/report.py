@@ -23,9 +23,8 @@ from polaroc.base.names import listed
 from polaroc.base.text import capitalised
 from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
-from polaroc.comparison.compared import compared
+from polaroc.comparison.compared import compared, ranked_rows
 from polaroc.comparison.design import Incomplete
-from polaroc.comparison.ranked_rows import ranked_rows
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new

@@ -60,9 +60,11 @@ def share_hint(name: str, value: object, usual: float) -> Hint:
     return Hint.example(name, usual)
 
 
-def check_factor(name: str, value: object) -> None:
-    """Refuse a cost or weight that is not finite and positive."""
-    if not is_number(value) or not 0 < value < float("inf"):
+def check_factors(**factors: object) -> None:
+    """Refuse costs and weights that are not finite and positive, by their names."""
+    for name, value in factors.items():
+        if is_number(value) and 0 < value < float("inf"):
+            continue
         is_column = name.startswith("cost") and isinstance(value, str | pl.Expr)
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are finite numbers > 0.",
@@ -161,6 +163,12 @@ def listed_values(values: object) -> list[Any] | None:
         return list(values)  # type: ignore[call-overload, no-any-return]
     except TypeError:
         return None
+
+
+def one_or_several(values: object) -> list[Any]:
+    """The values of a list and its like, and any other value alone."""
+    listed = listed_values(values)
+    return [values] if listed is None else listed
 
 
 def pair_of(values: object) -> tuple[float, float] | None:

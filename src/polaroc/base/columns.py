@@ -1,8 +1,9 @@
 """Reserved column names, and the step from names to expressions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
+from itertools import chain, count
 from typing import Any, Concatenate, Literal, TypeVar, cast, overload
 
 import polars as pl
@@ -377,6 +378,18 @@ def with_level(table: _F, level: float | None) -> _F:
     after = ends[-1] + 1
     coverage = pl.lit(level, pl.Float64).alias(COVERAGE)
     return table.with_columns(coverage).select(*names[:after], COVERAGE, *names[after:])
+
+
+def free_name(name: str, present: Collection[str]) -> str:
+    """A name that no column has: this one, or the first with a number behind it.
+
+    Examples
+    --------
+    >>> free_name("id", ["score"]), free_name("id", ["id", "id_1"])
+    ('id', 'id_2')
+    """
+    numbered = (f"{name}_{i}" for i in count(1))
+    return next(one for one in chain([name], numbered) if one not in present)
 
 
 def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:

@@ -1,8 +1,9 @@
 """Tables of other libraries, and mappings of arrays, as Polars frames."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from os import PathLike
 from typing import Any
 
@@ -10,7 +11,6 @@ import polars as pl
 
 from polaroc.base.checks import is_number
 from polaroc.base.lazy import np
-from polaroc.base.unstable import unstable
 from polaroc.errors import InvalidTable, quoted
 
 TABLES = (
@@ -184,3 +184,11 @@ def _of_pandas_column(name: str, column: Any) -> pl.Series:
     except InvalidTable:
         # Columns that are not used do no harm.
         return pl.Series(name, values, dtype=pl.Object)
+
+
+@contextmanager
+def unstable() -> Iterator[None]:
+    """Let the block use what Polars may change, without its warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
+        yield

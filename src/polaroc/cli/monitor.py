@@ -20,7 +20,7 @@ from polaroc.deployment.monitor_result import alarms_now
 from polaroc.deployment.state_file import state_file
 from polaroc.errors import InvalidArgument
 from polaroc.files.read import scan
-from polaroc.predictions.cases import resolved
+from polaroc.predictions.resolved import resolved
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.reports.report import report as write_report
 from polaroc.thresholds.saved import SavedThresholds

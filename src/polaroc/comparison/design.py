@@ -22,7 +22,7 @@ from polaroc.base.text import capitalised, listed_rows
 from polaroc.comparison.measure_rows import SAME, Rows, refuse_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.table import humanize_note
-from polaroc.predictions.balance import differs, unusual
+from polaroc.predictions.audit import differs, unusual
 from polaroc.priors.grids import check_prior
 from polaroc.typing import Array, Prior
 from polaroc.uncertainty.evidence import of_folds

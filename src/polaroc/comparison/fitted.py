@@ -56,8 +56,6 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
         Each fold, and each value of `by`, is tested alone. With `cluster`, cases of one cluster
         are not taken for independent.
     **columns
-    level
-        Coverage of the limits, in (0, 1).
 
     Returns
     -------

@@ -203,9 +203,10 @@ def gate(
     taken_over: Over | str | None = over
     # One range in a file of settings serves all measures.
     own_over = over if needs_range(measure) or measure not in CATALOG else None
-    asked = None
-    if given.on_cases:
-        asked = FittedPlan(measure, points, prior, own_over, cost_fn, cost_fp, fpr, tpr)
+    asked = FittedPlan.of(
+        given, measure, points=points, prior=prior, over=own_over, cost_fn=cost_fn,
+        cost_fp=cost_fp, fpr=fpr, tpr=tpr,
+    )  # fmt: skip
     if asked is not None:
         refuse_unused(
             "for folds", "the models were measured once, on one test set",
@@ -216,10 +217,6 @@ def gate(
         )  # fmt: skip
         lead = _on_cases(given, asked, (challenger, champion), level)
     else:
-        refuse_unused(
-            "for models on one test set", "there are folds", points=points,
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp), fpr=fpr, tpr=tpr,
-        )  # fmt: skip
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
         result = compare(

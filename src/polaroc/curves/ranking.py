@@ -17,6 +17,7 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
+from polaroc.base.text import joined_notes
 from polaroc.curves.keys import (
     SCORE_EXTREMES,
     KeyLevels,
@@ -367,8 +368,7 @@ def _notes(predictions: Predictions, levels: KeyLevels, *, labels: bool) -> pl.S
     counted = pl.col(WEIGHT) > 0 if predictions.weighted else None
     by_key = predictions.rows.group_by(levels.index.alias(KEY_INDEX))
     noted = by_key.agg(ratio, *label_extremes(counted)).sort(KEY_INDEX)
-    both = pl.concat_str("note", label_note(), separator="; ", ignore_nulls=True)
-    named = noted.select(both.replace("", None).alias("note"))
+    named = noted.select(joined_notes("note", label_note()))
     return named.collect(engine=predictions.engine).to_series()
 
 

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share
+from polaroc.base.checks import check_factors, check_share
 from polaroc.base.columns import COVERAGE, INTERVAL, key_expressions, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
@@ -76,10 +76,6 @@ def highest_each_day(
     volume
         Cases that there are a day, > 0, where the table is a sample of them; by default they are
         those of the table.
-    cost_fn, cost_fp
-        Costs > 0 of a missed positive and of a false alarm.
-    level
-        Coverage of the limits, in (0, 1).
 
     Returns
     -------
@@ -125,9 +121,7 @@ def highest_each_day(
     [('recall', 0.9, 0.8), ('precision', 0.6, 0.53), ('cost', 0.07, 0.09), ('alerts', 3.0, 3.0)]
     """
     check_share("level", level)
-    check_factor("alerts", alerts)
-    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        check_factor(name, cost)
+    check_factors(alerts=alerts, cost_fn=cost_fn, cost_fp=cost_fp)
     if volume is not None:
         capacity_of(alerts, volume)
     if over is not None and priors is not None:

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share
+from polaroc.base.checks import check_factors, check_share
 from polaroc.base.columns import check_keys, key_columns, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
@@ -23,12 +23,7 @@ from polaroc.deployment.history import (
     read_histories,
 )
 from polaroc.deployment.how_labelled import HowLabelled
-from polaroc.deployment.input_warnings import (
-    dependent_rows,
-    dropped_rows,
-    moments,
-    reference_days,
-)
+from polaroc.deployment.input_warnings import dependent_rows, dropped_rows, moments, reference_days
 from polaroc.deployment.labelled import PRECISION, TOLD, labelled_estimates
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
@@ -48,7 +43,8 @@ from polaroc.deployment.tables import (
     with_days,
     with_roles_of,
 )
-from polaroc.predictions.cases import Cases, refuse_beside
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.column_checks import refuse_beside
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
@@ -112,8 +108,6 @@ def monitor(
         keys that it depends on, one number, or a mapping from model to number.
     over
         The range of priors that the thresholds were chosen for: (low, high).
-    cost_fn, cost_fp
-        Costs > 0 of a missed positive and of a false alarm.
     level
         Chance in (0, 1) that all limits of all keys and times hold; of those from labels,
         that each does.
@@ -212,8 +206,7 @@ def monitor(
     [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 42.2 %')]
     """
     check_share("level", level)
-    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        check_factor(name, cost)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     ends = None if over is None else range_of(over)
     terms = Terms(ends, cost_fn, cost_fp)
     if isinstance(deployed, Cases):

@@ -7,26 +7,15 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polaroc.base.columns import (
-    as_lazy,
-    check_shared_keys,
-    key_expressions,
-    key_names,
-    require,
-)
+from polaroc.base.columns import as_lazy, check_shared_keys, key_expressions, key_names, require
 from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import (
-    Cases,
-    alike,
-    columns_of,
-    opened,
-    refuse_crossed,
-    require_roles,
-)
+from polaroc.predictions.cases import Cases, columns_of, refuse_crossed
+from polaroc.predictions.column_checks import require_roles
+from polaroc.predictions.resolved import alike, opened
 from polaroc.predictions.roles import OF_COUNTS
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read

@@ -10,7 +10,8 @@ from polaroc.base.checks import shortened
 from polaroc.base.columns import check_keys, key_expressions, key_names, single_column
 from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
-from polaroc.predictions.cases import Cases, require_roles
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.column_checks import require_roles
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.typing import Array
 

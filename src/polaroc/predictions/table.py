@@ -27,7 +27,8 @@ from polaroc.base.private_columns import (
     WEIGHT,
 )
 from polaroc.errors import Hint, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, check_columns, refuse_crossed, with_clusters
+from polaroc.predictions.cases import Cases, refuse_crossed, with_clusters
+from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
     ROW_ERROR_HINTS,
@@ -41,10 +42,7 @@ from polaroc.predictions.row_checks import (
     truth_column,
     weight_column,
 )
-from polaroc.predictions.wide import (
-    MODEL,
-    rows_by_model,
-)
+from polaroc.predictions.wide import MODEL, rows_by_model
 from polaroc.typing import Cost, IntoExpr, Label, Nulls
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)

@@ -9,7 +9,7 @@ from polaroc.base.checks import (
     MAX_NUMBER,
     check_whole,
     is_number,
-    listed_values,
+    one_or_several,
     pair_of,
     shortened,
 )
@@ -159,8 +159,7 @@ def resolve_priors(priors: Priors) -> list[float | None]:
                 "apply_thresholds take each key at its own.",
             )
     else:
-        listed = listed_values(priors)
-        values = [priors] if listed is None else listed
+        values = one_or_several(priors)
     resolved: list[float | None] = []
     for value in values:
         if isinstance(value, str) and value == OBSERVED:

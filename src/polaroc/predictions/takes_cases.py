@@ -23,6 +23,7 @@ from polaroc.predictions.cases import (
 )
 from polaroc.predictions.costs import costs_in, with_costs, without_cases
 from polaroc.predictions.engines import engine_of
+from polaroc.predictions.first_attempts import refuse_arrays, refuse_by_place
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
 from polaroc.typing import Cost, EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
@@ -53,6 +54,10 @@ ELSEWHERE = {
     "gives measures limits that hold.",
     "weight": "if weights count equal rows, name them as count.",
 }
+
+
+# Examples of arguments without a default.
+USUAL: dict[str, Any] = {"over": (0.05, 0.20), "priors": [0.01, 0.1]}
 
 
 class OfCases(Protocol[_P, _R]):
@@ -251,6 +256,7 @@ def _wrapped(
         # With wrong arguments, let Python raise its own TypeError.
         if not args and first.name not in kwargs:
             if first.default is not None:
+                refuse_arrays(function.__name__, [*kwargs.values()])
                 return function(**kwargs)
             args = (None,)
         frame, *rest = args or (kwargs.pop(first.name),)
@@ -268,16 +274,7 @@ def _wrapped(
             return function(frame, *rest, **kwargs)
         given: Any = frame.table if isinstance(frame, Cases) else frame
         engine = engine_of(given) if describe is None else None
-        if len(rest) > len(by_place):
-            raise InvalidArgument(
-                f"{function.__name__} has {len(args)} arguments without a name, allowed are "
-                f"{quoted([first.name, *by_place])}.",
-                hint=Hint(
-                    "name the roles of the columns, for example {truth}, {score}.",
-                    truth="truth",
-                    score="score",
-                ),
-            )
+        refuse_by_place(function.__name__, [frame, *rest], [first.name, *by_place])
         is_said = any(kwargs.get(role) is not None for role in NEEDED)
         roles = ROLES.keys() - as_options
         is_table = or_table and not isinstance(frame, Cases) and roles.isdisjoint(kwargs)
@@ -341,7 +338,7 @@ def _refuse_missing(
                 f"give {', '.join(f'{{{name}}}' for name in lacking)}: see help("
                 f"pr.{function.__name__}).",
                 command_line=f"give {', '.join(f'{{{name}}}' for name in lacking)}: see --help.",
-                **dict.fromkeys(lacking, ...),
+                **{name: USUAL.get(name, ...) for name in lacking},
             ),
         )
 

@@ -275,7 +275,7 @@ def test_labels_that_are_not_clear_are_named(truth, labels):
         with pytest.raises(InvalidPredictions) as caught:
             EAGER[name](table)
         assert f"truth truth has the labels {labels})" in str(caught.value)
-        assert "\nHint: name the positive label(s) with positive=..." in str(caught.value)
+        assert "\nHint: name the positive label(s), such as positive=" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -65,14 +65,28 @@ def check_factors(**factors: object) -> None:
     for name, value in factors.items():
         if is_number(value) and 0 < value < float("inf"):
             continue
-        is_column = name.startswith("cost") and isinstance(value, str | pl.Expr)
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are finite numbers > 0.",
-            hint="a number is the cost of all cases; operating_points, savings and choose take "
-            "the column that has that of each."
-            if is_column
-            else "1 is the default.",
+            hint=_cost_hint(name, value) if name.startswith("cost") else "1 is the default.",
         )
+
+
+def _cost_hint(name: str, value: object) -> Hint:
+    """The hint at a cost that is none: what each case costs is the name of a column."""
+    if isinstance(value, str | pl.Expr):
+        return Hint(
+            "a number is the cost of all cases; operating_points, savings and choose take the "
+            "column that has that of each."
+        )
+    if not getattr(value, "shape", ()):
+        return Hint("1 is the default.")
+    column = getattr(value, "name", None)
+    named: dict[str, Any] = {name: column if isinstance(column, str) and column else "amount"}
+    return Hint(
+        f"what each case costs is a column of the table, by its name: {{{name}}}. A number is the "
+        "cost of all cases.",
+        **named,
+    )
 
 
 def check_ratio(ratio: object) -> None:
@@ -80,8 +94,8 @@ def check_ratio(ratio: object) -> None:
     valid = is_number(ratio) and isfinite(ratio) and ratio >= 0
     if not valid or isinstance(ratio, bool):
         raise InvalidArgument(
-            f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
-            "a fold, which the table does not tell.",
+            f"test_train_ratio is {shortened(ratio)}, needed is a number ≥ 0: test over training "
+            "cases of a fold, which the table does not tell.",
             hint=Hint(
                 "{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or {case} where its "
                 "values are the cases of one cross-validation; {halves} need none, nor do "

@@ -41,6 +41,12 @@ EXAMPLES = {
     "fold": "fold", "case": "case", "cluster": "patient",
     "time": "day",
 }  # fmt: skip
+# How a table is made of predictions.
+OF_PREDICTIONS = {
+    "curve(...)": ": of predictions, pr.curve(table, truth='truth', score='score')",
+    "surface(...)": ": of predictions, pr.surface(pr.curve(table, truth='truth', score='score'), "
+    "priors=[0.01, 0.1])",
+}
 
 # Of so few rows the streaming engine takes longer to begin than the other to end.
 FEW_ROWS = 10_000
@@ -287,7 +293,7 @@ def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[
     if missing:
         raise InvalidTable(
             f"the table has no column {quoted(missing)}; it has {quoted(present) or 'no columns'}.",
-            hint=f"pass the result of {source}.",
+            hint=f"pass the result of {source}{OF_PREDICTIONS.get(source, '')}.",
         )
     return [name for name in present if name not in RESERVED]
 

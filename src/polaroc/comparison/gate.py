@@ -12,6 +12,7 @@ from polaroc.base.checks import (
     is_number,
     pair_of,
     refuse_unused,
+    shortened,
     unless,
 )
 from polaroc.base.docstrings import described_as
@@ -273,7 +274,8 @@ def check_margin(measure: str, margin: object) -> None:
     if isinstance(margin, bool) or not is_number(margin) or not 0 <= margin < most:
         allowed = f"0 ≤ margin < {most:g}" if most < inf else "margin ≥ 0"
         raise InvalidArgument(
-            f"margin is {margin!r}, allowed is {allowed}: by how much the challenger may be worse.",
+            f"margin is {shortened(margin)}, allowed is {allowed}: by how much the challenger may "
+            "be worse.",
             hint=Hint.example("margin", 0.01),
         )
 

@@ -150,7 +150,7 @@ def select_rates(
         unknown = [name for name in names if not isinstance(name, str) or name not in RATES]
         if unknown:
             raise InvalidArgument(
-                f"there is no rate {quoted(unknown)}; there are {', '.join(RATES)}.",
+                f"there is no rate {quoted(unknown, 3)}; there are {', '.join(RATES)}.",
                 hint=spelling(
                     [name for name in unknown if isinstance(name, str)],
                     list(RATES),

@@ -9,7 +9,6 @@ import polars as pl
 from polaroc.base.columns import check_keys, within
 from polaroc.base.private_columns import COUNT, DIFFERS, LABEL, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.text import joined_notes
-from polaroc.predictions.balance import balance_note
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.roles import Columns

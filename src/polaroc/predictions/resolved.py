@@ -30,6 +30,7 @@ from polaroc.predictions.column_checks import (
     require_roles,
 )
 from polaroc.predictions.engines import engine_of
+from polaroc.predictions.first_attempts import refuse_by_place
 from polaroc.predictions.roles import (
     APART,
     COLUMN_ROLES,
@@ -70,7 +71,9 @@ def cases(
 
 
 def cases(
-    frame: Table | Paths | WarehouseTable | Cases[Any], **columns: Unpack[Columns]
+    frame: Table | Paths | WarehouseTable | Cases[Any],
+    *by_place: object,
+    **columns: Unpack[Columns],
 ) -> Cases[Any]:
     """What the columns of a table of predictions mean, said once for all functions.
 
@@ -114,6 +117,7 @@ def cases(
     fold   'fold' (found by its name): 30
     case   'case' (found by its name): 208
     """
+    refuse_by_place("cases", [frame, *by_place], ["frame"])
     if not isinstance(frame, Cases):
         return _of_table(frame, columns)
     if not columns:

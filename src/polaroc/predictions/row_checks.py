@@ -59,7 +59,7 @@ DROP_ROWS = Hint(
 CORRECT_ROWS = "drop such rows before, or correct them."
 ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: Hint(
-        "name the positive label(s) with {positive}; else allowed are 0/1 and false/true.",
+        "name the positive label(s), such as {positive}; else allowed are 0/1 and false/true.",
         positive=...,
     ),
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",

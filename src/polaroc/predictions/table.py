@@ -150,7 +150,11 @@ class Unaudited:
         )
         if UNKNOWN_LABEL in kinds:
             problems = f"{problems} (truth {self.truth!s} has the labels {_first_labels(labels())})"
-        hints = [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds] or [DROP_ROWS]
+        hints: list[str] = [ROW_ERROR_HINTS[code] for code in ROW_ERROR_HINTS if code in kinds]
+        if UNKNOWN_LABEL in kinds and labels().height == 2:
+            example: dict[str, Any] = {"positive": labels()[TRUTH].max()}
+            hints[0] = Hint(ROW_ERROR_HINTS[UNKNOWN_LABEL].template, **example)
+        hints = hints or [DROP_ROWS]
         if UNKNOWN_LABEL in kinds:
             hints += self._on_labels(labels()[TRUTH])
         raise InvalidPredictions(

@@ -17,6 +17,7 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.column_checks import refuse_beside, refuse_unknown_names, require_roles
 from polaroc.predictions.costs import costs_in, with_costs, without_cases
 from polaroc.predictions.engines import engine_of
+from polaroc.predictions.first_attempts import refuse_arrays, refuse_by_place
 from polaroc.predictions.resolved import of_measures, resolved
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
 from polaroc.typing import Cost, EagerTable, InWarehouse, Paths, Table, WarehouseTable
@@ -55,6 +56,10 @@ ELSEWHERE = {
     "gives measures limits that hold.",
     "weight": "if weights count equal rows, name them as count.",
 }
+
+
+# Examples of arguments without a default.
+USUAL: dict[str, Any] = {"over": (0.05, 0.20), "priors": [0.01, 0.1]}
 
 
 class OfCases(Protocol[_P, _R]):
@@ -251,6 +256,7 @@ def _wrapped(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         # With wrong arguments, let Python raise its own TypeError.
         if not args and first.name not in kwargs and first.default is not None:
+            refuse_arrays(function.__name__, [*kwargs.values()])
             return function(**kwargs)
         frame, *rest = args or (kwargs.pop(first.name, None),)
         if frame is None and first.default is None:
@@ -260,7 +266,7 @@ def _wrapped(
             return function(frame, *rest, **kwargs)
         given: Any = frame.table if isinstance(frame, Cases) else frame
         engine = engine_of(given) if describe is None else None
-        _refuse_unnamed(function, len(rest), [first.name, *by_place])
+        refuse_by_place(function.__name__, [frame, *rest], [first.name, *by_place])
         is_said = any(kwargs.get(role) is not None for role in NEEDED)
         roles = ROLES.keys() - as_options
         is_table = or_table and not isinstance(frame, Cases) and roles.isdisjoint(kwargs)
@@ -318,20 +324,6 @@ def _without_table(
     return function(None, *args, **said)
 
 
-def _refuse_unnamed(function: Callable[..., Any], given: int, allowed: Sequence[str]) -> None:
-    """Refuse more arguments without a name, beside the table, than have a place."""
-    if given >= len(allowed):
-        raise InvalidArgument(
-            f"{function.__name__} has {given + 1} arguments without a name, allowed are "
-            f"{quoted(allowed)}.",
-            hint=Hint(
-                "name the roles of the columns, for example {truth}, {score}.",
-                truth="truth",
-                score="score",
-            ),
-        )
-
-
 def _refuse_missing(
     function: Callable[..., Any], others: Sequence[Parameter], by_place: int, given: Collection[str]
 ) -> None:
@@ -349,7 +341,7 @@ def _refuse_missing(
                 f"give {', '.join(f'{{{name}}}' for name in lacking)}: see help("
                 f"pr.{function.__name__}).",
                 command_line=f"give {', '.join(f'{{{name}}}' for name in lacking)}: see --help.",
-                **dict.fromkeys(lacking, ...),
+                **{name: USUAL.get(name, ...) for name in lacking},
             ),
         )
 

@@ -181,7 +181,7 @@ def beta(a: float, b: float) -> Belief:
     """
     if not all(is_number(x) and isfinite(x) and x > 0 for x in (a, b)):
         raise InvalidArgument(
-            f"beta({a}, {b}): allowed are finite parameters > 0.",
+            f"beta({shortened(a)}, {shortened(b)}): allowed are finite parameters > 0.",
             hint="beta(2, 18) has mean 0.1; larger parameters are narrower.",
         )
     a, b = float(a), float(b)

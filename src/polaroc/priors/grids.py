@@ -189,7 +189,7 @@ def check_prior(value: object, name: str = "prior") -> None:
     number = float(value) if is_number(value) else 0.0
     if not 0 < number < 1 or isinstance(value, bool) or not isfinite((1 - number) / number):
         raise InvalidArgument(
-            f"{name} is {value!r}, allowed is 0 < prior < 1.",
+            f"{name} is {shortened(value)}, allowed is 0 < prior < 1.",
             hint=prior_hint(value),
         )
 

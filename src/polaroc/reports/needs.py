@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from polaroc.base.checks import check_factors, check_share, is_number
+from polaroc.base.checks import check_factors, check_share, is_number, shortened
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.thresholds.alerts import Capacity
 from polaroc.thresholds.need import Need
@@ -30,8 +30,8 @@ class Needs:
             is_number(self.capacity) and 1 <= self.capacity <= 1000
         ):
             raise InvalidArgument(
-                f"capacity is {self.capacity!r}, allowed are 1 to 1000: so many of 1,000 cases "
-                "can be looked at.",
+                f"capacity is {shortened(self.capacity)}, allowed are 1 to 1000: so many of 1,000 "
+                "cases can be looked at.",
                 hint=Hint.example("capacity", 50),
             )
         if self.capacity is not None and self.a_day is not None:

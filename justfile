@@ -252,9 +252,13 @@ tables:
 outputs *PAGES:
     python docs/outputs.py {{PAGES}}
 
-# Make the pictures of the README and the site again.
-pictures:
-    python docs/pictures.py
+# The page that needs MLflow and skore, in an environment of its own; `just tracking --write` fills it in.
+tracking *ARGS:
+    .ci/tracking {{ARGS}}
+
+# Make the pictures of the README and the site again, or charts by name: `just pictures house`.
+pictures *NAMES:
+    python docs/pictures.py {{NAMES}}
 
 # Random tables against rational numbers, loops over their rows and scikit-learn: more of them, or
 # other seeds.

@@ -260,9 +260,10 @@ tracking *ARGS:
 pictures *NAMES:
     python docs/pictures.py {{NAMES}}
 
-# Random tables against rational numbers and scikit-learn: more of them, or other seeds.
+# Random tables against rational numbers, loops over their rows and scikit-learn: more of them, or
+# other seeds.
 differential TABLES="60000" SEED="1":
-    POLAROC_TABLES={{TABLES}} POLAROC_SEED={{SEED}} pytest -q tests/measures/test_exact_oracle.py tests/measures/test_metamorphic.py
+    POLAROC_TABLES={{TABLES}} POLAROC_SEED={{SEED}} pytest -q tests/measures/test_exact_oracle.py tests/measures/test_metamorphic.py tests/predictions/test_random_roles.py
 
 # Kills, full disks, little memory: more of them than the test suite has.
 faults KILLS="200":

@@ -14,6 +14,7 @@ from scipy.stats import t
 from statsmodels.stats.multitest import multipletests
 
 import polaroc as pr
+from polaroc.base.text import escape_control
 from polaroc.errors import InvalidArgument, InvalidPredictions
 
 HOSTILE = "[bold]<script>alert('x')</script>\x1b[31m & " + "x" * 100
@@ -292,7 +293,8 @@ def test_hostile_names_are_text():
     page = found._repr_html_()
     assert "<script>" not in page
     assert "<b>" not in page
-    assert html.escape(HOSTILE) in page
+    assert "\x1b" not in page
+    assert html.escape(escape_control(HOSTILE)) in page
 
 
 # --- what small changes to the module showed nobody had asked -------------------------------------

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from polaroc.base.text import escape_control
 
@@ -18,8 +18,31 @@ MOST_NOTES, MORE_NOTES = 3, "in .warnings"
 # Between words, and after _, - or / before a letter: numbers such as -1e-05 stay whole.
 BREAKS = re.compile(r"(?<=\s)|(?=\s)|(?<=\w[_/-])(?=[^\W\d_])")
 
-# A title, headings, rows, and how many of the first columns are keys.
-Block: TypeAlias = tuple[str, list[str], list[list[str | None]], int]
+
+class Summarised:
+    """A result that shows itself: the same sentences and tables in a terminal and a notebook."""
+
+    @property
+    def shown(self) -> "list[RenderableType]":
+        """Sentences and tables, for a terminal of any width."""
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        return plain(self.shown)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            part.html if isinstance(part, FoldedTable) else html_line(str(part))
+            for part in self.shown
+            if part
+        )
 
 
 def table(
@@ -29,7 +52,8 @@ def table(
     cells = [
         ["–" if value is None else escape_control(str(value)) for value in row] for row in rows
     ]
-    return FoldedTable(title, [escape_control(column) for column in columns], cells, keys)
+    headings = [escape_control(column) for column in columns]
+    return FoldedTable(escape_control(title), headings, cells, keys)
 
 
 @dataclass(frozen=True)
@@ -47,6 +71,8 @@ class FoldedTable:
     def __rich_console__(
         self, console: "Console", options: "ConsoleOptions"
     ) -> "Iterator[RenderableType]":
+        from rich.text import Text
+
         places = range(len(self.headings))
         texts = [
             [heading, *cells] for heading, *cells in zip(self.headings, *self.rows, strict=True)
@@ -54,7 +80,9 @@ class FoldedTable:
         least = [max(_width(part) for text in column for part in _parts(text)) for column in texts]
         whole = [max(map(_width, column)) for column in texts]
         keys, others = list(places[: self.keys]), list(places[self.keys :])
-        title = self.title
+        if self.title:
+            # Above the table: inside a narrow one it would wrap.
+            yield Text(self.title)
         while True:
             count = len(others)
             while (
@@ -64,21 +92,18 @@ class FoldedTable:
                 count -= 1
             shown = [*keys, *others[:count]]
             widths = _narrowed({i: (least[i], whole[i]) for i in shown}, options.max_width)
-            yield self._drawn(title, {i: texts[i] for i in shown}, widths)
-            others, title = others[count:], ""
+            yield self._drawn({i: texts[i] for i in shown}, widths)
+            others = others[count:]
             if not others:
                 return
 
-    def _drawn(
-        self, title: str, texts: Mapping[int, list[str]], widths: Mapping[int, int]
-    ) -> "Table":
+    def _drawn(self, texts: Mapping[int, list[str]], widths: Mapping[int, int]) -> "Table":
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
         from rich.text import Text
 
         drawn = Table(
-            title=Text(title) if title else None, title_justify="left", header_style="bold",
-            box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False,
+            header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False,
         )  # fmt: skip
         columns = []
         for i, column in texts.items():
@@ -91,6 +116,19 @@ class FoldedTable:
         for row in zip(*columns, strict=True):
             drawn.add_row(*row)
         return drawn
+
+    @property
+    def html(self) -> str:
+        """The table as HTML, every name and value escaped."""
+        from html import escape
+
+        head = "".join(f"<th>{escape(heading)}</th>" for heading in self.headings)
+        lines = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows]
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        return (
+            f"<table><caption>{escape(self.title)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
 
 
 def _beside(widths: Iterable[int]) -> int:
@@ -161,22 +199,6 @@ def plain(parts: Sequence["RenderableType"], width: int = WIDTH) -> str:
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
 
 
-def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table as HTML, every name and value escaped."""
-    from html import escape
-
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    lines = [
-        "".join(f"<td>{escape('–' if value is None else str(value))}</td>" for value in row)
-        for row in rows
-    ]
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return (
-        f"<table><caption>{escape(title)}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
-
-
 def noted(lines: Iterable[str]) -> list[str]:
     """The first notes of a summary, which change what is decided, and how many more there are.
 
@@ -218,16 +240,8 @@ def markdown_table(columns: Sequence[object], rows: Sequence[Sequence[object]]) 
     return "\n".join(f"| {' | '.join(line)} |" for line in (written[0], rule, *written[1:]))
 
 
-def html_lines(lines: Sequence[str]) -> str:
-    """Sentences as HTML paragraphs, escaped."""
+def html_line(sentence: str) -> str:
+    """A sentence as an HTML paragraph, escaped."""
     from html import escape
 
-    return "".join(f"<p>{escape(line)}</p>" for line in lines)
-
-
-def block_tables(blocks: Iterator[Block]) -> "Iterator[RenderableType]":
-    """Titles and rich tables, one after the other."""
-    # A title above the table: inside a narrow one it would wrap.
-    for title, columns, rows, keys in blocks:
-        yield title
-        yield table("", columns, rows, keys)
+    return f"<p>{escape(escape_control(sentence))}</p>"

@@ -10,11 +10,11 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import ERROR, SENS
 from polaroc.charts.iso import iso_label_layers, iso_line_layer
-from polaroc.charts.layers import data
+from polaroc.charts.layers import data, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
-from polaroc.charts.theme import SIZE, point_style, with_theme
+from polaroc.charts.theme import point_style
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.measures.sensitivity import accsens_arcs, check_arc_weights
 
@@ -86,13 +86,12 @@ def accsens_plane(
         layers.append(_point_layer(points, keys, shared, size=24, opacity=0.4))
     layers += iso_label_layers(arcs)
     layers.append(_point_layer(means, keys[:1], shared, size=120, opacity=1, stroke="white"))
-    subtitle = "grey: equal AccSens"
-    if tuple(weights) != (1, 1):
-        subtitle += f", weights {weights[0]:g} and {weights[1]:g}"
-    if many:
-        subtitle += f"; small: each {' · '.join(keys[1:])}; large: their mean"
-    heading = alt.TitleParams(title, subtitle=subtitle)
-    return with_theme(alt.layer(*layers).properties(width=SIZE, height=SIZE, title=heading))
+    given = tuple(weights) != (1, 1)
+    captions = [
+        f"grey: equal AccSens{f', weights {weights[0]:g} and {weights[1]:g}' if given else ''}",
+        f"small: each {' · '.join(keys[1:])}; large: their mean" if many else "",
+    ]
+    return finished(layers, title, captions)
 
 
 def _errors_and_sens(area: pl.DataFrame, sens: pl.DataFrame, keys: list[str]) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import COVERAGE, MEASURE_COLUMNS, as_lazy, require
+from polaroc.charts.layers import finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import (
@@ -15,7 +16,7 @@ from polaroc.charts.over_prior import (
     prior_lines,
     same_prior,
 )
-from polaroc.charts.theme import SIZE, folds_name, measure_name, share_axis, style, with_theme
+from polaroc.charts.theme import SIZE, folds_name, measure_name, share_axis, style
 from polaroc.comparison.measure_rows import fold_means, rows_of
 from polaroc.errors import Hint, InvalidArgument
 
@@ -78,8 +79,7 @@ def auprec_by_prior(
         if LIMITS[0] in points.columns:
             layers.insert(0, prior_bands(points, keys, encoding))
             subtitle = f"band: {_limits_in_words(lazy)}"
-    heading = alt.TitleParams(title, subtitle=subtitle) if subtitle else title
-    return with_theme(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
+    return finished(layers, title, [subtitle], width=1.3 * SIZE)
 
 
 def _limits_in_words(measures: pl.LazyFrame) -> str:
@@ -175,8 +175,7 @@ def interaction(
         subtitle = (
             f"bands: mean ± SD over {folds_name(rows.keys[1:])}; not parallel: an interaction"
         )
-    heading = alt.TitleParams(title, subtitle=subtitle)
-    return with_theme(alt.layer(*layers).properties(width=1.3 * SIZE, height=SIZE, title=heading))
+    return finished(layers, title, [subtitle], width=1.3 * SIZE)
 
 
 def _value_axis(means: pl.DataFrame, title: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import polars as pl
 from polaroc.base.columns import require
 from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
-from polaroc.charts.options import checked
+from polaroc.charts.options import check_result, checked
 from polaroc.charts.theme import GREY, filled, with_theme
 from polaroc.comparison.subgroup_result import PLACE_OF, Subgroups, measure_in_words
 from polaroc.errors import InvalidTable
@@ -46,13 +46,9 @@ def subgroups(
     >>> len(pr.charts.subgroups(found).to_dict()["concat"])
     1
     """
-    table = parts.parts if isinstance(parts, Subgroups) else parts
+    table = parts
     if not isinstance(table, pl.DataFrame):
-        kind = type(parts)
-        raise InvalidTable(
-            f"got a {kind.__module__}.{kind.__qualname__}, allowed are Subgroups.",
-            hint="pass the result of subgroups(...).",
-        )
+        table = check_result(parts, Subgroups, "subgroups").parts
     require(table.lazy(), NEEDED, source="subgroups(...)")
     panels = table.partition_by(PLACE_OF, maintain_order=True)
     if len(panels) > MAX_PANELS:

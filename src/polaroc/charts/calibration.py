@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require, within
-from polaroc.base.private_columns import PANEL
-from polaroc.charts.layers import chance_diagonal, columns_of, data, panels_of
+from polaroc.charts.layers import chance_diagonal, columns_of, data, panels_by_prior
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import groups_of, lines
+from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
 from polaroc.charts.prior_slider import slider
 from polaroc.charts.saving import STATIC_SUBTITLE
@@ -81,18 +80,9 @@ def reliability(
             usermeta={STATIC_SUBTITLE: f"drawn with {100 * start:.3g} % positives; {BAND}"},
         )  # fmt: skip
         return with_theme(chart)
-    labelled = table.with_columns(panels_of(table, keys).alias(PANEL)).sort(
-        "prior", descending=True, maintain_order=True
+    charts = panels_by_prior(
+        table, keys, lambda panel: _layers(_records(panel, keys), keys, colours), narrow=0.6
     )
-    panels = labelled.partition_by(PANEL, maintain_order=True)
-    width = SIZE if len(panels) == 1 else 0.6 * SIZE
-    charts = [
-        _layers(_records(panel.drop(PANEL), keys), keys, colours).properties(
-            width=width, height=width,
-            title=alt.TitleParams(panel[PANEL][0], fontSize=13, anchor="middle", offset=6),
-        )
-        for panel in panels
-    ]  # fmt: skip
     columns = columns_of(len(charts))
     return with_theme(alt.concat(*charts, columns=columns).properties(title=heading))
 
@@ -137,10 +127,7 @@ def reliability_panel(
 
 def _records(panel: pl.DataFrame, keys: list[str]) -> "Lines":
     shown = panel.with_columns(pl.col("score", "probability", "lower", "upper").round(DIGITS))
-    drawn = lines(shown, keys, "score", "probability", const=["prior"])
-    for record, part in zip(drawn.records, groups_of(shown, [*keys, "prior"]), strict=False):
-        record |= {name: part[name].to_list() for name in ("lower", "upper", "cases")}
-    return drawn
+    return lines(shown, keys, "score", "probability", ["prior"], ("lower", "upper", "cases"))
 
 
 def _layers(

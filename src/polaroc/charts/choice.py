@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.private_columns import HIGH, LEFT, LOW, RIGHT, SHARE
 from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
-from polaroc.charts.options import checked
+from polaroc.charts.options import check_result, checked
 from polaroc.charts.over_prior import DECIMALS, lines_by_prior, prior_axis, prior_lines, same_prior
 from polaroc.charts.theme import (
     INK,
@@ -302,12 +302,7 @@ def table_of_choice(choice: Choice) -> tuple[pl.DataFrame, str]:
 
     Rounded to visible digits, as in other charts against the prior.
     """
-    if not isinstance(choice, Choice):
-        kind = type(choice)
-        raise InvalidTable(
-            f"got a {kind.__module__}.{kind.__qualname__}, allowed is a Choice.",
-            hint="pass the result of choose(...).",
-        )
+    check_result(choice, Choice, "choose")
     model = choice.models.columns[0]
     if judged_models(choice)["worst_regret"].null_count() or choice.priors["prior"].n_unique() < 2:
         raise InvalidTable(

@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
-from polaroc.base.private_columns import PANEL
 from polaroc.charts.layers import (
     band_layer,
     dashed_line,
     data,
     drawn_lines,
+    finished,
     line_marks,
     overlay,
-    panels_of,
+    panels_by_prior,
 )
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import Lines, groups_of, lines
+from polaroc.charts.lines import Lines, lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
 from polaroc.errors import InvalidTable
@@ -76,10 +76,7 @@ def cost_curves(
         acted_on, _ = _cost_lines(brier, "brier_curve(...)")
         layers.append(overlay(data(acted_on.records), drawn, colours))
         subtitle += "; dashed: scores as probabilities"
-    heading = alt.TitleParams(title, subtitle=subtitle)
-    return with_theme(
-        alt.layer(*layers).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=heading)
-    )
+    return finished(layers, title, [subtitle], width=1.2 * SIZE, height=0.8 * SIZE)
 
 
 def _cost_lines(costs: pl.LazyFrame | pl.DataFrame, source: str) -> tuple[Lines, list[str]]:
@@ -137,20 +134,9 @@ def decision_curves(
             "no key has a net benefit: its scores are not probabilities, from 0 to 1.",
             hint="turn scores into probabilities before decision_curve.",
         )
-    labelled = table.with_columns(panels_of(table, keys).alias(PANEL)).sort(
-        "prior", descending=True, maintain_order=True
+    charts = panels_by_prior(
+        table, keys, lambda panel: _decisions(panel, keys, colours), narrow=0.7, ratio=0.8
     )
-    panels = labelled.partition_by(PANEL, maintain_order=True)
-    width = SIZE if len(panels) == 1 else 0.7 * SIZE
-    # Facets with independent axes do not allow the flatten transform.
-    charts = [
-        _decisions(panel, keys, colours).properties(
-            width=width,
-            height=0.8 * width,
-            title=alt.TitleParams(panel[PANEL][0], fontSize=13, anchor="middle", offset=6),
-        )
-        for panel in panels
-    ]
     subtitle = "grey: calling all positive; dashed: calling none"
     if "interval" in table.columns and not table.is_empty():
         subtitle += f"; band: {table['interval'][0]}"
@@ -164,19 +150,13 @@ def decision_curves(
 def _decisions(
     panel: pl.DataFrame, keys: Sequence[str], colours: Mapping[str, str] | None
 ) -> "alt.LayerChart":
+    ends = [end for end in ("lower", "upper") if end in panel.columns]
+    shown = panel.with_columns((pl.col("net_benefit", "treat_all", *ends) * 100).round(DECIMALS))
     own, every = (
-        lines(
-            panel.with_columns((pl.col(name) * 100).round(DECIMALS)),
-            keys, "threshold", name, const=["prior"],
-        )
-        for name in ("net_benefit", "treat_all")
-    )  # fmt: skip
-    bands = []
-    if "lower" in panel.columns:
-        for record, group in zip(own.records, groups_of(panel, [*keys, "prior"]), strict=True):
-            record |= {end: (group[end] * 100).round(DECIMALS).to_list()
-                       for end in ("lower", "upper")}  # fmt: skip
-        bands = [band_layer(data(own.records), own, colours)]
+        lines(shown, keys, "threshold", name, ["prior"], beside)
+        for name, beside in (("net_benefit", ends), ("treat_all", []))
+    )
+    bands = [band_layer(data(own.records), own, colours)] if ends else []
     axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     across = alt.X("x:Q", title="threshold probability", axis=axis)
     greatest = 100 * max(panel["prior"], default=1)

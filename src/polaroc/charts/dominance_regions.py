@@ -5,10 +5,10 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import as_lazy
-from polaroc.charts.layers import data
+from polaroc.charts.layers import data, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
-from polaroc.charts.theme import folds_name, with_theme
+from polaroc.charts.theme import folds_name
 from polaroc.errors import InvalidTable
 
 # Pixels of a cell, and the letters of a name that fit above it.
@@ -73,10 +73,7 @@ def dominance(
         else "what the row does to the column"
     )
     size = CELL * max(len(names), 1)
-    heading = alt.TitleParams(title, subtitle=kind)
-    return with_theme(
-        alt.layer(cells, text).properties(width=size, height=0.6 * size, title=heading)
-    )
+    return finished([cells, text], title, [kind], width=size, height=0.6 * size)
 
 
 def _pairs_of_models(table: pl.DataFrame) -> tuple[pl.DataFrame, str, list[str]]:

@@ -7,11 +7,11 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys, require
 from polaroc.base.names import key_text
-from polaroc.charts.layers import chance_diagonal, curves, data
+from polaroc.charts.layers import chance_diagonal, curves, data, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import DIGITS, FEWER_KEYS, straight_lines, thinned
 from polaroc.charts.options import checked
-from polaroc.charts.theme import SIZE, prior_label, share_axis, style, with_theme
+from polaroc.charts.theme import prior_label, share_axis, style
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.thresholds.operating_points import POINTS
@@ -108,9 +108,7 @@ def operating_drift(
             bold.encode(shape, tooltip=_tooltip(f"mean of {first}", mean=True)),
         ]
         subtitle = MEAN_CAPTION.format(" · ".join(others))
-    heading = alt.TitleParams(title, subtitle=subtitle)
-    chart = alt.layer(chance_diagonal(), *layers)
-    return with_theme(chart.properties(width=SIZE, height=SIZE, title=heading))
+    return finished([chance_diagonal(), *layers], title, [subtitle])
 
 
 def _labelled(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -1,14 +1,24 @@
 """Shared layers of charts of curves: lines, bands around means, and panels by prior."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import polars as pl
 
 from polaroc.base.columns import require
+from polaroc.base.private_columns import PANEL
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import DIGITS, Lines, groups_of, lines
-from polaroc.charts.theme import GREY, colour, prior_label, share_axis, style
+from polaroc.charts.lines import DIGITS, Lines, lines
+from polaroc.charts.theme import (
+    GREY,
+    SIZE,
+    colour,
+    prior_label,
+    share_axis,
+    style,
+    with_captions,
+    with_theme,
+)
 from polaroc.charts.tooltips import tooltip_layer
 
 WIDE = 3
@@ -110,10 +120,7 @@ def band_lines(means: pl.DataFrame, x: str, y: str, const: Sequence[str] = ()) -
     named = [*require(means.lazy(), ("lower", "upper"), source="mean_roc(...)")]
     keys = [name for name in named if name not in ("sd", "curves", "interval", "note", *const)]
     rounded = means.with_columns(pl.col(x, y, "lower", "upper").round(DIGITS))
-    drawn = lines(rounded, keys, x, y, const)
-    for record, group in zip(drawn.records, groups_of(rounded, [*keys, *const]), strict=False):
-        record |= {"lower": group["lower"].to_list(), "upper": group["upper"].to_list()}
-    return drawn, _caption(means)
+    return lines(rounded, keys, x, y, const, ("lower", "upper")), _caption(means)
 
 
 def _caption(means: pl.DataFrame) -> str:
@@ -174,6 +181,50 @@ def panels_of(points: pl.DataFrame, keys: Sequence[str]) -> pl.Expr:
     shared = sharing.filter(pl.col("len") == curves)["prior"].implode()
     panel = pl.when(pl.col("prior").is_in(shared)).then(prior_label(pl.col("prior")))
     return panel.otherwise(pl.lit("share as observed"))
+
+
+def panels_by_prior(
+    table: pl.DataFrame,
+    keys: Sequence[str],
+    draw: Callable[[pl.DataFrame], "alt.LayerChart"],
+    narrow: float,
+    ratio: float = 1.0,
+) -> list["alt.LayerChart"]:
+    """A chart for each prior, from the highest on.
+
+    Several are as wide as a `narrow` share of one alone; `ratio` is that of height to width.
+    """
+    labelled = table.with_columns(panels_of(table, keys).alias(PANEL)).sort(
+        "prior", descending=True, maintain_order=True
+    )
+    panels = labelled.partition_by(PANEL, maintain_order=True)
+    width = SIZE if len(panels) == 1 else narrow * SIZE
+    # Facets with independent axes do not allow the flatten transform.
+    return [
+        draw(panel.drop(PANEL)).properties(
+            width=width,
+            height=ratio * width,
+            title=alt.TitleParams(panel[PANEL][0], fontSize=13, anchor="middle", offset=6),
+        )
+        for panel in panels
+    ]
+
+
+def finished(
+    layers: Iterable[Any],
+    title: str,
+    captions: Iterable[str] = (),
+    *,
+    width: float = SIZE,
+    height: float = SIZE,
+) -> "alt.LayerChart":
+    """The layers as a chart with a title, and the captions below it."""
+    chart: alt.LayerChart = with_theme(
+        alt.layer(*layers).properties(
+            width=width, height=height, title=with_captions(title, captions)
+        )
+    )
+    return chart
 
 
 def in_panels(

@@ -180,9 +180,17 @@ def straightened(
 
 
 def lines(
-    points: pl.DataFrame, keys: Sequence[str], x: str, y: str, const: Sequence[str] = ()
+    points: pl.DataFrame,
+    keys: Sequence[str],
+    x: str,
+    y: str,
+    const: Sequence[str] = (),
+    beside: Sequence[str] = (),
 ) -> Lines:
-    """Points, sorted by key and along each curve, as lines; `const` are the same along one."""
+    """Points, sorted by key and along each curve, as lines with further arrays `beside`.
+
+    Those of `const` are the same along one.
+    """
     groups = groups_of(points, [*keys, *const])
     if len(groups) > MAX_LINES:
         raise InvalidArgument(
@@ -201,6 +209,7 @@ def lines(
                 "x": group[x].to_list(),
                 "y": group[y].to_list(),
                 "at": list(range(group.height)),
+                **{name: group[name].to_list() for name in beside},
                 **{name.removeprefix(PRIVATE): group[name][0] for name in const},
             }
         )

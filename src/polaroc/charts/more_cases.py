@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-from polaroc.charts.layers import data
+from polaroc.charts.layers import data, finished
 from polaroc.charts.libraries import alt
-from polaroc.charts.options import checked
-from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
-from polaroc.errors import InvalidArgument
+from polaroc.charts.options import check_result, checked
+from polaroc.charts.theme import GREY, SIZE, share_axis
 from polaroc.planning.study_plan import StudyPlan
 
 SERIES = "chance"
@@ -35,11 +34,6 @@ def plan(
         of cases for tuning; a band for the range that it
         has over what is not known, and a dashed line at the chance that was wanted.
 
-    Raises
-    ------
-    InvalidArgument
-        For anything but the result of `plan`.
-
     Examples
     --------
     >>> import polaroc as pr
@@ -47,11 +41,7 @@ def plan(
     >>> pr.charts.plan(found).to_dict()["layer"][-1]["encoding"]["x"]["title"]
     'positives'
     """
-    if not isinstance(found, StudyPlan):
-        raise InvalidArgument(
-            f"the plan is a {type(found).__name__}, and needed is the result of plan.",
-            hint="give what plan(...) returns.",
-        )
+    check_result(found, StudyPlan, "plan")
     colour = (colours or {}).get(SERIES, "#0072B2")
     rows = found.table
     across = next(one for one in ACROSS if one in rows.columns)
@@ -67,5 +57,4 @@ def plan(
     if rows["chance_lower"].null_count() < rows.height:
         band = of_rows.mark_area(opacity=0.2, color=colour)
         layers.insert(0, band.encode(x, alt.Y("chance_lower:Q"), alt.Y2("chance_upper:Q")))
-    chart = alt.layer(*layers).properties(width=SIZE, height=SIZE * 2 // 3, title=title)
-    return with_theme(chart)
+    return finished(layers, title, height=SIZE * 2 // 3)

@@ -44,7 +44,7 @@ def marks(lo: float, hi: float) -> list[float]:
     >>> marks(0.35, 0.65)
     [0.4, 0.5, 0.6]
     """
-    decades = range(floor(log10(lo)), 1)
+    decades = range(floor(log10(lo)), floor(log10(hi)) + 1)
     for digits in ((1, 2, 5), range(1, 10), [1 + i / 10 for i in range(90)]):
         steps = [round(digit * 10.0**power, 12) for power in decades for digit in digits]
         within = [step for step in steps if lo * (1 - NEAR) <= step <= hi * (1 + NEAR)]

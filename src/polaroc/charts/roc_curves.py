@@ -14,12 +14,12 @@ from polaroc.charts.layers import (
     chance_diagonal,
     curves,
     data,
+    finished,
     overlay,
 )
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import points_in_order, straight_lines
 from polaroc.charts.options import checked
-from polaroc.charts.theme import SIZE, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_roc
 from polaroc.curves.whole import whole_curves
@@ -82,9 +82,8 @@ def roc(
     points, *hulls = pl.collect_all(tables)
     if band is None:
         drawn = straight_lines(points, keys, "fpr", "tpr")
-        tooltips = curve_tooltips(
-            data(tooltip_points(points, keys, "fpr", "tpr")), keys, "fpr", "tpr"
-        )
+        records = tooltip_points(points, keys, "fpr", "tpr")
+        tooltips = curve_tooltips(data(records), keys, "fpr", "tpr")
     else:
         drawn, caption = band_lines(points, "fpr", "tpr")
         captions.append(caption)
@@ -101,10 +100,7 @@ def roc(
         labels = iso_label_layers(data(equal.labels))
         layers = [iso_line_layer(data(equal.records)), *layers, *labels]
         captions.append(equal.caption)
-    heading = with_captions(title, captions)
-    return with_theme(
-        alt.layer(*layers, tooltips).properties(width=SIZE, height=SIZE, title=heading)
-    )
+    return finished([*layers, tooltips], title, captions)
 
 
 def _drawn(
@@ -115,8 +111,6 @@ def _drawn(
     """The points of the curves that are drawn, or of their means."""
     if band is None:
         return points_in_order(curve, keys, "fpr", "tpr")
-    return (
-        band.lazy()
-        if isinstance(band, pl.DataFrame | pl.LazyFrame)
-        else mean_roc(curve.lazy(), band)
-    )
+    if isinstance(band, pl.DataFrame | pl.LazyFrame):
+        return band.lazy()
+    return mean_roc(curve.lazy(), band)

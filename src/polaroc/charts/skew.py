@@ -1,16 +1,16 @@
 """Charts of the rates of one operating point against the skew."""
 
 from collections.abc import Mapping, Sequence
-from math import floor, log10
 
 import polars as pl
 
 from polaroc.base.columns import as_lazy, require
-from polaroc.charts.layers import data
+from polaroc.charts.layers import data, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
-from polaroc.charts.theme import DASHES, SIZE, colour, share_axis, with_theme
+from polaroc.charts.over_prior import marks
+from polaroc.charts.theme import DASHES, SIZE, colour, share_axis
 from polaroc.curves.surface import RATES
 from polaroc.errors import InvalidTable
 
@@ -70,6 +70,8 @@ def skew_effect(
     series = list(
         dict.fromkeys(name for rate_lines in drawn.values() for name in rate_lines.series)
     )
+    skews = points["skew"].to_list()
+    ends = (min(skews), max(skews)) if skews else ()
     chart = (
         data(records)
         .transform_flatten(["x", "y", "at"])
@@ -79,7 +81,7 @@ def skew_effect(
             alt.X(
                 "x:Q",
                 scale=alt.Scale(type="log", nice=False),
-                axis=alt.Axis(format="~g", values=_marks(points["skew"].to_list())),
+                axis=alt.Axis(format="~g", values=marks(*ends) if ends else []),
                 title="skew λ: negatives per positive",
             ),
             alt.Y("y:Q", **share_axis("rate")),
@@ -96,7 +98,7 @@ def skew_effect(
             ],
         )
     )
-    return with_theme(alt.layer(chart).properties(width=1.2 * SIZE, height=0.8 * SIZE, title=title))
+    return finished([chart], title, width=1.2 * SIZE, height=0.8 * SIZE)
 
 
 def _selected_rates(present: Sequence[str], rates: Sequence[str] | None) -> list[str]:
@@ -131,11 +133,3 @@ def _dashes(names: Sequence[str]) -> "alt.StrokeDash":
     dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
     legend = alt.Legend(title="rate", symbolType="stroke", symbolStrokeColor="#333333")
     return alt.StrokeDash("rate:N", scale=alt.Scale(domain=names, range=dashes), legend=legend)
-
-
-def _marks(skews: Sequence[float]) -> list[float]:
-    """1, 2 and 5 times the powers of ten among the skews."""
-    lo, hi = min(skews, default=1), max(skews, default=1)
-    powers = range(floor(log10(lo)), floor(log10(hi)) + 1)
-    steps = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
-    return [step for step in steps if lo * (1 - 1e-9) <= step <= hi * (1 + 1e-9)]

@@ -3,14 +3,12 @@
 from pathlib import Path
 from typing import Annotated
 
-from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.commands import Call, command
-from polaroc.cli.outputs import Force, Output, out_option
+from polaroc.cli.outputs import Force, Output, out_option, write_tables
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.points import Threshold, points_named
-from polaroc.cli.screen import print_json, progress, show_results
+from polaroc.cli.points import Threshold, called
+from polaroc.cli.screen import show_result
 from polaroc.comparison.compare import compare as function
-from polaroc.comparison.result import comparison_parts
 
 TABLES = ("omnibus", "pairs", "letters")
 SHOWN = ("measure", "model", "fold", "case", "size", *TABLES)
@@ -33,21 +31,10 @@ def compare(
     Example: polaroc compare results --measure iauprec
     --test-train-ratio 0.25
     """
-    output = None if folder is None else Output(folder, force, one_table=False)
+    output = Output.checked(folder, force, one_table=False)
+    result = called(call, "comparing", threshold)
     if output is not None:
-        output.check()
-    cases = call.in_memory
-    points = {} if threshold is None else {"points": points_named(call, threshold)}
-    with progress() as say:
-        say("comparing")
-        result = call(cases, **points)
-        if output is not None:
-            with output.staging() as staging:
-                for name in TABLES:
-                    table = escape_spreadsheet(getattr(result, name))
-                    table.write_csv(staging / f"{name}.csv")
-                (staging / "summary.txt").write_text(result.summary() + "\n", encoding="utf-8")
-    if as_json:
-        print_json({name: getattr(result, name) for name in SHOWN}, result.warnings)
-        return
-    show_results(comparison_parts(result), folder)
+        with output.staging() as staging:
+            write_tables(result, TABLES, staging)
+            (staging / "summary.txt").write_text(result.summary() + "\n", encoding="utf-8")
+    show_result(result, SHOWN, result.warnings, as_json, folder)

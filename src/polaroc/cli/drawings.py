@@ -28,8 +28,7 @@ from polaroc.predictions.row_checks import left_out
 from polaroc.predictions.table import read
 from polaroc.priors.grids import OBSERVED, check_range
 from polaroc.thresholds.costs import brier_curve, cost_curve, decision_curve
-from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.shifted_rates import shifted_rates
+from polaroc.thresholds.operating_points import operating_points, shifted_rates
 from polaroc.typing import Prior
 from polaroc.uncertainty.bands import pr_band, roc_band
 

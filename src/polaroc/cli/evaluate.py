@@ -20,7 +20,7 @@ from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate as function
 from polaroc.evaluation.pipeline import Result, run
 from polaroc.evaluation.request import Request
-from polaroc.predictions.balance import balance_note
+from polaroc.predictions.audit import balance_note
 from polaroc.priors.grids import prior_grid, resolve_priors
 from polaroc.typing import Prior
 
@@ -66,9 +66,7 @@ def evaluate(
 
     At an address the measures are taken where the table is, and there are no charts.
     """
-    output = None if folder is None else Output(folder, force)
-    if output is not None:
-        output.check()
+    output = Output.checked(folder, force)
     priors, over = list(call.value("priors")), call.value("over")
     if grid is not None:
         if over is None:

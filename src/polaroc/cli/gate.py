@@ -1,6 +1,6 @@
 """`polaroc gate`: whether a challenger may replace the champion, as an exit code."""
 
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Annotated
 
 import typer
@@ -8,8 +8,8 @@ import typer
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import models_named
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.points import Threshold, points_named
-from polaroc.cli.screen import exit_with, print_json, progress, show_results
+from polaroc.cli.points import Threshold, called
+from polaroc.cli.screen import exit_with, show_result
 from polaroc.comparison.gate import gate as function
 from polaroc.errors import InvalidArgument
 
@@ -39,16 +39,11 @@ def gate(
         raise InvalidArgument(
             "both --json and --markdown are given.", hint="leave one of them out."
         )
-    cases = call.in_memory
-    points = {} if threshold is None else {"points": points_named(call, threshold)}
-    models_named(call.options, cases)
-    with progress() as say:
-        say("comparing")
-        result = call(cases, **points)
+    models_named(call.options, call.in_memory)
+    result = called(call, "comparing", threshold)
     with exit_with(EXIT_CODES[result.verdict]):
-        if as_json:
-            print_json({"answer": result.answer, **asdict(result)}, result.warnings)
-        elif as_markdown:
+        if as_markdown:
             typer.echo(result.markdown, nl=False)
         else:
-            show_results(result.parts)
+            names = ["answer", *(one.name for one in fields(result))]
+            show_result(result, names, result.warnings, as_json)

@@ -28,9 +28,7 @@ def highest(
     Example: polaroc highest 'days/*.parquet' --truth label --score p --time day
     --alerts 500 --over 0.001 0.004 --cost-fn 50
     """
-    output = None if out is None else Output(out, force)
-    if output is not None:
-        output.check()
+    output = Output.checked(out, force)
     with progress() as say:
         say("ranking each day")
         result = call(call.in_memory)

@@ -37,13 +37,11 @@ def label_budget(
     Example: polaroc label-budget reference.parquet today.parquet --truth label --score p
     --threshold 0.31 --quantity recall --width 0.1 --label-alerts
     """
-    output = None if out is None else Output(out, force)
-    if output is not None:
-        output.check()
+    output = Output.checked(out, force)
     with opened([str(reference)], None, call.text) as known, progress() as say:
         say("drawing")
         roles = read_reference(call, known, None)
-        in_use, _ = points_in_use(threshold, points, call)
+        in_use = points_in_use(threshold, points, call)
         budget = call(call.in_memory, deployed=scores_in_use(call, roles, TRUE), points=in_use)
         if output is not None:
             with output.staging() as where:

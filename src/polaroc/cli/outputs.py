@@ -1,6 +1,6 @@
 """Where commands write: folders and files, and whether they may replace others."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +39,15 @@ class Output:
     path: Path
     force: bool
     one_table: bool = True  # whether the results may be one table
+
+    @classmethod
+    def checked(cls, path: Path | None, force: bool, one_table: bool = True) -> "Output | None":
+        """The output of a name under which something may be written; None without one."""
+        if path is None:
+            return None
+        output = cls(path, force, one_table)
+        output.check()
+        return output
 
     @property
     def is_table(self) -> bool:
@@ -100,6 +109,12 @@ def write_measures(measures: pl.DataFrame, where: Path) -> None:
         case kind:
             separator = "\t" if kind == "tsv" else ","
             escape_spreadsheet(measures).write_csv(where, separator=separator)
+
+
+def write_tables(result: Any, names: Sequence[str], folder: Path) -> None:
+    """Write what a result has under these names into a folder as CSV."""
+    for name in names:
+        write_measures(getattr(result, name), folder / f"{name}.csv")
 
 
 @contextmanager

@@ -1,19 +1,17 @@
 """`polaroc periods`: measures by period, and whether they have a trend."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from polaroc.base.text import escape_spreadsheet
 from polaroc.charts.by_period import periods as chart
 from polaroc.charts.saving import export
 from polaroc.cli.commands import Call, command
 from polaroc.cli.monitor import PointsInUse, ThresholdInUse, points_in_use
-from polaroc.cli.outputs import Force, Output, out_option
+from polaroc.cli.outputs import Force, Output, out_option, write_tables
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.screen import print_json, progress, show_results
+from polaroc.cli.screen import progress, show_result
 from polaroc.deployment.periods import periods as function
-from polaroc.deployment.periods_result import periods_parts
 
 
 @command(function)
@@ -34,10 +32,10 @@ def periods(
     """
     given: dict[str, Any] = {}
     if threshold is not None or points is not None:
-        given["points"], _ = points_in_use(threshold, points, call)
+        given["points"] = points_in_use(threshold, points, call)
     run(
         call, given, folder, force=force, as_json=as_json, tables=("table", "trends"),
-        shown=periods_parts, drawn="periods",
+        drawn="periods",
     )  # fmt: skip
 
 
@@ -49,25 +47,16 @@ def run(
     force: bool,
     as_json: bool,
     tables: Sequence[str],
-    shown: Callable[[Any], Any],
     drawn: str,
 ) -> None:
     """Show the result by period, and write its tables and a chart to a folder."""
-    output = None if folder is None else Output(folder, force, one_table=False)
-    if output is not None:
-        output.check()
+    output = Output.checked(folder, force, one_table=False)
     cases = call.in_memory
     with progress() as say:
         say("measuring")
         result = call(cases, **given)
         if output is not None:
             with output.staging() as staging:
-                for name in tables:
-                    table = escape_spreadsheet(getattr(result, name))
-                    table.write_csv(staging / f"{name}.csv")
+                write_tables(result, tables, staging)
                 export(chart(result.table), staging, drawn)
-    if as_json:
-        found = {name: getattr(result, name) for name in tables}
-        print_json({"answer": result.answer, **found}, result.warnings)
-        return
-    show_results(shown(result), folder)
+    show_result(result, ("answer", *tables), result.warnings, as_json, folder)

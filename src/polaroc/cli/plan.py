@@ -10,7 +10,14 @@ from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import models_named, notes_of, opened, roles_of
 from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.screen import exit_with, print_json, print_notes, progress, show_results
+from polaroc.cli.screen import (
+    exit_with,
+    print_json,
+    print_notes,
+    progress,
+    show_result,
+    show_results,
+)
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.planning.plan import plan as function
 from polaroc.planning.saved_plan import departures, read_plan
@@ -53,11 +60,8 @@ def plan(
         result = _planned(call, pilot, lambda done, of: say(f"drawing studies, {done / of:.0%}"))
     if out is not None:
         result.save(out, force)
-    if as_json:
-        names = ("answer", "table", "positives", "negatives", "hash")
-        print_json({name: getattr(result, name) for name in names}, result.notes)
-    else:
-        show_results(result.parts(), out)
+    names = ("answer", "table", "positives", "negatives", "hash")
+    show_result(result, names, result.notes, as_json, out)
 
 
 def _planned(call: Call, pilot: Path | None, tell: Any) -> StudyPlan:

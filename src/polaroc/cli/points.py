@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from polaroc.cli.commands import Call
+from polaroc.cli.screen import progress
 from polaroc.cli.threshold import number_of, saved_thresholds
 from polaroc.errors import InvalidArgument
 
@@ -28,3 +29,12 @@ def points_named(call: Call, word: str) -> Any:
             hint="give the file that `polaroc threshold --out` wrote, or a number.",
         )
     return number
+
+
+def called(call: Call, doing: str, threshold: str | None = None) -> Any:
+    """What the function of a command returns, with the thresholds that are named."""
+    cases = call.in_memory
+    points = {} if threshold is None else {"points": points_named(call, threshold)}
+    with progress() as say:
+        say(doing)
+        return call(cases, **points)

@@ -257,6 +257,16 @@ def print_json(result: pl.DataFrame | Mapping[str, Any], warnings: Sequence[str]
         typer.echo(json_text({**spelled, "warnings": warnings}))
 
 
+def show_result(
+    result: Any, names: Sequence[str], notes: Sequence[str], as_json: bool, out: Path | None = None
+) -> None:
+    """Print a result that shows itself, or as JSON what it has under these names, and its notes."""
+    if as_json:
+        print_json({name: getattr(result, name) for name in names}, notes)
+    else:
+        show_results(result.shown, out)
+
+
 def show_results(parts: Sequence[Any], folder: Path | None = None) -> None:
     """Print the parts of a result; with --quiet no notes, and nothing that was written."""
     if folder is not None:

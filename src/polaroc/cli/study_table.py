@@ -7,8 +7,8 @@ from polaroc.base.text import escape_spreadsheet
 from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.points import Threshold, points_named
-from polaroc.cli.screen import print_json, progress, show_results
+from polaroc.cli.points import Threshold, called
+from polaroc.cli.screen import show_result
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.reports.study_table import study_table as function
@@ -39,17 +39,10 @@ def study_table(
                 hint="end it in .html, .tex, .md or .csv.",
             )
         check_new(file, force)
-    points = {} if threshold is None else {"points": points_named(call, threshold)}
-    cases = call.in_memory
-    with progress() as say:
-        say("measuring")
-        result = call(cases, **points)
+    result = called(call, "measuring", threshold)
     if file is not None:
         form = FORMS[file.suffix.lower()]
         text = getattr(result, form) if form else escape_spreadsheet(result.table).write_csv()
         with atomic_file(file, force) as staging:
             staging.write_text(text, encoding="utf-8")
-    if as_json:
-        print_json({"table": result.table, "items": result.items}, result.warnings)
-    else:
-        show_results(result.parts, file)
+    show_result(result, ("table", "items"), result.warnings, as_json, file)

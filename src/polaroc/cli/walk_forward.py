@@ -8,7 +8,6 @@ from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.periods import run
 from polaroc.cli.pipes import AsJson
 from polaroc.deployment.walk_forward import walk_forward as function
-from polaroc.deployment.walk_forward_result import steps_parts
 
 
 @command(function)
@@ -27,5 +26,5 @@ def walk_forward(
     """
     run(
         call, {}, folder, force=force, as_json=as_json, tables=("table", "expected"),
-        shown=steps_parts, drawn="steps",
+        drawn="steps",
     )  # fmt: skip

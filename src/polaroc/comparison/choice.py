@@ -10,11 +10,11 @@ from polaroc.base.columns import with_level
 from polaroc.base.joins import join_on
 from polaroc.base.rounding import number, probability
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
+from polaroc.base.text_tables import FoldedTable, Summarised, noted
 from polaroc.comparison.answer import changes, corrected, describe_evidence, describe_tests
 from polaroc.comparison.posterior import EXPECTED_LIMITS, Posterior, half_moved
 from polaroc.comparison.regret import ExpectedMeasures
-from polaroc.comparison.result import Comparison, block
+from polaroc.comparison.result import Comparison, written_table
 from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
 from polaroc.uncertainty.evidence import Evidence
@@ -26,7 +26,7 @@ MAX_PRIORS = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice:
+class Choice(Summarised):
     """Which model to take over a range of priors; made by `choose`.
 
     Attributes
@@ -129,17 +129,18 @@ class Choice:
         """Whether more of the measure is better."""
         return not self.is_by_cost and higher_is_better(self.measure)
 
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(choice_parts(self))
+    @property
+    def shown(self) -> "list[RenderableType]":
+        """The summary as sentences and tables."""
+        tests = describe_tests(self.models, self.comparison, self.fold_count)
+        promised = [] if self.promise is None else [self.promise]
+        return [
+            self.answer, *promised, "", *_choice_tables(self), _choices(self),
+            *([tests] if tests else []), *noted(self.warnings),
+        ]  # fmt: skip
 
     def __repr__(self) -> str:
         return f"Choice({self.answer!r})"
-
-    def _repr_html_(self) -> str:
-        tables = "".join(html_table(*block[:3]) for block in _choice_blocks(self))
-        answer = [self.answer] if self.promise is None else [self.answer, self.promise]
-        return html_lines(answer) + tables + html_lines([_choices(self), *self.warnings])
 
 
 def choice_among(
@@ -189,17 +190,6 @@ def choice_among(
     )
 
 
-def choice_parts(choice: Choice) -> "list[RenderableType]":
-    """The summary of a choice as sentences and rich tables."""
-    warnings = noted(choice.warnings)
-    tests = describe_tests(choice.models, choice.comparison, choice.fold_count)
-    promised = [] if choice.promise is None else [choice.promise]
-    return [
-        choice.answer, *promised, "", *block_tables(_choice_blocks(choice)), _choices(choice),
-        *([tests] if tests else []), *warnings,
-    ]  # fmt: skip
-
-
 def judged_models(choice: Choice) -> pl.DataFrame:
     """The models that have a mean: of a choice by cost, those that a threshold was found for."""
     return choice.models.filter(pl.col("mean").is_not_null())
@@ -218,13 +208,13 @@ def _choices(choice: Choice) -> str:
     return f"Bayes choice {choice.bayes}; minimax-regret choice {minimax}; {steadiest}."
 
 
-def _choice_blocks(choice: Choice) -> Iterator[Block]:
+def _choice_tables(choice: Choice) -> Iterator[FoldedTable]:
     models, column = choice.models, choice.models.columns[0]
     less = "" if choice.higher_is_better else " (less is better)"
     sure = models.filter(pl.col("probability_best").is_not_null())
     if not sure.is_empty():
         lower, upper = EXPECTED_LIMITS
-        yield block(
+        yield written_table(
             f"How good, and how sure{less}; expected, with {100 * choice.level:g} % limits: "
             "corrected for having been picked",
             sure,
@@ -238,7 +228,7 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
         "mean_regret": ("mean regret", number), "worst_regret": ("worst regret", number)
     }  # fmt: skip
     if choice.is_by_cost:
-        yield block(
+        yield written_table(
             "Cost per case, and the threshold that it is the cost of",
             models,
             {column: (column, str), "mean": ("cost", number), **regrets,
@@ -247,7 +237,7 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
         return
     # Of one test set there are no folds to win.
     won = {"share": ("folds won", _percent)} if choice.fold_count > 1 else {}
-    yield block(
+    yield written_table(
         f"Over the range{less}",
         models,
         {column: (column, str), "mean": ("mean", number), **regrets, **won,
@@ -260,7 +250,7 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     rows = min(best.height, MAX_PRIORS)
     shown = [round(i * (best.height - 1) / max(rows - 1, 1)) for i in range(rows)]
     which = "each prior" if rows == best.height else f"{rows} of the {best.height} priors"
-    yield block(
+    yield written_table(
         f"The best model at {which}",
         best[shown],
         {"prior": ("prior", "{:.4g}".format), column: ("best", str), "mean": ("mean", number),

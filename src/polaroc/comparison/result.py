@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import with_level
 from polaroc.base.rounding import limit, number, p_value
-from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
+from polaroc.base.text_tables import FoldedTable, Summarised, noted, table
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import shortened
 from polaroc.typing import Array
@@ -22,7 +22,7 @@ MAX_PAIRS = 45
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Summarised):
     """Whether models differ, which do, and what the tests assume; made by `compare`.
 
     Attributes
@@ -69,9 +69,10 @@ class Comparison:
     higher_is_better: bool = True
     case: str | None = None
 
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(comparison_parts(self))
+    @property
+    def shown(self) -> "list[RenderableType]":
+        """The summary as sentences and tables."""
+        return [_heading(self), verdict(self), "", *_tables(self), *noted(self.warnings)]
 
     @property
     def _units(self) -> str:
@@ -84,11 +85,6 @@ class Comparison:
             f"{self._units}, "
             f"target={self.plan.target!r}, p={p:.2g}; print its summary())"
         )
-
-    def _repr_html_(self) -> str:
-        tables = "".join(html_table(*block[:3]) for block in _comparison_blocks(self))
-        lines = html_lines([verdict(self), *self.warnings])
-        return html_lines([_heading(self)]) + tables + lines
 
 
 def pair_frame(
@@ -103,18 +99,6 @@ def pair_frame(
     }  # fmt: skip
     named = {f"{models.name}_a": models[pairs.first], f"{models.name}_b": models[pairs.second]}
     return with_level(pl.DataFrame(named | numbers, nan_to_null=True), level)
-
-
-def comparison_parts(comparison: "Comparison") -> "list[RenderableType]":
-    """The summary of a comparison as sentences and rich tables."""
-    warnings = noted(comparison.warnings)
-    return [
-        _heading(comparison),
-        verdict(comparison),
-        "",
-        *block_tables(_comparison_blocks(comparison)),
-        *warnings,
-    ]
 
 
 def _heading(comparison: "Comparison") -> str:
@@ -174,38 +158,38 @@ def first_pairs(comparison: "Comparison", most: int = MAX_PAIRS) -> "tuple[pl.Da
     )
 
 
-def block(
+def written_table(
     title: str,
-    table: pl.DataFrame,
+    frame: pl.DataFrame,
     columns: "Mapping[str, tuple[str, Callable[[Any], str | None]]]",
     keys: int = 1,
-) -> Block:
-    """Some columns of a table, each under a heading and written by a function."""
+) -> FoldedTable:
+    """Some columns of a frame, each under a heading and written by a function."""
     headings, forms = zip(*columns.values(), strict=True)
-    rows = table.select(*columns).iter_rows()
+    rows = frame.select(*columns).iter_rows()
     texts = [[form(value) for form, value in zip(forms, row, strict=True)] for row in rows]
-    return title, list(headings), texts, keys
+    return table(title, headings, texts, keys)
 
 
-def _comparison_blocks(comparison: "Comparison") -> Iterator[Block]:
+def _tables(comparison: "Comparison") -> Iterator[FoldedTable]:
     caption, mean, sd = "Mean and SD over folds", "mean", "SD"
     if comparison.plan.target == "trained":
         caption, mean, sd = "Estimate and its standard error", "estimate", "SE"
     if not comparison.higher_is_better:
         caption = f"{caption} (less is better)"
-    yield block("All models at once", comparison.omnibus, {
+    yield written_table("All models at once", comparison.omnibus, {
         "test": ("test", str), "statistic": ("statistic", number), "df1": ("df1", _degrees),
         "df2": ("df2", _degrees), "p_value": ("p", p_value),
     })  # fmt: skip
     model = comparison.model
-    yield block(
+    yield written_table(
         f"{caption}; models that share a letter are not told apart", comparison.letters,
         {model: (model, str), "mean": (mean, number), "sd": (sd, number),
          "letters": ("letters", shortened)},
     )  # fmt: skip
     pairs, which = first_pairs(comparison)
     adjusted = "p (largest |t|)" if comparison.plan.halves else "p (Holm)"
-    yield block(
+    yield written_table(
         f"Pairs{which}; {interval_rule(comparison.plan)}", pairs,
         {name: (name, str) for name in pairs.columns[:2]} | {
             "difference": ("difference", number), "adjusted_lower": ("adj. lower", limit),

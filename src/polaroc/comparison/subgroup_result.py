@@ -8,8 +8,8 @@ import polars as pl
 
 from polaroc.base.names import listed
 from polaroc.base.rounding import limit, number
-from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
-from polaroc.comparison.result import block
+from polaroc.base.text_tables import FoldedTable, Summarised, noted
+from polaroc.comparison.result import written_table
 from polaroc.deployment.period_rates import WORDS as OF_RATES
 from polaroc.measures.catalog import label
 
@@ -26,7 +26,7 @@ MAX_ROWS = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Subgroups:
+class Subgroups(Summarised):
     """What a model does in each subgroup, and how far subgroups are apart; made by `subgroups`.
 
     Attributes
@@ -65,16 +65,13 @@ class Subgroups:
         """The largest gap of each key, column and measure."""
         return largest_gaps(self.gaps, self.keys)
 
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(subgroup_parts(self))
+    @property
+    def shown(self) -> "list[RenderableType]":
+        """The summary as sentences and tables."""
+        return [self.answer, "", *_tables(self), *noted(self.warnings)]
 
     def __repr__(self) -> str:
         return f"Subgroups({self.answer!r})"
-
-    def _repr_html_(self) -> str:
-        tables = "".join(html_table(*block[:3]) for block in _blocks(self))
-        return html_lines([self.answer]) + tables + html_lines(list(self.warnings))
 
 
 def largest_gaps(gaps: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
@@ -132,18 +129,12 @@ def _answer_for(column: str, gaps: pl.DataFrame, parts: pl.DataFrame, keys: tupl
     )
 
 
-def subgroup_parts(found: Subgroups) -> "list[RenderableType]":
-    """The summary of subgroups as sentences and rich tables."""
-    warnings = noted(found.warnings)
-    return [found.answer, "", *block_tables(_blocks(found)), *warnings]
-
-
-def _blocks(found: Subgroups) -> Iterator[Block]:
+def _tables(found: Subgroups) -> Iterator[FoldedTable]:
     keys = {name: (name, str) for name in found.keys}
     level = f"{100 * found.level:g} %"
     shown, rest = _first(found.parts)
     cases = pl.format("{} + {}", pl.col("positives"), pl.col("negatives"))
-    yield block(
+    yield written_table(
         f"Each subgroup, with {level} limits{rest}",
         _in_words(shown).with_columns(cases=cases),
         keys | {
@@ -155,7 +146,7 @@ def _blocks(found: Subgroups) -> Iterator[Block]:
         keys=len(keys) + 4,
     )  # fmt: skip
     shown, rest = _first(found.largest)
-    yield block(
+    yield written_table(
         f"The largest gaps, with limits that hold for all pairs of a measure at {level}{rest}",
         _in_words(shown),
         keys | {

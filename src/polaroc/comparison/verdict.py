@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from polaroc.base.rounding import limit, number, rounded_up
-from polaroc.base.text_tables import markdown_table, markdown_text, noted, plain
+from polaroc.base.text_tables import Summarised, markdown_table, markdown_text, noted
 from polaroc.uncertainty.evidence import CASES, Moved
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 Verdict = Literal["pass", "fail", "undecided"]
 Limits = Callable[[float], tuple[float, float]]
@@ -19,7 +22,7 @@ TOO_MANY = (
 
 
 @dataclass(frozen=True)
-class GateResult:
+class GateResult(Summarised):
     """Whether a challenger is worse than a champion by more than a margin; made by `gate`.
 
     Attributes
@@ -78,12 +81,8 @@ class GateResult:
         }
         return f"{claim[self.verdict]} in {self.measure}."
 
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(self.parts)
-
     @property
-    def parts(self) -> list[str]:
+    def shown(self) -> "list[RenderableType]":
         """The sentences of the summary."""
         return [self.answer, self.numbers, *noted(self.warnings)]
 
@@ -107,9 +106,6 @@ class GateResult:
             "\n".join(f"- {markdown_text(line)}" for line in self.warnings),
         ]
         return "\n\n".join([f"**{markdown_text(self.answer)}**", *filter(None, lines)]) + "\n"
-
-    def __str__(self) -> str:
-        return self.summary()
 
     @property
     def numbers(self) -> str:

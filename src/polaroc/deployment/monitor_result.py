@@ -10,7 +10,7 @@ from polaroc.base.columns import with_level, within
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import with_limits
-from polaroc.base.text_tables import html_lines, html_table, plain, table
+from polaroc.base.text_tables import Summarised, table
 from polaroc.deployment.history import all_results, times_in_words
 from polaroc.errors import Hint
 
@@ -45,7 +45,7 @@ NOW = private("now")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Monitor:
+class Monitor(Summarised):
     """What deployed thresholds do at each time; made by `monitor`.
 
     Attributes
@@ -112,19 +112,23 @@ class Monitor:
         nothing = "No alarm: nothing shows that a threshold should change."
         return nothing if self.over is not None else nothing + " " + NO_RANGE
 
-    def summary(self) -> str:
-        """The alarms, and the last time of each key, as text for a terminal of 80 columns."""
-        return plain(monitor_parts(self))
-
-    def __repr__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        shown = {"Last time": last_times(self.history), "Labels": told_by_labels(self)}
-        tables = [
-            html_table(name, one.columns, one.rows()) for name, one in shown.items() if one.height
+    @property
+    def shown(self) -> "list[RenderableType]":
+        """The answer, the alarms, the last time of each key, what labels tell, and the notes."""
+        keys = len(_keys(self.history)) - 1
+        alarms = alarms_by_key(self.history)
+        tables = (
+            ("Alarms", alarms, alarms.width),
+            ("Last time", last_times(self.history), keys + 1),
+            ("Labels", told_by_labels(self), keys + 1),
+        )
+        of_keys = " of each key" if keys else ""
+        shown = [
+            table(heading + of_keys, one.columns, one.rows(), text)
+            for heading, one, text in tables
+            if one.height
         ]
-        return html_lines([self.answer]) + "".join(tables) + html_lines(self.notes)
+        return [self.answer, *shown, *self.notes]
 
     @property
     def notes(self) -> list[str]:
@@ -132,22 +136,6 @@ class Monitor:
         rows = self.history
         silent = [NO_RANGE] if self.over is None and rows["alarm"].count() else []
         return [*self.warnings, *silent, *([EACH_TIME] if _has_labels(rows) else [])]
-
-
-def monitor_parts(result: Monitor) -> "list[RenderableType]":
-    """Sentences and tables for a terminal."""
-    rows = result.history
-    keys = len(_keys(rows)) - 1
-    of_keys = " of each key" if keys else ""
-    parts: list[RenderableType] = [result.answer]
-    shown = alarms_by_key(rows)
-    if shown.height:
-        cells = [[str(cell) for cell in row] for row in shown.rows()]
-        parts.append(table(f"Alarms{of_keys}", shown.columns, cells, len(shown.columns)))
-    for heading, shown in (("Last time", last_times(rows)), ("Labels", told_by_labels(result))):
-        if shown.height:
-            parts.append(table(heading + of_keys, shown.columns, shown.rows(), keys + 1))
-    return [*parts, *result.notes]
 
 
 def _has_scores(results: pl.DataFrame) -> bool:

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.rounding import limit, p_value, with_limits
 from polaroc.base.text import capitalised
-from polaroc.base.text_tables import html_lines, html_table, noted, plain, table
+from polaroc.base.text_tables import Summarised, noted, table
 from polaroc.deployment.period_rates import WORDS
 from polaroc.measures.catalog import label
 
@@ -20,7 +20,7 @@ ENDS = "estimate", "lower", "upper"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Periods:
+class Periods(Summarised):
     """Measures by period, and whether they have a trend; made by `periods`.
 
     Attributes
@@ -63,43 +63,26 @@ class Periods:
     def _keys(self) -> list[str]:
         return self.trends.columns[: self.trends.columns.index("measure")]
 
-    def summary(self) -> str:
-        """The trends and the periods as text for a terminal of 80 columns."""
-        return plain(periods_parts(self))
-
-    def __repr__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        headings, cells = _trend_cells(self)
-        rows = [[str(one) for one in row] for row in cells]
-        return (
-            html_lines([self.answer])
-            + html_table("Trends", headings, rows)
-            + html_lines(self.warnings)
-        )
-
-
-def periods_parts(result: Periods) -> "list[RenderableType]":
-    """Sentences and tables for a terminal."""
-    keys = result._keys
-    headings, cells = _trend_cells(result)
-    parts: list[RenderableType] = [result.answer]
-    if cells:
-        parts.append(table("Trends", headings, cells, len(keys) + 1))
-    last = result.table["period"].unique().sort().tail(SHOWN)
-    rows = result.table.filter(pl.col("period").is_in(last.implode()))
-    lines = [
-        [*(str(row[key]) for key in (*keys, "measure", "period")), *_with_limits(row)]
-        for row in rows.sort(*keys, "measure", "prior", "period", nulls_last=True).iter_rows(
-            named=True
-        )
-    ]
-    names = [*keys, "measure", "period", "prior", "estimate (limits)", "positives"]
-    which = f"The last {SHOWN} periods" if result.table["period"].n_unique() > SHOWN else "Periods"
-    if lines:
-        parts.append(table(which, names, lines, len(keys) + 2))
-    return [*parts, *noted(result.warnings)]
+    @property
+    def shown(self) -> "list[RenderableType]":
+        """The answer, the trends, the last periods and the notes."""
+        keys, periods = self._keys, self.table["period"].unique().sort()
+        shown: list[RenderableType] = [self.answer]
+        if self.trends.height:
+            headings = [*keys, "measure", "prior", "slope (limits)", "per", "p", "spread"]
+            shown.append(table("Trends", headings, _trend_cells(self), len(keys) + 1))
+        rows = self.table.filter(pl.col("period").is_in(periods.tail(SHOWN).implode()))
+        rows = rows.sort(*keys, "measure", "prior", "period", nulls_last=True)
+        lines = [
+            [*(row[key] for key in (*keys, "measure", "period")), *_with_limits(row),
+             row["positives"]]
+            for row in rows.iter_rows(named=True)
+        ]  # fmt: skip
+        names = [*keys, "measure", "period", "prior", "estimate (limits)", "positives"]
+        which = f"The last {SHOWN} periods" if len(periods) > SHOWN else "Periods"
+        if lines:
+            shown.append(table(which, names, lines, len(keys) + 2))
+        return [*shown, *noted(self.warnings)]
 
 
 def trend_in_words(row: dict[str, object], name: str) -> str:
@@ -130,23 +113,19 @@ def _sentence(row: dict[str, object], keys: list[str]) -> str:
     return trend_in_words(row, capitalised(name))
 
 
-def _trend_cells(result: Periods) -> tuple[list[str], list[list[object]]]:
-    keys = result._keys
-    headings = [*keys, "measure", "prior", "slope (limits)", "per", "p", "spread"]
-    cells: list[list[object]] = [
+def _trend_cells(result: Periods) -> list[list[object]]:
+    return [
         [
-            *(str(row[key]) for key in (*keys, "measure")),
-            "–" if row["prior"] is None else f"{row['prior']:.3g}",
-            with_limits(*(row[one] for one in ENDS)),
+            *(row[key] for key in (*result._keys, "measure")),
+            *_with_limits(row),
             row["per"],
-            p_value(row["p_value"]) or "–",
-            limit(row["spread"]) or "–",
+            p_value(row["p_value"]),
+            limit(row["spread"]),
         ]
         for row in result.trends.iter_rows(named=True)
     ]
-    return headings, cells
 
 
-def _with_limits(row: dict[str, Any]) -> list[str]:
-    prior = "–" if row["prior"] is None else f"{float(str(row['prior'])):.3g}"
-    return [prior, with_limits(*(row[one] for one in ENDS)), str(row["positives"])]
+def _with_limits(row: dict[str, Any]) -> list[object]:
+    prior = None if row["prior"] is None else f"{row['prior']:.3g}"
+    return [prior, with_limits(*(row[one] for one in ENDS))]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.rounding import limit, with_limits
-from polaroc.base.text_tables import html_lines, html_table, noted, plain, table
+from polaroc.base.text_tables import Summarised, noted, table
 from polaroc.deployment.period_rates import RATES, WORDS
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ ABOUT = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WalkForward:
+class WalkForward(Summarised):
     """What thresholds set on the past did in the next period; made by `walk_forward`.
 
     Attributes
@@ -63,20 +63,21 @@ class WalkForward:
         lines = [_sentence(row, self.keys) for row in rows.iter_rows(named=True)]
         return " ".join(lines) or "There is nothing to expect: no threshold was set."
 
-    def summary(self) -> str:
-        """What to expect, and the steps, as text for a terminal of 80 columns."""
-        return plain(steps_parts(self))
-
-    def __repr__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        headings, cells = _expected_cells(self)
-        return (
-            html_lines([self.answer])
-            + html_table("The next period", headings, [[*row] for row in cells])
-            + html_lines(self.warnings)
-        )
+    @property
+    def shown(self) -> "list[RenderableType]":
+        """The answer, what to expect, the steps and the notes."""
+        keys, rows = self.keys, self.expected.iter_rows(named=True)
+        expected = [[*_cells(row, keys), limit(row["spread"])] for row in rows]
+        main = self.table.filter(pl.col("measure").is_in(list(self.main)))
+        steps = [_cells(row, [*keys, "period"]) for row in main.iter_rows(named=True)]
+        headings = [*keys, "rate", "threshold", "promised", "expected (limits)", "spread"]
+        names = [*keys, "period", "rate", "threshold", "promised", "came out (limits)"]
+        return [
+            self.answer,
+            table("The next period", headings, expected, len(keys) + 1),
+            table("Steps", names, steps, len(keys) + 2),
+            *noted(self.warnings),
+        ]
 
 
 def main_rates(rule: str | None, constraints: Mapping[str, float] | None) -> tuple[str, ...]:
@@ -91,34 +92,14 @@ def main_rates(rule: str | None, constraints: Mapping[str, float] | None) -> tup
     return tuple(name for name in RATES if name in (named or {"tpr", "fpr"}))
 
 
-def steps_parts(result: WalkForward) -> "list[RenderableType]":
-    """Sentences and tables for a terminal."""
-    headings, cells = _expected_cells(result)
-    parts: list[RenderableType] = [result.answer]
-    parts.append(table("The next period", headings, cells, len(result.keys) + 1))
-    names = [*result.keys, "period", "rate", "threshold", "promised", "came out (limits)"]
-    main = result.table.filter(pl.col("measure").is_in(list(result.main)))
-    rows = [_cells(row, [*result.keys, "period"]) for row in main.iter_rows(named=True)]
-    parts.append(table("Steps", names, rows, len(result.keys) + 2))
-    return [*parts, *noted(result.warnings)]
-
-
-def _expected_cells(result: WalkForward) -> tuple[list[str], list[list[str]]]:
-    headings = [*result.keys, "rate", "threshold", "promised", "expected (limits)", "spread"]
-    cells = [
-        [*_cells(row, result.keys), limit(row["spread"]) or "–"]
-        for row in result.expected.iter_rows(named=True)
-    ]
-    return headings, cells
-
-
-def _cells(row: dict[str, Any], keys: Sequence[str]) -> list[str]:
+def _cells(row: Mapping[str, Any], keys: Sequence[str]) -> list[object]:
     """The cells of a rate, with the keys that tell its row."""
+    threshold = None if row["threshold"] is None else f"{row['threshold']:.4g}"
     return [
-        *(str(row[key]) for key in keys),
+        *(row[key] for key in keys),
         WORDS[row["measure"]],
-        _number(row["threshold"]),
-        limit(row["promised"]) or "–",
+        threshold,
+        limit(row["promised"]),
         _with_limits(row),
     ]
 
@@ -128,15 +109,11 @@ def _sentence(row: Mapping[str, Any], keys: list[str]) -> str:
     name = f"{WORDS[str(row['measure'])]}{f' of {of}' if of else ''}"
     if row["promised"] is None or row["estimate"] is None:
         return f"For the {name} nothing can be expected: no threshold was promised."
-    threshold = "no case" if row["threshold"] is None else f"{_number(row['threshold'])}"
+    threshold = "no case" if row["threshold"] is None else f"{row['threshold']:.4g}"
     return (
         f"A threshold set now ({threshold}) promises a {name} of {limit(row['promised'])}; "
         f"expect {_with_limits(row)} in the next period."
     )
-
-
-def _number(value: object) -> str:
-    return "–" if value is None else f"{float(str(value)):.4g}"
 
 
 def _with_limits(row: Mapping[str, Any]) -> str:

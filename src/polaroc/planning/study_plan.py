@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.rounding import number, probability
-from polaroc.base.text_tables import plain, table
+from polaroc.base.text_tables import Summarised, table
 from polaroc.planning.saved_plan import departures, hash_of, write_plan
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StudyPlan:
+class StudyPlan(Summarised):
     """How many cases a study needs for what is wanted of it; made by `plan`.
 
     Attributes
@@ -72,7 +72,8 @@ class StudyPlan:
         """
         return departures(self.facts, result)
 
-    def parts(self) -> "list[RenderableType]":
+    @property
+    def shown(self) -> "list[RenderableType]":
         """The answer, the table and the notes, for a terminal."""
         rows = [
             [f"{row['positives']:,}", f"{row['negatives']:,}", probability(row["chance"]),
@@ -82,13 +83,6 @@ class StudyPlan:
         headings = [name.replace("_", " ") for name in self.table.columns]
         shown = table("What more cases buy", headings, rows, 0)
         return [self.answer, shown, *(f"Note: {line}" for line in self.notes)]
-
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(self.parts())
-
-    def __str__(self) -> str:
-        return self.summary()
 
 
 def _in_words(name: str, value: float | None) -> str | None:

@@ -4,7 +4,7 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.rounding import percent
-from polaroc.comparison.ranked_rows import within
+from polaroc.comparison.compared import within
 from polaroc.curves.curve import curve
 from polaroc.curves.hull import achievable, hulls
 from polaroc.priors.grids import prior_grid

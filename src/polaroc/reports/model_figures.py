@@ -7,7 +7,7 @@ from polaroc.base.rounding import limit, percent
 from polaroc.charts.pairwise import spread_in_words
 from polaroc.comparison.answer import changes
 from polaroc.comparison.choice import Choice
-from polaroc.comparison.ranked_rows import within
+from polaroc.comparison.compared import within
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.reports.figures import (
     MAX_NAMED,

@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from polaroc.base.checks import check_factor, is_number, refuse_unused, unless
+from polaroc.base.checks import check_factors, is_number, refuse_unused, unless
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument, check_choice
@@ -88,8 +88,7 @@ def scorer(
     check_choice("measure", measure, (*CATALOG, *AT_THRESHOLD))
     check_one_prior(prior)
     costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
-    for name, cost in costs.items():
-        check_factor(name, cost)
+    check_factors(**costs)
     if measure not in OF_COSTS:
         refuse_unused(
             "for costs and net benefit", f"measure is {measure!r}",

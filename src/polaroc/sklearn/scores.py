@@ -10,7 +10,7 @@ from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.functions import auprec
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import OBSERVED, check_prior
 from polaroc.sklearn.estimators import need_scikit_learn

@@ -184,7 +184,10 @@ def threshold_table(findings: Findings) -> ReportTable | None:
     }
     if chosen.folds > 1:
         spread = zip(points["lowest"], points["highest"], strict=True)
-        columns["set on other folds"] = [_spread(low, high) for low, high in spread]
+        columns["set on other folds"] = [
+            None if low is None or high is None else f"{low:.4g} to {high:.4g}"
+            for low, high in spread
+        ]
     for name, heading in (("tpr", "positives"), ("fpr", "negatives")):
         values = zip(*(points[f"{name}{end}"] for end in ("", "_lower", "_upper")), strict=True)
         columns[f"alarms of 100 {heading}"] = [_with_limits(*row) for row in values]
@@ -327,12 +330,6 @@ def _with_limits(share: float | None, low: float | None, high: float | None) -> 
         return None
     limits = "" if low is None or high is None else f" ({of_hundred(low)} to {of_hundred(high)})"
     return of_hundred(share) + limits
-
-
-def _spread(low: float | None, high: float | None) -> str | None:
-    if low is None or high is None:
-        return None
-    return f"{low:.4g} to {high:.4g}"
 
 
 def _integers(values: pl.Series) -> Column:

@@ -25,7 +25,7 @@ from polaroc.sklearn.estimators import (
 )
 from polaroc.sklearn.fitting import Cases, Fit, Split, fitted, labelled_cases, scored, split_cases
 from polaroc.sklearn.predictions import cross_val_predictions
-from polaroc.sklearn.scores import check_one_prior
+from polaroc.sklearn.scorers import check_one_prior
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.rules import RULES, Rule
 from polaroc.typing import Array, Label, Prior

@@ -189,9 +189,6 @@ def _show(
     as_json: bool,
 ) -> None:
     keys = points.columns[: points.columns.index("rule")]
-    promises: list[str] = []
-    if PROMISE in points:
-        promises = points[PROMISE].drop_nulls().unique(maintain_order=True).to_list()
     if over is None:
         columns = points.select(*keys, *SHOWN)
     else:
@@ -206,16 +203,26 @@ def _show(
         columns = columns.with_columns(
             points[least].alias("alerts a day"), points[most].alias("at most")
         )
-    rows = [
-        [*row[: len(keys)], *(number(value) for value in row[len(keys) :])]
-        for row in columns.rows()
-    ]
-    shown = text_table("Thresholds", columns.columns, rows, len(keys))
+    _say(points, "Thresholds", columns, keys, [], out, as_json)
+
+
+def _say(
+    points: pl.DataFrame,
+    title: str,
+    columns: pl.DataFrame,
+    keys: Sequence[str],
+    answers: Sequence[str],
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Print points as JSON; or what they promise, some columns, answers and notes."""
     lines = notes_by_key(points, keys)
     if as_json:
         print_json(points, lines)
         return
-    parts = [*promises, shown, *lines]
+    known = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else ()
+    rows = [[*row[: len(keys)], *map(number, row[len(keys) :])] for row in columns.rows()]
+    parts = [*known, text_table(title, columns.columns, rows, len(keys)), *answers, *lines]
     show_results(parts if out is None else [*parts, f"Written to {out}."])
 
 
@@ -248,13 +255,13 @@ def points_named(call: Call, word: str) -> Any:
     return number
 
 
-def called(call: Call, doing: str, threshold: str | None = None) -> Any:
+def called(call: Call, doing: str, threshold: str | None = None, **more: Any) -> Any:
     """What the function of a command returns, with the thresholds that are named."""
     cases = call.in_memory
     points = {} if threshold is None else {"points": points_named(call, threshold)}
     with progress() as say:
         say(doing)
-        return call(cases, **points)
+        return call(cases, **points, **more)
 
 
 COLUMNS = (
@@ -312,25 +319,11 @@ def three_ways(
 
 def _show_ways(ways: pl.DataFrame, out: Path | None, as_json: bool) -> None:
     keys = ways.columns[: ways.columns.index("prior")]
-    lines = notes_by_key(ways, keys)
-    if as_json:
-        print_json(ways, lines)
-        return
-    columns = [*keys, *COLUMNS]
-    rows = [
-        [*row[: len(keys)], *(number(value) for value in row[len(keys) :])]
-        for row in ways.select(columns).rows()
-    ]
-    promises: list[str] = []
-    if PROMISE in ways:
-        promises = ways[PROMISE].drop_nulls().unique(maintain_order=True).to_list()
     answers = [
         f"{', '.join(map(str, key))}: {answer}" if key else answer
         for *key, answer in ways.select(*keys, "answer").drop_nulls("answer").rows()
     ]
-    shown = text_table("Three ways", columns, rows, len(keys))
-    parts = [*promises, shown, *answers, *lines]
-    show_results(parts if out is None else [*parts, f"Written to {out}."])
+    _say(ways, "Three ways", ways.select(*keys, *COLUMNS), keys, answers, out, as_json)
 
 
 OF_SAVINGS = ("prior", "threshold", "estimate", "lower", "upper")
@@ -348,18 +341,9 @@ def savings(
     Example: polaroc savings test.parquet --truth label --score p --threshold threshold.json
     --cost-fn amount --cost-fp 5 --prior 0.01
     """
-    points = points_named(call, threshold)
-    with progress() as say:
-        say("judging")
-        found = call(call.in_memory, points=points, same_table=True)
+    found = called(call, "judging", threshold, same_table=True)
     keys = found.columns[: found.columns.index("measure")]
-    notes = [
-        f"Note: {line}"
-        for line in noted_by_kind(
-            (", ".join(map(str, key)), note)
-            for *key, note in found.drop_nulls("note").select(*keys, "measure", "note").rows()
-        )
-    ]
+    notes = notes_by_key(found, [*keys, "measure"])
     if as_json:
         print_json(found, notes)
         return

@@ -37,7 +37,7 @@ MARKS = (
 # Number of characters at the start that hold the mark.
 MARKED = 1_000
 LIBRARIES = (
-    "polaroc", "polars", "numpy", "scipy", "altair", "vl-convert-python", "jinja2", "great-tables",
+    "polaroc", "polars", "numpy", "scipy", "altair", "vl-convert-python", "jinja2",
 )  # fmt: skip
 
 

@@ -252,13 +252,18 @@ tables:
 outputs *PAGES:
     python docs/outputs.py {{PAGES}}
 
-# Make the pictures of the README and the site again.
-pictures:
-    python docs/pictures.py
+# The page that needs MLflow and skore, in an environment of its own; `just tracking --write` fills it in.
+tracking *ARGS:
+    .ci/tracking {{ARGS}}
 
-# Random tables against rational numbers and scikit-learn: more of them, or other seeds.
+# Make the pictures of the README and the site again, or charts by name: `just pictures house`.
+pictures *NAMES:
+    python docs/pictures.py {{NAMES}}
+
+# Random tables against rational numbers, loops over their rows and scikit-learn: more of them, or
+# other seeds.
 differential TABLES="60000" SEED="1":
-    POLAROC_TABLES={{TABLES}} POLAROC_SEED={{SEED}} pytest -q tests/measures/test_exact_oracle.py tests/measures/test_metamorphic.py
+    POLAROC_TABLES={{TABLES}} POLAROC_SEED={{SEED}} pytest -q tests/measures/test_exact_oracle.py tests/measures/test_metamorphic.py tests/predictions/test_random_roles.py
 
 # Kills, full disks, little memory: more of them than the test suite has.
 faults KILLS="200":

@@ -61,7 +61,8 @@ def names(cell: str) -> list[str]:
 
 def purpose(package: str, module: str) -> str:
     """The first paragraph of a module's docstring."""
-    file = SOURCE / f"{module}.py" if package == module else SOURCE / package / f"{module}.py"
+    places = f"{package}/{module}.py", f"{module}.py", f"{module}/__init__.py"
+    file = next(SOURCE / place for place in places if (SOURCE / place).exists())
     text = ast.get_docstring(ast.parse(file.read_text())) or ""
     return " ".join(text.partition("\n\n")[0].split())
 

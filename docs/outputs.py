@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from contextlib import chdir, redirect_stdout
+from difflib import unified_diff
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,13 +22,22 @@ BLOCK = re.compile(
 # The commands of this Python, and not of another that may be installed.
 POLAROC = f'#!/bin/sh\nexec "{sys.executable}" -m polaroc.cli "$@"\n'
 WIDTH = "96"
+# Pages that need packages which polaroc does not: `.ci/tracking` installs them and runs the page.
+WITH_OTHERS = {"tracking"}
 
 
 def main() -> None:
-    """All pages, or those named, such as guide/files or ../README."""
-    named = [HERE / f"{name}.md" for name in sys.argv[1:]]
-    for page in named or [*pages(), HERE.parent / "README.md"]:
-        page.write_text(filled(page.read_text(), page.name))
+    """All pages, or those named, such as guide/files or ../README; `--check` writes none."""
+    named = [HERE / f"{name}.md" for name in sys.argv[1:] if name != "--check"]
+    ours = [page for page in pages() if page.stem not in WITH_OTHERS]
+    for page in named or [*ours, HERE.parent / "README.md"]:
+        text = page.read_text()
+        found = filled(text, page.name)
+        if "--check" not in sys.argv:
+            page.write_text(found)
+        elif found != text:
+            lines = unified_diff(text.splitlines(), found.splitlines(), lineterm="")
+            raise SystemExit("\n".join([f"{page.name} prints otherwise:", *lines]))
 
 
 def pages() -> list[Path]:

@@ -50,10 +50,13 @@ PATIENCE = 300
 
 
 def main() -> None:
+    """All pictures, or those named, such as house."""
     for name, chart in CHARTS.items():
-        file = pr.charts.save(chart(), HERE / f"{name}.svg")
-        file.write_text(UNSEEN.sub("", file.read_text()))
-    report(HERE)
+        if name in sys.argv[1:] or not sys.argv[1:]:
+            file = pr.charts.save(chart(), HERE / f"{name}.svg")
+            file.write_text(UNSEEN.sub("", file.read_text()))
+    if not sys.argv[1:]:
+        report(HERE)
 
 
 def report(pictures: Path) -> None:

@@ -51,6 +51,14 @@ def test_the_page_and_the_contract_name_all_packages_in_one_order():
     assert {package(file) for file in FILES} - {"__init__", "__main__"} == set(layers)
 
 
+def test_the_house_has_every_package():
+    svg = (ROOT / "docs" / "images" / "house.svg").read_text()
+    rooms = list(HOUSE["drawn"]())
+    assert all(room["holds"] for room in rooms)
+    assert {name for name in HOUSE["packages"]() if f">{name}</text>" not in svg} == set()
+    assert {room["floor"] for room in rooms} == set(HOUSE["packages"]())
+
+
 def test_no_function_hides_a_module():
     modules = [
         ".".join(file.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")

@@ -32,7 +32,11 @@ LONG = (
     "scale", "fraud", "fraud_daily", "screening", "scikit_learn", "promise", "share", "faults",
     "in_use", "compare", "warehouse", "plan",
 )  # fmt: skip
-CALCULATED = [page for page in DOCS if ALL_CASES or page.stem not in LONG]
+CALCULATED = [
+    page
+    for page in DOCS
+    if page.stem not in OUTPUTS["WITH_OTHERS"] and (ALL_CASES or page.stem not in LONG)
+]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 FILES = (ROOT / "docs" / "guide" / "files.md").read_text()
@@ -45,6 +49,12 @@ ON_SAIL = re.compile(r"```python\n(?:(?!```).)*?pysail.*?```\n", re.DOTALL)
 def test_python_blocks_run_and_print_what_the_page_says(page):
     text = ON_SAIL.sub("", page.read_text())
     assert OUTPUTS["filled"](text, page.name) == text
+
+
+def test_pages_with_other_packages_are_run_where_these_are_installed():
+    steps = (ROOT / ".ci" / "tracking").read_text()
+    assert {Path(name).stem for name in re.findall(r"guide/\w+", steps)} == OUTPUTS["WITH_OTHERS"]
+    assert '\nbeside "tracking" .ci/tracking\n' in (ROOT / ".ci" / "run").read_text()
 
 
 @pytest.mark.slow

@@ -179,9 +179,13 @@ def quoted(names: Sequence[object], most: int = MAX_NAMES) -> str:
 
 
 def _written(value: object) -> str:
+    if getattr(value, "shape", ()):
+        # Of an array, a column or a table the kind says more than its first values.
+        kind = type(value)
+        return f"a {kind.__module__.partition('.')[0]}.{kind.__qualname__}"
     # Python refuses to write integers of more than some thousand digits.
     try:
-        return repr(value)
+        return " ".join(repr(value).splitlines())
     except ValueError:
         return f"a {type(value).__name__} of too many digits"
 

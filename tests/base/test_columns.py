@@ -366,13 +366,13 @@ def test_what_is_no_curve_is_refused(name, lazy):
 @pytest.mark.parametrize("step", [applied, long])
 def test_reserved_names_of_keys_are_refused(step, taken, lazy):
     table = PREDICTIONS.lazy() if lazy else PREDICTIONS
-    with pytest.raises(InvalidArgument, match=rf"(?s)by has '{taken}', reserved.*\nHint: "):
+    with pytest.raises(InvalidArgument, match=rf"(?s)apart is '{taken}', reserved.*\nHint: "):
         step(table, [pl.col("model").alias(taken)])
 
 
 @pytest.mark.parametrize("taken", ["class", "truth", "score", "weight"])
 def test_keys_named_as_what_one_vs_rest_makes_are_refused(taken):
-    with pytest.raises(InvalidArgument, match=rf"(?s)by has '{taken}', reserved.*\nHint: "):
+    with pytest.raises(InvalidArgument, match=rf"(?s)apart is '{taken}', reserved.*\nHint: "):
         long(PREDICTIONS, [pl.col("model").alias(taken)])
 
 

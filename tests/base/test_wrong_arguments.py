@@ -3,8 +3,10 @@ import inspect
 import os
 import random
 from decimal import Decimal
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -188,3 +190,27 @@ def test_what_is_wrong_is_refused_with_a_hint_or_taken(name, right, tmp_path, mo
 def test_every_function_is_called():
     functions = {name for name in pr.__all__ if inspect.isroutine(getattr(pr, name))}
     assert functions == set(CALLS) | OF_QUANTITIES
+
+
+def refused(function, arguments):
+    """The message of the error, or nothing where there is none."""
+    try:
+        called(function, arguments)
+    except PolarocError as error:
+        return str(error)
+    return ""
+
+
+LONG = [np.linspace(0, 1, 1_000), pl.Series("amt", range(1_000)), pd.Series(range(1_000))]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CALLS)
+def test_a_message_does_not_print_all_that_it_was_given(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function, right = getattr(pr, name), CALLS[name][0]
+    _, *others = inspect.signature(function).parameters
+    for argument, wrong in product(others, LONG):
+        message = refused(function, right | {argument: wrong})
+        assert message.count("\n") <= 1, argument
+        assert len(message) < 900, argument

@@ -24,7 +24,7 @@ from polaroc.evaluation.request import Request
 from polaroc.evaluation.sums import curve_totals
 from polaroc.measures.array_sums import array_sums
 from polaroc.measures.table import per_key, tidy
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.predictions.table import Predictions, read
 
 KEYS = ["model", "fold"]

@@ -23,7 +23,7 @@ from scipy.stats import norm
 
 from polaroc.base.private_columns import TRUTH
 from polaroc.comparison.fold_thresholds import rates_across_folds, read_folds
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.thresholds.need import Need
 

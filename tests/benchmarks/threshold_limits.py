@@ -19,7 +19,7 @@ from scipy.stats import norm
 from polaroc import rates
 from polaroc.base.private_columns import TRUTH
 from polaroc.comparison.compared import Compared
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import skew
 from polaroc.reports.inputs import Question

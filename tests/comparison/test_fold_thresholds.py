@@ -17,7 +17,7 @@ from polaroc.comparison.fold_thresholds import (
     rates_within_folds,
     read_folds,
 )
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.thresholds.need import Need
 

@@ -226,3 +226,12 @@ def test_what_is_left_of_a_sum_is_rounding_where_it_is_less_than_any_weight(pass
 def test_a_share_of_nothing_is_none():
     assert isnan(pl.select(share(pl.lit(0.0), pl.lit(0.0))).item())
     assert pl.select(share(pl.lit(0.25), pl.lit(0.25))).item() == 1
+
+
+def test_keys_of_dropped_rows_are_in_their_order():
+    table = pl.DataFrame({
+        "key": ["b", "d", "b", "b", "c"], "truth": [1, 0, 0, 1, 0],
+        "score": [0.1, 0.2, 0.3, None, None],
+    })  # fmt: skip
+    found = pr.curve(table, truth="truth", score="score", by="key", nulls="drop")
+    assert found["key"].unique(maintain_order=True).to_list() == ["b", "c", "d"]

@@ -13,7 +13,7 @@ import polaroc as pr
 from polaroc.curves import keys as numbering
 from polaroc.curves.keys import MAX_KEY_INDEX
 from polaroc.curves.ranking import ranked_cells
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.predictions.table import read
 
 ROWS = 400

@@ -13,7 +13,7 @@ from polaroc.curves import ranking
 from polaroc.curves.hull import hulls_of_cells
 from polaroc.curves.ranking import ranked_cells
 from polaroc.measures import array_sums
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.predictions.table import read
 
 NAMES = {"truth": "truth", "score": "score"}

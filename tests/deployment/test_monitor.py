@@ -486,12 +486,74 @@ def test_rows_that_were_dropped_are_said(count, rows):
     assert not monitored(days([0.1]), cases(1, 10_000, 0.1), nulls="drop").warnings
 
 
-@pytest.mark.parametrize(("every", "told"), [("1m", True), ("1h", False)])
-def test_moments_in_place_of_days_are_said(every, told):
-    moment = datetime(2026, 3, 1) + pl.duration(minutes=pl.int_range(pl.len()))
-    used = days([0.1], size=200).with_columns(day=moment.dt.truncate(every))
-    said = " ".join(monitored(used, cases(1, 10_000, 0.1)).warnings)
-    assert said.startswith("'day' has 200 times for 200 cases") is told
+def test_moments_are_refused_and_cut_into_days():
+    moment = datetime(2026, 3, 1) + pl.duration(hours=pl.int_range(pl.len()))
+    used = days([0.1], size=240).with_columns(day=moment)
+    known = cases(1, 10_000, 0.1)
+    with pytest.raises(InvalidArgument, match=r"(?s)240 times for 240 cases.*every='1d'"):
+        monitored(used, known)
+    by_day = monitored(used, known, every="1d")
+    dates = monitored(used.with_columns(pl.col("day").dt.date()), known)
+    assert_frame_equal(by_day.table.with_columns(pl.col("day").dt.date()), dates.table)
+    assert monitored(used, known, every="12h").table["day"].n_unique() == 20
+    # What else has a value of its own for each row is said.
+    (said,) = monitored(used.with_columns(day=pl.int_range(pl.len())), known).warnings
+    assert said.startswith("'day' has 240 times for 240 cases")
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"])
+def test_times_that_are_text_are_the_dates_they_say(form):
+    moment = datetime(2026, 3, 1) + pl.duration(days=pl.int_range(pl.len()) // 40)
+    used = days([0.1], size=240).with_columns(day=moment)
+    known, labelled = (
+        cases(1, 10_000, 0.1),
+        used.with_columns(truth=pl.int_range(pl.len()) % 7 == 0),
+    )
+    as_text = pl.col("day").dt.strftime(form)
+    asked = {"label_share": 1.0, "label_delay": 3}
+    told = monitored(used, known, labelled=labelled, **asked)
+    written = monitored(
+        used.with_columns(as_text), known, labelled=labelled.with_columns(as_text), **asked
+    )
+    assert_frame_equal(
+        written.table.with_columns(pl.col("day").cast(pl.Date)),
+        told.table.with_columns(pl.col("day").cast(pl.Date)),
+    )
+    assert written.warnings == told.warnings
+    assert written.table["day"].dtype.is_temporal()
+
+
+def test_the_range_is_that_of_the_points():
+    names = {"truth": "truth", "score": "score"}
+    points = pr.operating_points(
+        cases(2, 5_000, 0.1),
+        "max_recall",
+        over=(0.05, 0.2),
+        constraints={"precision": 0.3},
+        **names,
+    )
+    used = days([0.4], size=2_000)
+    told, asked = (monitored(used, points=points, over=over) for over in (None, (0.05, 0.2)))
+    assert told.over == (0.05, 0.2)
+    assert_frame_equal(told.table, asked.table)
+    assert told.warnings == asked.warnings
+    other = monitored(used, points=points, over=(0.3, 0.5))
+    assert other.over == (0.3, 0.5)
+    assert "The thresholds were chosen for 5 % to 20 % positives" in other.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("prior", "alerts", "kept", "free"), [(0.5, 20, False, True), (0.002, 400, True, True)]
+)
+def test_no_lower_threshold_is_better_than_that_of_a_capacity(prior, alerts, kept, free):
+    names, asked = {"truth": "truth", "score": "score"}, {"cost_fn": 20, "over": (0.05, 0.2)}
+    points = pr.operating_points(
+        cases(2, 5_000, 0.1), over=(0.05, 0.2), alerts=alerts, volume=1_000, **names
+    )
+    used = days([prior] * 8, size=5_000)
+    for given, is_better in ((points, kept), (points.drop("rule"), free)):
+        alarms = " ".join(monitored(used, points=given, **asked).table["alarm"].drop_nulls())
+        assert ("another threshold is now better" in alarms) is is_better
 
 
 def test_points_that_were_judged_or_cost_least_are_points():

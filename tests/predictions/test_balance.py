@@ -4,7 +4,7 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
-from polaroc.predictions.balance import balance_note
+from polaroc.predictions.audit import balance_note
 
 KEYS = ["model", "fold"]
 # Two models on three folds of 10 + 30 cases.

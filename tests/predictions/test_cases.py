@@ -411,7 +411,9 @@ def test_cases_may_lack_their_truth_or_their_score_but_not_both():
 
 
 def test_roles_are_named():
-    with pytest.raises(InvalidArgument, match=r"(?s)evaluate has 3 arguments.*name the roles"):
+    with pytest.raises(
+        InvalidArgument, match=r"(?s)evaluate has 3 arguments.*truth='y', score='p'"
+    ):
         pr.evaluate(TABLE, "y", "p")
 
 

@@ -275,7 +275,7 @@ def test_labels_that_are_not_clear_are_named(truth, labels):
         with pytest.raises(InvalidPredictions) as caught:
             EAGER[name](table)
         assert f"truth truth has the labels {labels})" in str(caught.value)
-        assert "\nHint: name the positive label(s) with positive=..." in str(caught.value)
+        assert "\nHint: name the positive label(s), such as positive=" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_weights_whose_total_is_infinite_are_refused():
         ({"by": ["k", "k"]}, "'k'"),
         ({"by": ["k", pl.col("k")]}, "'k'"),
         *(
-            ({"by": pl.col("k").alias(name)}, f"by has '{name}', reserved")
+            ({"by": pl.col("k").alias(name)}, f"apart is '{name}', reserved")
             for name in (
                 "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
                 "prior", "skew", "precision", "measure", "estimate", "lower", "upper",

@@ -3,7 +3,7 @@ import pytest
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
-from polaroc.thresholds.shifted_rates import shifted_rates
+from polaroc.thresholds.operating_points import shifted_rates
 
 
 def points() -> pl.DataFrame:

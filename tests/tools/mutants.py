@@ -53,6 +53,10 @@ INTERVALS = [
     "tests/uncertainty/test_intervals.py", "tests/uncertainty/test_influence.py",
     "tests/uncertainty/test_case_losses.py",
 ]  # fmt: skip
+CLUSTERED = [
+    f"tests/uncertainty/test_{name}.py"
+    for name in ("clusters", "crossed_clusters", "few_clusters", "copies")
+]
 MONITOR = [
     "tests/deployment/test_monitor.py", "tests/deployment/test_limits.py",
     "tests/deployment/test_in_use.py",
@@ -142,13 +146,14 @@ TESTS = {
     "thresholds/costs": ["tests/measures/test_exact_oracle.py::test_cost_curves"],
     "thresholds/interval_columns": ["tests/thresholds/test_rate_intervals.py", "tests/thresholds/test_shifted_rates.py"],
     "thresholds/rate_intervals": ["tests/thresholds/test_shifted_rates.py"],
-    "thresholds/saved": ["tests/cli/test_threshold.py"],
-    "thresholds/tuning_cases": ["tests/comparison/test_by_cost.py", "tests/reports/test_tuning.py"],
+    "thresholds/saved": [
+        "tests/cli/test_threshold.py", "tests/comparison/test_by_cost.py", "tests/reports/test_tuning.py",
+    ],
     "thresholds/expected_cost": ["tests/deployment/test_carried.py"],
     "measures/sensitivity": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error"],
     "measures/balanced": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error",
                           "tests/measures/test_sensitivity.py", "tests/evaluation/test_evaluate.py"],
-    "calibration/blocks": ["tests/calibration"],
+    "calibration/probabilities": ["tests/calibration"],
     "uncertainty/draws": ["tests/uncertainty/test_bootstrap.py"],
     "uncertainty/pseudo_cases": [*INTERVALS, "tests/uncertainty/test_bootstrap.py"],
     "uncertainty/influence": INTERVALS[:1],
@@ -157,6 +162,22 @@ TESTS = {
         "tests/priors", "tests/curves/test_surface.py", "tests/test_hints.py", "tests/measures/test_scoring.py",
     ],
     "priors/in_use": ["tests/deployment/test_carried.py", "tests/evaluation/test_at_estimates.py"],
+    "uncertainty/cells": [*CLUSTERED, "tests/uncertainty/test_intervals.py"],
+    "uncertainty/least_costs": ["tests/uncertainty/test_expected_cost.py", "tests/uncertainty/test_h_measure.py"],
+    "uncertainty/limits": [*INTERVALS, "tests/uncertainty/test_levels.py"],
+    "uncertainty/parts": ["tests/comparison/test_subgroups.py", "tests/evaluation/test_macro.py"],
+    "uncertainty/spread": INTERVALS,
+    "uncertainty/trends": ["tests/comparison/test_over_time.py", "tests/deployment/test_periods.py"],
+    "uncertainty/units": CLUSTERED,
+    "predictions/audit": ["tests/predictions/test_table.py", "tests/predictions/test_cases.py"],
+    "predictions/calendar": ["tests/deployment/test_periods.py", "tests/deployment/test_days.py"],
+    "predictions/cases": ["tests/predictions/test_sources.py", "tests/predictions/test_usual_keys.py"],
+    "predictions/costs": ["tests/thresholds/test_amounts.py", "tests/uncertainty/test_savings.py"],
+    "predictions/row_checks": ["tests/predictions/test_table.py"],
+    "predictions/roles": ["tests/predictions/test_cases.py"],
+    "predictions/table": ["tests/predictions/test_reading.py"],
+    "predictions/takes_cases": ["tests/predictions/test_cases.py"],
+    "predictions/wide": ["tests/predictions/test_table.py", "tests/predictions/test_cases.py"],
     "deployment/alarms": MONITOR,
     "deployment/days": ["tests/deployment/test_days.py"],
     "deployment/draws": ["tests/deployment/test_labels.py"],

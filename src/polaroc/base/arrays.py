@@ -11,6 +11,15 @@ from polaroc.base.lazy import np
 from polaroc.typing import Array, Quantity
 
 Function = Callable[..., Any]
+Operator = Callable[["Formula", Quantity], "Formula"]
+
+
+def _operators(function: Function) -> tuple[Operator, Operator]:
+    """An operator of a formula and another quantity, and the same with the formula second."""
+    return (
+        lambda self, other: Formula(function, (self, other)),
+        lambda self, other: Formula(function, (other, self)),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,59 +47,24 @@ class Formula:
                         unseen.append(part)
         return {part: count for part, count in uses.items() if count > 1}
 
-    def __add__(self, other: Quantity) -> "Formula":
-        return Formula(operator.add, (self, other))
-
-    def __radd__(self, other: Quantity) -> "Formula":
-        return Formula(operator.add, (other, self))
-
-    def __sub__(self, other: Quantity) -> "Formula":
-        return Formula(operator.sub, (self, other))
-
-    def __rsub__(self, other: Quantity) -> "Formula":
-        return Formula(operator.sub, (other, self))
-
-    def __mul__(self, other: Quantity) -> "Formula":
-        return Formula(operator.mul, (self, other))
-
-    def __rmul__(self, other: Quantity) -> "Formula":
-        return Formula(operator.mul, (other, self))
-
-    def __truediv__(self, other: Quantity) -> "Formula":
-        return Formula(operator.truediv, (self, other))
-
-    def __rtruediv__(self, other: Quantity) -> "Formula":
-        return Formula(operator.truediv, (other, self))
-
-    def __pow__(self, other: Quantity) -> "Formula":
-        return Formula(operator.pow, (self, other))
+    __add__, __radd__ = _operators(operator.add)
+    __sub__, __rsub__ = _operators(operator.sub)
+    __mul__, __rmul__ = _operators(operator.mul)
+    __truediv__, __rtruediv__ = _operators(operator.truediv)
+    __pow__, _ = _operators(operator.pow)
+    __and__, _ = _operators(operator.and_)
+    __or__, _ = _operators(operator.or_)
+    __lt__, _ = _operators(operator.lt)
+    __le__, _ = _operators(operator.le)
+    __gt__, _ = _operators(operator.gt)
+    __ge__, _ = _operators(operator.ge)
+    __eq__, _ = _operators(operator.eq)  # type: ignore[assignment]
 
     def __neg__(self) -> "Formula":
         return Formula(operator.neg, (self,))
 
     def __abs__(self) -> "Formula":
         return Formula(operator.abs, (self,))
-
-    def __and__(self, other: Quantity) -> "Formula":
-        return Formula(operator.and_, (self, other))
-
-    def __or__(self, other: Quantity) -> "Formula":
-        return Formula(operator.or_, (self, other))
-
-    def __lt__(self, other: Quantity) -> "Formula":
-        return Formula(operator.lt, (self, other))
-
-    def __le__(self, other: Quantity) -> "Formula":
-        return Formula(operator.le, (self, other))
-
-    def __gt__(self, other: Quantity) -> "Formula":
-        return Formula(operator.gt, (self, other))
-
-    def __ge__(self, other: Quantity) -> "Formula":
-        return Formula(operator.ge, (self, other))
-
-    def __eq__(self, other: object) -> "Formula":  # type: ignore[override]
-        return Formula(operator.eq, (self, other))
 
     __hash__ = object.__hash__
 

@@ -60,17 +60,33 @@ def share_hint(name: str, value: object, usual: float) -> Hint:
     return Hint.example(name, usual)
 
 
-def check_factor(name: str, value: object) -> None:
-    """Refuse a cost or weight that is not finite and positive."""
-    if not is_number(value) or not 0 < value < float("inf"):
-        is_column = name.startswith("cost") and isinstance(value, str | pl.Expr)
+def check_factors(**factors: object) -> None:
+    """Refuse costs and weights that are not finite and positive, by their names."""
+    for name, value in factors.items():
+        if is_number(value) and 0 < value < float("inf"):
+            continue
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are finite numbers > 0.",
-            hint="a number is the cost of all cases; operating_points, savings and choose take "
-            "the column that has that of each."
-            if is_column
-            else "1 is the default.",
+            hint=_cost_hint(name, value) if name.startswith("cost") else "1 is the default.",
         )
+
+
+def _cost_hint(name: str, value: object) -> Hint:
+    """The hint at a cost that is none: what each case costs is the name of a column."""
+    if isinstance(value, str | pl.Expr):
+        return Hint(
+            "a number is the cost of all cases; operating_points, savings and choose take the "
+            "column that has that of each."
+        )
+    if not getattr(value, "shape", ()):
+        return Hint("1 is the default.")
+    column = getattr(value, "name", None)
+    named: dict[str, Any] = {name: column if isinstance(column, str) and column else "amount"}
+    return Hint(
+        f"what each case costs is a column of the table, by its name: {{{name}}}. A number is the "
+        "cost of all cases.",
+        **named,
+    )
 
 
 def check_ratio(ratio: object) -> None:
@@ -78,8 +94,8 @@ def check_ratio(ratio: object) -> None:
     valid = is_number(ratio) and isfinite(ratio) and ratio >= 0
     if not valid or isinstance(ratio, bool):
         raise InvalidArgument(
-            f"test_train_ratio is {ratio!r}, needed is a number ≥ 0: test over training cases of "
-            "a fold, which the table does not tell.",
+            f"test_train_ratio is {shortened(ratio)}, needed is a number ≥ 0: test over training "
+            "cases of a fold, which the table does not tell.",
             hint=Hint(
                 "{test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or {case} where its "
                 "values are the cases of one cross-validation; {halves} need none, nor do "
@@ -161,6 +177,12 @@ def listed_values(values: object) -> list[Any] | None:
         return list(values)  # type: ignore[call-overload, no-any-return]
     except TypeError:
         return None
+
+
+def one_or_several(values: object) -> list[Any]:
+    """The values of a list and its like, and any other value alone."""
+    listed = listed_values(values)
+    return [values] if listed is None else listed
 
 
 def pair_of(values: object) -> tuple[float, float] | None:

@@ -1,8 +1,9 @@
 """Reserved column names, and the step from names to expressions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
+from itertools import chain, count
 from typing import Any, Concatenate, Literal, TypeVar, cast, overload
 
 import polars as pl
@@ -40,6 +41,12 @@ EXAMPLES = {
     "fold": "fold", "case": "case", "cluster": "patient",
     "time": "day",
 }  # fmt: skip
+# How a table is made of predictions.
+OF_PREDICTIONS = {
+    "curve(...)": ": of predictions, pr.curve(table, truth='truth', score='score')",
+    "surface(...)": ": of predictions, pr.surface(pr.curve(table, truth='truth', score='score'), "
+    "priors=[0.01, 0.1])",
+}
 
 # Of so few rows the streaming engine takes longer to begin than the other to end.
 FEW_ROWS = 10_000
@@ -243,8 +250,8 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
     taken = [key for key in keys if key in reserved or key.startswith(PRIVATE)]
     if taken:
         raise InvalidArgument(
-            f"by has {quoted(taken)}, reserved for polaroc's own columns "
-            f"({', '.join(sorted(reserved))}).",
+            f"a column that tells rows apart is {quoted(taken)}, reserved for polaroc's own "
+            f"columns ({', '.join(sorted(reserved))}).",
             hint="rename the key column first: frame.rename({...}).",
         )
     refuse_repeated(keys, "by")
@@ -286,7 +293,7 @@ def require(frame: pl.LazyFrame, needed: Iterable[str], *, source: str) -> list[
     if missing:
         raise InvalidTable(
             f"the table has no column {quoted(missing)}; it has {quoted(present) or 'no columns'}.",
-            hint=f"pass the result of {source}.",
+            hint=f"pass the result of {source}{OF_PREDICTIONS.get(source, '')}.",
         )
     return [name for name in present if name not in RESERVED]
 
@@ -377,6 +384,18 @@ def with_level(table: _F, level: float | None) -> _F:
     after = ends[-1] + 1
     coverage = pl.lit(level, pl.Float64).alias(COVERAGE)
     return table.with_columns(coverage).select(*names[:after], COVERAGE, *names[after:])
+
+
+def free_name(name: str, present: Collection[str]) -> str:
+    """A name that no column has: this one, or the first with a number behind it.
+
+    Examples
+    --------
+    >>> free_name("id", ["score"]), free_name("id", ["id", "id_1"])
+    ('id', 'id_2')
+    """
+    numbered = (f"{name}_{i}" for i in count(1))
+    return next(one for one in chain([name], numbered) if one not in present)
 
 
 def within(expr: pl.Expr, keys: Sequence[str]) -> pl.Expr:

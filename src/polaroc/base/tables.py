@@ -1,8 +1,9 @@
 """Tables of other libraries, and mappings of arrays, as Polars frames."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from os import PathLike
 from typing import Any
 
@@ -10,7 +11,6 @@ import polars as pl
 
 from polaroc.base.checks import is_number
 from polaroc.base.lazy import np
-from polaroc.base.unstable import unstable
 from polaroc.errors import InvalidTable, quoted
 
 TABLES = (
@@ -18,8 +18,12 @@ TABLES = (
     "column names to arrays"
 )
 CONVERT = (
-    "arrays go in a mapping, such as {'truth': y, 'score': p}; convert other tables first, for "
-    "example with pl.DataFrame(...)."
+    "arrays go in a mapping, such as pr.curve({'truth': y, 'score': p}, truth='truth', "
+    "score='score'); convert other tables first, for example with pl.DataFrame(...)."
+)
+# Of what this package made.
+OF_RESULTS = (
+    "a function of curves, and a chart, takes a table of results: of predictions, pr.curve(cases)."
 )
 
 
@@ -51,7 +55,8 @@ def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
         )
     kind = f"{type(table).__module__}.{type(table).__qualname__}"
     if not hasattr(type(table), "__arrow_c_stream__") or isinstance(table, pl.Series):
-        raise InvalidTable(f"got a {kind}, allowed are {TABLES}.", hint=CONVERT)
+        hint = OF_RESULTS if kind.startswith("polaroc.") else CONVERT
+        raise InvalidTable(f"got a {kind}, allowed are {TABLES}.", hint=hint)
     try:
         frame = pl.DataFrame(table)
     except (Exception, pl.exceptions.PanicException) as error:
@@ -66,6 +71,14 @@ def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
             hint="a stream is read once: make a table of it first, such as reader.read_all().",
         )
     return frame
+
+
+def is_array(value: object) -> bool:
+    """Whether a value is a column without a table: an array, a Series, a list of numbers."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(is_number(one) or is_array(one) for one in value[:10])
+    is_series = isinstance(value, pl.Series) or _is_from("pandas", value, "Series", "Index")
+    return is_series or _is_from("numpy", value, "ndarray")
 
 
 def _is_from(package: str, value: object, *names: str) -> bool:
@@ -184,3 +197,11 @@ def _of_pandas_column(name: str, column: Any) -> pl.Series:
     except InvalidTable:
         # Columns that are not used do no harm.
         return pl.Series(name, values, dtype=pl.Object)
+
+
+@contextmanager
+def unstable() -> Iterator[None]:
+    """Let the block use what Polars may change, without its warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pl.exceptions.UnstableWarning)
+        yield

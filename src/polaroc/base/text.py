@@ -22,6 +22,19 @@ def capitalised(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def joined_notes(*notes: str | pl.Expr, separator: str = "; ") -> pl.Expr:
+    """Notes of a row as one `note`, null where there is none.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"note": ["no positives", None], "why": ["too few", None]})
+    >>> rows.select(joined_notes("note", "why")).to_series().to_list()
+    ['no positives; too few', None]
+    """
+    joined = pl.concat_str(notes, separator=separator, ignore_nulls=True)
+    return joined.replace("", None).alias("note")
+
+
 def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
     """The first rows of a table as text.
 

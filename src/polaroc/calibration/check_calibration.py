@@ -60,11 +60,7 @@ def check_calibration(
 
     Parameters
     ----------
-    cases
-        Predictions, one row per case: the result of `cases`, or any table that it takes.
     **columns
-    level
-        Coverage of the limits, in (0, 1).
 
     Returns
     -------

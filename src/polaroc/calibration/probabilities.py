@@ -14,15 +14,18 @@ from polaroc.base.columns import (
     key_names,
     single_column,
     with_key_types,
+    within,
 )
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW, SAME, private
-from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
+from polaroc.curves.curve import in_order
+from polaroc.curves.hull import hulls
 from polaroc.curves.whole import whole_curves
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, Columns
-from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, score_column
+from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED, score_column
+from polaroc.predictions.table import one_class_note
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.grids import some_priors
 from polaroc.typing import IntoExpr, Priors, Table
@@ -31,6 +34,10 @@ SAME_SCORES = "the scores of the tuning table: was the curve made of these cases
 NO_CURVE = "there is no curve for this key"
 ADDED = ("prior", "probability", "note")
 OF_ROW, ROW_NOTE = private("score_of_row"), private("row_note")
+# The least score of a block, its likelihood ratio, and the skew of the tuning table.
+LEAST, RATIO, OWN_SKEW = (private(name) for name in ("least", "ratio", "own_skew"))
+# Cases of a class that a block without any is taken to hold, as Jeffreys' prior has them.
+ABSENT = 0.5
 
 
 @frame_of_cases(
@@ -221,3 +228,38 @@ def _shown(rows: pl.LazyFrame, names: Sequence[str], same: pl.LazyFrame) -> pl.L
     note = pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise("note").alias("note")
     flagged = rows.join(same, how="cross").with_columns(note)
     return flagged.sort(ROW, PLACE).select(*names, *ADDED)
+
+
+def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Per key the blocks of its hull, best first: `LEAST`, `RATIO`, `OWN_SKEW` and `note`.
+
+    The last block has no least score. Keys that cannot be calibrated have blocks without a
+    ratio, and a note.
+    """
+    pos, neg, positives, negatives = map(pl.col, ("pos", "neg", "positives", "negatives"))
+    # Slopes fall along a hull: only its ends can be of a single class.
+    only_pos, only_neg = neg == 0, pos == 0
+    in_block = [pl.when(one == 0).then(ABSENT).otherwise(one) for one in (pos, neg)]
+    ratio = (in_block[0] / positives) / (in_block[1] / negatives)
+    below, above = (within(pl.col(RATIO).shift(by), keys) for by in (-1, 1))
+    unranked = pl.when(positives.is_null()).then(pl.lit(UNRANKED))
+    defined = (positives > 0) & (negatives > 0)
+    last = within(pl.col(SCORE) == pl.col(SCORE).min(), keys)
+    return (
+        hulls(in_order(curve, keys))
+        .filter(pl.col(SCORE).is_not_null())
+        .with_columns(pl.when(defined).then(ratio).alias(RATIO))
+        .with_columns(
+            # Half a case must not carry a block past its neighbour.
+            pl.when(only_pos & defined)
+            .then(pl.max_horizontal(RATIO, below))
+            .when(only_neg & defined)
+            .then(pl.min_horizontal(RATIO, above))
+            .otherwise(RATIO)
+            .alias(RATIO),
+            pl.when(last).then(float("-inf")).otherwise(SCORE).alias(LEAST),
+            (negatives / positives).alias(OWN_SKEW),
+            pl.coalesce(unranked, one_class_note(positives, negatives)).alias("note"),
+        )
+        .select(*keys, LEAST, RATIO, OWN_SKEW, "note")
+    )

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import polars as pl
 
 from polaroc.base.checks import is_number
+from polaroc.base.columns import OF_PREDICTIONS
 from polaroc.base.docstrings import described_as
-from polaroc.errors import Hint, InvalidArgument, InvalidTable
+from polaroc.base.tables import is_array
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.predictions.roles import ROLES
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -46,11 +49,12 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(chart)
     def checked_chart(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        _refuse_predictions(args, kwargs)
         for name, value in chart_signature.bind(*args, **kwargs).arguments.items():
             kind = KINDS.get(name)
             if kind is not None and not kind.fits(value):
                 raise InvalidArgument(
-                    f"{name} is {value!r}, allowed is {kind.allowed}.",
+                    f"{name} is {quoted([value])}, allowed is {kind.allowed}.",
                     hint=Hint.example(name, kind.example),
                 )
         from altair.utils.schemapi import debug_mode
@@ -72,6 +76,17 @@ def check_result(value: object, kind: type[_R], function: str) -> _R:
             hint=f"pass the result of {function}(...).",
         )
     return value
+
+
+def _refuse_predictions(args: Sequence[object], kwargs: Mapping[str, object]) -> None:
+    """Refuse arrays, and what columns of predictions mean: charts show tables of results."""
+    roles = [name for name in kwargs if name in ROLES]
+    if roles or any(map(is_array, args[:1])):
+        raise InvalidArgument(
+            f"a chart shows a table of results, and is given {quoted(roles) or 'arrays'}.",
+            hint="pass the result of curve(...)"
+            f"{OF_PREDICTIONS['curve(...)']}, or of the function that is named after the chart.",
+        )
 
 
 def _is_names(value: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.columns import GRID, as_lazy, require
+from polaroc.base.columns import CURVE, GRID, as_lazy, require
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CHANCE, PANEL
@@ -38,8 +38,10 @@ from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, prior_label, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_records, tooltip_rows
 from polaroc.curves.mean import mean_pr, surface_keys
+from polaroc.curves.surface import surface as make_surface
 from polaroc.curves.thinning import MANY_LINES
 from polaroc.errors import InvalidArgument
+from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array
 
 COLUMNS = 2
@@ -67,8 +69,8 @@ def pr(
     Parameters
     ----------
     surface
-        The result of `surface`, with its column `precision`. The first key
-        gives the colour.
+        The result of `surface`, with its column `precision`; or that of `curve`, which is drawn
+        at the share of positives among its cases. The first key gives the colour.
     iso
         Lines of equal precision, F or cost to draw behind, in the panels of
         their priors: the result of `iso_lines` with ``space="pr"``.
@@ -102,7 +104,7 @@ def pr(
     >>> chart.to_dict()["title"]
     'Precision-recall curves'
     """
-    table = as_polars(surface)
+    table = _at_own_prior(as_polars(surface))
     require(table.lazy(), ("precision",), source="surface(...)")
     keys = surface_keys(table.lazy())
     # Collect together: both tables must come from the same rows.
@@ -147,6 +149,14 @@ def pr(
     return with_theme(
         in_panels(chart, panels, columns).properties(title=with_captions(title, captions))
     )
+
+
+def _at_own_prior(table: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame | pl.DataFrame:
+    """A surface as it is; a curve at the prior of its cases."""
+    names = table.lazy().collect_schema().names()
+    if "precision" in names or not {*CURVE} <= {*names}:
+        return table
+    return make_surface(table, OBSERVED)
 
 
 def _size(panels: Sequence[str]) -> float:

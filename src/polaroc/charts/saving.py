@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Literal, TypeAlias
 
-from polaroc.base.checks import check_path, listed_values, shortened
+from polaroc.base.checks import check_path, one_or_several, shortened
 from polaroc.charts.libraries import alt, browser_libraries, page_functions
 from polaroc.charts.theme import DARK_BACKGROUND, dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
@@ -191,8 +191,7 @@ def _themed(spec: dict[str, Any], theme: Theme) -> dict[str, Any]:
 
 def check_formats(formats: Sequence[str]) -> None:
     """Raise on formats that charts are not written in."""
-    values = listed_values(formats)
-    kinds = [formats] if values is None else values
+    kinds = one_or_several(formats)
     unknown = [kind for kind in kinds if not isinstance(kind, str) or kind not in FORMATS]
     if unknown:
         raise InvalidArgument(

@@ -40,8 +40,9 @@ from polaroc.curves.keys import totals
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.audit import label_notes
-from polaroc.predictions.cases import Cases, of_measures, words_of
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.costs import ARGUMENTS, costs_in, with_costs
+from polaroc.predictions.resolved import of_measures, words_of
 from polaroc.predictions.roles import NEEDED, ROLES
 from polaroc.predictions.table import read
 from polaroc.warehouse.connections import is_address

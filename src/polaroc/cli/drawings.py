@@ -29,7 +29,7 @@ from polaroc.predictions.roles import ROLES
 from polaroc.predictions.row_checks import left_out
 from polaroc.predictions.table import read
 from polaroc.priors.grids import OBSERVED, check_range
-from polaroc.thresholds.shifted_rates import shifted_rates
+from polaroc.thresholds.operating_points import shifted_rates
 from polaroc.typing import Prior
 
 RANGE = (0.01, 0.5)

@@ -20,7 +20,7 @@ from polaroc.errors import InvalidArgument
 from polaroc.evaluation.evaluate import evaluate as function
 from polaroc.evaluation.pipeline import Result, run
 from polaroc.evaluation.request import Request
-from polaroc.predictions.balance import balance_note
+from polaroc.predictions.audit import balance_note
 from polaroc.priors.grids import prior_grid, resolve_priors
 from polaroc.typing import Prior
 

@@ -14,7 +14,8 @@ from polaroc.cli.parameters import kind_of, option_name
 from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import TextFormat
-from polaroc.predictions.cases import Cases, found_in_words, resolved, words_of
+from polaroc.predictions.cases import Cases, found_in_words
+from polaroc.predictions.resolved import resolved, words_of
 from polaroc.predictions.roles import ANNOTATIONS, COLUMN_ROLES, FOUND
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.typing import Label

@@ -41,7 +41,7 @@ def label_budget(
     with opened([str(reference)], None, call.text) as known, progress() as say:
         say("drawing")
         roles = read_reference(call, known, None)
-        in_use, _ = points_in_use(threshold, points, call)
+        in_use = points_in_use(threshold, points, call)
         budget = call(call.in_memory, deployed=scores_in_use(call, roles, TRUE), points=in_use)
         if output is not None:
             with output.staging() as where:

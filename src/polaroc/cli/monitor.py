@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
+from polaroc.base.columns import OVER
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import Source, notes_of, opened, roles_of
 from polaroc.cli.outputs import Force, Output, out_option, write_measures
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.screen import exit_with, option, print_notes, progress, show_result
+from polaroc.cli.screen import exit_with, print_notes, progress, show_result
 from polaroc.cli.threshold import keys_of
 from polaroc.curves.curve import curve
 from polaroc.deployment.monitor import monitor as function
@@ -20,8 +21,9 @@ from polaroc.deployment.monitor_result import alarms_now
 from polaroc.deployment.state_file import state_file
 from polaroc.errors import InvalidArgument
 from polaroc.files.read import scan
-from polaroc.predictions.cases import resolved
+from polaroc.predictions.resolved import resolved
 from polaroc.predictions.usual_keys import column_names_of
+from polaroc.priors.beliefs import over_label
 from polaroc.reports.report import report as write_report
 from polaroc.thresholds.saved import SavedThresholds
 
@@ -101,14 +103,7 @@ def monitor(
         before = None if kept is None else kept.state
         if kept is not None and before is None:
             print_notes([f"Note: there is no {str(state)!r} yet: this is its first time."])
-        in_use, saved_over = points_in_use(threshold, points, call)
-        if saved_over is not None:
-            over = call.value("over")
-            if saved_over != over:
-                word = "taken" if over is None else "not what is asked"
-                said = f"Note: {points} is for {option('over', saved_over)}: it is {word}."
-                print_notes([said])
-            call.options.setdefault("over", saved_over)
+        in_use = points_in_use(threshold, points, call)
         with progress() as say:
             say("counting")
             deployed = scores_in_use(call, roles, OF_REFERENCE)
@@ -146,22 +141,20 @@ def scores_in_use(call: Call, roles: dict[str, Any], but: Sequence[str]) -> Any:
     return resolved(wanted, said, needed=["score"]).collect()
 
 
-def points_in_use(
-    threshold: float | None, points: Path | None, call: Call
-) -> tuple[pl.DataFrame | float, tuple[float, float] | None]:
-    """The thresholds in use, in one of two ways, and the range that they were saved with."""
+def points_in_use(threshold: float | None, points: Path | None, call: Call) -> pl.DataFrame | float:
+    """The thresholds in use, in one of two ways."""
     if points is not None and threshold is None:
         keys = column_names_of(call.cases.keys)
         if points.suffix == ".json":
             saved = SavedThresholds.read(points)
             curves = curve(call.in_memory)
             saved.check(curves, keys_of(curves), call.score)
-            table = saved.table(call.in_memory.table.schema)
-            over = None if saved.over is None else (saved.over[0], saved.over[1])
-            return table.select(*saved.keys, "prior", "threshold", "share"), over
-        return scan([str(points)], keys).collect(), None
+            over = pl.lit(None if saved.over is None else over_label(saved.over), pl.String)
+            table = saved.table(call.in_memory.table.schema).with_columns(over.alias(OVER))
+            return table.select(*saved.keys, "rule", "prior", "threshold", "share", OVER)
+        return scan([str(points)], keys).collect()
     if threshold is not None and points is None:
-        return threshold, None
+        return threshold
     raise InvalidArgument(
         "needed is one of --threshold and --points.", hint="for example --threshold 0.5."
     )

@@ -32,7 +32,7 @@ def periods(
     """
     given: dict[str, Any] = {}
     if threshold is not None or points is not None:
-        given["points"], _ = points_in_use(threshold, points, call)
+        given["points"] = points_in_use(threshold, points, call)
     run(
         call, given, folder, force=force, as_json=as_json, tables=("table", "trends"),
         drawn="periods",

@@ -23,7 +23,8 @@ from polaroc.comparison.posterior import COLUMNS, Posterior, posterior
 from polaroc.comparison.regret import ExpectedMeasures, priors_to_evaluate
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, alike
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.resolved import alike
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
@@ -35,17 +36,11 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import promise, resolve_constraints
 from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.subgroup_promises import names_of_subgroups
-from polaroc.thresholds.tuning_cases import refuse_tuning_cases, refuse_tuning_rows
+from polaroc.thresholds.saved import refuse_tuning_cases, refuse_tuning_rows
+from polaroc.thresholds.subgroup_promises import subgroup_columns
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
-from polaroc.uncertainty.savings import (
-    NO_INTERVAL,
-    check_costs,
-    few_amounts,
-    saved,
-    too_wide,
-)
+from polaroc.uncertainty.savings import NO_INTERVAL, check_costs, few_amounts, saved, too_wide
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
 from polaroc.uncertainty.test_sets import (
     costs_of_calls,
@@ -162,7 +157,7 @@ def choose_by_cost(
     like = cases if stakes.confidence is not None else replace(cases, cluster=(), subgroup=())
     tuned = alike(like, tuning, find=("fold",), name="tuning").collect()
     if tuned.subgroup:
-        stakes = stakes._replace(subgroups=tuple(names_of_subgroups(tuned)))
+        stakes = stakes._replace(subgroups=tuple(subgroup_columns(tuned)))
     own, model = given.cases, given.model
     for one in (own, tuned):
         _refuse_folds(one)
@@ -188,22 +183,7 @@ def choose_by_cost(
         )
     thresholds = stakes.thresholds(tuned).rename(named)
     judged = _judged(own, model, thresholds, stakes, level)
-    rated, few = judged.filter(KNOWN), list[str]()
-    if rated.is_empty():
-        evidence = without("no model has a threshold")
-    else:
-        scored, of_models = _scored(own, rated), rated["threshold"].to_list()
-        mean = stakes.belief.mean
-        if own.costs is None:
-            cost = rate_at(EXPECTED_COST, skew(mean), stakes.fn, stakes.fp)
-            evidence = of_thresholds(scored, of_models, cost)
-        else:
-            evidence = of_costs_of_cases(
-                scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp
-            )
-            rated, few = _in_money(rated, scored, stakes, level)
-            if (why := too_wide(scored)) is not None:
-                evidence = without(why.removesuffix(NO_INTERVAL))
+    rated, evidence, few = _measured(own, judged.filter(KNOWN), stakes, level)
     warnings = [*given.left_out, *in_both, *few, *doubted(own)]
     return _choice(judged, rated, stakes, evidence, level, warnings, (own_curves, curves))
 
@@ -237,6 +217,24 @@ def _judged(
         pl.coalesce(WHY, "note").alias("note"),
         (pl.col("tpr").is_not_null() & pl.col("fpr").is_not_null()).alias(KNOWN),
     )
+
+
+def _measured(
+    own: Cases[pl.DataFrame], rated: pl.DataFrame, stakes: Stakes, level: float
+) -> tuple[pl.DataFrame, Evidence, list[str]]:
+    """The models that have rates, evidence on what they cost, and sentences on amounts."""
+    if rated.is_empty():
+        return rated, without("no model has a threshold"), []
+    scored, of_models = _scored(own, rated), rated["threshold"].to_list()
+    mean = stakes.belief.mean
+    if own.costs is None:
+        cost = rate_at(EXPECTED_COST, skew(mean), stakes.fn, stakes.fp)
+        return rated, of_thresholds(scored, of_models, cost), []
+    evidence = of_costs_of_cases(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
+    if (why := too_wide(scored)) is not None:
+        evidence = without(why.removesuffix(NO_INTERVAL))
+    rated, few = _in_money(rated, scored, stakes, level)
+    return rated, evidence, few
 
 
 def _in_money(

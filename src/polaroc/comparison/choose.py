@@ -7,13 +7,7 @@ from typing import Any, Unpack, get_args
 
 import polars as pl
 
-from polaroc.base.checks import (
-    check_share,
-    check_text,
-    pair_of,
-    refuse_unused,
-    unless,
-)
+from polaroc.base.checks import check_share, check_text, pair_of, refuse_unused, unless
 from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
@@ -28,7 +22,7 @@ from polaroc.comparison.choice_measures import (
     one_prior,
 )
 from polaroc.comparison.compare import NO_BEARING, compare, of_table
-from polaroc.comparison.compared import Compared, compared, doubted, measured_halves
+from polaroc.comparison.compared import Compared, compared, doubted, measured_halves, ranked_rows
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
 from polaroc.comparison.half_splits import of_half_splits, read_halves
@@ -43,7 +37,6 @@ from polaroc.comparison.measure_rows import (
 )
 from polaroc.comparison.over_time import OF_COSTS, over_time
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
-from polaroc.comparison.ranked_rows import ranked_rows
 from polaroc.comparison.regret import under_belief
 from polaroc.comparison.worst_subgroup import with_worst
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest

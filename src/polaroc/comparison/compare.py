@@ -201,14 +201,11 @@ def compare(
     check_text("measure", measure, "auprec")
     check_choice("incomplete", incomplete, get_args(Incomplete))
     given = compared(cases)
-    calls = None
-    if given.on_cases:
-        calls = FittedPlan(measure, points, prior, over, cost_fn, cost_fp, fpr, tpr)
+    calls = FittedPlan.of(
+        given, measure, points=points, prior=prior, over=over, cost_fn=cost_fn, cost_fp=cost_fp,
+        fpr=fpr, tpr=tpr,
+    )  # fmt: skip
     if calls is None:
-        refuse_unused(
-            "for models on one test set", "there are folds", points=points,
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp), fpr=fpr, tpr=tpr,
-        )  # fmt: skip
         refuse_places(measure, over, None)
     target = _target(given, target)
     if calls is not None:

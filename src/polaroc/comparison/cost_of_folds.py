@@ -9,15 +9,9 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import COST, PLACE
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import PER_CASE, how_sure
-from polaroc.comparison.by_cost import (
-    COST_LIMITS,
-    Stakes,
-    cost_in_words,
-    take_first,
-    written,
-)
+from polaroc.comparison.by_cost import COST_LIMITS, Stakes, cost_in_words, take_first, written
 from polaroc.comparison.choice import Choice, choice_among
-from polaroc.comparison.compared import Compared
+from polaroc.comparison.compared import Compared, of_keys, pooled
 from polaroc.comparison.design import Incomplete, balanced, check_folds
 from polaroc.comparison.fold_thresholds import (
     OWN_SCALES,
@@ -31,7 +25,6 @@ from polaroc.comparison.fold_thresholds import (
 )
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.comparison.posterior import at_least_own, posterior
-from polaroc.comparison.ranked_rows import of_keys, pooled
 from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.curves.curve import curve
 from polaroc.thresholds.named_rates import EXPECTED_COST

@@ -12,6 +12,7 @@ from polaroc.base.checks import (
     check_share,
     check_whole,
     refuse_unused,
+    shortened,
     unless,
 )
 from polaroc.base.columns import column_name
@@ -22,7 +23,7 @@ from polaroc.base.text import capitalised, listed_rows
 from polaroc.comparison.measure_rows import SAME, Rows, refuse_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.table import humanize_note
-from polaroc.predictions.balance import differs, unusual
+from polaroc.predictions.audit import differs, unusual
 from polaroc.priors.grids import check_prior
 from polaroc.typing import Array, Prior
 from polaroc.uncertainty.evidence import of_folds
@@ -138,7 +139,7 @@ def two_priors(contrast: object, prior: object) -> tuple[float, float]:
     """The two priors of a contrast, validated."""
     if not isinstance(contrast, Sequence) or isinstance(contrast, str) or len(contrast) != 2:
         raise InvalidArgument(
-            f"contrast is {contrast!r}, allowed are two priors.",
+            f"contrast is {shortened(contrast)}, allowed are two priors.",
             hint=Hint.example("contrast", (0.05, 0.20)),
         )
     first, second = contrast

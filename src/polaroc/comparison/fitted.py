@@ -56,8 +56,6 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
         Each fold, and each value of `by`, is tested alone. With `cluster`, cases of one cluster
         are not taken for independent.
     **columns
-    level
-        Coverage of the limits, in (0, 1).
 
     Returns
     -------
@@ -69,9 +67,10 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
         `p_adjusted` (Holm, over the pairs of a test set). Models with the same curve and the same
         influence of every case differ by 0, with the p-value 1. What cannot
         be told is null: all where a class is absent, all but the difference
-        where a class has one case or one cluster. `note` String, null, or that cases are not
-        independent, as a column such as "patient" of a frame in memory shows, and with
-        ``nulls="drop"`` how many cases were left out because a model did not score them.
+        where a class has one case or fewer than five clusters. `note` String, null, or why there
+        is no test, that cases are not independent, as a column such as "patient" of a frame in
+        memory shows, and with ``nulls="drop"`` how many cases were left out because a model did
+        not score them.
 
     Raises
     ------
@@ -107,17 +106,18 @@ def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl
         cases, left_out = common_cases_of(cases.collect(), model_column(cases))
     compared = read_cases(cases)
     kinds, kind = compared.schema, compared.schema[compared.model]
-    tables = []
+    tables, said = [], (left_out, dependence(cases))
     for one in compared.sets:
         own = [
             pl.lit(value, kinds[key]).alias(key)
             for key, value in zip(compared.blocks, one.key, strict=True)
         ]
-        models = pl.Series(compared.model, one.models, kind)
-        tables.append(_tests(of_test_set(one, [measure]), models, level).select(*own, pl.all()))
-    said = [one for one in (left_out, dependence(cases)) if one is not None]
-    note = pl.lit("; ".join(said) or None, pl.String).alias("note")
-    return pl.concat(tables).lazy().with_columns(note)
+        models, evidence = pl.Series(compared.model, one.models, kind), of_test_set(one, [measure])
+        untold = None if evidence.is_known else evidence.why_no_limits
+        note = "; ".join(part for part in (untold, *said) if part is not None) or None
+        tests = _tests(evidence, models, level)
+        tables.append(tests.select(*own, pl.all(), pl.lit(note, pl.String).alias("note")))
+    return pl.concat(tables).lazy()
 
 
 def _tests(evidence: Evidence, models: pl.Series, level: float) -> pl.DataFrame:

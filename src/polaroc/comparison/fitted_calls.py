@@ -6,11 +6,11 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.base.checks import check_factor, refuse_unused, unless
+from polaroc.base.checks import check_factors, refuse_unused, unless
 from polaroc.base.lazy import np
 from polaroc.base.names import noted_by_kind
 from polaroc.comparison.answer import describe_priors
-from polaroc.comparison.compared import doubted
+from polaroc.comparison.compared import Compared, doubted
 from polaroc.comparison.fitted import Fitted
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, check_choice
 from polaroc.measures.areas import auc_measure
@@ -22,7 +22,7 @@ from polaroc.priors.beliefs import Belief, Over, resolve_belief
 from polaroc.priors.beliefs import points as certain
 from polaroc.priors.distributions import Atoms
 from polaroc.priors.grids import OBSERVED, check_prior, skew
-from polaroc.thresholds.apply_thresholds import SAME_TABLE, apply_thresholds
+from polaroc.thresholds.apply_thresholds import apply_thresholds, refuse_same_table
 from polaroc.thresholds.fixed import Numbers
 from polaroc.thresholds.named_rates import (
     EXPECTED_COST,
@@ -65,8 +65,7 @@ class FittedPlan:
 
     def __post_init__(self) -> None:
         named = f"measure is {self.measure!r}"
-        for name in ("cost_fn", "cost_fp"):
-            check_factor(name, getattr(self, name))
+        check_factors(cost_fn=self.cost_fn, cost_fp=self.cost_fp)
         if self.measure not in OF_COSTS:
             refuse_unused(
                 "for costs and net benefit", named,
@@ -96,6 +95,16 @@ class FittedPlan:
         refuse_both(self.over, self.prior)
         if self.prior is not None and self.prior != OBSERVED:
             check_prior(self.prior)
+
+    @classmethod
+    def of(cls, given: Compared, measure: str, **asked: Any) -> "FittedPlan | None":
+        """What is asked of models on one test set; None over folds, for which some of it is not."""
+        if given.on_cases:
+            return cls(measure, **asked)
+        costs: dict[str, Any] = {name: unless(1, asked[name]) for name in ("cost_fn", "cost_fp")}
+        others = {name: asked[name] for name in ("points", "fpr", "tpr")}
+        refuse_unused("for models on one test set", "there are folds", **others, **costs)
+        return None
 
     @property
     def of_calls(self) -> bool:
@@ -189,12 +198,7 @@ def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: FittedPlan) -> E
             "points has several thresholds of a model, needed is one.",
             hint="keep one rule and one prior: points.filter(rule=..., prior=...).",
         )
-    if (judged["note"] == SAME_TABLE).any():
-        raise InvalidTable(
-            "every rate and total comes out just as on the tuning table: the thresholds would be "
-            "judged on the cases they were chosen on.",
-            hint="give other cases.",
-        )
+    refuse_same_table(judged)
     lacking = judged.filter(pl.col("share").is_null())
     if lacking.height:
         noted = noted_by_kind(lacking.select(read.model, "note").rows())

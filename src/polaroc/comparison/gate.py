@@ -12,6 +12,7 @@ from polaroc.base.checks import (
     is_number,
     pair_of,
     refuse_unused,
+    shortened,
     unless,
 )
 from polaroc.base.docstrings import described_as
@@ -203,9 +204,10 @@ def gate(
     taken_over: Over | str | None = over
     # One range in a file of settings serves all measures.
     own_over = over if needs_range(measure) or measure not in CATALOG else None
-    asked = None
-    if given.on_cases:
-        asked = FittedPlan(measure, points, prior, own_over, cost_fn, cost_fp, fpr, tpr)
+    asked = FittedPlan.of(
+        given, measure, points=points, prior=prior, over=own_over, cost_fn=cost_fn,
+        cost_fp=cost_fp, fpr=fpr, tpr=tpr,
+    )  # fmt: skip
     if asked is not None:
         refuse_unused(
             "for folds", "the models were measured once, on one test set",
@@ -216,10 +218,6 @@ def gate(
         )  # fmt: skip
         lead = _on_cases(given, asked, (challenger, champion), level)
     else:
-        refuse_unused(
-            "for models on one test set", "there are folds", points=points,
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp), fpr=fpr, tpr=tpr,
-        )  # fmt: skip
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
         result = compare(
@@ -276,7 +274,8 @@ def check_margin(measure: str, margin: object) -> None:
     if isinstance(margin, bool) or not is_number(margin) or not 0 <= margin < most:
         allowed = f"0 ≤ margin < {most:g}" if most < inf else "margin ≥ 0"
         raise InvalidArgument(
-            f"margin is {margin!r}, allowed is {allowed}: by how much the challenger may be worse.",
+            f"margin is {shortened(margin)}, allowed is {allowed}: by how much the challenger may "
+            "be worse.",
             hint=Hint.example("margin", 0.01),
         )
 

@@ -109,7 +109,8 @@ class Rows:
             return
         if not self.has_prior:
             raise InvalidArgument(
-                f"prior is {prior!r}, but {self.measure!r} has no prior.", hint="leave it out."
+                f"prior is {quoted([prior])}, but {self.measure!r} has no prior.",
+                hint="leave it out.",
             )
         if prior != OBSERVED:
             check_prior(prior)

@@ -18,6 +18,7 @@ from polaroc.priors.beliefs import Over
 from polaroc.priors.grids import skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.named_rates import WITHOUT_PRIOR, OfRates, rate_at, unknown
+from polaroc.thresholds.subgroup_promises import divided
 from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
@@ -234,13 +235,10 @@ def divided_by(
     cases: Cases[pl.DataFrame], column: pl.Expr, name: str | None, wanted: Wanted
 ) -> Divided:
     """The cases divided by a column; without a name all cases are one."""
-    present = cases.table.columns
-    free = ("subgroup", *(f"subgroup_{i}" for i in range(1, len(present) + 1)))
-    own = next(one for one in free if one not in present)
-    table = cases.table.with_columns(column.alias(own))
+    parts, own = divided(cases, column)
     if name is not None:
-        check_subgroups(table[own], name)
-    return Divided(replace(cases, table=table, by=(*cases.by, own)), own, wanted)
+        check_subgroups(parts.table[own], name)
+    return Divided(parts, own, wanted)
 
 
 def check_subgroups(values: pl.Series, column: str) -> None:

@@ -7,19 +7,15 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share, listed_values, refuse_unused, unless
-from polaroc.base.columns import PROMISE, single_column, with_level
+from polaroc.base.checks import check_factors, check_share, one_or_several, refuse_unused, unless
+from polaroc.base.columns import PROMISE, with_level
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
+from polaroc.base.text import joined_notes
 from polaroc.calibration.evidence import CALIBRATION
 from polaroc.comparison.compared import doubted
-from polaroc.comparison.subgroup_parts import (
-    COLUMNS,
-    Wanted,
-    completed,
-    divided_by,
-)
+from polaroc.comparison.subgroup_parts import COLUMNS, Wanted, completed, divided_by
 from polaroc.comparison.subgroup_result import PLACE_OF, Subgroups, answer_of
 from polaroc.curves.keys import totals
 from polaroc.errors import Hint, InvalidArgument, check_choice
@@ -34,6 +30,7 @@ from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import check_prior
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
+from polaroc.thresholds.subgroup_promises import subgroup_columns
 from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.adjusted import by_largest_t
@@ -104,8 +101,6 @@ def subgroups(
         Thresholds to judge: the result of `operating_points` on a tuning table; or one number, or
         a mapping from model to number. Of each subgroup the table then has "recall", "fpr",
         "precision", "posfrac" (the share called positive) and "cost" per case.
-    level
-        Coverage of the limits, in (0, 1).
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost".
 
@@ -148,8 +143,7 @@ def subgroups(
     >>> found.parts.select("subgroup", pl.col("estimate").round(3)).rows()
     [(None, 0.938), ('0', 0.936), ('1', 0.94)]
     """
-    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        check_factor(name, cost)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     check_share("level", level)
     check_score_prior(cases.score_prior)
     if points is None:
@@ -169,7 +163,10 @@ def subgroups(
             "there is nothing to measure.", hint="leave measures out for all of them."
         )
     whole = _of_column(given, pl.lit("all"), None, wanted, level)
-    found = [_of_column(given, column, name, wanted, level) for column, name in named(own)]
+    found = [
+        _of_column(given, column, name, wanted, level)
+        for name, column in subgroup_columns(own).items()
+    ]
     parts = pl.concat([whole[0], *(one for one, _ in found)], how="vertical_relaxed")
     gaps = pl.concat([one for _, one in found], how="vertical_relaxed")
     keys = tuple(parts.columns[: parts.columns.index("column")])
@@ -183,8 +180,7 @@ def checked_priors(priors: float | Sequence[float] | None) -> tuple[float, ...]:
     """The priors as numbers: subgroups are compared at the same."""
     if priors is None:
         return ()
-    listed = listed_values(priors)
-    values: list[Any] = [priors] if listed is None else listed
+    values = one_or_several(priors)
     for one in values:
         check_prior(one)
     if len(values) > MOST_PRIORS:
@@ -206,8 +202,7 @@ def _wanted(
     if measures is None:
         areas = ["auc", *(["auprec"] if priors else []), *(["iauprec"] if over is not None else [])]
         return replace(nothing, measures=tuple(areas), calibration=are_probabilities(cases))
-    listed = listed_values(measures)
-    names: list[Any] = [measures] if listed is None else listed
+    names = one_or_several(measures)
     for name in names:
         hint = AT_A_THRESHOLD if isinstance(name, str) and name in RATES else None
         check_choice("measures", name, (*AREAS, *CALIBRATION), hint)
@@ -245,13 +240,6 @@ def checked_points(
     return points_of_numbers(points, totals(table_of), table_of.keys).collect()
 
 
-def named(cases: Cases[pl.DataFrame]) -> list[tuple[pl.Expr, str]]:
-    """The columns of the subgroups, each with its name."""
-    table = cases.table.lazy()
-    columns = [single_column(one, "subgroup", table) for one in cases.subgroup]
-    return [(one, table.select(one).collect_schema().names()[0]) for one in columns]
-
-
 def _of_column(
     cases: Cases[pl.DataFrame], column: pl.Expr, name: str | None, wanted: Wanted, level: float
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -272,9 +260,7 @@ def _of_column(
     )
     as_chance = gaps.group_by(others).agg(chance=~pl.col("apart").any())
     noted = join_on(shown, as_chance, others, "left", order="left").with_columns(
-        pl.concat_str(
-            "note", pl.when("chance").then(pl.lit(AS_BY_CHANCE)), separator="; ", ignore_nulls=True
-        ).replace("", None)
+        joined_notes("note", pl.when("chance").then(pl.lit(AS_BY_CHANCE)))
     )
     whose = divided.whose(name)
     return (

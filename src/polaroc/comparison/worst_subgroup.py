@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import key_expressions
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.rounding import limit, number
@@ -18,7 +17,7 @@ from polaroc.measures.catalog import mean_name
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Over
 from polaroc.thresholds.named_rates import EXPECTED_COST
-from polaroc.thresholds.subgroup_promises import names_of_subgroups
+from polaroc.thresholds.subgroup_promises import divided, subgroup_columns
 from polaroc.typing import Cost
 from polaroc.uncertainty.evidence import contrasts
 from polaroc.uncertainty.savings import savings
@@ -37,13 +36,9 @@ def with_worst(
     """
     cases, model = given.cases, choice.models.columns[0]
     found = [
-        _measured(choice, cases, name, over, (cost_fn, cost_fp)).with_columns(
-            pl.format("{}={}", pl.lit(name), pl.col("subgroup").cast(pl.String).fill_null("null"))
-            .alias(WHERE)
-        )
-        for name in names_of_subgroups(cases)
-    ]  # fmt: skip
-    rows = pl.concat([one.select(model, WORST, WHERE) for one in found]).drop_nulls(WORST)
+        _measured(choice, cases, name, over, (cost_fn, cost_fp)) for name in subgroup_columns(cases)
+    ]
+    rows = pl.concat(found).drop_nulls(WORST)
     worst = rows.sort(WORST, descending=not choice.higher_is_better, maintain_order=True).unique(
         model, keep="first", maintain_order=True
     )
@@ -52,12 +47,11 @@ def with_worst(
     return replace(choice, models=models, warnings=(*told, *choice.warnings))
 
 
-def _divided(cases: Cases[pl.DataFrame], name: str) -> Cases[pl.DataFrame]:
-    """The cases with one column of subgroups as a key, in a column of its own."""
-    expressions = dict(zip(names_of_subgroups(cases), key_expressions(cases.subgroup), strict=True))
-    table = cases.table.with_columns(expressions[name].alias("subgroup"))
-    check_subgroups(table["subgroup"], name)
-    return replace(cases, table=table, by=(*cases.by, "subgroup"), subgroup=())
+def _divided(cases: Cases[pl.DataFrame], name: str) -> tuple[Cases[pl.DataFrame], str]:
+    """The cases with one column of subgroups as a key, and the name of the key."""
+    parts, own = divided(cases, subgroup_columns(cases)[name])
+    check_subgroups(parts.table[own], name)
+    return parts, own
 
 
 def _measured(
@@ -67,20 +61,19 @@ def _measured(
     over: Over | None,
     costs: tuple[Cost, Cost],
 ) -> pl.DataFrame:
-    """The measure of each model in each subgroup, the mean over folds."""
-    model, divided = choice.models.columns[0], _divided(cases, name)
+    """The measure of each model in each subgroup, the mean over folds, and which one it is."""
+    model, (parts, key) = choice.models.columns[0], _divided(cases, name)
     if choice.is_by_cost:
         cost_fn, cost_fp = costs
-        found = savings(divided, _points(choice), same_table=True, cost_fn=cost_fn, cost_fp=cost_fp)
-        own = found.filter(measure=EXPECTED_COST)
-        return own.select(model, "subgroup", pl.col("estimate").alias(WORST))
-    measured = measures_of(divided, over, choice.measure)
-    mean = mean_name(choice.measure)
-    wanted = choice.measure if one_prior(over) is not None or mean is None else mean
-    own = measured.filter(measure=wanted)
-    return own.group_by(model, "subgroup", maintain_order=True).agg(
-        pl.col("estimate").mean().alias(WORST)
-    )
+        found = savings(parts, _points(choice), same_table=True, cost_fn=cost_fn, cost_fp=cost_fp)
+        wanted: str = EXPECTED_COST
+    else:
+        found = measures_of(parts, over, choice.measure)
+        mean = mean_name(choice.measure)
+        wanted = choice.measure if one_prior(over) is not None or mean is None else mean
+    own = found.filter(measure=wanted).group_by(model, key, maintain_order=True)
+    where = pl.format("{}={}", pl.lit(name), pl.col(key).cast(pl.String).fill_null("null"))
+    return own.agg(pl.col("estimate").mean().alias(WORST)).select(model, WORST, where.alias(WHERE))
 
 
 def _points(choice: Choice) -> pl.DataFrame:
@@ -128,9 +121,9 @@ def _apart(
     if choice.is_by_cost or not given.on_cases:
         return None
     name, _, value = where.partition("=")
-    divided = _divided(given.cases, name)
-    own = pl.col("subgroup").cast(pl.String).fill_null("null") == value
-    cases = replace(divided, table=divided.table.filter(own), by=given.cases.by)
+    parts, key = _divided(given.cases, name)
+    own = pl.col(key).cast(pl.String).fill_null("null") == value
+    cases = replace(parts, table=parts.table.filter(own), by=given.cases.by)
     evidence = of_one_test_set(cases, choice.measure, over)
     if not evidence.is_known:
         return None

@@ -57,7 +57,8 @@ class Held:
 
 def curve_of_rows(predictions: Predictions) -> pl.DataFrame:
     """The curve tables of predictions in memory that were audited."""
-    ranked = Held.of(predictions).ranked(scored=True)
+    held = Held.of(predictions)
+    ranked = held.ranked(scored=True)
     tp, fp, threshold, starts = all_points(ranked)
     key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     points = pl.DataFrame({PLACE: key, "threshold": threshold, "tp": tp, "fp": fp})
@@ -68,7 +69,7 @@ def curve_of_rows(predictions: Predictions) -> pl.DataFrame:
     table = to_curve_table(points.with_columns(pl.col("threshold").fill_nan(None)), named)
     cells = table.filter((pl.col("pos") > 0) | (pl.col("neg") > 0) | pl.col("threshold").is_null())
     cells = in_whole_numbers(cells.lazy(), predictions).collect()
-    if ranked.totals[KEY_INDEX].is_sorted():
+    if held.dropped is None:
         return cells
     return cells.sort(predictions.keys, nulls_last=True, maintain_order=True)
 

@@ -19,6 +19,7 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
+from polaroc.base.text import joined_notes
 from polaroc.predictions.row_checks import (
     SCORE,
     error_count_column,
@@ -230,15 +231,11 @@ def totals_of_counts(
         pl.when(~fatal).then(negatives).alias("negatives"),
         *(name for name in LEAST_WEIGHTS if predictions.weighted),
         *also,
-        pl.concat_str(
+        joined_notes(
             _row_errors(predictions, fatal),
             *([ratio] if predictions.weighted else []),
             label_note(),
-            separator="; ",
-            ignore_nulls=True,
-        )
-        .replace("", None)
-        .alias("note"),
+        ),
     )
 
 

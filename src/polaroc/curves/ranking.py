@@ -17,6 +17,7 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
+from polaroc.base.text import joined_notes
 from polaroc.curves.keys import (
     SCORE_EXTREMES,
     KeyLevels,
@@ -33,8 +34,6 @@ from polaroc.typing import Array
 
 # Bits of a score that codes may lack, if no scores are then tied.
 SPARE_BITS = 24
-# Up to so many codes NumPy's sort takes less time.
-FEW_ROWS = 4_000_000
 # Possible keys are counted one by one: in small tables this many, else as many as rows.
 MAX_POSSIBLE = 1_000
 
@@ -348,11 +347,8 @@ def _sorted_rows(
     rows = predictions.rows.select(code, *beside).collect(engine="streaming")
     if beside:
         rows = rows.lazy().sort(SORT_CODE).collect(engine="in-memory")
-    elif rows.height > FEW_ROWS:
-        rows = rows.to_series().sort().to_frame()
     else:
-        codes = np.sort(rows.to_series().to_numpy())
-        rows = pl.DataFrame({SORT_CODE: codes})
+        rows = rows.to_series().sort().to_frame()
     if spared:
         ranked = rows[SORT_CODE].to_numpy()
         if ((ranked[1:] ^ ranked[:-1]) < 2).any():
@@ -372,8 +368,7 @@ def _notes(predictions: Predictions, levels: KeyLevels, *, labels: bool) -> pl.S
     counted = pl.col(WEIGHT) > 0 if predictions.weighted else None
     by_key = predictions.rows.group_by(levels.index.alias(KEY_INDEX))
     noted = by_key.agg(ratio, *label_extremes(counted)).sort(KEY_INDEX)
-    both = pl.concat_str("note", label_note(), separator="; ", ignore_nulls=True)
-    named = noted.select(both.replace("", None).alias("note"))
+    named = noted.select(joined_notes("note", label_note()))
     return named.collect(engine=predictions.engine).to_series()
 
 

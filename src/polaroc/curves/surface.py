@@ -1,13 +1,12 @@
 """Precision-recall surface: curves at every prior of a grid."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.checks import listed_values
+from polaroc.base.checks import one_or_several
 from polaroc.base.columns import RESERVED, curve_keys, within
 from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS, Point
@@ -147,12 +146,11 @@ def select_rates(
                     hint=Hint.example("rates", ["accuracy"]),
                 )
     else:
-        values = listed_values(requested)
-        names: list[Any] = [requested] if values is None else values
+        names = one_or_several(requested)
         unknown = [name for name in names if not isinstance(name, str) or name not in RATES]
         if unknown:
             raise InvalidArgument(
-                f"there is no rate {quoted(unknown)}; there are {', '.join(RATES)}.",
+                f"there is no rate {quoted(unknown, 3)}; there are {', '.join(RATES)}.",
                 hint=spelling(
                     [name for name in unknown if isinstance(name, str)],
                     list(RATES),

@@ -82,22 +82,29 @@ def visible(tpr: "Array", fpr: "Array", starts: "Array", cells: int) -> "Array":
     return kept
 
 
-def _vertices(ranked: RankedCells) -> "tuple[Array, Array, Array, Array]":
-    """`tp`, `fp` and score where curves turn, and at some rows between; where each begins."""
-    positives, negatives = (ranked.totals[name].to_numpy() for name in ("positives", "negatives"))
-    rows, number = ranked.rows, np.diff(ranked.starts)
-    keys = np.arange(len(number) + 1)
-    # Of each curve its origin, both ends of each segment with positives, and its end.
+def corners(ranked: RankedCells) -> "tuple[list[Array], Array]":
+    """`tp` and `fp` where curves turn, between which they are straight; where each begins.
+
+    Of each curve its origin, both ends of each segment with positives, and its end.
+    """
+    keys = np.arange(len(ranked.starts))
     starts = 2 * (ranked.starts + keys)
-    end = 2 * (np.arange(ranked.starts[-1]) + np.repeat(keys[:-1], number) + 1)
+    end = 2 * (np.arange(ranked.starts[-1]) + np.repeat(keys[:-1], np.diff(ranked.starts)) + 1)
     places = []
-    for step, count, total in (("pos", "tp", positives), ("neg", "fp", negatives)):
-        at = np.zeros(starts[-1], np.int64)
+    for step, count, total in (("pos", "tp", "positives"), ("neg", "fp", "negatives")):
+        at = np.zeros(starts[-1], ranked.counts[count].dtype)
         at[end] = ranked.counts[count]
         at[end - 1] = at[end] - ranked.counts[step]
-        at[starts[1:] - 1] = total
+        at[starts[1:] - 1] = ranked.totals[total]
         places.append(at)
-    tp, fp = places
+    return places, starts
+
+
+def _vertices(ranked: RankedCells) -> "tuple[Array, Array, Array, Array]":
+    """`tp`, `fp` and score where curves turn, and at some rows between; where each begins."""
+    negatives, rows = ranked.totals["negatives"].to_numpy(), ranked.rows
+    (tp, fp), starts = corners(ranked)
+    keys = np.arange(len(starts))
     key = np.repeat(keys[:-1], np.diff(starts))
     # Between them, rows that tooltips need along many negatives, each the last of its tie.
     apart = np.maximum(negatives // FLAT_CELLS, 1)[key]

@@ -177,7 +177,10 @@ class Assessment:
         saved = self.terms.least(Band(*(limit[..., None] for limit in self.priors)), more, less)
         # Drift of another kind leaves no costs to compare.
         unknown = self.shifted.any(axis=1, keepdims=True) | (self.looks.cases == 0)
-        excess = np.where(unknown[..., None], -np.inf, saved - accepted)
+        own = reference.threshold
+        # What lets more cases through would break what the threshold was chosen to keep.
+        refused = unknown[..., None] | ((reference.cuts < own.value) & own.is_lowest)
+        excess = np.where(refused, -np.inf, saved - accepted)
         alarms: list[tuple[float, str] | None] = []
         for look in range(len(excess)):
             window, cut = np.unravel_index(int(excess[look].argmax()), excess[look].shape)

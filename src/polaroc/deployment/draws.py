@@ -222,11 +222,11 @@ def _weights_p_value(weight: "Array", at_or_above: "Array", above: "Array", case
     return p_value
 
 
-def read_labels(labelled: Cases[Any], how: HowLabelled) -> Predictions:
+def read_labels(labelled: Cases[Any], how: HowLabelled, every: str | None) -> Predictions:
     """Labelled cases in use, with their chance of inclusion as the weight where it is given."""
     labelled = each_counted(labelled)
     column = how.chances(labelled.table.lazy().collect_schema().names())
-    labels = read_with_time(replace(labelled, weight=column), LABELLED)
+    labels = read_with_time(replace(labelled, weight=column), LABELLED, every)
     if column is not None:
         lowest, highest = labels.rows.select(
             pl.col(WEIGHT).min().alias("lowest"), pl.col(WEIGHT).max().alias("highest")

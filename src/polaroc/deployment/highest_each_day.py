@@ -7,17 +7,20 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share
+from polaroc.base.checks import check_factors, check_share
 from polaroc.base.columns import COVERAGE, INTERVAL, key_expressions, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
+from polaroc.base.private_columns import PLACE
 from polaroc.base.rounding import rounded_up
-from polaroc.curves.curve import curve
+from polaroc.curves.held import TOTALS, Held
+from polaroc.curves.thinning import corners
 from polaroc.deployment.highest import QUANTITIES, Asked, Cells, of_days
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.calendar import PERIOD, keys_but_period, with_days, without_period
 from polaroc.predictions.cases import Cases, refuse_crossed
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
+from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.predictions.usual_keys import may_be_key, usual_units
 from polaroc.priors.grids import range_of, some_priors
@@ -73,10 +76,6 @@ def highest_each_day(
     volume
         Cases that there are a day, > 0, where the table is a sample of them; by default they are
         those of the table.
-    cost_fn, cost_fp
-        Costs > 0 of a missed positive and of a false alarm.
-    level
-        Coverage of the limits, in (0, 1).
 
     Returns
     -------
@@ -122,9 +121,7 @@ def highest_each_day(
     [('recall', 0.9, 0.8), ('precision', 0.6, 0.53), ('cost', 0.07, 0.09), ('alerts', 3.0, 3.0)]
     """
     check_share("level", level)
-    check_factor("alerts", alerts)
-    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        check_factor(name, cost)
+    check_factors(alerts=alerts, cost_fn=cost_fn, cost_fp=cost_fp)
     if volume is not None:
         capacity_of(alerts, volume)
     if over is not None and priors is not None:
@@ -148,47 +145,41 @@ def highest_each_day(
         free = [name for name in kinds if name not in held.used and may_be_key(kinds[name])]
         doubt = _across(held, usual_units(free))
     plain = replace(held, cluster=())
-    by_day = curve(plain).select(*keys, PERIOD, "tp", "fp")
-    of_each = _by_key(by_day, keys)
-    pooled = _by_key(curve(without_period(plain)).select(*keys, "tp", "fp"), keys)
+    _, of_each = _by_key(plain, keys)
+    kinds, pooled = _by_key(without_period(plain), keys)
     rows = [
         dict(zip(keys, key, strict=True)) | row
         for key, own in pooled.items()
-        for row in _rows(_cells(of_each[key]), _cells(own), asked, level, crossing, doubt)
+        for row in _rows(of_each[key], own, asked, level, crossing, doubt)
     ]
-    schema = {key: by_day.schema[key] for key in keys} | RESULT
-    return pl.DataFrame(rows, schema=schema, orient="row").lazy()
+    return pl.DataFrame(rows, schema={**kinds, **RESULT}, orient="row").lazy()
 
 
 def _across(held: Cases[pl.DataFrame], clusters: Sequence[IntoExpr]) -> str | None:
     """What is to be said of clusters that have cases in several days; None where none has."""
     for cluster in key_expressions(clusters):
-        days = held.table.lazy().group_by(cluster).agg(pl.col(PERIOD).n_unique().alias(PERIOD))
-        if (days.drop_nulls().select(pl.col(PERIOD).max()).collect().item() or 0) > 1:
+        several = pl.col(PERIOD).min() < pl.col(PERIOD).max()
+        days = held.table.lazy().group_by(cluster).agg(several)
+        if days.drop_nulls().select(pl.col(PERIOD).any()).collect().item():
             name = cluster.meta.output_name()
             return f"cases with the same {name!r} are in several days, which are not independent"
     return None
 
 
-def _by_key(curves: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """The curves of each key."""
-    if not keys:
-        return {(): curves}
-    return curves.partition_by(keys, maintain_order=True, as_dict=True)
-
-
-def _cells(curves: pl.DataFrame) -> Cells:
-    """The cells of the curves of one key, of which those without cases are left out."""
-    if PERIOD in curves.columns:
-        curves = curves.sort(PERIOD, maintain_order=True)
-        first = curves[PERIOD].rle_id().to_numpy()
-    else:
-        first = np.zeros(curves.height, np.int64)
-    starts = np.flatnonzero(np.diff(first, prepend=-1))
-    ends = np.append(starts[1:], curves.height) - 1
-    tp, fp = (curves[name].cast(pl.Float64).to_numpy() for name in ("tp", "fp"))
-    some = tp[ends] + fp[ends] > 0
-    return Cells(tp, fp, starts[some], ends[some])
+def _by_key(
+    cases: Cases[pl.DataFrame], keys: Sequence[str]
+) -> tuple[pl.Schema, dict[tuple[Any, ...], Cells]]:
+    """The types of the keys, and the curves of each key that have cases."""
+    ranked = Held.of(read(cases)).ranked(scored=False)
+    (tp, fp), starts = corners(ranked)
+    totals = ranked.totals.with_row_index(PLACE)
+    # Keys of which all rows were dropped come last.
+    curves = totals.sort(keys, nulls_last=True).group_by(keys, maintain_order=True)
+    found = {}
+    for key, own in curves if keys else [((), totals)]:
+        places = own.filter(pl.sum_horizontal(TOTALS) > 0)[PLACE].to_numpy()
+        found[key] = Cells(tp, fp, starts[places], starts[places + 1] - 1)
+    return totals.select(keys).schema, found
 
 
 def _rows(

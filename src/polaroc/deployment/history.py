@@ -15,6 +15,7 @@ from polaroc.base.lazy import np
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import Key, named
 from polaroc.errors import InvalidTable, quoted
+from polaroc.predictions.calendar import dates_of
 from polaroc.typing import Array, Table
 
 RESULT: dict[str, Any] = {
@@ -156,9 +157,14 @@ def read_histories(
             f"{quoted([*keys, time, *STATE])}.",
             hint="give the state of a monitor with the same keys and time.",
         )
-    check_same_time(time, lazy.collect_schema()[time], times, "the state")
+    held = lazy.collect()
+    # Days that an earlier version read as text.
+    dates = dates_of(held[time])
+    check_same_time(time, dates.dtype, times, "the state")
     plans = {key: _fingerprint(reference) for key, reference in references.items()}
-    rows = _checked(lazy.collect(), keys, time)
+    rows = _checked(held, keys, time)
+    if dates.dtype != held.schema[time]:
+        rows = rows.with_columns(dates_of(rows[time]))
     for row in rows.iter_rows(named=True):
         key = as_key(row[name] for name in keys)
         if plans.get(key) != row["plan"]:

@@ -5,7 +5,9 @@ from typing import Any
 
 import polars as pl
 
+from polaroc.base.rounding import percent
 from polaroc.deployment.tables import DEPLOYED, REFERENCE, Key, counts_of
+from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.table import Predictions
@@ -53,7 +55,28 @@ def moments(rows: Mapping[Key, pl.DataFrame], time: str) -> list[str]:
     times = sum(frame[time].n_unique() for frame in rows.values())
     if cases < MIN_CASES or 2 * times <= cases:
         return []
-    return [
+    said = (
         f"{time!r} has {times:,} times for {cases:,} cases, and each is judged alone: of so few "
-        "cases nothing is known. Give the day or the week in place of the moment."
-    ]
+        "cases nothing is known."
+    )
+    if any(_has_hours(frame[time]) for frame in rows.values()):
+        raise InvalidArgument(
+            f"{DEPLOYED}: {said}",
+            hint=Hint("take the days of these moments, {every}, or the weeks.", every="1d"),
+        )
+    return [said + " Give the day or the week in place of the moment."]
+
+
+def _has_hours(times: pl.Series) -> bool:
+    """Whether some times are moments of a day."""
+    return bool(times.dtype == pl.Datetime and (times.dt.truncate("1d") != times).any())
+
+
+def other_range(
+    chosen_for: tuple[float, float] | None, over: tuple[float, float] | None
+) -> list[str]:
+    """A warning of thresholds that were chosen for another range than the one asked for."""
+    if None in (chosen_for, over) or chosen_for == over:
+        return []
+    one, other = (" to ".join(map(percent, ends)) for ends in (chosen_for, over) if ends)
+    return [f"The thresholds were chosen for {one} positives; alarms are for {other}."]

@@ -9,6 +9,7 @@ from polaroc.base.columns import check_keys
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.rounding import number
+from polaroc.base.text import joined_notes
 from polaroc.deployment.days import design_effect
 from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.label_draws import Draws, Plan
@@ -163,8 +164,7 @@ def label_budget(
         named = zip(known.keys, key, strict=True)
         frames.append(budget.select(*(pl.lit(v).alias(k) for k, v in named), pl.all()))
     doubts = dependent_rows(reference, unlabelled, takes_cluster=True)
-    note = pl.concat_str("note", pl.lit("; ".join(doubts) or None, pl.String), separator="; ",
-                         ignore_nulls=True).replace("", None)  # fmt: skip
+    note = joined_notes("note", pl.lit("; ".join(doubts) or None, pl.String))
     types = used.rows.collect_schema()
     schema = pl.Schema({key: types[key] for key in known.keys} | COLUMNS)
     noted = [frame.with_columns(note).cast(schema) for frame in frames]

@@ -47,6 +47,7 @@ class Threshold:
     prior: float | None = None  # for which it was chosen
     # On the table that it was chosen on: TPr, FPr, positives and negatives.
     tuned: Sequence[float | None] | None = None
+    is_lowest: bool = False  # that a capacity or a constraint allows
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share
+from polaroc.base.checks import check_factors, check_share
 from polaroc.base.columns import check_keys, key_columns, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
@@ -27,6 +27,7 @@ from polaroc.deployment.input_warnings import (
     dependent_rows,
     dropped_rows,
     moments,
+    other_range,
     reference_days,
 )
 from polaroc.deployment.labelled import PRECISION, TOLD, labelled_estimates
@@ -41,6 +42,7 @@ from polaroc.deployment.tables import (
     counts_of,
     errors_named,
     model_key,
+    range_of_points,
     read_with_time,
     references_of,
     refuse_other_keys,
@@ -48,7 +50,8 @@ from polaroc.deployment.tables import (
     with_days,
     with_roles_of,
 )
-from polaroc.predictions.cases import Cases, refuse_beside
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.column_checks import refuse_beside
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
@@ -71,6 +74,7 @@ def monitor(
     *,
     points: Table | Numbers,
     over: Sequence[float] | None = None,
+    every: str | None = None,
     cost_fn: float = 1,
     cost_fp: float = 1,
     level: float = 0.95,
@@ -107,11 +111,15 @@ def monitor(
         reference.
     **columns
     points
-        The thresholds in use, one per key: the result of `operating_points` at one
-        prior, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the
-        keys that it depends on, one number, or a mapping from model to number.
+        The thresholds in use, one per key: the result of `operating_points` at one prior or over
+        a range, of `expected_cost` or of `apply_thresholds`, a table of `threshold` and the keys
+        that it depends on, one number, or a mapping from model to number.
     over
-        The range of priors that the thresholds were chosen for: (low, high).
+        The range of priors that the thresholds were chosen for: (low, high). By default the one
+        that `points` says.
+    every
+        How long a time is that is judged at once, as Polars says it: "1d", "1w", for whole numbers
+        "10i". Times are cut into such periods; by default each value is one.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm.
     level
@@ -148,6 +156,7 @@ def monitor(
     InvalidPredictions, InvalidArgument
         As in `curve`, for both tables; for keys that only one of them has, and values of keys
         that the reference has not, or has with one class only.
+        For times in use that are moments of about one case each, without `every`.
         For a `cluster` of the reference that is not its `time`, where it has both, and for one of
         the scores in use that is not theirs.
     InvalidTable
@@ -192,7 +201,9 @@ def monitor(
 
     "Better" is a threshold, among the same scores, or a model that costs less at every prior
     within the limits, and by more than the estimates of the reference showed anywhere
-    in `over`: at the prior of the points, or of the reference, where there is no range.
+    in `over`: at the prior of the points, or of the reference, where there is no range. Of points
+    that were chosen as low as a capacity or a constraint allows, such as alerts a day, no lower
+    threshold is better.
 
     Examples
     --------
@@ -212,9 +223,9 @@ def monitor(
     [(1, 0.1, None), (2, 0.5, 'the prior left the range 5 % to 20 %: it is at least 42.2 %')]
     """
     check_share("level", level)
-    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        check_factor(name, cost)
-    ends = None if over is None else range_of(over)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
+    chosen_for = range_of_points(points)
+    ends = chosen_for if over is None else range_of(over)
     terms = Terms(ends, cost_fn, cost_fp)
     if isinstance(deployed, Cases):
         with errors_named(DEPLOYED):
@@ -222,7 +233,8 @@ def monitor(
     like = replace(reference, time=columns.get("time", reference.time), cluster=())
     reference = with_days(reference)
     of_use = with_roles_of(like, deployed, DEPLOYED, monitor)
-    known, used = read_with_time(reference, REFERENCE), read_with_time(of_use, DEPLOYED)
+    known = read_with_time(reference, REFERENCE, every)
+    used = read_with_time(of_use, DEPLOYED, every)
     how = HowLabelled.checked(
         label_share, label_alerts, label_delay, has_labels=labelled is not None
     )
@@ -230,7 +242,7 @@ def monitor(
     if labelled is not None:
         like = replace(of_use, truth=reference.truth, positive=reference.positive)
         of_labels = with_roles_of(like, labelled, LABELLED, monitor)
-        labels = read_labels(of_labels, how)
+        labels = read_labels(of_labels, how, every)
     with errors_named(DEPLOYED):
         check_keys(used.keys, also=[*RESULT, *STATE])
     time, day = used.keys[-1], None if reference.time is None else known.keys[-1]
@@ -262,6 +274,7 @@ def monitor(
     doubts = dependent_rows(reference, replace(of_use, by=(*of_use.by, *key_columns(of_use.time))))
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
+        *other_range(chosen_for, ends),
         *dropped_rows(known, used),
         *(f"{note}." for note in doubts),
         *moments(rows, time),

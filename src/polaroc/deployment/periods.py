@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.base.checks import check_factor, check_share, listed_values, refuse_unused, unless
+from polaroc.base.checks import check_factors, check_share, one_or_several, refuse_unused, unless
 from polaroc.base.columns import COVERAGE, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
@@ -153,8 +153,7 @@ def periods(
     """
     check_share("level", level)
     costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
-    for name, cost in costs.items():
-        check_factor(name, cost)
+    check_factors(**costs)
     if points is None:
         refuse_unused("for points", "points is None", cost_fn=unless(1, cost_fn),
                       cost_fp=unless(1, cost_fp))  # fmt: skip
@@ -212,8 +211,7 @@ def _measures(
     cases: Cases[Any],
 ) -> Iterator[Quantity]:
     """Each measure at each prior, in the order of the table."""
-    listed = listed_values(names)
-    wanted = [names] if listed is None else listed
+    wanted = one_or_several(names)
     for name in (one for one in CATALOG if one in wanted):
         at: list[float | None] = resolve_priors(priors) if CATALOG[name].at_priors else [None]
         for prior in at:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from polaroc.base.unstable import unstable
+from polaroc.base.tables import unstable
 from polaroc.errors import InvalidArgument, OutputRefused
 from polaroc.files.atomic import atomic_file
 from polaroc.files.locks import locked_file

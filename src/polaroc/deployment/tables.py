@@ -8,31 +8,30 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.columns import (
+    OVER,
     as_lazy,
     check_shared_keys,
     key_expressions,
     key_names,
     require,
+    single_column,
 )
 from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.cases import (
-    Cases,
-    alike,
-    columns_of,
-    opened,
-    refuse_crossed,
-    require_roles,
-)
+from polaroc.predictions.calendar import cut, dated
+from polaroc.predictions.cases import Cases, columns_of, refuse_crossed
+from polaroc.predictions.column_checks import require_roles
+from polaroc.predictions.resolved import alike, opened
 from polaroc.predictions.roles import OF_COUNTS
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import refuse_roles
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL
+from polaroc.priors.beliefs import labelled_range
 from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
 from polaroc.typing import Array, IntoExpr, Paths, Table
@@ -43,6 +42,8 @@ TUNED = ("tpr", "fpr", "positives", "negatives")
 REFERENCE, DEPLOYED = "reference", "deployed"
 # Days or months before the year, as text.
 DAY_FIRST = r"^\s*\d{1,2}[./ -]\d{1,2}[./ -]\d{2,4}\b"
+# Rules that give the lowest threshold that a constraint allows.
+LOWEST = ("max_recall", "capacity")
 # Weights stand for no cases in use.
 WATCHED_BY = OF_COUNTS
 
@@ -101,11 +102,12 @@ def _time_alone(cases: Cases[Any], hint: str) -> IntoExpr | None:
     return cases.cluster[0] if cases.cluster else cases.time
 
 
-def read_with_time(cases: Cases[Any], table: str) -> Predictions:
-    """Cases with their time, where they have one, as the last key."""
+def read_with_time(cases: Cases[Any], table: str, every: str | None = None) -> Predictions:
+    """Cases with their time, where they have one, as the last key: cut into periods `every`."""
     with errors_named(table):
         if cases.time is None:
             return read(cases, collected=True)
+        cases = _cut(dated(cases), every)
         *keys, time = key_names(key_expressions([*cases.keys, cases.time]), cases.table.lazy())
         if time in keys:
             raise InvalidArgument(
@@ -115,6 +117,15 @@ def read_with_time(cases: Cases[Any], table: str) -> Predictions:
         rows = read(cases, also=[cases.time], collected=True)
     check_times(rows, time, table)
     return rows
+
+
+def _cut(cases: Cases[Any], every: str | None) -> Cases[Any]:
+    """Cases whose time is the beginning of its period."""
+    if every is None:
+        return cases
+    held = cases.collect()
+    time = held.table.select(single_column(held.time, "time", held.table.lazy())).to_series()
+    return replace(held, table=held.table.with_columns(cut(time, every)))
 
 
 def refuse_other_keys(
@@ -227,9 +238,23 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> _Thresholds:
     by_key: dict[Key, list[Threshold]] = {}
     for row in table.iter_rows(named=True):
         tuned = [row[name] for name in TUNED] if set(TUNED) <= row.keys() else None
-        threshold = Threshold(row["threshold"], row.get("share", 1.0), row.get("prior"), tuned)
+        lowest = row.get("rule") in LOWEST
+        threshold = Threshold(
+            row["threshold"], row.get("share", 1.0), row.get("prior"), tuned, lowest
+        )
         by_key.setdefault(as_key(row[key] for key in shared), []).append(threshold)
     return _Thresholds(by_key, [keys.index(key) for key in shared], keys)
+
+
+def range_of_points(points: Table | Numbers) -> tuple[float, float] | None:
+    """The range of priors that thresholds were chosen for, where all say the same one."""
+    if are_numbers(points):
+        return None
+    lazy = as_lazy(points)
+    if OVER not in lazy.collect_schema():
+        return None
+    labels = lazy.select(pl.col(OVER).unique()).collect()[OVER].to_list()
+    return labelled_range(labels[0]) if len(labels) == 1 and isinstance(labels[0], str) else None
 
 
 def _check_numbers(points: pl.DataFrame) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share, check_whole
+from polaroc.base.checks import check_factors, check_share, check_whole
 from polaroc.base.columns import COVERAGE, PROMISE, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
@@ -105,8 +105,6 @@ def walk_forward(
         the past. What it does is taken at the same prior.
     over
         A range (lo, hi) of priors instead.
-    cost_fn, cost_fp
-        Costs > 0 of a missed positive and of a false alarm.
     history
         How many of the last periods are the past; by default all before.
     level
@@ -151,8 +149,7 @@ def walk_forward(
     """
     check_share("level", level)
     costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
-    for name, cost in costs.items():
-        check_factor(name, cost)
+    check_factors(**costs)
     if rule is not None:
         check_choice("rule", rule, RULES)
     if history is not None:

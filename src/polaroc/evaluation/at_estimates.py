@@ -5,6 +5,7 @@ import polars as pl
 from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
+from polaroc.base.text import joined_notes
 from polaroc.priors.in_use import AT_AN_END, METHOD, NOT_ESTIMATED, with_estimates
 
 LOW, HIGH = PRIOR_LIMITS
@@ -78,13 +79,12 @@ def _with_limits(rows: pl.LazyFrame) -> pl.LazyFrame:
         .when(~has_limits & pl.col("lower").is_not_null())
         .then(pl.lit(NO_LIMITS_AT_AN_END))
     )
-    note = pl.concat_str("note", lack, separator="; ", ignore_nulls=True).replace("", None)
     return rows.with_columns(
         pl.when(has_limits).then(pl.min_horizontal(lowers)).alias("lower"),
         pl.when(has_limits).then(pl.max_horizontal(uppers)).alias("upper"),
         # That of the test set alone would be too small.
         pl.lit(None, pl.Float64).alias("std_error"),
-        note.alias("note"),
+        joined_notes("note", lack),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
+from polaroc.base.checks import shortened
 from polaroc.errors import Hint, InvalidArgument
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -17,8 +18,8 @@ def progress_callback(progress: Progress | bool | None, unit: str = "rows") -> P
         return progress
     if not isinstance(progress, bool):
         raise InvalidArgument(
-            f"progress is {progress!r}, allowed are True and a function of the {unit} done and the "
-            f"{unit} in all.",
+            f"progress is {shortened(progress)}, allowed are True and a function of the {unit} "
+            f"done and the {unit} in all.",
             hint=Hint("{progress} draws a bar.", progress=True),
         )
     return partial(bar, unit=unit) if progress else None

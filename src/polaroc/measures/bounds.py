@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.checks import listed_values
+from polaroc.base.checks import one_or_several
 from polaroc.base.columns import MEASURE_COLUMNS, OVER, collect_like, takes_table
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.bins import bin_keys, curve_from_bins
@@ -178,8 +178,7 @@ def bounded_measures(
     """The names of measures that have bounds, by default areas; raise for others."""
     monotone = [name for name, one in CATALOG.items() if one.monotone]
     default = [name for name in DEFAULT_MEASURES if CATALOG[name].over is None or over is not None]
-    listed = default if measures is None else listed_values(measures)
-    names: list[Any] = [measures] if listed is None else listed
+    names: list[Any] = default if measures is None else one_or_several(measures)
     unknown = [name for name in names if not isinstance(name, str) or name not in monotone]
     if unknown or interpolation != "exact":
         raise InvalidArgument(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from polaroc.base.backend import POLARS, Backend
-from polaroc.base.checks import listed_values
+from polaroc.base.checks import one_or_several
 from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest, quoted
 from polaroc.measures.areas import AUC, AUPREC, IAUPREC, INTERPOLATIONS
@@ -154,8 +154,7 @@ def select_measures(
     if names is None:
         selected = [CATALOG[name] for name in default_measures() if _has_over(CATALOG[name], over)]
     else:
-        listed = listed_values(names)
-        selected = _select_named([names] if listed is None else listed, arguments)
+        selected = _select_named(one_or_several(names), arguments)
     check_choice("interpolation", interpolation, INTERPOLATIONS)
     resolve_priors(priors)
     if over is not None:

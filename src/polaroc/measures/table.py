@@ -9,6 +9,7 @@ import polars as pl
 from polaroc.base.columns import COVERAGE, MEASURE_COLUMNS, OVER, WITH_INTERVAL
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import COUNT, PLACE, PRIVATE, ROW, SHARE, VALUE
+from polaroc.base.text import joined_notes
 from polaroc.curves.segments import with_segments
 from polaroc.measures.spec import Measure, ingredients, runs
 from polaroc.predictions.row_checks import SCORE
@@ -139,7 +140,6 @@ def _shown(
         notes.append(pl.format(BIASED, shown.round_sig_figs(12).round_sig_figs(2)))
     if measure.warning is not None:
         notes.append(pl.when(both).then(_warning(measure) if warning is None else warning))
-    note = pl.concat_str(notes, separator="; ", ignore_nulls=True).replace("", None)
     named = {"measure": measure.name, OVER: measure.over}
     return [
         pl.col(ROW, *keys, "positives", "negatives"),
@@ -150,7 +150,7 @@ def _shown(
             else pl.lit(measure.prior, pl.Float64)
         ).alias("prior"),
         pl.when(both).then(measure.estimate.fill_nan(None)).alias("estimate"),
-        note.alias("note"),
+        joined_notes(*notes),
         (pl.lit(place, pl.Int64) if isinstance(place, int) else place).alias(PLACE),
     ]
 

@@ -10,7 +10,7 @@ from polaroc.measures.spec import Measure
 from polaroc.planning.chances import Outcome, of_distances, of_shares
 from polaroc.planning.promised import PromiseWish
 from polaroc.planning.scores import CLUSTER, SCORE, STUDY, TRUTH, Assumed, Size
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.priors.beliefs import Over
 from polaroc.typing import Array, Prior
 from polaroc.uncertainty.evidence import contrasts

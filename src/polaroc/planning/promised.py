@@ -7,7 +7,7 @@ from polaroc import rates
 from polaroc.base.lazy import np
 from polaroc.planning.chances import Outcome, of_shares
 from polaroc.planning.scores import CLUSTER, SCORE, STUDY, TRUTH, Assumed, Size
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.thresholds.constraints import Constraints
 from polaroc.thresholds.design_effects import EFFECTS, design_effects
 from polaroc.thresholds.promises import (

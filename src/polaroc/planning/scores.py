@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.base.checks import (
     LEAST_SHARE,
-    check_factor,
+    check_factors,
     check_whole,
     is_number,
     pair_of,
@@ -207,7 +207,7 @@ def of_one(auc: object, shape: float) -> Assumed:
             "neither a pilot nor auc is given.",
             hint=Hint("give the AUC to expect, {auc}, or a table of predictions.", auc=0.8),
         )
-    check_factor("shape", shape)
+    check_factors(shape=shape)
     spread = "equal spread in both classes"
     if shape != 1:
         spread = f"negatives {shape:g} times as spread as positives"

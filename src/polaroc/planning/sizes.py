@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil, exp, log
 from typing import Any
 
-from polaroc.base.checks import check_factor, check_whole, listed_values
+from polaroc.base.checks import check_factors, check_whole, one_or_several
 from polaroc.base.rounding import rounded_up
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.files.progress import Progress
@@ -149,10 +149,10 @@ def given_sizes(positives: object, negatives: object, sizes: Sizes) -> list[Size
 
 def counts(name: str, given: Any, most: int) -> list[Any]:
     """Whole numbers from 2, one or several; none where none is given."""
-    values = [] if given is None else listed_values(given)
-    for one in [given] if values is None else values:
+    values = [] if given is None else one_or_several(given)
+    for one in values:
         check_whole(name, one, 2, most)
-    return [given] if values is None else values
+    return values
 
 
 def splits(budget: float, costs: tuple[float, float], sizes: Sizes, is_divided: bool) -> list[Size]:
@@ -160,10 +160,7 @@ def splits(budget: float, costs: tuple[float, float], sizes: Sizes, is_divided: 
 
     More or less of it goes to positives; or, of both classes as they are, to tuning.
     """
-    for name, cost in zip(
-        ("budget", "cost_positive", "cost_negative"), (budget, *costs), strict=True
-    ):
-        check_factor(name, cost)
+    check_factors(budget=budget, cost_positive=costs[0], cost_negative=costs[1])
     # More than can be drawn is too many, however many more.
     paid = [min(budget / one, sizes.max_rows + 1.0) for one in costs]
     if is_divided:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from polaroc.base.checks import check_factor, check_share, check_text, refuse_unused, unless
+from polaroc.base.checks import check_factors, check_share, check_text, refuse_unused, unless
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.fitted import single_measure
 from polaroc.comparison.fitted_calls import refuse_both
@@ -156,8 +156,7 @@ def of_promise(
 ) -> Aim:  # fmt: skip
     """That a threshold can be promised."""
     check_share("confidence", confidence)
-    for name, cost in zip(("cost_fn", "cost_fp"), costs, strict=True):
-        check_factor(name, cost)
+    check_factors(cost_fn=costs[0], cost_fp=costs[1])
     limits = checked_limits(constraints)
     of_prior = [name for name in limits if depends_on_prior(name)]
     if of_prior or costs != (1, 1):

@@ -1,4 +1,4 @@
-"""Audit of a prediction table: contents of each key, and warnings."""
+"""Audit of a prediction table: contents of each key, warnings, and test sets that differ."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,9 +6,9 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import check_keys
-from polaroc.base.private_columns import DIFFERS, LABEL, ROW_ERROR, TRUTH, WEIGHT
-from polaroc.predictions.balance import balance_note
+from polaroc.base.columns import check_keys, within
+from polaroc.base.private_columns import COUNT, DIFFERS, LABEL, ROW_ERROR, ROWS, TRUTH, WEIGHT
+from polaroc.base.text import joined_notes
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.roles import Columns
@@ -26,6 +26,11 @@ from polaroc.predictions.takes_cases import takes_cases
 
 # Columns of `check` beside the totals.
 REPORT = ("rows", "missing", "scores", "lowest", "highest")
+# A test set differs clearly by its number of cases relative to the median one, or by its
+# share of positives, in standard errors and relative to that share.
+TIMES, ERRORS, PART = 2, 4, 0.1
+# Sums of weights are rounded.
+SAME = 1e-9
 
 
 @takes_cases(
@@ -46,7 +51,8 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        One row per key, sorted: the keys; `rows` Int64; `missing` Int64, how many of them
+        One row per key, sorted: the keys; `rows` Int64, of a `count` as many as it says;
+        `missing` Int64, how many of them
         have a null or NaN score, truth or weight, which `note` tells apart; of the others
         `positives`, `negatives` (Int64, Float64 if weighted); `prior` Float64, the observed
         share of positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
@@ -84,42 +90,43 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     errors = predictions.validated.possible_errors
     is_usable = pl.col(ROW_ERROR).is_null()
     values = [TRUTH, SCORE, *([WEIGHT] if predictions.weighted else [])]
-    rows = rows.with_columns(pl.when(is_usable).then(pl.col(values)))
+    # A row without a count is one.
+    copies = pl.lit(1) if cases.count is None else pl.col(WEIGHT).fill_null(1)
+    rows = rows.with_columns(pl.when(is_usable).then(pl.col(values)), copies.alias(COUNT))
     counted = pl.col(WEIGHT) if predictions.weighted else pl.lit(1, pl.Int64)
     score_column = pl.col(SCORE)
     report = (
         rows.group_by(keys)
         .agg(
-            pl.len().cast(pl.Int64).alias("rows"),
-            (~is_usable).sum().cast(pl.Int64).alias("missing"),
+            pl.len().alias(ROWS),
+            pl.col(COUNT).sum().cast(pl.Int64).alias("rows"),
+            pl.col(COUNT).filter(~is_usable).sum().cast(pl.Int64).alias("missing"),
             (pl.col(TRUTH) * counted).sum().alias("positives"),
             (~pl.col(TRUTH) * counted).sum().alias("negatives"),
             score_column.drop_nulls().n_unique().cast(pl.Int64).alias("scores"),
             score_column.min().alias("lowest"),
             score_column.max().alias("highest"),
-            _case_note(named).alias("note"),
+            _case_note(named),
             *label_extremes(is_usable & (pl.col(WEIGHT) > 0 if predictions.weighted else True)),
             *error_counts(errors),
         )
-        .filter(pl.col("rows") > 0)
+        .filter(pl.col(ROWS) > 0)
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
     total = positives + negatives
-    note = pl.concat_str(
+    note = joined_notes(
         errors_in_words(errors),
         one_class_note(positives, negatives),
         pl.when(pl.col("scores") == 1).then(pl.lit("constant score")).otherwise(label_note()),
         "note",
         balance_note(keys),
         pl.lit(dependence(cases), pl.String),
-        separator="; ",
-        ignore_nulls=True,
-    ).replace("", None)
+    )
     return unread.collected_with(
         report.select(
             *keys, "rows", "missing", "positives", "negatives",
             pl.when(total > 0).then(positives / total).alias("prior"),
-            "scores", "lowest", "highest", note.alias("note"),
+            "scores", "lowest", "highest", note,
         )
         .sort(keys or ["rows"], nulls_last=True)
     )  # fmt: skip
@@ -136,12 +143,87 @@ def label_notes(noted: pl.LazyFrame, keys: Sequence[str]) -> list[str]:
 def _case_note(case: str | None) -> pl.Expr:
     """Note on invalid cases of a key."""
     if case is None:
-        return pl.lit(None, pl.String)
+        return pl.lit(None, pl.String).alias("note")
     known = pl.col(case).drop_nulls()
     wrong = [
         (pl.col(case).null_count(), "{} rows without a case"),
         (known.len().cast(pl.Int64) - known.n_unique(), "{} rows repeat a case"),
         (pl.col(case).filter(pl.col(DIFFERS)).n_unique(), "{} cases have two truths"),
     ]
-    notes = (pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
-    return pl.concat_str(*notes, separator="; ", ignore_nulls=True).replace("", None)
+    return joined_notes(
+        *(pl.when(count > 0).then(pl.format(words, count)) for count, words in wrong)
+    )
+
+
+def model_key(keys: Sequence[str]) -> str:
+    """The default key of models: "model" if there is one, else the first."""
+    return "model" if "model" in keys else keys[0]
+
+
+def balance_note(keys: Sequence[str], model: str | None = None) -> pl.Expr:
+    """A note on how the test set of each key differs from others of its fold or model.
+
+    The rows are one per key, with `positives` and `negatives`. Null where no test set has
+    two models: the keys are then nested, such as patients in hospitals.
+
+    Examples
+    --------
+    >>> totals = pl.DataFrame({
+    ...     "model": ["A", "A", "B"], "fold": [1, 2, 1],
+    ...     "positives": [10, 10, 10], "negatives": [90, 90, 90],
+    ... })
+    >>> totals.select(balance_note(["model", "fold"])).to_series().to_list()
+    [None, '1 of 2 models lack this test set', None]
+    """
+    if len(keys) < 2:
+        return pl.lit(None, pl.String)
+    models = model_key(keys) if model is None else model
+    blocks = [key for key in keys if key != models]
+    models_in_block = pl.col(models).n_unique().over(blocks)
+    lacking = pl.col(models).n_unique() - models_in_block
+    note = joined_notes(
+        pl.when(lacking > 0).then(
+            pl.format("{} of {} models lack this test set", lacking, lacking + models_in_block)
+        ),
+        pl.when(differs(blocks)).then(
+            pl.lit("the models of this test set have different numbers of cases")
+        ),
+        unusual(models),
+    )
+    return pl.when(models_in_block.max() > 1).then(note)
+
+
+def differs(blocks: Sequence[str]) -> pl.Expr:
+    """Whether numbers of positives or negatives differ between the models of a test set."""
+    counts = pl.col("positives", "negatives")
+    spread = within(counts.max(), blocks) - within(counts.min(), blocks)
+    return pl.any_horizontal(spread > SAME * within(counts.max(), blocks)).fill_null(False)
+
+
+def unusual(models: str) -> pl.Expr:
+    """How a test set differs clearly from the others of its model, else null."""
+    cases = pl.col("positives") + pl.col("negatives")
+    usual = cases.median().over(models)
+    share, overall_share = (
+        pl.col("positives") / cases,
+        (pl.col("positives").sum() / cases.sum()).over(models),
+    )
+    chance = ERRORS * (overall_share * (1 - overall_share) / cases).sqrt()
+    distance = (share - overall_share).abs()
+    return joined_notes(
+        pl.when((cases > TIMES * usual) | (cases * TIMES < usual)).then(
+            pl.format(
+                "{} cases, where {} are usual",
+                *(one.round().cast(pl.Int64) for one in (cases, usual)),
+            )
+        ),
+        pl.when(
+            (distance > chance)
+            & (distance > PART * pl.min_horizontal(overall_share, 1 - overall_share))
+        ).then(
+            pl.format(
+                "{} of the cases are positive, of all test sets {}",
+                *(one.round_sig_figs(2) for one in (share, overall_share)),
+            )
+        ),
+    )

@@ -6,10 +6,11 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_factor
+from polaroc.base.checks import check_factors
 from polaroc.base.columns import single_column
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.predictions.cases import Cases, check_columns
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.engines import engine_of
 from polaroc.typing import Cost
 
@@ -33,7 +34,7 @@ def with_costs(cases: Cases[Any], costs: tuple[Cost, Cost] | None) -> Cases[Any]
         return replace(cases, costs=costs)
     for argument, one in zip(ARGUMENTS, costs, strict=True):
         if not isinstance(one, str | pl.Expr):
-            check_factor(argument, one)
+            check_factors(**{argument: one})
             continue
         try:
             check_columns(cases.table.lazy(), [one])
@@ -49,8 +50,7 @@ def constant_costs(cases: object, cost_fn: Cost, cost_fp: Cost) -> tuple[float, 
     """The costs as numbers; 1 each where cases carry what each of them costs."""
     if isinstance(cases, Cases) and cases.costs is not None:
         return DEFAULT, DEFAULT
-    check_factor("cost_fn", cost_fn)
-    check_factor("cost_fp", cost_fp)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     return float(cost_fn), float(cost_fp)  # type: ignore[arg-type]
 
 

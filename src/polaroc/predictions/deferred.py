@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.private_columns import ROW
-from polaroc.base.unstable import unstable
+from polaroc.base.tables import unstable
 
 
 def deferred(

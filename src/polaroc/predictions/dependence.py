@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import key_expressions
 from polaroc.base.private_columns import COUNT, PRIVATE, SIZE
+from polaroc.base.text import joined_notes
 from polaroc.predictions.cases import Cases, columns_of
 from polaroc.predictions.usual_keys import column_names_of, may_be_key, usual_names, usual_units
 
@@ -24,7 +25,7 @@ def dependence(cases: Cases[Any], *, of_measures: bool = True) -> str | None:
 
     Examples
     --------
-    >>> from polaroc.predictions.cases import cases
+    >>> from polaroc.predictions.resolved import cases
     >>> table = pl.DataFrame({"patient": [*range(10)] * 2, "y": [0, 1] * 10, "p": [0.5] * 20})
     >>> print(dependence(cases(table, truth="y", score="p"))[:49])
     rows with the same 'patient' are not independent
@@ -79,6 +80,4 @@ def with_note(rows: pl.LazyFrame, note: str | None, where: pl.Expr) -> pl.LazyFr
     """Rows with one more note `where` it applies."""
     if note is None:
         return rows
-    more = pl.when(where).then(pl.lit(note))
-    both = pl.concat_str("note", more, separator="; ", ignore_nulls=True).replace("", None)
-    return rows.with_columns(both.alias("note"))
+    return rows.with_columns(joined_notes("note", pl.when(where).then(pl.lit(note))))

@@ -17,7 +17,8 @@ from polaroc.base.columns import (
 )
 from polaroc.base.private_columns import HAVE, LABEL, VALUE, WEIGHT, private
 from polaroc.errors import Hint, InvalidArgument, nearest, quoted
-from polaroc.predictions.cases import Cases, check_columns, columns_of
+from polaroc.predictions.cases import Cases, columns_of
+from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.takes_cases import makes_cases
 from polaroc.predictions.wide import with_row_cases
@@ -134,16 +135,20 @@ def one_vs_rest(
     weights = [] if weight is None else [pl.col(WEIGHT).alias(role)]
     table = long.select(*names, "class", is_own, "score", *weights, *others)
 
-    def renamed(columns: Sequence[IntoExpr]) -> tuple[IntoExpr, ...]:
-        return tuple(key_names(key_expressions(columns), frame))
-
     roles: dict[str, Any] = {} if weight is None else {role: role}
-    if cases.model is not None:
-        (roles["model"],) = renamed([cases.model])
-    return replace(
-        cases, table=table, truth="truth", score="score", positive=None,
-        fold=renamed(cases.fold), by=(*renamed(cases.by), "class"), **roles,
-    )  # fmt: skip
+    return replace(_with_key_names(cases), table=table, truth="truth", score="score",
+                   positive=None, **roles)  # fmt: skip
+
+
+def _with_key_names(cases: Cases[pl.LazyFrame]) -> Cases[pl.LazyFrame]:
+    """The cases with their keys by name, the class the last of `by`."""
+
+    def renamed(columns: Sequence[IntoExpr]) -> tuple[IntoExpr, ...]:
+        return tuple(key_names(key_expressions(columns), cases.table))
+
+    model = None if cases.model is None else renamed([cases.model])[0]
+    by = (*renamed(cases.by), "class")
+    return replace(cases, model=model, fold=renamed(cases.fold), by=by)
 
 
 def _with_columns_of_roles(cases: Cases[Any]) -> Cases[pl.LazyFrame]:

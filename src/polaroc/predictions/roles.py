@@ -255,6 +255,7 @@ OTHER_OPTIONS = {
     "out": ("output", "output_dir", "outfile", "save", "dest"),
     "over": ("range", "prior_range"),
     "prior": ("prevalence", "base_rate", "pi"),
+    "priors": ("prior", "prevalence", "base_rate", "pi"),
     "quiet": ("silent",),
 }  # fmt: skip
 # Where the roles stand in a docstring.

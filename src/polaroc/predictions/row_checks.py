@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import polars as pl
 
-from polaroc.base.checks import listed_values
+from polaroc.base.checks import one_or_several
 from polaroc.base.private_columns import (
     COST,
     COSTS,
@@ -17,6 +17,7 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
+from polaroc.base.text import joined_notes
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.typing import Cost, IntoExpr, Label, Nulls
 
@@ -58,7 +59,7 @@ DROP_ROWS = Hint(
 CORRECT_ROWS = "drop such rows before, or correct them."
 ROW_ERROR_HINTS = {
     UNKNOWN_LABEL: Hint(
-        "name the positive label(s) with {positive}; else allowed are 0/1 and false/true.",
+        "name the positive label(s), such as {positive}; else allowed are 0/1 and false/true.",
         positive=...,
     ),
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",
@@ -127,7 +128,7 @@ def errors_in_words(kinds: Sequence[int]) -> pl.Expr:
         count = pl.col(error_count_column(kind))
         one, more = (pl.format("{} " + ROW_ERRORS[kind] + end, count) for end in ("", "s"))
         notes.append(pl.when(count == 1).then(one).when(count > 1).then(more))
-    return pl.concat_str(*notes, separator=", ", ignore_nulls=True).replace("", None)
+    return joined_notes(*notes, separator=", ")
 
 
 def column_in_words(argument: str, column: IntoExpr | Sequence[IntoExpr]) -> str:
@@ -217,8 +218,7 @@ def left_out(count: int) -> str:
 
 def listed(positive: Any) -> list[Label]:
     """One label or several as a list, numpy's numbers as Python's."""
-    values = listed_values(positive)
-    labels = [positive] if values is None else values
+    labels = one_or_several(positive)
     return [label.item() if getattr(label, "shape", None) == () else label for label in labels]
 
 

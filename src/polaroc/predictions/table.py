@@ -27,7 +27,8 @@ from polaroc.base.private_columns import (
     WEIGHT,
 )
 from polaroc.errors import Hint, InvalidPredictions, quoted
-from polaroc.predictions.cases import Cases, check_columns, refuse_crossed, with_clusters
+from polaroc.predictions.cases import Cases, refuse_crossed, with_clusters
+from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
     ROW_ERROR_HINTS,
@@ -41,10 +42,7 @@ from polaroc.predictions.row_checks import (
     truth_column,
     weight_column,
 )
-from polaroc.predictions.wide import (
-    MODEL,
-    rows_by_model,
-)
+from polaroc.predictions.wide import MODEL, rows_by_model
 from polaroc.typing import Cost, IntoExpr, Label, Nulls
 
 _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
@@ -152,7 +150,11 @@ class Unaudited:
         )
         if UNKNOWN_LABEL in kinds:
             problems = f"{problems} (truth {self.truth!s} has the labels {_first_labels(labels())})"
-        hints = [hint for code, hint in ROW_ERROR_HINTS.items() if code in kinds] or [DROP_ROWS]
+        hints: list[str] = [ROW_ERROR_HINTS[code] for code in ROW_ERROR_HINTS if code in kinds]
+        if UNKNOWN_LABEL in kinds and labels().height == 2:
+            example: dict[str, Any] = {"positive": labels()[TRUTH].max()}
+            hints[0] = Hint(ROW_ERROR_HINTS[UNKNOWN_LABEL].template, **example)
+        hints = hints or [DROP_ROWS]
         if UNKNOWN_LABEL in kinds:
             hints += self._on_labels(labels()[TRUTH])
         raise InvalidPredictions(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -13,16 +13,12 @@ from polaroc.base.docstrings import filled
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.files.read import given_paths
-from polaroc.predictions.cases import (
-    Cases,
-    of_measures,
-    refuse_beside,
-    refuse_unknown_names,
-    require_roles,
-    resolved,
-)
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.column_checks import refuse_beside, refuse_unknown_names, require_roles
 from polaroc.predictions.costs import costs_in, with_costs, without_cases
 from polaroc.predictions.engines import engine_of
+from polaroc.predictions.first_attempts import refuse_arrays, refuse_by_place
+from polaroc.predictions.resolved import of_measures, resolved
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
 from polaroc.typing import Cost, EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
@@ -37,6 +33,13 @@ OF_CASES = """
     ----------
     cases
         Predictions, one row per case: the result of `cases`, or any table that it takes.
+
+    level
+        Coverage of the limits, in (0, 1).
+    cost_fn, cost_fp
+        Costs > 0 of a missed positive and of a false alarm.
+    same_table
+        Whether the very table the thresholds were chosen on is meant.
 
     Raises
     ------
@@ -53,6 +56,10 @@ ELSEWHERE = {
     "gives measures limits that hold.",
     "weight": "if weights count equal rows, name them as count.",
 }
+
+
+# Examples of arguments without a default.
+USUAL: dict[str, Any] = {"over": (0.05, 0.20), "priors": [0.01, 0.1]}
 
 
 class OfCases(Protocol[_P, _R]):
@@ -243,41 +250,23 @@ def _wrapped(
     names = [one.name for one in others]
     by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
     taken = [role for role in ROLES if role in (*uses, *no_bearing)]
-    bearings = dict.fromkeys(no_bearing, "no bearing") | dict.fromkeys(uses, "used")
     has_costs = any(one.annotation in (Cost, Cost | None) for one in others)
 
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         # With wrong arguments, let Python raise its own TypeError.
-        if not args and first.name not in kwargs:
-            if first.default is not None:
-                return function(**kwargs)
-            args = (None,)
-        frame, *rest = args or (kwargs.pop(first.name),)
+        if not args and first.name not in kwargs and first.default is not None:
+            refuse_arrays(function.__name__, [*kwargs.values()])
+            return function(**kwargs)
+        frame, *rest = args or (kwargs.pop(first.name, None),)
         if frame is None and first.default is None:
-            refuse_unknown_names(kwargs, (), names)
-            if without := [name for name in kwargs if name in ROLES]:
-                raise InvalidArgument(
-                    f"{quoted(without)} say what columns mean, and {function.__name__} is given no "
-                    "table.",
-                    hint=f"give {first.name} first.",
-                )
-            return function(None, *rest, **kwargs)
+            return _without_table(function, first.name, names, rest, kwargs)
         if or_kind is not None and isinstance(frame, or_kind):
             refuse_unknown_names(kwargs, taken, names)
             return function(frame, *rest, **kwargs)
         given: Any = frame.table if isinstance(frame, Cases) else frame
         engine = engine_of(given) if describe is None else None
-        if len(rest) > len(by_place):
-            raise InvalidArgument(
-                f"{function.__name__} has {len(args)} arguments without a name, allowed are "
-                f"{quoted([first.name, *by_place])}.",
-                hint=Hint(
-                    "name the roles of the columns, for example {truth}, {score}.",
-                    truth="truth",
-                    score="score",
-                ),
-            )
+        refuse_by_place(function.__name__, [frame, *rest], [first.name, *by_place])
         is_said = any(kwargs.get(role) is not None for role in NEEDED)
         roles = ROLES.keys() - as_options
         is_table = or_table and not isinstance(frame, Cases) and roles.isdisjoint(kwargs)
@@ -288,17 +277,15 @@ def _wrapped(
         costs = costs_in(kwargs) if has_costs else None
         if costs is not None and (is_table or has_measures):
             raise without_cases(costs, "a table of measures" if has_measures else "a curve")
-        its = [name for name in kwargs if name in roles and name not in of_another]
-        said = {name: kwargs.pop(name) for name in its}
+        roles -= {*of_another}
+        said = {name: kwargs.pop(name) for name in [*kwargs] if name in roles}
         refuse_unknown_names(kwargs, taken, names)
         if is_table and given_paths(frame) is None:
             return collect_like(given, function(as_polars(given), *rest, **kwargs))
         if has_measures:
             return function(of_measures(given, said), *rest, **kwargs)
-        if describe is None:
-            described = _described(frame, said, needed, costs, whole=whole, lazily=reads)
-        else:
-            described = describe(frame, said, needed)
+        make = describe or partial(_described, costs=costs, whole=whole, lazily=reads)
+        described = make(frame, said, needed)
         refuse_roles(described, function.__name__, taken)
         result = function(described, *rest, **kwargs)
         if isinstance(result, Cases):
@@ -306,22 +293,35 @@ def _wrapped(
         return collect_like(given, result) if collects else result
 
     shown: Any = wrapper
-    shown_roles = [role for role in taken if role not in as_options]
     # For the table of the reference: roles that are not there are refused.
-    shown.bearings = bearings
+    shown.bearings = dict.fromkeys(no_bearing, "no bearing") | dict.fromkeys(uses, "used")
     is_free = or_table or or_measures or first.default is None
-    beside = sorted(
-        [*parameters(shown_roles, () if is_free else needed), *others],
-        key=lambda one: one.kind,
+    roles_shown = parameters(
+        [role for role in taken if role not in as_options], () if is_free else needed
     )
+    beside = sorted([*roles_shown, *others], key=lambda one: one.kind)
     kinds = Table | Cases if or_kind is None else Table | Cases | or_kind
-    shown_first = first.replace(annotation=kinds)
     returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
-    shown.__signature__ = own.replace(parameters=[shown_first, *beside], return_annotation=returned)
+    shown.__signature__ = own.replace(
+        parameters=[first.replace(annotation=kinds), *beside], return_annotation=returned
+    )
     shown.__doc__ = documented(function.__doc__, taken, no_bearing)
     if describe is None:
         shown.__doc__ = filled(shown, OF_CASES)
     return wrapper
+
+
+def _without_table(
+    function: Callable[..., Any], first: str, names: Sequence[str], args: Sequence[Any], said: Any
+) -> Any:
+    """The result without a table, to which no role applies."""
+    refuse_unknown_names(said, (), names)
+    if without := [name for name in said if name in ROLES]:
+        raise InvalidArgument(
+            f"{quoted(without)} say what columns mean, and {function.__name__} is given no table.",
+            hint=f"give {first} first.",
+        )
+    return function(None, *args, **said)
 
 
 def _refuse_missing(
@@ -341,7 +341,7 @@ def _refuse_missing(
                 f"give {', '.join(f'{{{name}}}' for name in lacking)}: see help("
                 f"pr.{function.__name__}).",
                 command_line=f"give {', '.join(f'{{{name}}}' for name in lacking)}: see --help.",
-                **dict.fromkeys(lacking, ...),
+                **{name: USUAL.get(name, ...) for name in lacking},
             ),
         )
 
@@ -350,8 +350,8 @@ def _described(
     frame: Any,
     said: Mapping[str, Any],
     needed: Collection[str],
-    costs: tuple[Cost, Cost] | None,
     *,
+    costs: tuple[Cost, Cost] | None,
     whole: bool,
     lazily: bool,
 ) -> Cases[Any]:

@@ -5,14 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import single_column, type_name
+from polaroc.base.columns import free_name, single_column, type_name
 from polaroc.base.private_columns import private
 from polaroc.errors import Hint, InvalidArgument, quoted
-from polaroc.predictions.row_checks import (
-    INEXACT,
-    SCORE,
-    score_column,
-)
+from polaroc.predictions.row_checks import INEXACT, SCORE, score_column
 from polaroc.typing import IntoExpr, Score
 
 MODEL = "model"
@@ -147,9 +143,7 @@ def with_row_cases(
     >>> with_row_cases(pl.DataFrame({"id": [7, 7], "p": [0.1, 0.2]}))[1]
     'id_1'
     """
-    present = frame.lazy().collect_schema().names()
-    names = (CASE, *(f"{CASE}_{i}" for i in range(1, len(present) + 1)))
-    name = next(name for name in names if name not in present)
+    name = free_name(CASE, frame.collect_schema())
     return frame.with_row_index(name), name
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polaroc.base.checks import is_number, listed_values, pair_of, shortened
+from polaroc.base.checks import is_number, listed_values, one_or_several, pair_of, shortened
 from polaroc.base.statistics import NORMAL, legendre, normal, quadrature
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat
@@ -181,7 +181,7 @@ def beta(a: float, b: float) -> Belief:
     """
     if not all(is_number(x) and isfinite(x) and x > 0 for x in (a, b)):
         raise InvalidArgument(
-            f"beta({a}, {b}): allowed are finite parameters > 0.",
+            f"beta({shortened(a)}, {shortened(b)}): allowed are finite parameters > 0.",
             hint="beta(2, 18) has mean 0.1; larger parameters are narrower.",
         )
     a, b = float(a), float(b)
@@ -237,8 +237,7 @@ def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> B
     >>> points([0.01, 0.1])
     points([0.01, 0.1], weights=[0.5, 0.5])
     """
-    listed = listed_values(priors)
-    values: list[Any] = [priors] if listed is None else listed
+    values = one_or_several(priors)
     for value in values:
         check_prior(value)
     chosen = [float(value) for value in values]

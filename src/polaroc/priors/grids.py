@@ -9,7 +9,7 @@ from polaroc.base.checks import (
     MAX_NUMBER,
     check_whole,
     is_number,
-    listed_values,
+    one_or_several,
     pair_of,
     shortened,
 )
@@ -159,8 +159,7 @@ def resolve_priors(priors: Priors) -> list[float | None]:
                 "apply_thresholds take each key at its own.",
             )
     else:
-        listed = listed_values(priors)
-        values = [priors] if listed is None else listed
+        values = one_or_several(priors)
     resolved: list[float | None] = []
     for value in values:
         if isinstance(value, str) and value == OBSERVED:
@@ -190,7 +189,7 @@ def check_prior(value: object, name: str = "prior") -> None:
     number = float(value) if is_number(value) else 0.0
     if not 0 < number < 1 or isinstance(value, bool) or not isfinite((1 - number) / number):
         raise InvalidArgument(
-            f"{name} is {value!r}, allowed is 0 < prior < 1.",
+            f"{name} is {shortened(value)}, allowed is 0 < prior < 1.",
             hint=prior_hint(value),
         )
 

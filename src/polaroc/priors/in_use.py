@@ -276,37 +276,10 @@ class BelievedPrior:
         return self.centre, np.full_like(self.centre, (high - low) / 2)
 
 
-@dataclass(frozen=True)
-class OfNegatives:
-    """The prior of the negatives, where that of the positives is in use."""
-
-    prior: "PriorInUse"
-
-    def nodes(self, scores: Array, weights: Array) -> tuple[Array, Array]:
-        """A few priors for each row, and their weights."""
-        priors, weights = self.prior.nodes(scores, weights)
-        return 1 - priors, weights
-
-    def below(self, prior: Array) -> Array:
-        """The probability of at most a prior."""
-        # Of a prior that is one of a few values, also that of this value.
-        return 1 - self.prior.below(np.nextafter(1 - prior, 0))
-
-    def rows(self, rows: Array) -> "OfNegatives":
-        """The priors of some of the rows."""
-        return OfNegatives(self.prior.rows(rows))
-
-    @property
-    def spread(self) -> tuple[Array, Array]:
-        """Centre and standard deviation."""
-        centre, spread = self.prior.spread
-        return 1 - centre, spread
-
-
 def _beside(per_row: Array, values: Array) -> Array:
     """A value per row, shaped to be compared with several per row."""
     return per_row.reshape((-1,) + (1,) * (values.ndim - 1))
 
 
 # The prior in use of each row.
-PriorInUse: TypeAlias = KnownPrior | EstimatedPrior | BelievedPrior | OfNegatives
+PriorInUse: TypeAlias = KnownPrior | EstimatedPrior | BelievedPrior

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 from math import inf
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import (
     MAX_NUMBER,
-    check_factor,
+    check_factors,
     check_share,
     check_whole,
     is_number,
-    listed_values,
+    one_or_several,
     shortened,
 )
 from polaroc.base.columns import GRID, lazily, require
@@ -91,8 +91,7 @@ def iso_lines(
     check_choice("rate", rate, RATES)
     check_choice("space", space, tuple(SPACES))
     check_whole("n", n, 2, MAX_NUMBER)
-    for name, value in (("beta", beta), ("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        check_factor(name, value)
+    check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)
     check_share("theta", theta)
     costs = theta * cost_fn, (1 - theta) * cost_fp
     rows = []
@@ -177,8 +176,7 @@ def _priors(given: Priors) -> list[float]:
 
 def distinct_levels(given: float | Sequence[float], rate: str) -> list[float]:
     """Distinct levels in order."""
-    values = listed_values(given)
-    levels: list[Any] = [given] if values is None else values
+    levels = one_or_several(given)
     most = inf if rate == "loss" else 1
     if not levels or not all(is_number(level) and 0 < level < most for level in levels):
         end = "" if rate == "loss" else " and < 1"

@@ -12,7 +12,7 @@ from polaroc.base.rounding import percent
 from polaroc.planning.chances import with_more_cases
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import Findings
-from polaroc.reports.ranking import EXPECTED
+from polaroc.reports.ranking import AREA
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import alarms_of_1000, of_hundred, percent_range
 
@@ -47,7 +47,7 @@ def what_would_change(findings: Findings) -> tuple[str, ...]:
 def _twice_as_many(findings: Findings) -> list[str]:
     """What twice as many cases would change, where models were measured once."""
     row = findings.ranking.row(0, named=True)
-    at, lower, upper = (row[name] for name in (EXPECTED, "lower", "upper"))
+    at, lower, upper = (row[name] for name in (AREA, "lower", "upper"))
     if findings.folds > 1 or findings.by_cost or at is None or lower is None or upper is None:
         return []
     if not lower < at < upper:

@@ -19,11 +19,11 @@ from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.reports.changes import better_at_goal, what_would_change
 from polaroc.reports.findings import BIASED, FEW_NEGATIVES, Findings, stakes
-from polaroc.reports.ranking import COST, EXPECTED
+from polaroc.reports.ranking import AREA, COST
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import alarms_of_1000, at_ends, counted, of_hundred, percent_range
 
-AREA = "area (AUPREC)"
+NAME_OF_AREA = "area (AUPREC)"
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ def _take(findings: Findings) -> str:
         words = (take_first if findings.by_cost else first_words)(judged_models(choice))
     model = words or f"Take {one_name(findings.models[0])}"
     if thresholds is None:
-        value, over = findings.ranking[EXPECTED][0], findings.question.ends
+        value, over = findings.ranking[AREA][0], findings.question.ends
         range_said = "" if over is None else f" over {percent_range(*over)} positives"
-        area = "" if value is None else f": the {AREA} is {value:.3f}{range_said}"
+        area = "" if value is None else f": the {NAME_OF_AREA} is {value:.3f}{range_said}"
         return f"{model}{area}."
     taken, need = thresholds.taken, thresholds.need
     if thresholds.why_none is not None:
@@ -215,14 +215,14 @@ def _how_sure(findings: Findings) -> tuple[str, ...]:
             f"The cost of {model} is {digits.format(row[COST])} per case{limits}. Acting on "
             f"{_without_a_model(findings)}."
         )
-    elif row[EXPECTED] is not None:
+    elif row[AREA] is not None:
         over = findings.question.over
         chance = (
             "" if over is None else f"; guessing has {resolve_belief(over).mean:.3g}, perfect is 1"
         )
         sentences.append(
-            f"The {AREA} of {model}, the share of right alarms averaged over all recalls, is "
-            f"{digits.format(row[EXPECTED])}{limits}{chance}."
+            f"The {NAME_OF_AREA} of {model}, the share of right alarms averaged over all recalls, "
+            f"is {digits.format(row[AREA])}{limits}{chance}."
         )
     # What the number just said means comes before how it was made.
     cautions = findings.cautions

@@ -14,7 +14,7 @@ from polaroc.charts.pairwise import spread_in_words
 from polaroc.charts.theme import COLOURS
 from polaroc.comparison.answer import changes
 from polaroc.comparison.choice import Choice
-from polaroc.comparison.ranked_rows import within
+from polaroc.comparison.compared import within
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.curves.curve import curve
 from polaroc.curves.hull import achievable, hulls

@@ -15,7 +15,7 @@ from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
 from polaroc.comparison.compare import of_fitted
-from polaroc.comparison.compared import Compared
+from polaroc.comparison.compared import Compared, of_keys, pooled, within
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import Plan
 from polaroc.comparison.fitted import Fitted, fitted
@@ -28,7 +28,6 @@ from polaroc.comparison.measure_rows import (
     refuse_one_class,
 )
 from polaroc.comparison.over_time import OF_COSTS, over_time
-from polaroc.comparison.ranked_rows import of_keys, pooled, within
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
 from polaroc.curves.curve import curve

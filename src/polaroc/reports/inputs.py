@@ -8,17 +8,17 @@ import polars as pl
 from polaroc.base.checks import check_share
 from polaroc.base.columns import column_name
 from polaroc.base.private_columns import TRUTH
-from polaroc.comparison.compared import Compared
+from polaroc.comparison.compared import Compared, valid_rows
 from polaroc.comparison.design import Incomplete
-from polaroc.comparison.ranked_rows import valid_rows
 from polaroc.errors import InvalidArgument, quoted
-from polaroc.predictions.cases import Cases, alike, refuse_crossed
+from polaroc.predictions.cases import Cases, refuse_crossed
+from polaroc.predictions.resolved import alike
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
 from polaroc.reports.needs import Needs
-from polaroc.thresholds.tuning_cases import refuse_tuning_rows
+from polaroc.thresholds.saved import refuse_tuning_rows
 from polaroc.typing import Paths, Table
 
 NAMELESS = "the model"

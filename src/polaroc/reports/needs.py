@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from polaroc.base.checks import check_factor, check_share, is_number
+from polaroc.base.checks import check_factors, check_share, is_number, shortened
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.thresholds.alerts import Capacity
 from polaroc.thresholds.need import Need
@@ -30,8 +30,8 @@ class Needs:
             is_number(self.capacity) and 1 <= self.capacity <= 1000
         ):
             raise InvalidArgument(
-                f"capacity is {self.capacity!r}, allowed are 1 to 1000: so many of 1,000 cases "
-                "can be looked at.",
+                f"capacity is {shortened(self.capacity)}, allowed are 1 to 1000: so many of 1,000 "
+                "cases can be looked at.",
                 hint=Hint.example("capacity", 50),
             )
         if self.capacity is not None and self.a_day is not None:
@@ -39,9 +39,8 @@ class Needs:
                 "capacity is given, and alerts a day besides.",
                 hint="leave capacity out: it is the alerts of 1,000 cases.",
             )
-        for name in ("cost_fn", "cost_fp"):
-            if getattr(self, name) is not None:
-                check_factor(name, getattr(self, name))
+        costs = {"cost_fn": self.cost_fn, "cost_fp": self.cost_fp}
+        check_factors(**{name: cost for name, cost in costs.items() if cost is not None})
         given = [name for name in ("recall", "precision", "capacity") if getattr(self, name)]
         given += ["costs"] if self.has_costs else []
         if len(given) > 1:

@@ -10,7 +10,7 @@ from polaroc.base.names import one_name
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
 from polaroc.calibration.calibration_curve import calibration_curve
-from polaroc.comparison.ranked_rows import within
+from polaroc.comparison.compared import within
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.priors.grids import OBSERVED

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from polaroc.comparison.choice import Choice
     from polaroc.comparison.result import Comparison
 
-EXPECTED, COST = "expected", "cost"
+AREA, COST = "area", "cost"
 # Difference of the mean IAUPREC from the expectation up to which its limits are shown.
 OFF = 1e-4
 AFTERTHOUGHTS = ("auc", "sens")
 COLUMNS = (
-    COST, EXPECTED, "lower", "upper", "probability_best", "expected_loss", "sd", "letters", "share",
+    COST, AREA, "lower", "upper", "probability_best", "expected_loss", "sd", "letters", "share",
     "mean_regret", "worst_regret", "auc", "sens",
 )  # fmt: skip
 
@@ -33,10 +33,10 @@ def ranking(
     model, by_cost = question.model, choice is not None and choice.is_by_cost
     means = _means(measures, model)
     if choice is None:
-        table = means.with_columns(pl.col("iauprec").alias(EXPECTED))
+        table = means.with_columns(pl.col("iauprec").alias(AREA))
     else:
         of_choice = ("probability_best", "expected_loss", "share", "mean_regret", "worst_regret")
-        mean = pl.col("mean").alias(COST if by_cost else EXPECTED)
+        mean = pl.col("mean").alias(COST if by_cost else AREA)
         of_cost = {"lower": "cost_lower", "upper": "cost_upper"} if by_cost else {}
         chosen = choice.models.select(model, mean, *of_choice, **of_cost)
         table = join_on(chosen, means, [model], "left", order="left")
@@ -47,13 +47,13 @@ def ranking(
     table = table.with_columns(pl.lit(None).alias(name) for name in missing)
     if by_cost:
         # The limits are those of the cost.
-        expected = pl.col("iauprec").alias(EXPECTED)
-        return table.with_columns(expected, sd=None).select(model, *COLUMNS)
+        area = pl.col("iauprec").alias(AREA)
+        return table.with_columns(area, sd=None).select(model, *COLUMNS)
     limits = _limits(measures, question)
     if limits is not None:
         table = join_on(table.drop("lower", "upper"), limits, [model], "left", order="left")
     # Limits of IAUPREC do not apply to an expectation over other priors.
-    same = (pl.col("iauprec") - pl.col(EXPECTED)).abs() <= OFF
+    same = (pl.col("iauprec") - pl.col(AREA)).abs() <= OFF
     table = table.with_columns(pl.when(same).then(pl.col("lower", "upper", "sd")))
     return table.select(model, *COLUMNS)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack, cast, get_args
+from typing import Any, Unpack, get_args
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from polaroc.base.checks import (
     check_path,
     check_text,
     check_whole,
-    listed_values,
+    one_or_several,
     pair_of,
     shortened,
 )
@@ -23,9 +23,8 @@ from polaroc.base.names import listed
 from polaroc.base.text import capitalised
 from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
-from polaroc.comparison.compared import compared
+from polaroc.comparison.compared import compared, ranked_rows
 from polaroc.comparison.design import Incomplete
-from polaroc.comparison.ranked_rows import ranked_rows
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
@@ -39,11 +38,7 @@ from polaroc.priors.grids import check_prior
 from polaroc.reports.content import as_json, content, model_card
 from polaroc.reports.decision import decide
 from polaroc.reports.findings import of_measures, of_predictions, with_changes
-from polaroc.reports.inputs import (
-    Question,
-    tuning_rows,
-    with_model,
-)
+from polaroc.reports.inputs import Question, tuning_rows, with_model
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.needs import Needs
@@ -205,10 +200,9 @@ def report(
     over = _belief_or_range(over if estimate is None else estimate)
     a_day = capacity_of(alerts, volume, cases=cases)
     needs = Needs(recall, precision, capacity, cost_fn, cost_fp, a_day)
-    values = listed_values(priors)
-    for one in [priors] if values is None else values:
+    priors = one_or_several(priors)
+    for one in priors:
         check_prior(one)
-    priors = cast("Sequence[float]", [priors] if values is None else values)
     check_whole("grid", grid, 2, MAX_NUMBER)
     check_score_prior(cases.score_prior)
     planned = facts_of(plan)

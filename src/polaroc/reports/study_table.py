@@ -6,14 +6,14 @@ from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, check_share, refuse_unused, unless
+from polaroc.base.checks import check_factors, check_share, refuse_unused, unless
 from polaroc.base.columns import with_level
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compared import doubted
 from polaroc.comparison.subgroup_parts import COLUMNS, Divided, Wanted, divided_by
-from polaroc.comparison.subgroups import are_probabilities, checked_points, checked_priors, named
+from polaroc.comparison.subgroups import are_probabilities, checked_points, checked_priors
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
@@ -28,6 +28,7 @@ from polaroc.reports.tables import ReportTable
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.fixed import Numbers
 from polaroc.thresholds.named_rates import NET_BENEFIT
+from polaroc.thresholds.subgroup_promises import subgroup_columns
 from polaroc.typing import Table
 
 # Rows beyond which a report leaves the table out.
@@ -75,8 +76,6 @@ def study_table(
     points
         The threshold, which was set on other cases: the result of `operating_points`, one
         number, or a mapping from model to number. Without it nothing is said of a threshold.
-    level
-        Coverage of the limits, in (0, 1).
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm. With them the table has the net benefit
         of the threshold: true positives less cost_fp/cost_fn times the false alarms, per case.
@@ -110,8 +109,7 @@ def study_table(
     >>> shown.select(pl.col("estimate", "lower", "upper").round(2)).row(0)
     (0.4, 0.36, 0.45)
     """
-    for name, cost in (("cost_fn", cost_fn), ("cost_fp", cost_fp)):
-        check_factor(name, cost)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     check_share("level", level)
     check_score_prior(cases.score_prior)
     if points is None:
@@ -128,9 +126,10 @@ def study_table(
         tuple(measures), is_right, at, over, checked_points(whole, points, at), cost_fn, cost_fp,
         rates,
     )  # fmt: skip
-    columns_of: list[tuple[pl.Expr, str | None]] = [(pl.lit("all"), None), *named(own)]
+    columns_of: list[tuple[str | None, pl.Expr]] = [(None, pl.lit("all"))]
     parts = [
-        _rows(divided_by(whole, column, name, wanted), name, level) for column, name in columns_of
+        _rows(divided_by(whole, column, name, wanted), name, level)
+        for name, column in [*columns_of, *subgroup_columns(own).items()]
     ]
     table = pl.concat(parts, how="vertical_relaxed")
     keys = tuple(table.columns[: table.columns.index("column")])

@@ -12,7 +12,7 @@ from polaroc.comparison.letters import share_a_letter, shortened
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import Findings
-from polaroc.reports.ranking import COST, EXPECTED
+from polaroc.reports.ranking import AREA, COST
 from polaroc.reports.words import of_hundred, percent_range
 
 NOTHING = "–"
@@ -107,7 +107,7 @@ def ranking_tables(findings: Findings) -> list[ReportTable]:
 def _ranking_table(findings: Findings, table: pl.DataFrame, name: str, caption: str) -> ReportTable:
     level = percent(findings.question.level)
     columns = {findings.question.model: column(table.to_series(0))}
-    area: dict[str, Column] = {"area": numbers(table[EXPECTED])}
+    area: dict[str, Column] = {"area": numbers(table[AREA])}
     # Costs have any scale.
     in_digits = _digits if findings.by_cost else number
     shown: dict[str, Column] = {

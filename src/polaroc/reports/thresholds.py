@@ -9,6 +9,7 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.base.rounding import short_threshold
 from polaroc.base.statistics import binomial_band
+from polaroc.comparison.compared import of_keys
 from polaroc.comparison.fold_thresholds import (
     OWN_SCALES,
     Folds,
@@ -18,7 +19,6 @@ from polaroc.comparison.fold_thresholds import (
     rates_within_folds,
     read_folds,
 )
-from polaroc.comparison.ranked_rows import of_keys
 from polaroc.curves.curve import curve
 from polaroc.errors import InvalidTable
 from polaroc.predictions.cases import Cases
@@ -29,7 +29,7 @@ from polaroc.thresholds.all_thresholds import limits_at_all_thresholds
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.tuning_cases import refuse_tuning_cases
+from polaroc.thresholds.saved import refuse_tuning_cases
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import of_folds
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.checks import check_factor, is_number, refuse_unused, unless
+from polaroc.base.checks import check_factors, is_number, refuse_unused, unless
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
 from polaroc.measures.functions import auprec
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.sklearn.estimators import ONE_VS_REST, BinaryTarget, binary_target, need_scikit_learn
@@ -242,8 +242,7 @@ def scorer(
     check_choice("measure", measure, (*CATALOG, *AT_THRESHOLD))
     check_one_prior(prior)
     costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
-    for name, cost in costs.items():
-        check_factor(name, cost)
+    check_factors(**costs)
     if measure not in OF_COSTS:
         refuse_unused(
             "for costs and net benefit", f"measure is {measure!r}",

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.predictions.cases import keyed
+from polaroc.predictions.resolved import keyed
 from polaroc.priors.beliefs import Belief
 from polaroc.sklearn.estimators import (
     check_estimators,

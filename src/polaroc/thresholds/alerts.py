@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_factor
+from polaroc.base.checks import check_factors
 from polaroc.base.columns import PRIOR_LIMITS, key_expressions
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import ROUNDING
+from polaroc.base.text import joined_notes
 from polaroc.curves.keys import totals
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.calendar import keys_but_period, with_days
@@ -83,8 +84,7 @@ def capacity_of(
             "and the cases that there are a day.",
             hint=Hint(f"give {{{name}}} and {{volume}}{known}.", **usual),
         )
-    check_factor(name, alerts)
-    check_factor("volume", volume)
+    check_factors(**{name: alerts, "volume": volume})
     if alerts >= volume:
         raise InvalidArgument(
             f"{name} is {alerts:,.15g} and volume {volume:,.15g} a day: every case can be looked "
@@ -198,9 +198,7 @@ def idle_note(name: str, capacity: float, most: pl.Expr, found: pl.Expr) -> pl.E
         _as_percent(found),
     )  # fmt: skip
     is_idle = (most < IDLE * capacity) & (free > found)
-    parts = ["note", pl.when(is_idle).then(said)]
-    both = pl.concat_str(parts, separator="; ", ignore_nulls=True)
-    return both.replace("", None).alias("note")
+    return joined_notes("note", pl.when(is_idle).then(said))
 
 
 def _as_percent(share: pl.Expr) -> pl.Expr:

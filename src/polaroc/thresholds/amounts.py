@@ -77,7 +77,7 @@ def costs_of_calls(cases: Cases[Any]) -> pl.LazyFrame:
     Examples
     --------
     >>> from dataclasses import replace
-    >>> from polaroc.predictions.cases import keyed
+    >>> from polaroc.predictions.resolved import keyed
     >>> rows = pl.DataFrame({"truth": [1, 1, 0], "score": [0.9, 0.2, 0.5], "amount": [10, 30, 7]})
     >>> cases = replace(keyed(rows, truth="truth", score="score"), costs=("amount", 5))
     >>> costs_of_calls(cases).collect().rows()

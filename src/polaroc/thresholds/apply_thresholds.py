@@ -7,10 +7,10 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import (
-    check_factor,
+    check_factors,
     check_flag,
     check_share,
-    listed_values,
+    one_or_several,
     refuse_unused,
     unless,
 )
@@ -26,6 +26,7 @@ from polaroc.base.columns import (
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import PRIVATE, SAME, TRUTH, WEIGHT, private
 from polaroc.base.statistics import ROUNDING
+from polaroc.base.text import joined_notes
 from polaroc.curves.keys import totals
 from polaroc.curves.segments import share as share_of
 from polaroc.curves.surface import RATES
@@ -96,8 +97,6 @@ def apply_thresholds(
         cases have folds and the points have none. Of thresholds in use one number, or a mapping
         from model to number: they are judged at the share of positives of each key, or
         at `priors`.
-    same_table
-        Whether the very table the thresholds were chosen on is meant.
     priors
         The prior in use, in place of that the thresholds were chosen for: priors as in
         `operating_points`; the result of `estimate_prior`, whose keys must be among those of the
@@ -181,12 +180,12 @@ def apply_thresholds(
     if intervals is not None:
         check_choice("intervals", intervals, ("exact",))
     check_share("level", level)
-    check_factor("cost_fn", cost_fn)
-    check_factor("cost_fp", cost_fp)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
+    own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
     if are_ways(points):
         refuse_unused(
             "for single thresholds", "those of three ways have their own costs and rates",
-            rates=rates, cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
+            rates=rates, **own_costs,
         )  # fmt: skip
         ways = as_lazy(points)
         judged: pl.LazyFrame | pl.DataFrame = apply_thresholds(
@@ -199,32 +198,24 @@ def apply_thresholds(
         points = points_of_numbers(points, totals(table), table.keys)
     further = _further(rates)
     has_point = as_lazy(points).cache()
-    given = require(has_point, POINTS, source="operating_points(...)")
-    # Points that were applied before, or are those of `expected_cost`, have further columns.
-    shared = [key for key in given if key in table.keys or key not in NO_KEYS]
-    check_shared_keys(shared, table.keys, "the points")
-    kinds, named = table.rows.collect_schema(), ("the predictions", "the points")
-    typed = with_key_types(has_point, kinds, shared, named)
-    placed = with_priors_in_use(typed, priors, table.keys, level)
-    present = placed.collect_schema().names()
-    shared = [key for key in table.keys if key in present]
-    placed = with_key_types(placed, kinds, shared, named)
-    realised = _realised(table, placed, shared)
-    shown = [*POINTS]
+    realised = _realised(table, *_placed(table, has_point, priors, level))
     of_points = priors is None and PRIOR_LIMITS[0] in has_point.collect_schema()
     estimates = priors if is_estimate(priors) else has_point if of_points else None
     if estimates is not None:
         check_level(estimates, level)
     has_limits = isinstance(priors, Belief) or estimates is not None
-    if has_limits:
-        shown += PRIOR_LIMITS
-    shown += further
+    shown = [*POINTS, *(PRIOR_LIMITS if has_limits else ()), *further]
     skewed = (1 - pl.col("prior")) / pl.col("prior")
     realised = realised.with_columns(
         RATES[name](pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias(name)
         for name in further
     )
-    if intervals is not None:
+    if intervals is None:
+        refuse_unused(
+            "for intervals", "intervals is None",
+            level=None if has_limits else unless(0.95, level), **own_costs,
+        )  # fmt: skip
+    else:
         shown += [*ADDED, *limit_columns(further)]
         has_limits = True
         with_clusters = with_effects(realised, cases, table.keys)
@@ -233,41 +224,53 @@ def apply_thresholds(
         )
         doubt = dependence(cases)
         realised = with_note(realised, doubt, pl.col("tpr_lower").is_not_null())
-    if intervals is None:
-        refuse_unused(
-            "for intervals", "intervals is None",
-            level=None if has_limits else unless(0.95, level),
-            cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
-        )  # fmt: skip
     refuse_clash(table.keys, shown)
     if not same_table:
         note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")
         realised = realised.with_columns(note.alias("note"))
     result = realised.select(*table.keys, *shown)
     result = with_level(result, level) if has_limits else result
-    if same_table:
+    if same_table or not isinstance(cases.table, pl.DataFrame):
         return result
-    if isinstance(cases.table, pl.DataFrame):
-        collected = result.collect()
-        if collected.height and collected["note"].eq_missing(pl.Series([SAME_TABLE])).all():
-            raise InvalidTable(
-                "every rate and total comes out just as on the tuning table: the thresholds would "
-                "be judged on the cases they were chosen on.",
-                hint=Hint("give other cases, or {same_table}.", same_table=True),
-            )
-        return collected
-    return result
+    collected = result.collect()
+    refuse_same_table(collected, Hint("give other cases, or {same_table}.", same_table=True))
+    return collected
+
+
+def refuse_same_table(judged: pl.DataFrame, hint: str = "give other cases.") -> None:
+    """Refuse judged thresholds of which all do just what they did on their tuning table."""
+    if judged.height and judged["note"].eq_missing(pl.Series([SAME_TABLE])).all():
+        raise InvalidTable(
+            "every rate and total comes out just as on the tuning table: the thresholds would be "
+            "judged on the cases they were chosen on.",
+            hint=hint,
+        )
 
 
 def _further(names: object) -> list[str]:
     """The further rates that are asked for; raise for one that is unknown."""
     if names is None:
         return []
-    listed = listed_values(names)
-    asked: list[Any] = [names] if listed is None else listed
+    asked = one_or_several(names)
     for name in asked:
         check_choice("rates", name, FURTHER)
     return list(dict.fromkeys(asked))
+
+
+def _placed(
+    table: Predictions, points: pl.LazyFrame, priors: Priors | Belief | None, level: float
+) -> tuple[pl.LazyFrame, list[str]]:
+    """The points at the priors in use, with the keys that they share with a table, and these."""
+    given = require(points, POINTS, source="operating_points(...)")
+    # Points that were applied before, or are those of `expected_cost`, have further columns.
+    shared = [key for key in given if key in table.keys or key not in NO_KEYS]
+    check_shared_keys(shared, table.keys, "the points")
+    kinds, tables = table.rows.collect_schema(), ("the predictions", "the points")
+    typed = with_key_types(points, kinds, shared, tables)
+    placed = with_priors_in_use(typed, priors, table.keys, level)
+    present = placed.collect_schema().names()
+    shared = [key for key in table.keys if key in present]
+    return with_key_types(placed, kinds, shared, tables), shared
 
 
 def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
@@ -303,7 +306,7 @@ def _realised(table: Predictions, points: pl.LazyFrame, shared: Sequence[str]) -
         .with_columns(
             rates.precision(pl.col("tpr"), pl.col("fpr"), skewed).fill_nan(None).alias("precision"),
             limit.alias("threshold"),
-            _note_on_calls().alias("note"),
+            _note_on_calls(),
             pl.all_horizontal(equal).fill_null(False).alias(SAME),
         )
         .sort(*table.keys, "prior", "rule", "threshold", nulls_last=True)
@@ -341,5 +344,4 @@ def _note_on_calls() -> pl.Expr:
         .then(pl.lit(NOT_ESTIMATED))
     )
     absent = one_class_note(pl.col("positives"), pl.col("negatives"))
-    note = pl.concat_str("note", absent, lack, separator="; ", ignore_nulls=True)
-    return note.replace("", None)
+    return joined_notes("note", absent, lack)

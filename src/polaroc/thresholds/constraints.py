@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -16,38 +16,74 @@ from polaroc.typing import Quantity
 
 # Slope and intercept of the least recall at a false positive rate.
 Line: TypeAlias = tuple[Quantity, Quantity]
-AT_LEAST = ("recall", "precision", "specificity", "npv", "accuracy", "informedness")
-AT_MOST = ("fpr", "fnr", "posfrac", "error")
-# Each as t ≥ slope·f + intercept, of the limit and the skew, from the formulas of `rates`.
-LINES: dict[str, Callable[[float, Quantity], Line]] = {
-    "recall": lambda limit, skew: (0.0, limit),
-    "fnr": lambda limit, skew: (0.0, 1 - limit),
-    "precision": lambda limit, skew: (skew * limit / (1 - limit), 0.0),
-    "npv": lambda limit, skew: (skew * (1 - limit) / limit, 1 - skew * (1 - limit) / limit),
-    "accuracy": lambda limit, skew: (skew, limit - skew * (1 - limit)),
-    "error": lambda limit, skew: (skew, 1 - limit - skew * limit),
-    "informedness": lambda limit, skew: (1.0, limit),
-}
-# The highest false positive rate, of the limit.
-CAPS: dict[str, Callable[[float], float]] = {
-    "fpr": lambda limit: limit,
-    "specificity": lambda limit: 1 - limit,
-}
+
+
+class Limited(NamedTuple):
+    """How a threshold is held to a limit on a rate.
+
+    Attributes
+    ----------
+    words
+        What the limit says, with a place for it.
+    at_least
+        Whether the limit is the lowest the rate may be, or the highest.
+    line
+        The least recall, of the limit and the skew, as t ≥ slope·f + intercept, from the formulas
+        of `rates`; None where there is none.
+    cap
+        The highest false positive rate, of the limit; None where there is none.
+    by_prior
+        Whether the rate depends on the prior.
+    of_alarms
+        Whether there is no rate without alarms.
+    """
+
+    words: str
+    at_least: bool
+    line: Callable[[float, Quantity], Line] | None = None
+    cap: Callable[[float], float] | None = None
+    by_prior: bool = False
+    of_alarms: bool = False
+
+
+LIMITED = {
+    "recall": Limited("at least {} positives are found", True, lambda limit, skew: (0.0, limit)),
+    "precision": Limited(
+        "at least {} alarms are right", True,
+        lambda limit, skew: (skew * limit / (1 - limit), 0.0), by_prior=True, of_alarms=True,
+    ),
+    "specificity": Limited(
+        "at least {} negatives raise no alarm", True, cap=lambda limit: 1 - limit
+    ),
+    "npv": Limited(
+        "at least {} cases without an alarm are negatives", True,
+        lambda limit, skew: (skew * (1 - limit) / limit, 1 - skew * (1 - limit) / limit),
+        by_prior=True,
+    ),
+    "accuracy": Limited(
+        "at least {} cases are called rightly", True,
+        lambda limit, skew: (skew, limit - skew * (1 - limit)), by_prior=True,
+    ),
+    "informedness": Limited(
+        "recall is above the false positive rate by at least {}", True,
+        lambda limit, skew: (1.0, limit),
+    ),
+    "fpr": Limited("at most {} negatives raise an alarm", False, cap=lambda limit: limit),
+    "fnr": Limited(
+        "at most {} positives are missed", False, lambda limit, skew: (0.0, 1 - limit)
+    ),
+    "posfrac": Limited("at most {} cases raise an alarm", False, by_prior=True),
+    "error": Limited(
+        "at most {} cases are called wrongly", False,
+        lambda limit, skew: (skew, 1 - limit - skew * limit), by_prior=True,
+    ),
+}  # fmt: skip
+AT_LEAST = tuple(name for name, rate in LIMITED.items() if rate.at_least)
+AT_MOST = tuple(name for name in LIMITED if name not in AT_LEAST)
 # The rate that the target of a rule limits.
 LIMITED_BY_RULE = {
     "recall": "recall", "precision": "precision", "fpr": "fpr", "capacity": "posfrac",
 }  # fmt: skip
-WORDS = {
-    "precision": "at least {} alarms are right",
-    "recall": "at least {} positives are found",
-    "fnr": "at most {} positives are missed",
-    "specificity": "at least {} negatives raise no alarm",
-    "fpr": "at most {} negatives raise an alarm",
-    "npv": "at least {} cases without an alarm are negatives",
-    "accuracy": "at least {} cases are called rightly",
-    "error": "at most {} cases are called wrongly",
-    "posfrac": "at most {} cases raise an alarm",
-}
 
 
 @dataclass(frozen=True)
@@ -68,13 +104,19 @@ class Constraints:
 
     def lines(self, own: Quantity) -> list[Line]:
         """The least recalls, as lines over the false positive rate."""
-        rated = [(LINES[name], v) for name, v in self.limits.items() if name in LINES]
-        return [line(limit, at) for line, limit in rated for at in self.skews(own)]
+        rated = [(LIMITED[name].line, limit) for name, limit in self.limits.items()]
+        return [line(limit, at) for line, limit in rated if line for at in self.skews(own)]
 
     @property
     def cap(self) -> float:
         """The highest false positive rate."""
-        return min((CAPS[name](v) for name, v in self.limits.items() if name in CAPS), default=1.0)
+        capped = [(LIMITED[name].cap, limit) for name, limit in self.limits.items()]
+        return min((cap(limit) for cap, limit in capped if cap), default=1.0)
+
+    @property
+    def of_alarms(self) -> bool:
+        """Whether calling nothing positive keeps them not, as one is a rate of the alarms."""
+        return any(LIMITED[name].of_alarms for name in self.limits)
 
     @property
     def capacity(self) -> float | None:
@@ -89,8 +131,7 @@ class Constraints:
         if self.capacity is not None:
             for at in self.skews(own):
                 yield t + at * f <= self.capacity * (1 + at) * (1 + ROUNDING)
-        if "precision" in self.limits:
-            # Without alarms there is no precision.
+        if self.of_alarms:
             yield t + f > 0
 
 
@@ -121,13 +162,12 @@ def checked_limits(constraints: Mapping[str, float] | None) -> dict[str, float]:
             f"constraints is {shortened(constraints)}, allowed is a mapping of rates to limits.",
             hint=example,
         )
-    names = [*AT_LEAST, *AT_MOST]
-    unknown = [name for name in constraints if name not in names]
+    unknown = [name for name in constraints if name not in LIMITED]
     if unknown:
         raise InvalidArgument(
             f"constraints has {quoted(unknown)}; a threshold can be held to at least a "
             f"{', '.join(AT_LEAST)}, and to at most a {', '.join(AT_MOST)}.",
-            hint=spelling([name for name in unknown if isinstance(name, str)], names, example),
+            hint=spelling([name for name in unknown if isinstance(name, str)], [*LIMITED], example),
         )
     for name, limit in constraints.items():
         if not is_number(limit) or isinstance(limit, bool) or not 0 < float(limit) < 1:
@@ -186,9 +226,8 @@ def promise(
 
 
 def _phrase(name: str, limit: float) -> str:
-    if name == "informedness":
-        return f"recall is above the false positive rate by at least {limit:g}"
-    return WORDS[name].format(_of_many(limit))
+    # A difference of two shares counts no cases.
+    return LIMITED[name].words.format(f"{limit:g}" if name == "informedness" else _of_many(limit))
 
 
 def _of_many(share: float) -> str:
@@ -210,14 +249,8 @@ def _as_long_as(
 
 
 def depends_on_prior(name: str) -> bool:
-    """Whether a rate depends on the prior.
-
-    Examples
-    --------
-    >>> depends_on_prior("precision"), depends_on_prior("recall")
-    (True, False)
-    """
-    return name in ("precision", "npv", "accuracy", "error", "posfrac")
+    """Whether a rate depends on the prior."""
+    return LIMITED[name].by_prior
 
 
 def _per_cent(share: float) -> str:

@@ -61,7 +61,7 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
 
     Examples
     --------
-    >>> from polaroc.predictions.cases import keyed
+    >>> from polaroc.predictions.resolved import keyed
     >>> score = [*range(12)] * 3
     >>> rows = pl.DataFrame({"truth": [True] * 36, "score": score, "patient": score})
     >>> cases = keyed(rows, truth="truth", score="score", cluster="patient")

@@ -9,6 +9,7 @@ from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
+from polaroc.base.text import joined_notes
 from polaroc.curves.surface import at_priors
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import (
@@ -99,7 +100,7 @@ def with_interval_columns(
     return values.map_batches(
         lambda frame: _with_limits(frame, belief, level, costs, further),
         schema={**schema, **added},
-    ).with_columns(pl.concat_str("note", note, separator="; ", ignore_nulls=True).replace("", None))
+    ).with_columns(joined_notes("note", note))
 
 
 def _with_limits(

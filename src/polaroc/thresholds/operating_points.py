@@ -8,13 +8,15 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import check_factor, check_share, refuse_unused, unless
+from polaroc.base.checks import check_factors, check_share, refuse_unused, unless
 from polaroc.base.columns import (
     HAS_BOTH,
     OVER,
     PRIOR_LIMITS,
     PROMISE,
     curve_keys,
+    lazily,
+    require,
     with_level,
 )
 from polaroc.base.docstrings import described_as
@@ -22,7 +24,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import ALARMS, MISSED, private
 from polaroc.curves.curve import curves_of
 from polaroc.curves.segments import CELLS
-from polaroc.curves.surface import with_rates
+from polaroc.curves.surface import at_priors, select_rates, with_rates
 from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
@@ -43,12 +45,7 @@ from polaroc.thresholds.constraints import (
     promise,
     resolve_constraints,
 )
-from polaroc.thresholds.promises import (
-    LACK,
-    PROMISED,
-    check_promise,
-    weights_promise_nothing,
-)
+from polaroc.thresholds.promises import LACK, PROMISED, check_promise, weights_promise_nothing
 from polaroc.thresholds.rules import (
     CONSTRAINED,
     OF_COSTS,
@@ -62,7 +59,7 @@ from polaroc.thresholds.rules import (
     priors_of,
     rules,
 )
-from polaroc.thresholds.subgroup_promises import names_of_subgroups, with_promises
+from polaroc.thresholds.subgroup_promises import subgroup_columns, with_promises
 from polaroc.typing import Cost, Priors
 
 POINTS = (
@@ -231,26 +228,18 @@ def operating_points(
     curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
-    check_factor("beta", beta)
+    check_factors(beta=beta)
     has_amounts = cases is not None and cases.costs is not None
     own_fn, own_fp = constant_costs(cases, cost_fn, cost_fp)
-    if rule is None:
-        unconstrained: Rule = "balanced" if constraints is None else "max_recall"
-        rule = unconstrained if own_fn == own_fp == 1 and not has_amounts else "cost"
+    rule = rule or _usual_rule(constraints, weighs=has_amounts or not own_fn == own_fp == 1)
     # Cases may have costs that another rule, as that of a capacity, does not weigh.
     has_amounts = has_amounts and rule == "cost"
     keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
     if cases is not None and cases.subgroup:
-        request = replace(request, subgroups=tuple(names_of_subgroups(cases)))
+        request = replace(request, subgroups=tuple(subgroup_columns(cases)))
     refuse_amounts(rule, cost_fn, cost_fp)
-    if rule not in OF_COSTS:
-        refuse_unused(
-            f"for the rules {quoted(OF_COSTS)}", f"rule is {rule!r}",
-            cost_fn=unless(1, own_fn), cost_fp=unless(1, own_fp),
-        )  # fmt: skip
-    if rule != "f_measure":
-        refuse_unused("for the rule 'f_measure'", f"rule is {rule!r}", beta=unless(1, beta))
+    _refuse_other_rules(rule, own_fn, own_fp, beta)
     selection = rules(keys, target or 0.0, own_fn, own_fp, beta)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
@@ -270,6 +259,7 @@ def operating_points(
     kept = [LACK] if confidence is not None else []
     chosen = _selected(points, groups, selection, kept)
     t, f, no_point = pl.col("tpr"), pl.col("fpr"), pl.when(pl.col("share").is_null())
+    added = [column.meta.output_name() for column in request.columns]
     result = (
         chosen.with_columns(
             pl.lit(rule).alias("rule"),
@@ -277,17 +267,28 @@ def operating_points(
             pl.coalesce(lack_of_curve(), no_point.then(why)).alias("note"),
             *request.columns,
         )
-        .select(
-            *keys,
-            *POINTS,
-            *limits_of_prior,
-            *(column.meta.output_name() for column in request.columns),
-        )
+        .select(*keys, *POINTS, *limits_of_prior, *added)
         .sort(*keys, "prior", nulls_last=True)
     )
     if cases is not None and confidence is not None:
         result = with_note(result, dependence(cases), pl.col("share").is_not_null())
     return with_level(result, level_of(priors)) if is_estimate(priors) else result
+
+
+def _usual_rule(constraints: Mapping[str, float] | None, *, weighs: bool) -> Rule:
+    """The rule where none is said: by costs where there are any."""
+    unconstrained: Rule = "balanced" if constraints is None else "max_recall"
+    return "cost" if weighs else unconstrained
+
+
+def _refuse_other_rules(rule: str, cost_fn: float, cost_fp: float, beta: float) -> None:
+    """Refuse what only other rules weigh."""
+    why = f"rule is {rule!r}"
+    if rule not in OF_COSTS:
+        costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
+        refuse_unused(f"for the rules {quoted(OF_COSTS)}", why, **costs)
+    if rule != "f_measure":
+        refuse_unused("for the rule 'f_measure'", why, beta=unless(1, beta))
 
 
 @dataclass(frozen=True)
@@ -413,3 +414,26 @@ def _selected(
     )
     chosen = join_on(best, first_of_best, on, "left")
     return chosen.drop(worth, order)
+
+
+@lazily
+def shifted_rates(points: pl.LazyFrame, priors: Priors, rates: Sequence[str]) -> pl.LazyFrame:
+    """The rates of fixed operating points at other priors than they were chosen for (P-ROC Fig. 1).
+
+    One row per key with a point and prior: the keys, `prior`, `skew` and a column per rate, null
+    where it is undefined.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
+    >>> point = curves.pipe(pr.operating_points, "threshold", target=0.54)
+    >>> shifted_rates(point, [0.5, 0.1], ["accuracy"])["accuracy"].round(2).to_list()
+    [0.7, 0.86]
+    """
+    keys = require(points, POINTS, source="operating_points(...)")
+    chosen = select_rates(rates, keys)
+    t, f, skew = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
+    fixed = points.filter(t.is_not_null()).select(*keys, t, f, "positives", "negatives")
+    values = {name: rate(t, f, skew).fill_nan(None) for name, rate in chosen.items()}
+    return at_priors(fixed, priors).select(*keys, "prior", "skew", **values)

@@ -178,7 +178,7 @@ def promised(
             share += (1 - prior) * sample.fp / sample.negatives
             kept &= share <= highest_share(positives, negatives, prior, capacity, delta)
     # Calling nothing positive is certain to do what it does.
-    at_origin = "precision" not in constraints.limits and all(c <= 0 for _, c in lines)
+    at_origin = not constraints.of_alarms and all(c <= 0 for _, c in lines)
     return np.where((sample.tp == 0) & (sample.fp == 0), at_origin, kept)
 
 

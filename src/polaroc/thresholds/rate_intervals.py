@@ -2,14 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from polaroc.base.lazy import np
-from polaroc.priors.in_use import KnownPrior, OfNegatives, PriorInUse
+from polaroc.priors.in_use import KnownPrior, PriorInUse
+from polaroc.thresholds.named_rates import WITHOUT_PRIOR
 from polaroc.typing import Array
 
-Quantity: TypeAlias = Literal["tpr", "fpr", "precision", "posfrac", "cost", "f_measure"]
-QUANTITIES: tuple[Quantity, ...] = ("tpr", "fpr", "precision", "posfrac", "cost")
+QUANTITIES = ("tpr", "fpr", "precision", "posfrac", "cost")
+# Rates that have limits, beside the quantities above.
+FURTHER = (
+    "specificity", "fnr", "npv", "likelihood_ratio_positive", "likelihood_ratio_negative",
+    "f_measure", "accuracy", "error", "informedness",
+)  # fmt: skip
 # The trapezoid rule over normal scores of step ½ is exact to 1e-7 for functions that rise over
 # half a standard deviation or more.
 STEP, FURTHEST = 0.5, 6.0
@@ -27,10 +32,33 @@ class Calls:
     most: Array
     total: Array
 
-    @property
-    def negative(self) -> "Calls":
-        """The cases that are called negative."""
-        return Calls(self.total - self.most, self.total - self.least, self.total)
+
+@dataclass(frozen=True)
+class Costs:
+    """The costs of a missed positive and of a false alarm."""
+
+    fn: float = 1.0
+    fp: float = 1.0
+
+
+# Of the rates of both classes, the prior and the costs: two sums that are linear in each of the
+# first three, of which a quantity is the quotient. The odds of that of a likelihood ratio are the
+# ratio.
+Quotient: TypeAlias = Callable[..., tuple[Array, "Array | float"]]
+QUOTIENTS: dict[str, Quotient] = {
+    "precision": lambda t, f, p, _: (p * t, p * t + (1 - p) * f),
+    "npv": lambda t, f, p, _: ((1 - p) * (1 - f), (1 - p) * (1 - f) + p * (1 - t)),
+    "f_measure": lambda t, f, p, _: (2 * p * t, p * t + (1 - p) * f + p),
+    "likelihood_ratio_positive": lambda t, f, _p, _: (t, t + f),
+    "likelihood_ratio_negative": lambda t, f, _p, _: (1 - t, (1 - t) + (1 - f)),
+    "posfrac": lambda t, f, p, _: (p * t + (1 - p) * f, 1.0),
+    "cost": lambda t, f, p, costs: (costs.fn * p * (1 - t) + costs.fp * (1 - p) * f, 1.0),
+    "error": lambda t, f, p, _: (p * (1 - t) + (1 - p) * f, 1.0),
+    "accuracy": lambda t, f, p, _: (p * t + (1 - p) * (1 - f), 1.0),
+    "informedness": lambda t, f, _p, _: (t - f, 1.0),
+}
+# Those that do not rise with the true and fall with the false positive rate.
+WITH_MISSES, WITH_CALLS = ("cost", "error", "likelihood_ratio_negative"), ("posfrac",)
 
 
 @dataclass(frozen=True)
@@ -57,7 +85,8 @@ class RateDistribution:
         """The quantile of each row, at each share along a last axis."""
         from scipy.special import betaincinv
 
-        a, b = self._shaped(share)
+        of_rows = slice(None) if np.ndim(share) == 0 else (slice(None), None)
+        a, b = self.a[of_rows], self.b[of_rows]
         with np.errstate(invalid="ignore"):
             inner = betaincinv(np.maximum(a, 1e-9), np.maximum(b, 1e-9), share)
         return np.where(a <= 0, 0.0, np.where(b <= 0, 1.0, inner))
@@ -77,35 +106,9 @@ class RateDistribution:
         a, b, n = self.a, self.b, self.a + self.b
         return a / n, np.sqrt(a * b / (n + 1)) / n
 
-    def _shaped(self, share: "Array | float") -> tuple[Array, Array]:
-        if np.ndim(share) == 0:
-            return self.a, self.b
-        return self.a[:, None], self.b[:, None]
-
-
-@dataclass(frozen=True)
-class Costs:
-    """The costs of a missed positive and of a false alarm."""
-
-    fn: float = 1.0
-    fp: float = 1.0
-
-
-def _precision(t: Array, f: Array, p: Array) -> Array:
-    right, wrong = p * t, (1 - p) * f
-    # Where nothing is called positive, precision may be anything.
-    called = right + wrong
-    share: Array = np.divide(right, called, out=np.zeros_like(called), where=called > 0)
-    return share
-
 
 def limits(
-    quantity: Quantity,
-    positives: Calls,
-    negatives: Calls,
-    prior: PriorInUse,
-    level: float,
-    costs: Costs,
+    quantity: str, positives: Calls, negatives: Calls, prior: PriorInUse, level: float, costs: Costs
 ) -> tuple[Array, Array]:
     """Lower and upper limits of a quantity, each exceeded with probability (1 − level)/2."""
     tail = (1 - level) / 2
@@ -113,7 +116,8 @@ def limits(
         calls = positives if quantity == "tpr" else negatives
         low, high = RateDistribution.low(calls), RateDistribution.high(calls)
         return low.quantile(tail), high.quantile(1 - tail)
-    grows_with_t, grows_with_f = DIRECTIONS[quantity]
+    grows_with_t = quantity not in WITH_MISSES
+    grows_with_f = quantity in (*WITH_MISSES, *WITH_CALLS)
     ends = []
     for lower in (True, False):
         t = (RateDistribution.low if grows_with_t == lower else RateDistribution.high)(positives)
@@ -123,78 +127,39 @@ def limits(
     return ends[0], ends[1]
 
 
-DIRECTIONS = {
-    "precision": (True, False), "posfrac": (True, True), "cost": (False, True),
-    "f_measure": (True, False),
-}  # fmt: skip
-
-
 def further_limits(
     rate: str, positives: Calls, negatives: Calls, prior: PriorInUse, level: float
 ) -> tuple[Array, Array]:
-    """Limits as of `limits` of one of `FURTHER`, each a rising or falling function of a quantity.
-
-    The negative predictive value is the precision of calling negative. A likelihood ratio is the
-    odds of a precision at equal priors, as informedness is of a cost there.
-    """
-    even = KnownPrior(np.full(len(positives.total), 0.5))
-
-    def of(quantity: Quantity, at: PriorInUse = prior) -> tuple[Array, Array]:
-        return limits(quantity, positives, negatives, at, level, Costs())
-
-    def of_called_negative(at: PriorInUse) -> tuple[Array, Array]:
-        others = negatives.negative, positives.negative
-        return limits("precision", *others, OfNegatives(at), level, Costs())
-
+    """Limits as of `limits` of one of `FURTHER`."""
     if rate in ("specificity", "fnr"):
-        low, high = of("fpr" if rate == "specificity" else "tpr")
+        of = "fpr" if rate == "specificity" else "tpr"
+        low, high = limits(of, positives, negatives, prior, level, Costs())
         return 1 - high, 1 - low
-    if rate == "accuracy":
-        low, high = of("cost")
-        return 1 - high, 1 - low
-    if rate == "informedness":
-        low, high = of("cost", even)
-        return 1 - 2 * high, 1 - 2 * low
-    if rate == "npv":
-        return of_called_negative(prior)
-    if rate in ("likelihood_ratio_positive", "likelihood_ratio_negative"):
-        is_positive = rate == "likelihood_ratio_positive"
-        low, high = of("precision", even) if is_positive else of_called_negative(even)
-        with np.errstate(divide="ignore"):
-            return (
-                (low / (1 - low), high / (1 - high)) if is_positive else (1 / high - 1, 1 / low - 1)
-            )
-    return of("cost" if rate == "error" else "f_measure")
-
-
-# Rates that have limits, beside the quantities above.
-FURTHER = (
-    "specificity", "fnr", "npv", "likelihood_ratio_positive", "likelihood_ratio_negative",
-    "f_measure", "accuracy", "error", "informedness",
-)  # fmt: skip
+    if rate in WITHOUT_PRIOR:
+        # Any does, and of a known one there is one node.
+        prior = KnownPrior(np.full(len(positives.total), 0.5))
+    low, high = limits(rate, positives, negatives, prior, level, Costs())
+    if rate not in ("likelihood_ratio_positive", "likelihood_ratio_negative"):
+        return low, high
+    with np.errstate(divide="ignore"):
+        return low / (1 - low), high / (1 - high)
 
 
 @dataclass(frozen=True)
 class Meld:
     """The distribution of a quantity whose rates and prior are independent."""
 
-    quantity: Quantity
+    quantity: str
     t: RateDistribution
     f: RateDistribution
     prior: PriorInUse
     costs: Costs
 
     def value(self, t: Array, f: Array, p: Array) -> Array:
-        """The quantity at rates and a prior."""
-        if self.quantity == "precision":
-            return _precision(t, f, p)
-        if self.quantity == "f_measure":
-            # Where t and f are 0, F is 0, too.
-            share: Array = 2 * p * t / (p * t + (1 - p) * f + p)
-            return share
-        alarms: Array = p * t + (1 - p) * f
-        cost: Array = self.costs.fn * p * (1 - t) + self.costs.fp * (1 - p) * f
-        return alarms if self.quantity == "posfrac" else cost
+        """The quantity at rates and a prior; 0 where it is 0/0 and may be anything."""
+        over, under = QUOTIENTS[self.quantity](t, f, p, self.costs)
+        share: Array = np.divide(over, under, out=np.zeros_like(over), where=np.asarray(under) > 0)
+        return share
 
     def quantile(self, share: float) -> Array:
         """The quantile of each row, by bisection."""
@@ -211,8 +176,9 @@ class Meld:
         """The nodes of each variable, for every row, and their weights."""
         from scipy.special import ndtr
 
-        scores, weights = _normal_nodes()
-        shares = ndtr(scores)
+        scores = np.arange(-FURTHEST, FURTHEST + STEP / 2, STEP)
+        density = np.exp(-(scores**2) / 2)
+        shares, weights = ndtr(scores), density / density.sum()
         return {
             "t": (self.t.quantile(shares), weights),
             "f": (self.f.quantile(shares), weights),
@@ -222,20 +188,25 @@ class Meld:
     def _range(self, nodes: dict[str, Array]) -> tuple[Array, Array]:
         """The least and the greatest value: at the ends of each variable."""
         t, f, p = (np.stack([nodes[name].min(axis=1), nodes[name].max(axis=1)]) for name in "tfp")
-        corners = self.value(t[:, None, None], f[None, :, None], p[None, None, :])
+        corners = self.value(
+            *np.broadcast_arrays(t[:, None, None], f[None, :, None], p[None, None, :])
+        )
         return corners.min(axis=(0, 1, 2)), corners.max(axis=(0, 1, 2))
 
     def _below(self, nodes: dict[str, tuple[Array, Array]]) -> Callable[[Array], Array]:
         """The distribution function, exact in what spreads most and summed over the other two."""
         widest = self._widest()
-        groups = [(name, np.flatnonzero(widest == name)) for name in "tfp"]
+        parts = []
+        for name in "tfp":
+            rows = np.flatnonzero(widest == name)
+            if rows.size:
+                own = {one: (values[rows], w) for one, (values, w) in nodes.items()}
+                parts.append((rows, self._rows(rows)._given(name, own)))
 
         def below(level: Array) -> Array:
             total = np.empty_like(level)
-            for name, rows in groups:
-                if rows.size:
-                    own = {one: (values[rows], w) for one, (values, w) in nodes.items()}
-                    total[rows] = self._rows(rows)._given(name, own, level[rows])
+            for rows, of_rows in parts:
+                total[rows] = of_rows(level[rows])
             return total
 
         return below
@@ -246,77 +217,46 @@ class Meld:
 
     def _widest(self) -> Array:
         """Which of the three moves the quantity most, for each row."""
-        (t, sd_t), (f, sd_f) = self.t.spread, self.f.spread
-        p, sd_p = self.prior.spread
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if self.quantity == "precision":
-                moves = [sd_t / t, sd_f / f, sd_p / (p * (1 - p))]
-            elif self.quantity == "posfrac":
-                moves = [p * sd_t, (1 - p) * sd_f, sd_p * abs(t - f)]
-            elif self.quantity == "f_measure":
-                # Up to what is alike in all three.
-                moves = [p * (p + (1 - p) * f) * sd_t, p * t * (1 - p) * sd_f, t * f * sd_p]
-            else:
-                fn, fp = self.costs.fn, self.costs.fp
-                moves = [fn * p * sd_t, fp * (1 - p) * sd_f, sd_p * abs(fn * (1 - t) - fp * f)]
+        centre, spread = zip(self.t.spread, self.f.spread, self.prior.spread, strict=True)
+        value = self.value(*centre)
+        moves = []
+        for i, sd in enumerate(spread):
+            ends = ([*centre[:i], np.full_like(sd, end), *centre[i + 1 :]] for end in (0, 1))
+            start, stop = (QUOTIENTS[self.quantity](*own, self.costs) for own in ends)
+            # Up to what is alike in all three.
+            moves.append(sd * np.abs(stop[0] - start[0] - value * (stop[1] - start[1])))
         names: Array = np.array(list("tfp"))
-        widest: Array = names[np.nan_to_num(np.stack(moves), nan=0.0).argmax(axis=0)]
+        widest: Array = names[np.stack(moves).argmax(axis=0)]
         return widest
 
-    def _given(self, name: str, nodes: dict[str, tuple[Array, Array]], level: Array) -> Array:
-        """The distribution function, exact in the variable `name`."""
-        first, second = (other for other in "tfp" if other != name)
-        (values, w), (others, v) = nodes[first], nodes[second]
-        given = {first: values[:, :, None], second: others[:, None, :]}
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inner = getattr(self, f"_by_{name}")(level[:, None, None], **given)
-        summed: Array = np.einsum("rij,i,j->r", inner, w, v)
-        return summed
+    def _given(self, name: str, nodes: dict[str, tuple[Array, Array]]) -> Callable[[Array], Array]:
+        """The distribution function, exact in the variable `name`.
 
-    def _by_t(self, q: Array, f: Array, p: Array) -> Array:
-        if self.quantity == "precision":
-            at = np.nan_to_num(q * (1 - p) * f / (p * (1 - q)), nan=0.0, posinf=2.0)
-            return self.t.below(at)
-        if self.quantity == "posfrac":
-            return self.t.below((q - (1 - p) * f) / p)
-        if self.quantity == "f_measure":
-            return self.t.below(q * ((1 - p) * f + p) / (p * (2 - q)))
-        at = 1 - (q - self.costs.fp * (1 - p) * f) / (self.costs.fn * p)
-        return 1 - self.t.below(at)
-
-    def _by_f(self, q: Array, t: Array, p: Array) -> Array:
-        if self.quantity == "precision":
-            at = np.nan_to_num(p * t * (1 - q) / (q * (1 - p)), nan=0.0, posinf=2.0)
-            return 1 - self.f.below(at)
-        if self.quantity == "posfrac":
-            return self.f.below((q - p * t) / (1 - p))
-        if self.quantity == "f_measure":
-            at = np.nan_to_num(p * (2 * t / q - t - 1) / (1 - p), nan=0.0, posinf=2.0)
-            return 1 - self.f.below(at)
-        return self.f.below((q - self.costs.fn * p * (1 - t)) / (self.costs.fp * (1 - p)))
-
-    def _by_p(self, q: Array, t: Array, f: Array) -> Array:
-        if self.quantity == "precision":
-            at = q * f / (q * f + (1 - q) * t)
-            return self.prior.below(np.nan_to_num(at, nan=1.0))
-        if self.quantity == "f_measure":
-            # It rises with the prior: p(2t − q(1 + t − f)) ≤ qf.
-            slope = 2 * t - q * (1 + t - f)
-            return np.where(
-                slope > 0, self.prior.below(np.nan_to_num(q * f / slope, posinf=1.0)), 1.0
-            )
-        # Linear in the prior, from `start` at 0 to `end` at 1.
-        start, end = (
-            (f, t) if self.quantity == "posfrac" else (self.costs.fp * f, self.costs.fn * (1 - t))
+        The quantity is at most q where N − qD ≤ 0, with N over D its quotient, and this is linear
+        in the variable.
+        """
+        others = [other for other in "tfp" if other != name]
+        (first, w), (second, v) = (nodes[other] for other in others)
+        known = np.broadcast_arrays(first[:, :, None], second[:, None, :])
+        at = dict(zip(others, known, strict=True))
+        ends = [
+            QUOTIENTS[self.quantity](*((at | {name: 0 * known[0] + end})[one] for one in "tfp"),
+                                     self.costs)
+            for end in (0, 1)
+        ]  # fmt: skip
+        (over, under), (over_rise, under_rise) = (
+            ends[0],
+            [b - a for a, b in zip(*ends, strict=True)],
         )
-        start, end = np.broadcast_arrays(start, end)
-        at = (q - start) / (end - start)
-        rising = self.prior.below(np.nan_to_num(at))
-        return np.where(end > start, rising, np.where(end < start, 1 - rising, q >= start))
+        exact = {"t": self.t, "f": self.f, "p": self.prior}[name]
 
+        def below(level: Array) -> Array:
+            q = level[:, None, None]
+            start, rise = over - q * under, over_rise - q * under_rise
+            with np.errstate(divide="ignore", invalid="ignore"):
+                held = exact.below(np.nan_to_num(-start / rise))
+            inner = np.where(rise > 0, held, np.where(rise < 0, 1 - held, start <= 0))
+            summed: Array = np.einsum("rij,i,j->r", inner, w, v)
+            return summed
 
-def _normal_nodes() -> tuple[Array, Array]:
-    """Normal scores and their weights, which sum to 1."""
-    scores = np.arange(-FURTHEST, FURTHEST + STEP / 2, STEP)
-    density = np.exp(-(scores**2) / 2)
-    return scores, density / density.sum()
+        return below

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.checks import is_number, share_hint
+from polaroc.base.checks import is_number, share_hint, shortened
 from polaroc.base.columns import within
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import CELLS
@@ -136,7 +136,7 @@ def check_target(rule: str, target: float | None) -> None:
     if rule not in NEEDS_TARGET:
         if target is not None:
             raise InvalidArgument(
-                f"target is {target!r}, but the rule {rule!r} aims at nothing.",
+                f"target is {shortened(target)}, but the rule {rule!r} aims at nothing.",
                 hint="leave it out.",
             )
         return

@@ -16,7 +16,14 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import collect_like, key_expressions, single_column, within
+from polaroc.base.columns import (
+    collect_like,
+    free_name,
+    key_expressions,
+    key_names,
+    single_column,
+    within,
+)
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import PLACE, TRUTH, private
 from polaroc.curves.curve import curve as curve_of
@@ -53,9 +60,18 @@ def is_nested(constraints: Constraints) -> bool:
     return all(slope == 0 for slope, _ in lines)
 
 
-def names_of_subgroups(cases: Cases[Any]) -> list[str]:
-    """The names of the columns of the subgroups."""
-    return [*cases.table.lazy().select(*cases.subgroup).collect_schema()]
+def subgroup_columns(cases: Cases[Any]) -> dict[str, pl.Expr]:
+    """The columns of the subgroups by their names."""
+    table = cases.table.lazy()
+    columns = [single_column(one, "subgroup", table) for one in cases.subgroup]
+    return dict(zip(key_names(columns, table), columns, strict=True))
+
+
+def divided(cases: Cases[Any], column: pl.Expr) -> tuple[Cases[Any], str]:
+    """The cases with a column of subgroups as the last of `by`, and its name there."""
+    own = free_name(KEY, cases.table.collect_schema())
+    table = cases.table.with_columns(column.alias(own))
+    return replace(cases, table=table, by=(*cases.by, own), subgroup=()), own
 
 
 def names_of_models(cases: Cases[Any] | None) -> list[str]:
@@ -116,7 +132,9 @@ def _in_subgroups(
 ) -> pl.LazyFrame:
     """Whether each point is promised in every subgroup, and why none is."""
     priors = points.select(groups).unique()
-    parts = [_surface(cases, one, priors, keys) for one in cases.subgroup]
+    parts = [
+        _surface(cases, name, one, priors, keys) for name, one in subgroup_columns(cases).items()
+    ]
     all_parts = pl.concat(parts, how="diagonal_relaxed")
     own = [*groups, COLUMN, SUBGROUP]
     schema: Any = {**all_parts.collect_schema(), PROMISED: pl.Boolean, LACK: pl.String}
@@ -155,20 +173,16 @@ def _in_subgroups(
     )
 
 
-def _surface(cases: Cases[Any], column: Any, priors: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+def _surface(
+    cases: Cases[Any], name: str, column: pl.Expr, priors: pl.LazyFrame, keys: list[str]
+) -> pl.LazyFrame:
     """The curves of the subgroups of a column at the priors of their keys, with `EFFECTS`."""
-    lazy = cases.table.lazy()
-    value = single_column(column, "subgroup", lazy)
-    (name,) = lazy.select(value).collect_schema().names()
-    present = lazy.collect_schema().names()
-    own = next(one for one in (KEY, *(f"{KEY}_{i}" for i in range(len(present) + 1)))
-               if one not in present)  # fmt: skip
-    rows = lazy.with_columns(value.alias(own))
-    table: Any = collect_like(cases.table, _with_whole_classes(rows, cases, own))
-    divided = replace(cases, table=table, by=(*cases.by, own), subgroup=())
-    curves = curve_of(replace(divided, cluster=())).lazy()
+    parts, own = divided(cases, column)
+    rows = _with_whole_classes(parts.table.lazy(), cases, own)
+    parts = replace(parts, table=collect_like(cases.table, rows))
+    curves = curve_of(replace(parts, cluster=())).lazy()
     at_priors = attach(curves, priors, keys)
-    with_clusters = with_effects(at_priors, divided, [*keys, own])
+    with_clusters = with_effects(at_priors, parts, [*keys, own])
     return with_clusters.with_columns(
         pl.lit(name).alias(COLUMN),
         pl.col(own).cast(pl.String).fill_null("null").alias(SUBGROUP),

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import (
-    check_factor,
+    check_factors,
     check_share,
     is_number,
     refuse_unused,
@@ -16,14 +16,7 @@ from polaroc.base.checks import (
     shortened,
     unless,
 )
-from polaroc.base.columns import (
-    OVER,
-    PRIOR_LIMITS,
-    PROMISE,
-    curve_keys,
-    refuse_clash,
-    with_level,
-)
+from polaroc.base.columns import OVER, PRIOR_LIMITS, PROMISE, curve_keys, refuse_clash, with_level
 from polaroc.base.docstrings import described_as
 from polaroc.curves.curve import curves_of
 from polaroc.curves.surface import at_priors
@@ -38,12 +31,7 @@ from polaroc.priors.in_use import NO_INTERVAL, is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import FREE, Capacity, a_day, capacity_of, idle_note
 from polaroc.thresholds.constraints import Constraints, checked_limits, ends_of, promise
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
-from polaroc.thresholds.promises import (
-    Sample,
-    cases_needed,
-    sample_of,
-    weights_promise_nothing,
-)
+from polaroc.thresholds.promises import Sample, cases_needed, sample_of, weights_promise_nothing
 from polaroc.thresholds.review_bands import (
     Band,
     Rates,
@@ -53,16 +41,7 @@ from polaroc.thresholds.review_bands import (
     may_act_from,
 )
 from polaroc.thresholds.rules import lack_of_curve, priors_of
-from polaroc.thresholds.ways import (
-    CARRIED,
-    COSTS,
-    PLACES,
-    RATES,
-    REVIEWS,
-    SHOWN,
-    WAYS,
-    with_shares,
-)
+from polaroc.thresholds.ways import CARRIED, COSTS, PLACES, RATES, REVIEWS, SHOWN, WAYS, with_shares
 from polaroc.typing import Priors
 
 # What is needed of each point of a curve.
@@ -225,8 +204,7 @@ def _costs(
     cost_fn: float, cost_fp: float, cost_review: float | None, error: object
 ) -> ReviewCosts | None:
     """The costs, None without that of a review."""
-    check_factor("cost_fn", cost_fn)
-    check_factor("cost_fp", cost_fp)
+    check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     if not is_number(error) or isinstance(error, bool) or not 0 <= error < 0.5:
         raise InvalidArgument(
             f"review_error is {shortened(error)}, allowed is 0 ≤ review_error < 0.5: a coin is "
@@ -240,7 +218,7 @@ def _costs(
             cost_fn=unless(1, cost_fn), cost_fp=unless(1, cost_fp),
         )  # fmt: skip
         return None
-    check_factor("cost_review", cost_review)
+    check_factors(cost_review=cost_review)
     return ReviewCosts(float(cost_fn), float(cost_fp), float(cost_review), float(error))
 
 

@@ -21,8 +21,9 @@ from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure, measures_by_row, values_by_row
 from polaroc.measures.table import per_key
-from polaroc.predictions.cases import Cases, keyed
+from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
+from polaroc.predictions.resolved import keyed
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.predictions.table import read

@@ -82,8 +82,6 @@ def h_measure(
         A prior in (0, 1), or ``"observed"`` for each key's own.
     intervals
         ``"logit"`` for limits, None for none.
-    level
-        Coverage of the limits, in (0, 1).
 
     Returns
     -------

@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import curve_keys, with_level
 from polaroc.base.lazy import np
+from polaroc.base.text import joined_notes
 from polaroc.curves.curve import curves_of, in_order
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
@@ -205,10 +206,9 @@ def beside_costs(
         for i, name in enumerate(names)
     }
     why = ["; ".join(dict.fromkeys(one.why for one in own if one.why)) or None for own in rows]
-    note = pl.concat_str("note", pl.Series(why, dtype=pl.String), separator="; ", ignore_nulls=True)
     noted = found.with_columns(
         *(pl.Series(name, values, pl.Float64).fill_nan(None) for name, values in made.items()),
-        note.replace("", None).alias("note"),
+        joined_notes("note", pl.lit(pl.Series(why, dtype=pl.String))),
     ).select(pl.exclude("note"), "note")
     has_limits = pl.any_horizontal(pl.col(names[0]).is_not_null() for names in columns)
     return with_note(with_level(noted.lazy(), level), doubt, has_limits).collect()

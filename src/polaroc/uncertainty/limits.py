@@ -11,6 +11,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import LIMITS_NOTE, PLACE
 from polaroc.base.statistics import ROUNDING, normal, student
+from polaroc.base.text import joined_notes
 from polaroc.measures.spec import Measure, measures_by_row, values_by_row
 from polaroc.priors.grids import skew
 from polaroc.typing import Array
@@ -223,7 +224,6 @@ def merged(rows: pl.LazyFrame, keys: Sequence[str], level: float) -> pl.LazyFram
     # Limits are made of valid rows, also where a key has invalid ones.
     limits = pl.when(pl.col("estimate").is_not_null()).then(pl.col(*INTERVAL)).name.keep()
     own = pl.when(pl.col("estimate").is_not_null()).then(LIMITS_NOTE)
-    notes = pl.concat_str("note", own, separator="; ", ignore_nulls=True)
     ranged = [OVER] if OVER in rows.collect_schema() else []
-    noted = rows.with_columns(limits, notes.replace("", None).alias("note"))
+    noted = rows.with_columns(limits, joined_notes("note", own))
     return with_level(noted.select(*keys, *WITH_INTERVAL, *ranged), level)

@@ -109,8 +109,6 @@ def savings(
         and of negatives for the other.
     priors
         As in `apply_thresholds`: the prior in use, in place of that the thresholds were chosen for.
-    same_table
-        Whether the very table the thresholds were chosen on is meant.
     level
         Coverage of the limits, in (0, 1); an estimated prior must have an interval of the same.
 

@@ -11,17 +11,18 @@ from polaroc.base.columns import check_shared_keys, column_name, column_names, w
 from polaroc.base.columns import curve_keys as local_curve_keys
 from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import PLACE, SAME, private
-from polaroc.calibration.blocks import LEAST, OWN_SKEW, RATIO, hull_blocks
 from polaroc.calibration.probabilities import (
     ADDED,
+    LEAST,
     NO_CURVE,
     OF_ROW,
+    OWN_SKEW,
+    RATIO,
     SAME_SCORES,
+    hull_blocks,
     refuse_added,
 )
-from polaroc.calibration.probabilities import (
-    probabilities as local_probabilities,
-)
+from polaroc.calibration.probabilities import probabilities as local_probabilities
 from polaroc.curves.whole import whole_curves
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, Columns

@@ -8,27 +8,11 @@ import polars as pl
 
 from polaroc.base.columns import RESERVED, check_keys, column_name, column_names
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import (
-    LEAST_NEG,
-    LEAST_POS,
-    PRIVATE,
-    ROW_ERROR,
-    TRUTH,
-    WEIGHT,
-)
-from polaroc.errors import (
-    InvalidArgument,
-    InvalidPredictions,
-    InvalidTable,
-    quoted,
-)
-from polaroc.predictions.cases import (
-    Cases,
-    columns_of,
-    refuse_beside,
-    require_roles,
-    resolved,
-)
+from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, PRIVATE, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.predictions.cases import Cases, columns_of
+from polaroc.predictions.column_checks import refuse_beside, require_roles
+from polaroc.predictions.resolved import resolved
 from polaroc.predictions.roles import COLUMN_ROLES, FOUND, NEEDED
 from polaroc.predictions.row_checks import (
     INEXACT,

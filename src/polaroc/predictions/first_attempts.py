@@ -1,0 +1,55 @@
+"""What to write where a function is called as other libraries have it: with arrays, or by place."""
+
+from collections.abc import Mapping, Sequence
+
+from polaroc.base.tables import is_array
+from polaroc.errors import Hint, InvalidArgument, quoted
+
+
+def refuse_arrays(function: str, given: Sequence[object]) -> None:
+    """Refuse arrays in place of a table: they are its columns.
+
+    Examples
+    --------
+    >>> refuse_arrays("evaluate", [[0, 1], [0.2, 0.7]])
+    Traceback (most recent call last):
+    polaroc.errors.InvalidArgument: evaluate is given arrays, allowed is a table of named columns.
+    Hint: write pr.evaluate({'truth': y, 'score': p}, truth='truth', score='score').
+    """
+    count = sum(map(is_array, given))
+    if not count:
+        return
+    several = count > 2 or any(isinstance(one, Mapping) for one in given)
+    table = "{'truth': y, 'a': p_a, 'b': p_b}" if several else "{'truth': y, 'score': p}"
+    raise InvalidArgument(
+        f"{function} is given arrays, allowed is a table of named columns.",
+        hint=_written(function, table, "truth", ["a", "b"] if several else "score"),
+    )
+
+
+def refuse_by_place(function: str, given: Sequence[object], allowed: Sequence[str]) -> None:
+    """Refuse more arguments without a name than are allowed: what columns mean is said by name.
+
+    Examples
+    --------
+    >>> refuse_by_place("evaluate", ["table.csv", "y", "p"], ["cases"])
+    Traceback (most recent call last):
+    polaroc.errors.InvalidArgument: evaluate has 3 arguments without a name, allowed are 'cases'.
+    Hint: write pr.evaluate(table, truth='y', score='p').
+    """
+    if is_array(given[0]):
+        refuse_arrays(function, given)
+    if len(given) <= len(allowed):
+        return
+    truth, score = (*given[1:3], None)[:2]
+    columns = score.values() if isinstance(score, Mapping) else score
+    if not isinstance(score, str | Mapping | list) or not all(isinstance(c, str) for c in columns):
+        score = "score"
+    raise InvalidArgument(
+        f"{function} has {len(given)} arguments without a name, allowed are {quoted(allowed)}.",
+        hint=_written(function, "table", truth if isinstance(truth, str) else "truth", score),
+    )
+
+
+def _written(function: str, table: str, truth: str, score: object) -> Hint:
+    return Hint(f"write pr.{function}({table}, {{truth}}, {{score}}).", truth=truth, score=score)

@@ -1,0 +1,438 @@
+"""Random tables with every role, under hostile names, against loops over their rows."""
+
+import os
+from math import inf, isnan
+
+import numpy as np
+import polars as pl
+import pytest
+import role_tables
+from role_tables import PATHS, classes, of_calls
+from scipy import stats
+
+import polaroc as pr
+
+# CI and `just differential` take more tables, the latter other seeds too.
+SEED = 1000 * int(os.environ.get("POLAROC_SEED", "0"))
+COUNT = max(1, int(os.environ.get("POLAROC_TABLES", "600")) // 600)
+WEIGHTINGS = (None, "count", "weight")
+TABLES = {
+    weighting: [role_tables.table(SEED + seed, weighting) for seed in range(COUNT)]
+    for weighting in WEIGHTINGS
+}
+COSTS = {"cost_fn": 5.0, "cost_fp": 2.0}
+PRIOR = 0.1
+
+pytestmark = [pytest.mark.product, pytest.mark.slow]
+paths = pytest.mark.parametrize("path", PATHS)
+weighted = pytest.mark.parametrize("weighting", WEIGHTINGS)
+counted = pytest.mark.parametrize("weighting", [None, "count"])
+
+
+def called(function, table, path, roles, *arguments, **asked):
+    given, roles = PATHS[path](table, roles)
+    found = function(given, *arguments, **roles, **asked)
+    return found.collect() if isinstance(found, pl.LazyFrame) else found
+
+
+def same(found, expected, **tolerance):
+    """Whether the numbers under the keys are those, of which NaN are those that there are not."""
+    assert found.keys() == expected.keys()
+    for key, value in expected.items():
+        if isnan(value):
+            assert found[key] is None, key
+        else:
+            assert found[key] == pytest.approx(value, **{"rel": 1e-9, "abs": 1e-12} | tolerance), (
+                key
+            )
+
+
+def keyed(frame, *keys, value="estimate"):
+    numbers = dict(zip(frame.select(keys).rows(), frame[value], strict=True))
+    assert len(numbers) == frame.height
+    return numbers
+
+
+@paths
+@weighted
+def test_evaluate(path, weighting):
+    for table in TABLES[weighting]:
+        asked = {"measures": ["auc", "auprec", "brier"], "priors": [PRIOR, 0.5]}
+        model = "model" if path == "wide" else table.names["model"]
+        site = table.names["subgroup"]
+        found = called(pr.evaluate, table, path, table.roles() | {"by": site}, **asked)
+        expected = {}
+        for (subgroup, model_), rows in table.by("subgroup", "model").items():
+            key = (subgroup, model_)
+            expected[*key, "auc", None] = role_tables.auc(rows)
+            for prior in asked["priors"]:
+                expected[*key, "auprec", prior] = role_tables.auprec(rows, prior)
+                expected[*key, "brier", prior] = role_tables.brier(rows, prior)
+        same(keyed(found, site, model, "measure", "prior"), expected)
+
+
+@weighted
+def test_evaluate_out_of_core(weighting):
+    for table in TABLES[weighting]:
+        asked = {"measures": ["auc", "auprec"], "priors": PRIOR, "memory": "500MB"}
+        found = pr.evaluate(table.frame.lazy(), **table.roles(), **asked).collect()
+        expected = {}
+        for model, rows in table.by("model").items():
+            expected[model, "auc"] = role_tables.auc(rows)
+            expected[model, "auprec"] = role_tables.auprec(rows, PRIOR)
+        same(keyed(found, table.names["model"], "measure"), expected)
+
+
+@pytest.mark.parametrize("path", ["frame", "lazy", "pandas", "cases", "wide"])
+@pytest.mark.parametrize("clustered", [False, True])
+@weighted
+def test_standard_errors_of_areas(path, clustered, weighting):
+    for table in TABLES[weighting]:
+        roles = table.roles("case", *["cluster"] * clustered)
+        found = called(pr.evaluate, table, path, roles, measures="auc", intervals="wald")
+        model = "model" if path == "wide" else table.names["model"]
+        errors = keyed(found, model, value="std_error")
+        for one, rows in table.by("model").items():
+            unit = "cluster" if clustered else "case" if weighting == "weight" else None
+            least = role_tables.standard_error(role_tables.placements(rows), unit)
+            # Cases with unequal weights are as many as tell as much, of which one is taken off.
+            most = (4 / 3) ** 0.5 if weighting == "weight" and not clustered else 1
+            if errors[one,] is None:
+                assert (
+                    "no interval"
+                    in found.row(by_predicate=pl.col(model) == one, named=True)["note"]
+                )
+            else:
+                assert least * (1 - 1e-9) <= errors[one,] <= least * most * (1 + 1e-9)
+
+
+RATES = ["accuracy", "npv", "f_measure", "specificity", "fnr", "error"]
+
+
+@paths
+@weighted
+def test_apply_thresholds(path, weighting):
+    names = ["tpr", "fpr", "precision", "posfrac", "cost", *RATES]
+    for table in TABLES[weighting]:
+        at = {"A": 0.5, "B": 0.3}
+        asked = {"priors": [PRIOR, 0.4], "rates": RATES, "intervals": "exact", **COSTS}
+        found = called(pr.apply_thresholds, table, path, table.roles(), at, **asked)
+        model = "model" if path == "wide" else table.names["model"]
+        for one, rows in table.by("model").items():
+            for prior in asked["priors"]:
+                row = found.row(by_predicate=(pl.col(model) == one) & (pl.col("prior") == prior),
+                                named=True)  # fmt: skip
+                expected = of_calls(rows, at[one], prior, **COSTS)
+                same({name: row[name] for name in names}, {name: expected[name] for name in names})
+                for name in names:
+                    if row[name] is None:
+                        continue
+                    if row[f"{name}_lower"] is None:
+                        assert "no interval" in row["note"]
+                    else:
+                        assert row[f"{name}_lower"] <= row[name] + 1e-12
+                        assert row[f"{name}_upper"] >= row[name] - 1e-12
+
+
+@counted
+def test_limits_of_counts_are_those_of_clopper_and_pearson(weighting):
+    for table in TABLES[weighting]:
+        found = pr.apply_thresholds(table.frame, 0.5, **table.roles(), intervals="exact", level=0.9)
+        for (model,), one in found.group_by(table.names["model"]):
+            for own, rate in zip(classes(table.by("model")[model]), ("tpr", "fpr"), strict=True):
+                n, k = (sum(row.weight for row in own if row.score >= at) for at in (-inf, 0.5))
+                lower = 0.0 if k == 0 else stats.beta.ppf(0.05, k, n - k + 1)
+                upper = 1.0 if k == n else stats.beta.ppf(0.95, k + 1, n - k)
+                limits = one.select(f"{rate}_lower", f"{rate}_upper").row(0)
+                assert limits == pytest.approx((lower, upper), abs=1e-9)
+
+
+@paths
+@weighted
+def test_savings(path, weighting):
+    for table in TABLES[weighting]:
+        roles = table.roles("cluster")
+        found = called(pr.savings, table, path, roles, 0.4, priors=[PRIOR, 0.5], **table.costs)
+        model = "model" if path == "wide" else table.names["model"]
+        expected = {
+            (one, prior, measure): value
+            for one, rows in table.by("model").items()
+            for prior in (PRIOR, 0.5)
+            for measure, value in role_tables.savings(rows, 0.4, prior).items()
+        }
+        same(keyed(found, model, "prior", "measure"), expected)
+
+
+@paths
+@weighted
+def test_cheapest_thresholds(path, weighting):
+    for table in TABLES[weighting]:
+        asked = {"priors": [PRIOR, 0.5], **COSTS}
+        found = called(pr.operating_points, table, path, table.roles(), "cost", **asked)
+        model = "model" if path == "wide" else table.names["model"]
+        for one, rows in table.by("model").items():
+            for prior in asked["priors"]:
+                least = min(of_calls(rows, at, prior, **COSTS)["cost"]
+                            for at in role_tables.thresholds(rows))  # fmt: skip
+                row = found.row(by_predicate=(pl.col(model) == one) & (pl.col("prior") == prior),
+                                named=True)  # fmt: skip
+                own = inf if row["threshold"] is None else row["threshold"]
+                assert of_calls(rows, own, prior, **COSTS)["cost"] == pytest.approx(least)
+
+
+@paths
+@weighted
+def test_cheapest_of_three_ways(path, weighting):
+    for table in TABLES[weighting]:
+        for error in (0, 0.1):
+            asked = {**COSTS, "cost_review": 0.6, "review_error": error}
+            found = called(pr.three_ways, table, path, table.roles(), priors=PRIOR, **asked)
+            model = "model" if path == "wide" else table.names["model"]
+            for one, rows in table.by("model").items():
+                row = found.row(by_predicate=pl.col(model) == one, named=True)
+                least = min(role_tables.reviewed_cost(*pair, PRIOR, asked)
+                            for pair in role_tables.pairs(rows))  # fmt: skip
+                single = min(role_tables.reviewed_cost(point, point, PRIOR, asked)
+                             for point, _ in role_tables.pairs(rows))  # fmt: skip
+                said = [row["cost"], row["cost_single"], row["worth"]]
+                assert said == pytest.approx([least, single, single - least], abs=1e-12)
+                at = (inf if row[end] is None else row[end] for end in ("act_from", "review_from"))
+                own = [role_tables.rates(rows, threshold) for threshold in at]
+                assert role_tables.reviewed_cost(*own, PRIOR, asked) == pytest.approx(least)
+
+
+@counted
+def test_three_ways_within_constraints(weighting):
+    for table in TABLES[weighting]:
+        asked = {"constraints": {"fpr": 0.2}, "reviews": 25, "volume": 100, "priors": PRIOR}
+        found = pr.three_ways(table.frame, **table.roles(), **asked)
+        for one, rows in table.by("model").items():
+            row = found.row(by_predicate=pl.col(table.names["model"]) == one, named=True)
+            points = [role_tables.rates(rows, at) for at in role_tables.thresholds(rows)]
+            acting = max(point for point in points if point[1] <= 0.2)
+            t_, f_ = acting
+            below = [(t, f) for t, f in points if t >= t_ and f >= f_]
+            within = [t for t, f in below if PRIOR * (t - t_) + (1 - PRIOR) * (f - f_) <= 0.25]
+            assert row["found"] == pytest.approx(max(within))
+            assert row["act_tpr"] == pytest.approx(acting[0])
+
+
+@paths
+@weighted
+def test_highest_each_day(path, weighting):
+    for table in TABLES[weighting]:
+        for alerts, volume in ((2, None), (3.5, 30)):
+            asked = {"volume": volume, **COSTS}
+            roles = table.roles("time")
+            found = called(pr.highest_each_day, table, path, roles, alerts,
+                           priors=["observed", 0.05, 0.5], **asked)  # fmt: skip
+            model = "model" if path == "wide" else table.names["model"]
+            for one, rows in table.by("model").items():
+                own = sum(row.weight for row in classes(rows)[0]) / sum(row.weight for row in rows)
+                expected = {
+                    (measure, round(prior or own, 9)): value
+                    for prior in (None, 0.05, 0.5)
+                    for measure, value in
+                    role_tables.highest_each_day(rows, alerts, prior, **asked).items()
+                }  # fmt: skip
+                of_model = found.filter(pl.col(model) == one)
+                same(keyed(of_model, "measure", pl.col("prior").round(9)), expected)
+
+
+@paths
+@weighted
+def test_subgroups(path, weighting):
+    names = ["recall", "fpr", "precision", "posfrac", "cost"]
+    for table in TABLES[weighting]:
+        roles = table.roles("subgroup", "cluster")
+        asked = {"measures": ["auc", "brier"], "priors": PRIOR, "points": 0.4, **COSTS}
+        result = called(pr.subgroups, table, path, roles, **asked)
+        model = "model" if path == "wide" else table.names["model"]
+        expected = {}
+        parts = {(one, site): rows for (one, site), rows in table.by("model", "subgroup").items()}
+        for key, rows in {
+            **parts,
+            **{(one, None): own for one, own in table.by("model").items()},
+        }.items():
+            of = of_calls(rows, 0.4, PRIOR, **COSTS)
+            expected |= {(*key, name): of[name] for name in names}
+            expected[*key, "auc"] = role_tables.auc(rows)
+            expected[*key, "brier"] = role_tables.brier(rows, PRIOR)
+        same(keyed(result.parts, model, "subgroup", "measure"), expected)
+        gaps = {
+            (one, measure): expected[one, "x", measure] - expected[one, "y", measure]
+            for one in role_tables.MODELS for measure in ["auc", "brier", *names]
+        }  # fmt: skip
+        # Too few clusters tell nothing of a gap.
+        found = keyed(result.gaps, model, "measure", value="difference")
+        same(found, {key: gaps[key] for key in found})
+
+
+@weighted
+def test_study_tables(weighting):
+    names = ["recall", "specificity", "precision", "npv", "net_benefit"]
+    for table in TABLES[weighting]:
+        roles = table.roles("subgroup")
+        found = pr.study_table(table.frame, **roles, priors=PRIOR, points=0.4, **COSTS).table
+        expected = {}
+        for (one, site), rows in table.by("model", "subgroup").items():
+            of = of_calls(rows, 0.4, PRIOR, **COSTS)
+            positives, negatives = (sum(row.weight for row in own) for own in classes(rows))
+            expected |= {(one, site, name): of[name] for name in names}
+            expected |= {
+                (one, site, "auc"): role_tables.auc(rows), (one, site, "positives"): positives,
+                (one, site, "negatives"): negatives,
+                (one, site, "prevalence"): positives / (positives + negatives),
+            }  # fmt: skip
+            if weighting != "weight":
+                expected[one, site, "rows"] = positives + negatives
+        kept = found.filter(pl.col("subgroup").is_not_null())
+        numbers = keyed(kept, table.names["model"], "subgroup", "measure")
+        same({key: numbers[key] for key in expected}, expected)
+
+
+@paths
+@counted
+def test_periods(path, weighting):
+    for table in TABLES[weighting]:
+        roles = table.roles("time")
+        found = called(
+            pr.periods, table, path, roles, measures="auc", priors=PRIOR, points=0.4
+        ).table
+        model = "model" if path == "wide" else table.names["model"]
+        expected = {}
+        for (one, day), rows in table.by("model", "time").items():
+            of = of_calls(rows, 0.4, PRIOR)
+            names = ("tpr", "fpr", "precision", "posfrac", "cost")
+            expected |= {(one, day, name): of[name] for name in names}
+            expected[one, day, "auc"] = role_tables.auc(rows)
+        kept = found.filter(
+            pl.col("measure").is_in(["auc", "tpr", "fpr", "precision", "posfrac", "cost"])
+        )
+        same(keyed(kept, model, "period", "measure"), expected)
+
+
+@counted
+def test_walking_forward(weighting):
+    for table in TABLES[weighting]:
+        roles = table.roles("time")
+        found = pr.walk_forward(table.frame, **roles, rule="recall", target=0.5, history=2).table
+        days = table.by("model", "time")
+        for (one, day, threshold), rows in found.group_by(
+            table.names["model"], "period", "threshold"
+        ):
+            past = [row for back in (2, 1) for row in days.get((one, day - back), [])]
+            reached = [
+                at for at in role_tables.thresholds(past) if role_tables.rates(past, at)[0] >= 0.5
+            ]
+            assert threshold == reached[0]
+            own, before = (
+                of_calls(of, threshold, rows["prior"][0]) for of in (days[one, day], past)
+            )
+            for name, estimate, promised in rows.select("measure", "estimate", "promised").rows():
+                if estimate is not None and not isnan(own[name]):
+                    assert estimate == pytest.approx(own[name]), name
+                assert promised == pytest.approx(before[name]), name
+
+
+CALLS = ["recall", "specificity", "precision", "npv", "net_benefit", "expected_cost"]
+
+
+@paths
+@pytest.mark.parametrize("clustered", [False, True])
+@counted
+def test_models_by_their_calls(path, clustered, weighting):
+    for table in TABLES[weighting]:
+        roles = table.roles("case", *["cluster"] * clustered)
+        at = {"A": 0.4, "B": 0.3}
+        for measure in CALLS:
+            asked = {} if measure in CALLS[:2] else {"prior": PRIOR}
+            asked |= COSTS if measure in CALLS[4:] else {}
+            pair = called(pr.compare, table, path, roles, measure, points=at, **asked).pairs
+            first, second = (
+                of_calls(table.by("model")[one], at[one], PRIOR, **COSTS)[measure]
+                for one in role_tables.MODELS
+            )
+            assert pair["difference"].item() == pytest.approx(first - second, abs=1e-12)
+
+
+@paths
+@weighted
+def test_models_by_their_areas(path, weighting):
+    for table in TABLES[weighting]:
+        roles = table.roles("case", "cluster")
+        found = called(pr.delong, table, path, roles)
+        by_model = {one: dict(placements_by_case(rows)) for one, rows in table.by("model").items()}
+        areas = [role_tables.auc(rows) for rows in table.by("model").values()]
+        lead = abs(areas[0] - areas[1])
+        assert abs(found["difference"].item()) == pytest.approx(lead, abs=1e-12)
+        rows = {row.case: row for row in table.by("model")["A"]}
+        moved = [(row, by_model["A"][case] - by_model["B"][case]) for case, row in rows.items()]
+        error = role_tables.standard_error(moved, "cluster")
+        if found["std_error"].item() is None:
+            assert "a class has fewer than 5 clusters: no interval" in found["note"].item()
+        elif weighting == "weight":
+            # Of clusters with unequal weights as many are counted as tell as much.
+            assert error * (1 - 1e-9) <= found["std_error"].item() <= error * (5 / 4) ** 0.5
+        else:
+            assert found["std_error"].item() == pytest.approx(error)
+
+
+def placements_by_case(rows):
+    return ((row.case, value) for row, value in role_tables.placements(rows))
+
+
+@counted
+def test_a_gate_of_two_test_sets(weighting):
+    for seed in range(COUNT):
+        table = role_tables.table(SEED + seed, weighting, size=160)
+        rows = table.by("model")
+        for measure in ("auc", "auprec"):
+            asked = {} if measure == "auc" else {"prior": PRIOR}
+            found = pr.gate(table.frame, **table.roles(), case=None, champion="A", challenger="B",
+                            measure=measure, **asked)  # fmt: skip
+            if measure == "auc":
+                new, old = (role_tables.auc(rows[one]) for one in "BA")
+                errors = [
+                    role_tables.standard_error(role_tables.placements(rows[one])) for one in "AB"
+                ]
+                # A few more cases of either class are in it.
+                least = stats.norm.ppf(0.975) * np.hypot(*errors)
+                assert found.upper >= found.difference >= found.lower
+                assert found.upper - found.lower >= 2 * least * 0.99
+            else:
+                new, old = (role_tables.auprec(rows[one], PRIOR) for one in "BA")
+            assert found.difference == pytest.approx(new - old)
+
+
+@weighted
+def test_positives_beside_those_that_scores_expect(weighting):
+    for table in TABLES[weighting]:
+        found = pr.check_calibration(table.frame, **table.roles("cluster"))
+        for one, rows in table.by("model").items():
+            row = found.row(by_predicate=pl.col(table.names["model"]) == one, named=True)
+            expected = role_tables.mean(rows, lambda row: row.score)
+            observed = role_tables.mean(rows, lambda row: row.truth)
+            assert row["mean_score"] == pytest.approx(expected)
+            assert row["observed_over_expected"] == pytest.approx(observed / expected)
+            # The line of log-odds has the least log loss: its slope is 0 both ways.
+            loss = [log_loss(rows, row["intercept"] + a, row["slope"] + b)
+                    for a, b in [(0, 0), (1e-3, 0), (-1e-3, 0), (0, 1e-3), (0, -1e-3)]]  # fmt: skip
+            assert min(loss[1:]) >= loss[0] - 1e-12
+
+
+def log_loss(rows, intercept, slope):
+    def loss(row):
+        z = intercept + slope * np.log(row.score / (1 - row.score))
+        return np.logaddexp(0, -z if row.truth else z)
+
+    return role_tables.mean(rows, loss)
+
+
+@weighted
+def test_bootstrap_estimates(weighting):
+    for table in TABLES[weighting]:
+        roles = table.roles("cluster")
+        found = pr.bootstrap(table.frame, **roles, measures=["auc"], draws=100)
+        expected = {(one,): role_tables.auc(rows) for one, rows in table.by("model").items()}
+        same(keyed(found, table.names["model"]), expected)

@@ -49,7 +49,7 @@ AT_A_THRESHOLD = Hint(
 )
 # Of the largest difference, drawn on a scale on which few are enough.
 DRAWS = 10_000
-AS_BY_CHANCE = "subgroups are no further apart than chance puts them"
+AS_BY_CHANCE = "the subgroups differ by no more than chance"
 MOST_PRIORS = 8
 GAP = {
     "subgroup_a": pl.String(), "subgroup_b": pl.String(), "difference": pl.Float64(),

@@ -29,8 +29,8 @@ def dropped_rows(known: Predictions, used: Predictions) -> list[str]:
     """Warnings of rows that `nulls` left out."""
     counts = ((REFERENCE, known.count_invalid()), (DEPLOYED, used.count_invalid()))
     return [
-        f"{table}: {count:,} {'row was' if count == 1 else 'rows were'} dropped, for want of a "
-        "score or truth: nothing here is about such cases."
+        f"{table}: {count:,} {'row was' if count == 1 else 'rows were'} dropped, because they "
+        "lack a score or truth: nothing here is about such cases."
         for table, count in counts
         if count
     ]
@@ -54,6 +54,6 @@ def moments(rows: Mapping[Key, pl.DataFrame], time: str) -> list[str]:
     if cases < MIN_CASES or 2 * times <= cases:
         return []
     return [
-        f"{time!r} has {times:,} times for {cases:,} cases, and each is judged alone: of so few "
-        "cases nothing is known. Give the day or the week in place of the moment."
+        f"{time!r} has {times:,} times for {cases:,} cases, and each is judged alone: so few "
+        "cases tell nothing. Give the day or the week instead of the moment."
     ]

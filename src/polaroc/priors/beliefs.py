@@ -86,7 +86,7 @@ class Belief:
     @property
     def interval_note(self) -> str:
         """A note on limits at an estimated prior: over which priors they hold."""
-        return f"Limits hold wherever in its interval the share of positives is: {self.name}."
+        return f"Limits hold for every share of positives in its interval: {self.name}."
 
     @property
     def in_bins(self) -> list[tuple[float, float]]:

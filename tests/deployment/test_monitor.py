@@ -482,7 +482,7 @@ def test_rows_that_were_dropped_are_said(count, rows):
         score=pl.when(pl.int_range(pl.len()) < count).then(None).otherwise("score")
     )
     (said,) = monitored(gaps, cases(1, 10_000, 0.1), nulls="drop").warnings
-    assert said.startswith(f"deployed: {rows} dropped, because they lack a score")
+    assert said.startswith(f"deployed: {rows} dropped, for lack of a score")
     assert not monitored(days([0.1]), cases(1, 10_000, 0.1), nulls="drop").warnings
 
 

@@ -29,8 +29,8 @@ def dropped_rows(known: Predictions, used: Predictions) -> list[str]:
     """Warnings of rows that `nulls` left out."""
     counts = ((REFERENCE, known.count_invalid()), (DEPLOYED, used.count_invalid()))
     return [
-        f"{table}: {count:,} {'row was' if count == 1 else 'rows were'} dropped, because they "
-        "lack a score or truth: nothing here is about such cases."
+        f"{table}: {count:,} {'row was' if count == 1 else 'rows were'} dropped, for lack of a "
+        "score or truth: nothing here is about such cases."
         for table, count in counts
         if count
     ]

@@ -141,7 +141,7 @@ def gate(
     Notes
     -----
     "pass" where `lower` ≥ −`margin`, "fail" where `upper` < −`margin`, else
-    "undecided". Of a measure where less is better, such as "sens", "pass" where
+    "undecided". For a measure where less is better, such as "sens", "pass" where
     `upper` ≤ `margin` and "fail" where `lower` > `margin`.
 
     On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003) with
@@ -158,8 +158,8 @@ def gate(
     cases may not show (``just gate-missed``). On folds the AUC reaches as far as this likelihood,
     too, of positives that are taken once, by their means over the folds.
 
-    Of two test sets the variance is that of both, and each has its own cases of the largest
-    influence and its own positives that are not seen (``just paired-calls --sets``).
+    With two test sets the variances are added, and each has its own cases of the largest influence
+    and its own positives that are not seen (``just paired-calls --sets``).
 
     With `cluster`, clusters stand in the place of cases: the influences of the cases of a class are
     summed within each (Obuchowski 1997). Two crossed clusterings are taken as in `delong`.

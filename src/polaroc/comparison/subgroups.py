@@ -102,7 +102,7 @@ def subgroups(
         A range (lo, hi) of priors, or a belief, for measures over one.
     points
         Thresholds to judge: the result of `operating_points` on a tuning table; or one number, or
-        a mapping from model to number. Of each subgroup the table then has "recall", "fpr",
+        a mapping from model to number. For each subgroup the table then has "recall", "fpr",
         "precision", "posfrac" (the share called positive) and "cost" per case.
     level
         Coverage of the limits, in (0, 1).

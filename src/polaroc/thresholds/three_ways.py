@@ -165,8 +165,8 @@ def three_ways(
     dearer one is not used, and `note` says so.
 
     A promise is one for all pairs of thresholds at once, and takes for granted what that of
-    `operating_points` does. Of two statements, on what is acted on and on reviews, each has half of
-    the error rate (``just reviews``).
+    `operating_points` does. Two statements, on what is acted on and on reviews, have half of the
+    error rate each (``just reviews``).
 
     Examples
     --------

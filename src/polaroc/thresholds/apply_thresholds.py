@@ -125,7 +125,8 @@ def apply_thresholds(
         With intervals also, all Float64: `posfrac`, the share of cases called positive;
         `cost` per case, cost_fn·π(1−t) + cost_fp·(1−π)f; and `tpr_lower`, `tpr_upper`,
         `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`. Each of the `rates` has a column of its
-        name, null where it is 0/0, and with intervals its limits; a likelihood ratio may be infinite.
+        name, null where it is 0/0, and with intervals its limits; a likelihood ratio may be
+        infinite.
         With limits of either kind also `level`. For `three_ways`, its columns for these cases,
         with the limits of `acted`, `precision` and, where reviews find the truth, `found`.
 

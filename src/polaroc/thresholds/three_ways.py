@@ -144,8 +144,8 @@ def three_ways(
     dearer one is not used, and `note` says so.
 
     A promise is one for all pairs of thresholds at once, and takes for granted what that of
-    `operating_points` does. Of two statements, on what is acted on and on reviews, each has half of
-    the error rate (``just reviews``).
+    `operating_points` does. Two statements, on what is acted on and on reviews, have half of the
+    error rate each (``just reviews``).
 
     Examples
     --------
@@ -301,8 +301,8 @@ class _Asked:
         price, most = self.costs.review, self.costs.break_even
         if price >= most:
             return (
-                f"a review costs {price:.4g} and can pay below {most:.4g} only, whatever the prior "
-                f"and the scores, as a miss costs {self.costs.miss:.4g} and a false alarm "
+                f"a review costs {price:.4g} and pays only below {most:.4g}, whatever the prior "
+                f"and the scores, because a miss costs {self.costs.miss:.4g} and a false alarm "
                 f"{self.costs.alarm:.4g}"
             )
         return "at each score of this table it costs less to act or to leave"

@@ -20,6 +20,7 @@ from polaroc.curves.curve import curve
 from polaroc.curves.hull import achievable, hulls
 from polaroc.priors.grids import prior_grid
 from polaroc.reports.findings import Findings, drawn
+from polaroc.reports.ranking import AREA
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.operating_points import operating_points
 
@@ -151,7 +152,7 @@ def explorer(findings: Findings) -> Figure | None:
         "Move the slider to any share of positives, and point at a curve for a threshold and what "
         f"it does{POOLED if findings.folds > 1 else ''}.",
         f"ROC and precision-recall curves, at first with {percent(start)} positives. "
-        f"{means_in_words(findings, 'expected', 'Area under the precision-recall curve')}",
+        f"{means_in_words(findings, AREA, 'Area under the precision-recall curve')}",
         model_names(findings),
         wide=True,
     )

@@ -21,11 +21,10 @@ import polaroc as pr
 from polaroc.base.statistics import binomial_band
 from polaroc.deployment.alarms import Assessment, Terms
 from polaroc.deployment.draws import Draw
-from polaroc.deployment.estimators import Labelled, Unlabelled
+from polaroc.deployment.estimators import Labelled, Unlabelled, mixture_p_value
 from polaroc.deployment.how_labelled import HowLabelled
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import FOR_REFERENCE, WINDOWS, Looks, Reference, Threshold, spent
-from polaroc.deployment.mixture_test import mixture_p_value
 
 DISTANCE, THRESHOLD, LEVEL = 2.0, 1.8, 0.95
 CASES = 2_000

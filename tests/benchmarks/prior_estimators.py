@@ -16,8 +16,13 @@ from rich.table import Table
 from scipy.stats import norm
 
 from polaroc.base.statistics import normal
-from polaroc.deployment.estimators import Labelled, Unlabelled, adjusted_count, em_prior
-from polaroc.deployment.mixture_test import nearest_prior
+from polaroc.deployment.estimators import (
+    Labelled,
+    Unlabelled,
+    adjusted_count,
+    em_prior,
+    nearest_prior,
+)
 
 FINE, BINS, USED, LEVEL = 200, 20, 1_000, 0.95
 PRIORS = np.concatenate([np.linspace(0, 0.05, 51), np.linspace(0.05, 1, 191)[1:]])

@@ -5,8 +5,14 @@ from scipy import stats
 from sizes import replicates
 
 import polaroc as pr
-from polaroc.deployment.estimators import Labelled, Unlabelled
-from polaroc.deployment.mixture_test import SHIFTED, _fitted, mixture_distance, mixture_p_value
+from polaroc.deployment.estimators import (
+    SHIFTED,
+    Labelled,
+    Unlabelled,
+    _fitted,
+    mixture_distance,
+    mixture_p_value,
+)
 
 NAMES = {"truth": "truth", "score": "score", "method": "confusion"}
 # What 1,000 reference cases and 2,000 deployed ones must show at level 0.05.

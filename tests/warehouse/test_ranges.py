@@ -97,7 +97,7 @@ def test_no_range_holds_much_more_than_its_share(engine: Engine):
     scores = np.sort(np.random.default_rng(5).exponential(size=20_000) ** 4)
     table = pl.DataFrame({"truth": scores > 0, "score": scores})
     rows = read(engine.table(table), truth="truth", score="score")
-    edges = pr.warehouse.score_ranges.edges_of(rows, 8)
+    edges = pr.warehouse.cells.edges_of(rows, 8)
     sizes = np.diff([0, *np.searchsorted(scores, edges), len(scores)])
     assert len(sizes) == 8
     assert max(sizes) < 1.5 * len(scores) / 8
@@ -105,7 +105,7 @@ def test_no_range_holds_much_more_than_its_share(engine: Engine):
 
 @pytest.mark.long
 def test_ranges_are_made_for_the_keys_that_need_them(engine: Engine, monkeypatch):
-    monkeypatch.setattr(pr.warehouse.score_ranges, "ROWS_EACH", 50)
+    monkeypatch.setattr(pr.warehouse.cells, "ROWS_EACH", 50)
     random = np.random.default_rng(8)
     # The largest key is null, and the small ones have other scores, and more of them.
     large = pl.DataFrame({"key": [None] * 400, "score": random.exponential(size=400) ** 4})
@@ -115,7 +115,7 @@ def test_ranges_are_made_for_the_keys_that_need_them(engine: Engine, monkeypatch
     asked = {"truth": "truth", "score": "score", "by": "key"}
     uploaded = engine.table(table)
     rows = read(uploaded, **asked)
-    edges = pr.warehouse.score_ranges.edges_of(rows, "auto")
+    edges = pr.warehouse.cells.edges_of(rows, "auto")
     sizes = np.diff([0, *np.searchsorted(np.sort(large["score"]), edges), 400])
     assert list(sizes) == [50] * 8
     found = pr.warehouse.evaluate(uploaded, **asked, priors=0.1, ranges="auto")
@@ -128,11 +128,11 @@ def test_ranges_are_made_for_the_keys_that_need_them(engine: Engine, monkeypatch
 def test_small_tables_and_many_small_keys_have_one_range(monkeypatch, rows, by):
     import ibis
 
-    monkeypatch.setattr(pr.warehouse.score_ranges, "ROWS_EACH", 50)
+    monkeypatch.setattr(pr.warehouse.cells, "ROWS_EACH", 50)
     score = pl.Series("score", range(rows), pl.Float64)
     table = ibis.memtable(pl.select(score, truth=score > 9, key=score // 50))
     rows = read(table, truth="truth", score="score", by=by)
-    assert pr.warehouse.score_ranges.edges_of(rows, "auto") == []
+    assert pr.warehouse.cells.edges_of(rows, "auto") == []
 
 
 def test_ranges_of_a_table_without_a_connection_are_given():

@@ -1,9 +1,7 @@
 """Altair charts of tidy tables; they compute no measures."""
 
 from polaroc.charts.accsens import accsens_plane
-from polaroc.charts.by_period import periods
 from polaroc.charts.by_prior import auprec_by_prior, interaction
-from polaroc.charts.by_subgroup import subgroups
 from polaroc.charts.calibration import reliability
 from polaroc.charts.choice import regret, winner_map
 from polaroc.charts.costs import cost_curves, decision_curves
@@ -11,9 +9,9 @@ from polaroc.charts.dominance_regions import dominance
 from polaroc.charts.drift import operating_drift
 from polaroc.charts.explore import explorer
 from polaroc.charts.heat_maps import surface
-from polaroc.charts.monitoring import monitor
+from polaroc.charts.monitoring import monitor, periods
 from polaroc.charts.more_cases import plan
-from polaroc.charts.pairwise import pairs
+from polaroc.charts.pairwise import pairs, subgroups
 from polaroc.charts.precision_recall import pr
 from polaroc.charts.roc_curves import roc
 from polaroc.charts.saving import export, save

@@ -130,21 +130,17 @@ def _arcs(weights: tuple[float, float], end: float) -> list[dict[str, Any]]:
     by_error, by_sens = weights
     furthest = end * sqrt((by_error + by_sens) / 2)
     step = _round_step(furthest / ARCS)
-    levels = [round(i * step, 12) for i in range(1, ceil(furthest / step))]
+    levels, most = [round(i * step, 12) for i in range(1, ceil(furthest / step))], (1 - EDGE) * end
     records = []
     for i, arc in enumerate(accsens_arcs(levels, weights).partition_by("level")):
         x, y = arc["error"].to_list(), arc["sens"].to_list()
-        inside = [at for at in zip(x, y, strict=True) if _is_inside(*at, end)]
+        inside = [at for at in zip(x, y, strict=True) if EDGE * end <= min(at) and max(at) <= most]
         place = inside[0] if inside else (None, None)
         records.append(
             {"iso": i, "x": x, "y": y, "at": list(range(len(x))), "label": f"{levels[i]:g}",
              "label_x": place[0], "label_y": place[1]}
         )  # fmt: skip
     return records
-
-
-def _is_inside(x: float, y: float, end: float) -> bool:
-    return all(EDGE * end <= at <= (1 - EDGE) * end for at in (x, y))
 
 
 def _end(most: float) -> float:

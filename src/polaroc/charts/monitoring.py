@@ -1,4 +1,4 @@
-"""Chart of what deployed thresholds do over time."""
+"""Charts over time: what deployed thresholds do, and measures by period."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import as_lazy, require
+from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, as_lazy, require
 from polaroc.base.names import key_text
 from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
@@ -15,6 +15,7 @@ from polaroc.charts.lines import FEWER_KEYS
 from polaroc.charts.options import checked
 from polaroc.charts.theme import style, with_theme
 from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.measures.catalog import label
 from polaroc.priors.grids import range_of
 
 NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
@@ -191,3 +192,72 @@ def _panel(
             marks = alarms.mark_point(filled=True, size=size, opacity=1, color=RED, shape=shape)
             layers.append(marks.encode(across, height, tooltip=tooltip))
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+PERIOD = "period"
+OF_PERIODS = ("measure", "prior", "estimate", "lower", "upper")
+
+
+@checked
+def periods(
+    table: pl.LazyFrame | pl.DataFrame,
+    title: str = "Measures by period",
+    *,
+    colours: Mapping[str, str] | None = None,
+) -> "alt.VConcatChart":
+    """Measures by period, one panel for each measure and prior.
+
+    Parameters
+    ----------
+    table
+        The `table` of `periods`, or that of `walk_forward`.
+
+    Returns
+    -------
+    altair.VConcatChart
+        The estimates of each key with their limits as bands, which end where there are none.
+
+    Raises
+    ------
+    InvalidTable, InvalidArgument
+        Where the columns of the table are missing; for more than 20,000 points.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polaroc as pr
+    >>> table = pl.DataFrame({
+    ...     "month": [1, 2] * 8, "truth": [1, 1, 0, 0] * 4, "score": [*range(16)],
+    ... })
+    >>> found = pr.periods(table, truth="truth", score="score", time="month", measures="auc")
+    >>> len(pr.charts.periods(found.table).to_dict()["vconcat"])
+    1
+    """
+    lazy = as_lazy(table)
+    others = require(lazy, OF_PERIODS, source="periods(...).table")
+    own = (PERIOD, *MEASURE_COLUMNS, *INTERVAL, "level", "threshold", "promised")
+    if PERIOD not in others:
+        raise InvalidTable("the table has no column 'period'.", hint="pass periods(...).table.")
+    keys = [key for key in others if key not in own]
+    rows = lazy.collect()
+    # Of priors that are those of the periods there is one for each.
+    several = rows.group_by(*keys, PERIOD, "measure").len().filter(pl.col("len") > 1)["measure"]
+    named = [
+        f"{name} {prior}" if name in several else name
+        for name, prior in rows.select("measure", "prior").iter_rows()
+    ]
+    titles: dict[str, set[tuple[str, float | None]]] = {}
+    for panel, name, prior in zip(named, rows["measure"], rows["prior"], strict=True):
+        titles.setdefault(panel, set()).add((name, prior))
+    drawn = rows.select(
+        *keys, PERIOD, pl.Series("quantity", named, pl.String), "estimate", "lower", "upper",
+        pl.lit(None, pl.String).alias("alarm"),
+    )  # fmt: skip
+    in_words = {panel: _of_measure(*own) for panel, own in titles.items()}
+    return over_time(drawn, [*keys, PERIOD], in_words, title, colours)
+
+
+def _of_measure(*own: tuple[str, float | None]) -> str:
+    """The measure of a panel, and its prior where it has one."""
+    name, prior = own[0]
+    return label(name) if prior is None or len(own) > 1 else f"{label(name)} at {prior:.3g}"

@@ -16,7 +16,7 @@ from polaroc.charts.saving import INVISIBLE_LAYER
 # pixels.
 PER_CURVE, IN_ALL, AREA = 60, 1_500, 150
 RATE_DIGITS, SCORE_DIGITS = 4, 6
-RATES = ("fpr", "tpr", "precision")
+SHOWN_RATES = ("fpr", "tpr", "precision")
 
 
 def tooltip_points(
@@ -50,7 +50,7 @@ def tooltip_records(
     rows: pl.DataFrame, keys: Sequence[str], const: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """Records of rows, one for each curve; `const` are the same along one."""
-    shown = [name for name in RATES if name in rows.columns]
+    shown = [name for name in SHOWN_RATES if name in rows.columns]
     rounded = rows.with_columns(
         pl.col("threshold").round_sig_figs(SCORE_DIGITS), pl.col(shown).round_sig_figs(RATE_DIGITS)
     )
@@ -99,4 +99,4 @@ def curve_tooltips(base: "alt.Chart", keys: Sequence[str], x: str, y: str) -> "a
             alt.Tooltip("precision:Q", format=".4f"),
             alt.Tooltip("prior:Q", title="at a prior of", format=".3~p"),
         ]
-    return tooltip_layer(base, x, y, tooltip, ["threshold", *RATES[: 2 + at_prior]])
+    return tooltip_layer(base, x, y, tooltip, ["threshold", *SHOWN_RATES[: 2 + at_prior]])

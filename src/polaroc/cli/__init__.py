@@ -1,4 +1,4 @@
-"""The command line, `polaroc`: one file per command."""
+"""The command line, `polaroc`."""
 
 from polaroc.cli.application import app, main
 

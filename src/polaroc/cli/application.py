@@ -10,29 +10,21 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from polaroc.cli.chart import chart
 from polaroc.cli.check import check
-from polaroc.cli.choose import choose
-from polaroc.cli.compare import compare
-from polaroc.cli.demo import demo
-from polaroc.cli.drawings import DRAWINGS
+from polaroc.cli.comparing import choose, compare, gate, study_table, subgroups
+from polaroc.cli.drawings import DRAWINGS, chart
 from polaroc.cli.evaluate import evaluate
-from polaroc.cli.gate import gate
 from polaroc.cli.highest import highest
 from polaroc.cli.label_budget import label_budget
 from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
 from polaroc.cli.periods import periods
 from polaroc.cli.plan import plan
-from polaroc.cli.report import report
-from polaroc.cli.savings import savings
+from polaroc.cli.report import demo, report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
-from polaroc.cli.study_table import study_table
-from polaroc.cli.subgroups import subgroups
-from polaroc.cli.three_ways import three_ways
-from polaroc.cli.threshold import threshold
+from polaroc.cli.threshold import savings, three_ways, threshold
 from polaroc.cli.walk_forward import walk_forward
 from polaroc.errors import PolarocError
 from polaroc.predictions.roles import ROLES
@@ -94,26 +86,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(cls=Command)(demo)
-app.command(cls=Command)(evaluate)
-app.command(cls=Command)(compare)
-app.command(cls=Command)(choose)
-app.command(cls=Command)(threshold)
-app.command(cls=Command)(savings)
-app.command("three-ways", cls=Command)(three_ways)
-app.command(cls=Command)(subgroups)
-app.command(cls=Command)(study_table)
-app.command(cls=Command)(gate)
-app.command(cls=Command)(plan)
-app.command(cls=Command)(monitor)
-app.command(cls=Command)(label_budget)
-app.command(cls=Command)(periods)
-app.command(cls=Command)(walk_forward)
-app.command(cls=Command)(highest)
-app.command(cls=Command)(chart)
-app.command(cls=Command)(report)
-app.command(cls=Command)(check)
-app.command(cls=Command)(sql)
+# As the help lists them.
+for one in (
+    demo, evaluate, compare, choose, threshold, savings, three_ways, subgroups, study_table, gate,
+    plan, monitor, label_budget, periods, walk_forward, highest, chart, report, check, sql,
+):  # fmt: skip
+    app.command(cls=Command)(one)
 
 
 @app.callback()

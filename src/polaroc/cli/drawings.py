@@ -1,39 +1,39 @@
-"""The charts of the command line: the table and the function of each."""
+"""The command `polaroc chart`: the table and the function of each chart, drawn into one file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, NamedTuple, cast
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, cast
 
 import polars as pl
+import typer
 
-from polaroc import charts
-from polaroc.calibration.calibration_curve import calibration_curve
-from polaroc.cli.commands import Call
+import polaroc as pr
+from polaroc.charts.saving import check_formats, save
+from polaroc.cli.commands import Call, command
 from polaroc.cli.engines import TableSource
-from polaroc.cli.evaluate import grid_of
+from polaroc.cli.evaluate import GRID, grid_of
 from polaroc.cli.measures_table import commonest_notes
+from polaroc.cli.outputs import Force, out_option
+from polaroc.cli.parameters import beginnings, is_given, option_name, prior_of
+from polaroc.cli.pipes import or_stdout
+from polaroc.cli.screen import notes_console, progress, show
 from polaroc.comparison.choice import Choice
-from polaroc.comparison.choose import choose
-from polaroc.comparison.compare import compare
 from polaroc.comparison.result import Comparison
-from polaroc.curves.dominance import dominance
-from polaroc.curves.hull import achievable
-from polaroc.curves.surface import surface
-from polaroc.errors import InvalidArgument
-from polaroc.evaluation.evaluate import evaluate
+from polaroc.errors import InvalidArgument, check_choice
+from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.roles import ROLES
 from polaroc.predictions.row_checks import left_out
 from polaroc.predictions.table import read
 from polaroc.priors.grids import OBSERVED, check_range
-from polaroc.thresholds.costs import brier_curve, cost_curve, decision_curve
-from polaroc.thresholds.operating_points import operating_points, shifted_rates
+from polaroc.thresholds.operating_points import shifted_rates
 from polaroc.typing import Prior
-from polaroc.uncertainty.bands import pr_band, roc_band
 
 RANGE = (0.01, 0.5)
-RATES = ("accuracy", "precision", "tnr")
+SKEWED_RATES = ("accuracy", "precision", "tnr")
 
 
 @dataclass(frozen=True)
@@ -68,18 +68,18 @@ class ChartInputs:
         curves = self.curves()
         if self.band is None:
             return curves
-        return WithOverlay(curves, band=roc_band(self._given(curves), level=self.band))
+        return WithOverlay(curves, band=pr.roc_band(self._given(curves), level=self.band))
 
     def at_priors(self) -> "pl.DataFrame | WithOverlay":
         """The precision of each point of the curves at the priors, and bands."""
         curves, priors = self.curves(), list(self.priors or DEFAULT_PRIORS)
-        precisions = curves.pipe(surface, priors)
+        precisions = curves.pipe(pr.surface, priors)
         if self.band is None:
             return precisions
         given = self._given(curves)
         if given is curves:
-            return WithOverlay(precisions, band=pr_band(precisions, level=self.band))
-        return WithOverlay(precisions, band=pr_band(given, priors=priors, level=self.band))
+            return WithOverlay(precisions, band=pr.pr_band(precisions, level=self.band))
+        return WithOverlay(precisions, band=pr.pr_band(given, priors=priors, level=self.band))
 
     def _given(self, curves: pl.DataFrame) -> "pl.DataFrame | Cases[pl.DataFrame]":
         """What a band is made of: the cases where their clusters or weights count."""
@@ -88,42 +88,42 @@ class ChartInputs:
 
     def relations(self) -> pl.DataFrame:
         """Which curve dominates which."""
-        return dominance(self.curves(), cast(Any, self.call.cases.model))
+        return pr.dominance(self.curves(), cast(Any, self.call.cases.model))
 
     def achievable(self) -> pl.DataFrame:
         """The achievable precision of each curve on a grid of recalls and priors."""
-        return self.curves().pipe(achievable, self._grid(), recall=51)
+        return self.curves().pipe(pr.achievable, self._grid(), recall=51)
 
     def drift(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The balanced points at the ends of the range, and at 0.5 within it, and their curves."""
         lo, hi = self.over
         curves = self.curves()
         priors = [lo, 0.5, hi] if lo < 0.5 < hi else [lo, hi]
-        return operating_points(curves, priors=priors), curves
+        return pr.operating_points(curves, priors=priors), curves
 
     def by_skew(self) -> pl.DataFrame:
         """Rates of the points of least error at prior 0.5, as the skew changes."""
-        points = operating_points(self.curves(), "cost", priors=0.5)
-        return shifted_rates(points, self._grid(), RATES)
+        points = pr.operating_points(self.curves(), "cost", priors=0.5)
+        return shifted_rates(points, self._grid(), SKEWED_RATES)
 
     def costs(self) -> "pl.DataFrame | WithOverlay":
         """The least expected cost of each curve, and that of acting on scores as they are."""
         curves = self.curves()
         if not self.brier:
-            return cost_curve(curves)
-        return WithOverlay(cost_curve(curves), brier=brier_curve(curves))
+            return pr.cost_curve(curves)
+        return WithOverlay(pr.cost_curve(curves), brier=pr.brier_curve(curves))
 
     def calibration(self) -> pl.DataFrame:
         """How often scores are right, at the priors or at each key's own."""
-        return calibration_curve(self.curves(), priors=self.priors or ["observed"])
+        return pr.calibration_curve(self.curves(), priors=self.priors or ["observed"])
 
     def benefits(self) -> pl.DataFrame:
         """The net benefit of each curve, at the priors or at its own, and limits of it."""
         priors = self.priors or ["observed"]
         if self.band is None:
-            return decision_curve(self.curves(), priors=priors)
+            return pr.decision_curve(self.curves(), priors=priors)
         given = self._given(self.curves())
-        return decision_curve(given, priors=priors, intervals="simultaneous", level=self.band)
+        return pr.decision_curve(given, priors=priors, intervals="simultaneous", level=self.band)
 
     def by_prior(self) -> pl.DataFrame:
         """AUPREC at the priors, or on a grid that is fine enough for a line."""
@@ -136,7 +136,7 @@ class ChartInputs:
 
     def choice(self) -> Choice:
         """Which model to take over the range of priors."""
-        choice: Choice = self.call(self.call.in_memory, choose)
+        choice: Choice = self.call(self.call.in_memory, pr.choose)
         return choice
 
     def comparison(self) -> Comparison:
@@ -146,14 +146,19 @@ class ChartInputs:
                 f"--prior is given {len(self.priors)} times.", hint="models are compared at one."
             )
         at = {"prior": self.priors[0]} if self.priors else {}
-        comparison: Comparison = self.call(self.call.in_memory, compare, **at)
+        comparison: Comparison = self.call(self.call.in_memory, pr.compare, **at)
         return comparison
 
     def _measures(self, **options: Any) -> pl.DataFrame:
         """The measures of predictions, or those that are given."""
         call = self.call
         if call.cases.truth is None:
-            self._refuse_grid()
+            if self.grid is not None:
+                raise InvalidArgument(
+                    f"--grid is {self.grid}, which is for predictions, and the files hold "
+                    "measures.",
+                    hint="leave it out.",
+                )
             if options.get("over") is not None:
                 raise InvalidArgument(
                     "--over is for predictions, and the files hold measures.", hint="leave it out."
@@ -161,14 +166,7 @@ class ChartInputs:
             return call.in_memory.table
         if isinstance(call.source, TableSource):
             return call.source.measures(call.cases, **options)
-        return evaluate(call.in_memory, **options)
-
-    def _refuse_grid(self) -> None:
-        if self.grid is not None and self.call.cases.truth is None:
-            raise InvalidArgument(
-                f"--grid is {self.grid}, which is for predictions, and the files hold measures.",
-                hint="leave it out.",
-            )
+        return pr.evaluate(call.in_memory, **options)
 
     def dropped(self) -> list[str]:
         """How many rows of the predictions were left out, where that was asked for."""
@@ -226,26 +224,120 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 DRAWINGS = {
-    "roc": Drawing(ChartInputs.roc, with_overlay(charts.roc), ("band", "cluster")),
-    "pr": Drawing(ChartInputs.at_priors, with_overlay(charts.pr), ("priors", "band", "cluster")),
-    "dominance": Drawing(ChartInputs.relations, charts.dominance),
-    "explorer": Drawing(ChartInputs.curves, charts.explorer),
-    "surface": Drawing(ChartInputs.achievable, charts.surface, ("over", "grid")),
+    "roc": Drawing(ChartInputs.roc, with_overlay(pr.charts.roc), ("band", "cluster")),
+    "pr": Drawing(ChartInputs.at_priors, with_overlay(pr.charts.pr), ("priors", "band", "cluster")),
+    "dominance": Drawing(ChartInputs.relations, pr.charts.dominance),
+    "explorer": Drawing(ChartInputs.curves, pr.charts.explorer),
+    "surface": Drawing(ChartInputs.achievable, pr.charts.surface, ("over", "grid")),
     "operating_drift": Drawing(
-        ChartInputs.drift, lambda both, **more: charts.operating_drift(*both, **more), ("over",)
+        ChartInputs.drift, lambda both, **more: pr.charts.operating_drift(*both, **more), ("over",)
     ),
-    "skew_effect": Drawing(ChartInputs.by_skew, charts.skew_effect, ("over", "grid")),
-    "cost_curves": Drawing(ChartInputs.costs, with_overlay(charts.cost_curves), ("brier",)),
-    "reliability": Drawing(ChartInputs.calibration, charts.reliability, ("priors",)),
+    "skew_effect": Drawing(ChartInputs.by_skew, pr.charts.skew_effect, ("over", "grid")),
+    "cost_curves": Drawing(ChartInputs.costs, with_overlay(pr.charts.cost_curves), ("brier",)),
+    "reliability": Drawing(ChartInputs.calibration, pr.charts.reliability, ("priors",)),
     "decision_curves": Drawing(
-        ChartInputs.benefits, charts.decision_curves, ("priors", "band", "cluster")
+        ChartInputs.benefits, pr.charts.decision_curves, ("priors", "band", "cluster")
     ),
     "auprec_by_prior": Drawing(
-        ChartInputs.by_prior, charts.auprec_by_prior, ("priors", "over", "grid")
+        ChartInputs.by_prior, pr.charts.auprec_by_prior, ("priors", "over", "grid")
     ),
-    "interaction": Drawing(ChartInputs.by_prior, charts.interaction, ("priors", "over", "grid")),
-    "winner_map": Drawing(ChartInputs.choice, charts.winner_map, options_of(choose)),
-    "regret": Drawing(ChartInputs.choice, charts.regret, options_of(choose)),
-    "accsens_plane": Drawing(ChartInputs.over_range, charts.accsens_plane, ("over",)),
-    "pairs": Drawing(ChartInputs.comparison, charts.pairs, options_of(compare)),
+    "interaction": Drawing(ChartInputs.by_prior, pr.charts.interaction, ("priors", "over", "grid")),
+    "winner_map": Drawing(ChartInputs.choice, pr.charts.winner_map, options_of(pr.choose)),
+    "regret": Drawing(ChartInputs.choice, pr.charts.regret, options_of(pr.choose)),
+    "accsens_plane": Drawing(ChartInputs.over_range, pr.charts.accsens_plane, ("over",)),
+    "pairs": Drawing(ChartInputs.comparison, pr.charts.pairs, options_of(pr.compare)),
 }
+
+
+# A chart shows what is found with certainty, not what would be promised.
+@command(pr.compare, pr.choose, roles=[pr.curve, pr.compare, pr.choose], left_out=["prior"])
+def chart(
+    call: Call,
+    name: Annotated[
+        str,
+        typer.Argument(
+            help=f"Which: {', '.join(DRAWINGS)}.",
+            autocompletion=beginnings(DRAWINGS),
+        ),
+    ],
+    file: Annotated[
+        Path | None,
+        out_option(
+            "File to write; its suffix json, html, svg, png or pdf gives the format; "
+            "- prints JSON, in Vega-Lite. [default: NAME.html]"
+        ),
+    ] = None,
+    force: Force = False,
+    title: Annotated[str | None, typer.Option(help="Heading of the chart.", metavar="TEXT")] = None,
+    priors: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prior", help="Prior, or 'observed'; repeat it for several.", metavar="PRIOR"
+        ),
+    ] = None,
+    grid: Annotated[
+        int | None,
+        typer.Option(
+            help=f"Number of priors over the range. [default: {GRID}]", min=2, metavar="N"
+        ),
+    ] = None,
+    band: Annotated[
+        float | None,
+        typer.Option(
+            help="Of roc, pr and decision_curves, on one test set: with bands that hold the whole "
+            "true curve with this probability, such as 0.95.",
+            metavar="SHARE",
+        ),
+    ] = None,
+    brier: Annotated[
+        bool,
+        typer.Option(
+            "--brier",
+            help="Of cost_curves: also the cost of acting on scores as if they were probabilities.",
+        ),
+    ] = False,
+) -> None:
+    """Draw one chart.
+
+    Example: polaroc chart winner_map 'predictions/*.parquet' --truth label --score p
+    --over 0.05 0.20 --out best.svg
+    """
+    check_choice("NAME", name, tuple(DRAWINGS))
+    drawing = DRAWINGS[name]
+    own: dict[str, Any] = {"priors": priors, "grid": grid, "band": band, "brier": brier}
+    own = {key: value for key, value in own.items() if is_given(value)}
+    if unused := [key for key in (*own, *call.given) if key not in drawing.options]:
+        taken = ", ".join(option_name(one) for one in drawing.options if one not in ROLES)
+        raise InvalidArgument(
+            f"{', '.join(map(option_name, unused))} does not change the chart {name!r}; it takes "
+            f"{taken or 'none'}.",
+            hint="leave it out.",
+        )
+    if band is None and "band" in drawing.options and "cluster" in call.given:
+        raise InvalidArgument(
+            f"--cluster does not change the chart {name!r} without --band.", hint="leave it out."
+        )
+    if priors:
+        own["priors"] = [prior_of("--prior", word) for word in priors]
+    destination = file or Path(f"{name}.html")
+    with or_stdout(destination, f"{name}.json") as where:
+        check_formats([where.suffix[1:].lower()])
+        check_new(where, force)
+        wanted = ChartInputs(call, **own)
+        _ = call.cases
+        with progress() as say:
+            say("measuring")
+            drawn_from = drawing.table(wanted)
+            say("drawing")
+            drawn = drawing.draw(drawn_from, **({} if title is None else {"title": title}))
+            notes = [*wanted.dropped(), *notes_of(drawn_from)]
+            call.check_unchanged()
+            with atomic_file(where, force) as staging:
+                save(drawn, staging)
+    # Notes that a chart does not show.
+    to_file = where == destination
+    # Those of a table's own column begin with the word.
+    notes = [line if line.startswith("Note ") else "Note: " + line for line in notes]
+    show(notes, notes_console(to_file))
+    if to_file:
+        notes_console(True).print(f"Written to {where}.")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from polaroc.charts.by_period import periods as chart
+from polaroc.charts.monitoring import periods as chart
 from polaroc.charts.saving import export
 from polaroc.cli.commands import Call, command
 from polaroc.cli.monitor import PointsInUse, ThresholdInUse, points_in_use

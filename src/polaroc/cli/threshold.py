@@ -1,30 +1,27 @@
-"""`polaroc threshold`: choose a threshold on one file, judge it on another."""
+"""Commands on thresholds: choose them on one file, judge them on another."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import polars as pl
 import typer
 
-from polaroc import rates
+import polaroc as pr
 from polaroc.base.columns import PROMISE, curve_keys
 from polaroc.base.joins import join_on
 from polaroc.base.names import noted_by_kind
-from polaroc.base.rounding import number
+from polaroc.base.rounding import limit, number
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.pipes import AsJson, plain_rows
 from polaroc.cli.screen import print_json, print_notes, progress, show_results
-from polaroc.curves.curve import curve
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.files.atomic import check_new
 from polaroc.priors.grids import skew
 from polaroc.thresholds.alerts import ALERTS
-from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.constraints import resolve_constraints
-from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.saved import SavedThresholds, fingerprint
 from polaroc.thresholds.ways import PLACES
 
@@ -34,9 +31,9 @@ SHOWN = ("prior", "threshold", "tpr", "fpr", "precision")
 
 
 @command(
-    operating_points,
-    apply_thresholds,
-    roles=[curve],
+    pr.operating_points,
+    pr.apply_thresholds,
+    roles=[pr.curve],
     # Points are what --apply names; the digest of its file tells the table that it was chosen on.
     left_out=["points", "same_table"],
 )
@@ -133,7 +130,7 @@ def judged_thresholds(
 
     The file holds single thresholds, or `ways`: both of `polaroc three-ways`.
     """
-    call.refuse_others(apply_thresholds, FOR_CHOOSING)
+    call.refuse_others(pr.apply_thresholds, FOR_CHOOSING)
     if call.cases.costs is not None:
         raise InvalidArgument(
             "--cost-fn or --cost-fp names what each case costs, and --apply judges rates.",
@@ -141,7 +138,7 @@ def judged_thresholds(
         )
     in_use = None if Path(apply).is_file() or ways else number_of(apply)
     if in_use is not None:
-        return call(call.in_memory, apply_thresholds, points=in_use), None
+        return call(call.in_memory, pr.apply_thresholds, points=in_use), None
     wanted = f"give the file that `polaroc {'three-ways' if ways else 'threshold'} --out` wrote"
     if not Path(apply).is_file():
         raise InvalidArgument(
@@ -156,7 +153,7 @@ def judged_thresholds(
         )
     points = saved.table(call.in_memory.table.schema)
     # The tuning table was told by its fingerprint.
-    judged: pl.DataFrame = call(call.in_memory, apply_thresholds, points=points, same_table=True)
+    judged: pl.DataFrame = call(call.in_memory, pr.apply_thresholds, points=points, same_table=True)
     if PROMISE not in points.columns:
         return judged, saved.over
     promises = points.select(*saved.keys, PROMISE).unique()
@@ -192,15 +189,12 @@ def _show(
     as_json: bool,
 ) -> None:
     keys = points.columns[: points.columns.index("rule")]
-    promises: list[str] = []
-    if PROMISE in points:
-        promises = points[PROMISE].drop_nulls().unique(maintain_order=True).to_list()
     if over is None:
         columns = points.select(*keys, *SHOWN)
     else:
         # The precision at the middle of a range says little of its ends.
         t, f = pl.col("tpr"), pl.col("fpr")
-        ends = {f"precision at {end:g}": rates.precision(t, f, skew(end)) for end in over}
+        ends = {f"precision at {end:g}": pr.rates.precision(t, f, skew(end)) for end in over}
         columns = points.select(*keys, *SHOWN[1:-1], **ends).with_columns(
             pl.col(*ends).fill_nan(None)
         )
@@ -209,16 +203,26 @@ def _show(
         columns = columns.with_columns(
             points[least].alias("alerts a day"), points[most].alias("at most")
         )
-    rows = [
-        [*row[: len(keys)], *(number(value) for value in row[len(keys) :])]
-        for row in columns.rows()
-    ]
-    shown = text_table("Thresholds", columns.columns, rows, len(keys))
+    _say(points, "Thresholds", columns, keys, [], out, as_json)
+
+
+def _say(
+    points: pl.DataFrame,
+    title: str,
+    columns: pl.DataFrame,
+    keys: Sequence[str],
+    answers: Sequence[str],
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Print points as JSON; or what they promise, some columns, answers and notes."""
     lines = notes_by_key(points, keys)
     if as_json:
         print_json(points, lines)
         return
-    parts = [*promises, shown, *lines]
+    known = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else ()
+    rows = [[*row[: len(keys)], *map(number, row[len(keys) :])] for row in columns.rows()]
+    parts = [*known, text_table(title, columns.columns, rows, len(keys)), *answers, *lines]
     show_results(parts if out is None else [*parts, f"Written to {out}."])
 
 
@@ -228,3 +232,125 @@ def notes_by_key(points: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     by_key = [(", ".join(map(str, key)), note) for *key, note in notes]
     lines = noted_by_kind(by_key) if keys else [f"{note}." for _, note in by_key]
     return [f"Note: {line}" for line in dict.fromkeys(lines)]
+
+
+IN_USE = typer.Option(
+    help="Judge this threshold, or those of the JSON file that `polaroc threshold --out` wrote.",
+    metavar="NUMBER",
+)
+Threshold = Annotated[str | None, IN_USE]
+NeededThreshold = Annotated[str, IN_USE]
+
+
+def points_named(call: Call, word: str) -> Any:
+    """The thresholds of a file, or one number."""
+    if Path(word).is_file():
+        return saved_thresholds(call, Path(word)).table(call.in_memory.table.schema)
+    number = number_of(word)
+    if number is None:
+        raise InvalidArgument(
+            f"--threshold is {word!r}, and there is no such file.",
+            hint="give the file that `polaroc threshold --out` wrote, or a number.",
+        )
+    return number
+
+
+def called(call: Call, doing: str, threshold: str | None = None, **more: Any) -> Any:
+    """What the function of a command returns, with the thresholds that are named."""
+    cases = call.in_memory
+    points = {} if threshold is None else {"points": points_named(call, threshold)}
+    with progress() as say:
+        say(doing)
+        return call(cases, **points, **more)
+
+
+COLUMNS = (
+    "prior", "act_from", "review_from", "acted", "reviewed", "left", "precision", "found",
+)  # fmt: skip
+
+
+@command(
+    pr.three_ways,
+    pr.apply_thresholds,
+    # As of `polaroc threshold`; pairs of thresholds have no further rates or subgroups.
+    left_out=["points", "same_table", "rates", "subgroup"],
+)
+def three_ways(
+    call: Call,
+    out: Annotated[Path | None, out_option("Write both thresholds to this JSON file.")] = None,
+    force: Force = False,
+    apply: Annotated[
+        str | None,
+        typer.Option(
+            help="Judge the thresholds of this JSON file on the files instead.", metavar="PATH"
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Choose which cases to act on, review and leave, or judge it.
+
+    Exit code 0: done; 3: no thresholds can be chosen or promised, and none are written.
+
+    Example: polaroc three-ways tuning.parquet --truth label --score p --cost-fn 20 --cost-fp 5
+    --cost-review 1 --over 0.05 0.20 --out ways.json, or: --constraint precision=0.95 --reviews 200
+    --volume 200000 --confidence 0.95; then: polaroc three-ways test.parquet --truth label --score p
+    --apply ways.json
+    """  # fmt: skip
+    if apply is not None:
+        if out is not None:
+            raise InvalidArgument(f"--out {FOR_CHOOSING}.", hint="leave one of them out.")
+        _show_ways(judged_thresholds(call, apply, ways=True)[0], None, as_json)
+        return
+    if out is not None:
+        check_new(out, force)
+    refuse_folds(call)
+    promised, curves = call.value("confidence") is not None, call.curves
+    with progress() as say:
+        say("choosing")
+        # A promise asks which rows belong together.
+        ways: pl.DataFrame = call(call.in_memory if promised else curves)
+    has_ways = bool(ways["act_tpr"].is_not_null().any())
+    if out is not None and has_ways:
+        write_thresholds(call, ways, call.value("constraints") or {}, out, force)
+    _show_ways(ways, out if has_ways else None, as_json)
+    if not has_ways:
+        raise typer.Exit(NOTHING_CHOSEN)
+
+
+def _show_ways(ways: pl.DataFrame, out: Path | None, as_json: bool) -> None:
+    keys = ways.columns[: ways.columns.index("prior")]
+    answers = [
+        f"{', '.join(map(str, key))}: {answer}" if key else answer
+        for *key, answer in ways.select(*keys, "answer").drop_nulls("answer").rows()
+    ]
+    _say(ways, "Three ways", ways.select(*keys, *COLUMNS), keys, answers, out, as_json)
+
+
+OF_SAVINGS = ("prior", "threshold", "estimate", "lower", "upper")
+
+
+# Points are what --threshold names; the digest of its file tells the table that it was chosen on.
+@command(pr.savings, left_out=["points", "same_table"])
+def savings(
+    call: Call,
+    threshold: NeededThreshold,
+    as_json: AsJson = False,
+) -> None:
+    """Show what thresholds cost, and what acting on them saves.
+
+    Example: polaroc savings test.parquet --truth label --score p --threshold threshold.json
+    --cost-fn amount --cost-fp 5 --prior 0.01
+    """
+    found = called(call, "judging", threshold, same_table=True)
+    keys = found.columns[: found.columns.index("measure")]
+    notes = notes_by_key(found, [*keys, "measure"])
+    if as_json:
+        print_json(found, notes)
+        return
+    rows = [
+        [*row[: len(keys)], row[len(keys)], *map(number, row[len(keys) + 1 : -2]),
+         *map(limit, row[-2:])]
+        for row in found.select(*keys, "measure", *OF_SAVINGS).rows()
+    ]  # fmt: skip
+    titles = [*keys, "measure", *OF_SAVINGS]
+    show_results([text_table("Per case", titles, rows, len(keys) + 1), *notes])

@@ -13,9 +13,17 @@ from polaroc.base.statistics import normal
 from polaroc.calibration.score_test import miscalibration_note
 from polaroc.curves.held import curve_of_rows
 from polaroc.curves.keys import totals
-from polaroc.deployment.estimators import Estimate, Labelled, Unlabelled, adjusted_count, em_prior
+from polaroc.deployment.estimators import (
+    SHIFTED,
+    Estimate,
+    Labelled,
+    Unlabelled,
+    adjusted_count,
+    em_prior,
+    mixture_p_value,
+    shift_note,
+)
 from polaroc.deployment.input_warnings import dependent_rows
-from polaroc.deployment.mixture_test import SHIFTED, mixture_p_value, shift_note
 from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,

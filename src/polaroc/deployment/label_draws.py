@@ -5,6 +5,7 @@ from functools import cached_property
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
+from polaroc.deployment.estimators import MIN_SHARE
 from polaroc.deployment.labelled import (
     PSEUDO,
     Bins,
@@ -14,7 +15,6 @@ from polaroc.deployment.labelled import (
     labelled_recall,
 )
 from polaroc.deployment.limits import Reference
-from polaroc.deployment.mixture_test import MIN_SHARE
 from polaroc.typing import Array
 
 DRAWS = 200

@@ -8,7 +8,7 @@ from math import log2
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING, Band, binomial_band
 from polaroc.deployment.days import Days, effective_days
-from polaroc.deployment.mixture_test import nearest_prior, smoothed_variance
+from polaroc.deployment.estimators import nearest_prior, smoothed_variance
 from polaroc.typing import Array
 
 # Between neighbouring cuts lies about this share of the two classes, which count alike.

@@ -10,13 +10,17 @@ from polaroc.planning.chances import Outcome
 from polaroc.planning.scores import Size
 from polaroc.planning.sizes import Tried
 from polaroc.planning.study_plan import StudyPlan
-from polaroc.planning.wishes import Wanted
+from polaroc.planning.wishes import Aim
 
 HEAD = ("positives", "negatives", "chance", "chance_lower", "chance_upper")
 
 
 def planned(
-    wanted: Wanted, tried: Sequence[Tried], enough: Size | None, chance: float, about: Sequence[str]
+    wanted: Aim,
+    tried: Sequence[Tried],
+    enough: Size | None,
+    chance: float,
+    about: Sequence[str],
 ) -> StudyPlan:
     """The plan with the size that is `enough`, None where none of those given is."""
     size, best = max(tried, key=lambda one: one[1].chance)
@@ -33,7 +37,7 @@ def planned(
 
 
 def split(
-    wanted: Wanted, tried: Sequence[Tried], budget: float, chance: float, about: Sequence[str]
+    wanted: Aim, tried: Sequence[Tried], budget: float, chance: float, about: Sequence[str]
 ) -> StudyPlan:
     """The plan with the best split of a budget."""
     size, best = max(tried, key=lambda one: _worth(one[1]))
@@ -43,7 +47,7 @@ def split(
 
 
 def _plan(
-    wanted: Wanted, tried: Sequence[Tried], said: str, best: Outcome, size: Size | None,
+    wanted: Aim, tried: Sequence[Tried], said: str, best: Outcome, size: Size | None,
     chance: float, about: Sequence[str],
 ) -> StudyPlan:  # fmt: skip
     kinds: dict[str, Any] = dict.fromkeys(HEAD[:2], pl.Int64)

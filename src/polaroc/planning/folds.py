@@ -20,7 +20,7 @@ from polaroc.planning.chances import Outcome, of_distances
 from polaroc.planning.measured import DifferenceWish
 from polaroc.planning.scores import Size
 from polaroc.planning.sizes import counts
-from polaroc.planning.wishes import Wanted
+from polaroc.planning.wishes import Aim
 from polaroc.predictions.cases import Cases
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import quantile
@@ -97,7 +97,7 @@ class FoldsWish:
 
 
 def of_folds(
-    cases: Cases[Any], pair: tuple[object, object] | None, wanted: Wanted
+    cases: Cases[Any], pair: tuple[object, object] | None, wanted: Aim
 ) -> FoldsWish | None:
     """What a pilot with folds says of two models; None where it has none."""
     if pair is None:

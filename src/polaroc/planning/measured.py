@@ -1,4 +1,4 @@
-"""The chance of narrow limits, and of finding a difference, by drawing studies."""
+"""The chance of narrow limits, also with a promise, and of a difference, by drawing studies."""
 
 from dataclasses import dataclass
 from math import ceil, sqrt
@@ -7,7 +7,8 @@ from typing import Any
 from polaroc.base.lazy import np
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.spec import Measure
-from polaroc.planning.chances import Outcome, of_distances
+from polaroc.planning.chances import Outcome, of_distances, of_shares
+from polaroc.planning.promised import PromiseWish
 from polaroc.planning.scores import CLUSTER, SCORE, STUDY, TRUTH, Assumed, Size
 from polaroc.predictions.resolved import keyed
 from polaroc.priors.beliefs import Over
@@ -83,9 +84,11 @@ class DifferenceWish:
 
         def drawn(number: int) -> list[Array]:
             return [
-                np.array([self._study(assumed, one, size, generator) for _ in range(number)])
+                np.array([
+                    self._found(assumed.draw(one, size, generator), size) for _ in range(number)
+                ])
                 for one in range(many)
-            ]
+            ]  # fmt: skip
 
         first = min(studies, max(-(-AT_FIRST // many), 2))
         found = drawn(first)
@@ -124,14 +127,11 @@ class DifferenceWish:
         drawn = middle + error * ndtri((np.arange(STEPS) + 0.5) / STEPS)
         return np.stack([drawn + (self.margin or 0.0) - reach, drawn], axis=1)
 
-    def _study(
-        self, assumed: Assumed, which: int, size: Size, generator: Any
-    ) -> tuple[float, float]:
-        """How far one study is from failing, and by how much the challenger is ahead."""
-        return self._found(assumed.draw(which, size, generator), size)
-
     def _found(self, scores: list[Array], size: Size) -> tuple[float, float]:
-        """The same, from the scores of the champion and of the challenger."""
+        """How far a study is from failing, and by how much the challenger is ahead.
+
+        Scores are those of the champion and of the challenger.
+        """
         truth, cluster = size.truth, [size.clusters]
         cases = ScoredCases(
             (), ["challenger", "champion"], scores[::-1], [truth, truth],
@@ -156,3 +156,21 @@ class DifferenceWish:
 def _studies(size: Size, rows: int) -> int:
     """How many studies are drawn, of so many rows in all."""
     return min(max(rows // size.cases, FEWEST), MOST)
+
+
+@dataclass(frozen=True)
+class DividedWish:
+    """That a threshold can be promised by some cases, and that the others give narrow limits."""
+
+    promise: PromiseWish
+    width: WidthWish
+
+    def outcome(self, assumed: Assumed, size: Size, generator: Any) -> Outcome:
+        """The chance of both, and what is expected of either, with so many cases."""
+        of_tuning, of_test = size.parts
+        tuned = self.promise.outcome(assumed, of_tuning, generator)
+        tested = self.width.outcome(assumed, of_test, generator)
+        # Of one curve they are independent: no case is in both parts.
+        shares = [a * b for a, b in zip(tuned.shares, tested.shares, strict=True)]
+        expected = {"tuning": size.tuning, **tuned.expected, **tested.expected}
+        return of_shares(shares, tested.studies, expected, assumed.are_ends)

@@ -8,13 +8,12 @@ from polaroc.base.checks import check_share, check_whole, refuse_unused, unless
 from polaroc.base.lazy import np
 from polaroc.files.progress import Progress, progress_callback
 from polaroc.planning.answers import planned, split
-from polaroc.planning.assumptions import of_one, of_two, rows_of_clusters
 from polaroc.planning.chances import Outcome
-from polaroc.planning.divided import DividedWish
 from polaroc.planning.folds import of_folds
+from polaroc.planning.measured import DividedWish
 from polaroc.planning.pilot import of_pilot
 from polaroc.planning.promised import PromiseWish
-from polaroc.planning.scores import Size
+from polaroc.planning.scores import Size, of_one, of_two, rows_of_clusters
 from polaroc.planning.sizes import (
     DRAWN,
     MAX_ROWS,
@@ -219,11 +218,9 @@ def plan(
         assumed = of_pilot(pilot, pair, np.random.default_rng([seed, 0]))
     else:
         refuse_unused("models of a pilot", "there is none", champion=champion)
-        assumed = (
-            of_two(auc, shape, difference, correlation, margin)
-            if name == "margin"
-            else of_one(auc, shape)
-        )
+        assumed = of_one(auc, shape)
+        if name == "margin":
+            assumed = of_two(assumed, auc, shape, difference, correlation, margin)
     refuse_unused("of a pilot with several folds of two models", "there is none", folds=folds)
     rows, alike = rows_of_clusters(cluster_rows, cluster_correlation, assumed)
     by_rank = isinstance(wanted.wish, PromiseWish) and (rows == 1 or not alike)
@@ -243,9 +240,10 @@ def plan(
         return split(wanted, tried_at(paid, at, say), budget, chance, assumed.about)
     refuse_unused("of a budget", "there is none", cost_positive=unless(1, cost_positive),
                   cost_negative=unless(1, cost_negative))  # fmt: skip
-    given = given_sizes(positives, negatives, sizes)
-    tried, least = (tried_at(given, at, say), None) if given else sought(sizes, at, chance, say)
-    if not given and least is None:
+    if given := given_sizes(positives, negatives, sizes):
+        tried = tried_at(given, at, say)
+        return planned(wanted, tried, enough(tried, chance), chance, assumed.about)
+    tried, least = sought(sizes, at, chance, say)
+    if least is None:
         raise out_of_reach(wanted, outcome, tried[-1], chance)
-    least = enough(tried, chance) if given else least
     return planned(wanted, tried, least, chance, assumed.about)

@@ -13,8 +13,7 @@ from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.spec import Measure
 from polaroc.planning.chances import Outcome
-from polaroc.planning.divided import DividedWish
-from polaroc.planning.measured import DifferenceWish, WidthWish
+from polaroc.planning.measured import DifferenceWish, DividedWish, WidthWish
 from polaroc.planning.promised import PromiseWish
 from polaroc.planning.scores import Size
 from polaroc.planning.sizes import Tried
@@ -39,7 +38,7 @@ Wish = PromiseWish | WidthWish | DifferenceWish | DividedWish
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Aim:
     """A wish, with its argument, its words after "the chance that", and the priors it is about."""
 
     wish: Wish
@@ -133,7 +132,7 @@ def wanted_of(
     name: str, place: Place, pair: tuple[object, object] | None, *,
     constraints: Mapping[str, float] | None, confidence: float, costs: tuple[float, float],
     width: float | None, measure: str | None, margin: float | None, level: float,
-) -> Wanted:  # fmt: skip
+) -> Aim:  # fmt: skip
     """What is wanted, by the arguments of `plan` of the same names."""
     check_share("level", level)
     if constraints is None:
@@ -154,7 +153,7 @@ def wanted_of(
 
 def of_promise(
     constraints: Mapping[str, float], confidence: float, place: Place, costs: tuple[float, float],
-) -> Wanted:  # fmt: skip
+) -> Aim:  # fmt: skip
     """That a threshold can be promised."""
     check_share("confidence", confidence)
     check_factors(cost_fn=costs[0], cost_fp=costs[1])
@@ -168,12 +167,10 @@ def of_promise(
     said = promise(limits, confidence, kept.ends or place.prior)[:-1]
     words = f"a threshold can be promised: “{said}”"
     facts = {"constraints": limits, "confidence": confidence, "promise": f"{said}."} | place.facts
-    return Wanted(
-        PromiseWish(kept, 1 - confidence, own, *costs), "constraints", words, facts, place
-    )
+    return Aim(PromiseWish(kept, 1 - confidence, own, *costs), "constraints", words, facts, place)
 
 
-def of_width(width: float, measure: str | None, place: Place, level: float) -> Wanted:
+def of_width(width: float, measure: str | None, place: Place, level: float) -> Aim:
     """That limits are narrow."""
     check_share("width", width)
     one = measure_at(measure, place)
@@ -182,22 +179,22 @@ def of_width(width: float, measure: str | None, place: Place, level: float) -> W
     words = (
         f"the {100 * level:g} % limits of the {label(one.name)}{place.words} are within ± {width:g}"
     )
-    return Wanted(wish, "width", words, {"width": width} | _facts(one, place, level), place)
+    return Aim(wish, "width", words, {"width": width} | _facts(one, place, level), place)
 
 
-def of_both(promise: Wanted, width: Wanted) -> Wanted:
+def of_both(promise: Aim, width: Aim) -> Aim:
     """That a threshold can be promised, and that the rest of the cases give narrow limits."""
     assert isinstance(promise.wish, PromiseWish)
     assert isinstance(width.wish, WidthWish)
     words = f"{promise.words}, and that {width.words}"
     both = DividedWish(promise.wish, width.wish)
-    return Wanted(both, promise.name, words, {**promise.facts, **width.facts}, promise.place)
+    return Aim(both, promise.name, words, {**promise.facts, **width.facts}, promise.place)
 
 
 def of_difference(
     margin: float | None, measure: str | None, place: Place, level: float,
     pair: tuple[object, object] | None,
-) -> Wanted:  # fmt: skip
+) -> Aim:  # fmt: skip
     """That a challenger is passed, or found better."""
     one = measure_at(measure, place)
     if margin is not None:
@@ -208,7 +205,7 @@ def of_difference(
     passed = f"the gate finds the challenger not worse by more than {margin} in {named}"
     names = dict(zip(("champion", "challenger"), pair or (None, None), strict=True))
     facts = {**names, "margin": margin} | _facts(one, place, level)
-    return Wanted(wish, "margin", found if margin is None else passed, facts, place)
+    return Aim(wish, "margin", found if margin is None else passed, facts, place)
 
 
 def _facts(measure: Measure, place: Place, level: float) -> dict[str, Any]:
@@ -237,7 +234,7 @@ def measure_at(name: str | None, place: Place) -> Measure:
 
 
 def out_of_reach(
-    wanted: Wanted, outcome: Callable[[Wish, Size], Outcome], most: Tried, chance: float
+    wanted: Aim, outcome: Callable[[Wish, Size], Outcome], most: Tried, chance: float
 ) -> InvalidArgument:
     """The error where no number of cases has the chance; its hint is the nearest that has it."""
     size, best = most
@@ -261,7 +258,7 @@ def out_of_reach(
     )
 
 
-def _relaxed(wanted: Wanted, part: float) -> tuple[Wish | None, Mapping[str, Any]]:
+def _relaxed(wanted: Aim, part: float) -> tuple[Wish | None, Mapping[str, Any]]:
     """A wish that asks for less, from as it is to nothing, and its argument."""
     wish = wanted.wish
     if isinstance(wish, PromiseWish):

@@ -267,16 +267,9 @@ def unaudited(
         _refuse_words(named, column_in_words("score", score_names))
     value, score_errors = score_column(schema[SCORE], score_names)
     label, truth_errors = truth_column(schema[TRUTH], truth, positive)
-    columns, row_errors = [value, label], [*score_errors, *truth_errors, *wide_errors]
-    if counted_by is not None:
-        role, weight = counted_by
-        counted, weight_errors = weight_column(schema[WEIGHT], weight, role)
-        columns.append(counted)
-        row_errors += weight_errors
-    if cases.costs is not None:
-        cost, cost_errors = cost_column(label, cases.costs, schema)
-        columns.append(cost)
-        row_errors += cost_errors
+    beside, other_errors = _counted_and_costed(cases, label, schema)
+    columns = [value, label, *beside]
+    row_errors = [*score_errors, *truth_errors, *wide_errors, *other_errors]
     row_error = pl.coalesce(
         *(pl.when(is_so).then(pl.lit(code, pl.UInt8)) for code, is_so in row_errors)
     ).alias(ROW_ERROR)
@@ -301,6 +294,24 @@ def unaudited(
         engine_for(table),
     )
     return Unaudited(predictions, named, truth, positive)
+
+
+def _counted_and_costed(
+    cases: Cases[Any], label: pl.Expr, schema: pl.Schema
+) -> tuple[list[pl.Expr], list[tuple[int, pl.Expr]]]:
+    """What a row counts and costs, where that is said, and the row errors of both."""
+    columns: list[pl.Expr] = []
+    errors: list[tuple[int, pl.Expr]] = []
+    if cases.counted_by is not None:
+        role, weight = cases.counted_by
+        counted, weight_errors = weight_column(schema[WEIGHT], weight, role)
+        columns.append(counted)
+        errors += weight_errors
+    if cases.costs is not None:
+        cost, cost_errors = cost_column(label, cases.costs, schema)
+        columns.append(cost)
+        errors += cost_errors
+    return columns, errors
 
 
 def _cost(cost: Cost, name: str, table: pl.LazyFrame) -> pl.Expr:

@@ -74,10 +74,9 @@ def _cells(start: int, end: int) -> Iterator[str]:
 
 def case_counts(thresholds: Thresholds) -> list[CaseCounts]:
     """The cases at the lowest, the middle and the highest prior; none where rates are unknown."""
-    recall, alarms = (thresholds.taken[name] for name in ("tpr", "fpr"))
-    if recall is None or alarms is None:
+    if thresholds.rates is None:
         return []
-    cases = CASES
+    (recall, alarms), cases = thresholds.rates, CASES
     while min(thresholds.priors) * cases < 1:
         cases *= 10
     counts = []

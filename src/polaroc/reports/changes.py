@@ -120,12 +120,11 @@ def _other_goal(findings: Findings) -> list[str]:
     thresholds = findings.thresholds
     if thresholds is None or thresholds.need.kind != "recall" or len(thresholds.needs) < 2:
         return []
-    taken, more = thresholds.taken, thresholds.points.row(-1, named=True)
-    alarms, more_alarms = taken["fpr"], more["fpr"]
-    if taken["threshold"] is None or more["threshold"] is None:
+    more = thresholds.points.row(-1, named=True)
+    more_alarms = more["fpr"]
+    if thresholds.rates_in_use is None or more["threshold"] is None or more_alarms is None:
         return []
-    if alarms is None or more_alarms is None:
-        return []
+    _, alarms = thresholds.rates_in_use
     act = "" if thresholds.folds > 1 else f"act on scores from {thresholds.texts[-1]}: "
     goal = "Another goal moves the threshold"
     if not findings.question.needs.is_given:
@@ -218,25 +217,18 @@ def _runs(priors: list[float], chosen: list[float]) -> list[tuple[float, float]]
 def _wrong_prior(findings: Findings) -> list[str]:
     """What it costs if the threshold was set for another prior than that in use."""
     thresholds = findings.thresholds
-    if (
-        thresholds is None
-        or thresholds.taken["threshold"] is None
-        or thresholds.taken["tpr"] is None
-    ):
-        return []
-    if len(thresholds.priors) < 2:
+    if thresholds is None or thresholds.rates_in_use is None or len(thresholds.priors) < 2:
         return []
     if thresholds.need.kind != "cost":
-        return [_kept(thresholds)]
+        return [_kept(thresholds, *thresholds.rates_in_use)]
     sentences = []
-    taken, middle = thresholds.taken, thresholds.priors[len(thresholds.priors) // 2]
-    is_fixed = thresholds.folds < 2
+    middle, is_fixed = thresholds.priors[len(thresholds.priors) // 2], thresholds.folds < 2
     rows = thresholds.points.rows(named=True)
     for need, row, text in zip(thresholds.needs, rows, thresholds.texts, strict=True):
         prior = need.priors[0]
         if prior == middle:
             continue
-        kept = need.cost(taken["tpr"], taken["fpr"])
+        kept = need.cost(*thresholds.rates_in_use)
         best = need.cost(row["tpr"], row["fpr"])
         more = max(float(kept / best - 1), 0) if best > 0 else 0
         if text == thresholds.text:
@@ -253,7 +245,7 @@ def _wrong_prior(findings: Findings) -> list[str]:
     return sentences
 
 
-def _kept(thresholds: Thresholds) -> str:
+def _kept(thresholds: Thresholds, recall: float, alarms: float) -> str:
     """What the threshold still does if another share of cases is positive."""
     lowest = percent(thresholds.priors[0])
     if thresholds.need.kind == "recall":
@@ -265,9 +257,6 @@ def _kept(thresholds: Thresholds) -> str:
         return f"The promise holds from {lowest} positives on; at fewer, nothing is promised."
     if thresholds.need.kind == "precision":
         return f"At fewer than {lowest} positives fewer alarms may be right than needed."
-    recall, alarms = thresholds.taken["tpr"], thresholds.taken["fpr"]
-    if recall is None or alarms is None:
-        return "Beyond these shares of positives there may be more alarms."
     raised = alarms_of_1000(thresholds.priors, recall, alarms)
     return (
         f"One threshold for all shares raises {raised} alarms in 1,000 cases. Where cases come in "

@@ -3,13 +3,8 @@
 import json
 from typing import Any
 
-from polaroc.comparison.answer import describe_separation
-from polaroc.comparison.result import verdict
-from polaroc.reports import tables
-from polaroc.reports.cases import case_counts
-from polaroc.reports.decision import counts, decide, need_in_words
 from polaroc.reports.findings import Findings
-from polaroc.reports.page import GENERATOR, made_on, sources, template, versions
+from polaroc.reports.page import GENERATOR, contents, made_on, template
 from polaroc.reports.plan_section import PlanSection
 from polaroc.reports.study_table import PublishedSection
 from polaroc.reports.subgroups import SubgroupSection
@@ -24,41 +19,41 @@ def content(
     plan: PlanSection | None = None,
 ) -> dict[str, Any]:
     """All sentences, counts and tables of the page, by name; tables by heading."""
-    decision, thresholds = decide(findings), findings.thresholds
-    comparison, question = findings.comparison, findings.question
+    said = contents(findings)
+    decision, tested = said["decision"], findings.comparison is not None
     shown = [
-        tables.ranking_tables(findings)[-1], tables.threshold_table(findings),
-        tables.omnibus_table(findings), tables.pairs_table(findings), tables.audit_table(findings),
+        said["rankings"][-1],
+        *(said[name] for name in ("thresholds", "omnibus", "pairs", "audit")),
         subgroups and subgroups.table, published and published.table,
     ]  # fmt: skip
     return {
-        "generator": f"{GENERATOR} {dict(versions())['polaroc']}",
+        "generator": f"{GENERATOR} {dict(said['versions'])['polaroc']}",
         "made": made_on(),
         "title": title,
-        "counts": counts(findings),
+        "counts": said["counts"],
         "models": [str(model) for model in findings.models],
         "answer": decision.answer,
         "how_sure": decision.how_sure,
         "what_would_change_it": decision.changes,
-        "goal": thresholds and need_in_words(thresholds, given=question.needs.is_given),
-        "cases": [] if thresholds is None else [
+        "goal": said["need"],
+        "cases": [
             {"prior": one.prior, "cases": one.cases, "found": one.found, "missed": one.missed,
              "false_alarms": one.alarms, "other_negatives": one.alone}
-            for one in case_counts(thresholds)
+            for one in said["cases"]
         ],
-        "do_the_models_differ": findings.untested if comparison is None else
-        f"{verdict(comparison)} {describe_separation(findings.models, comparison)}",
+        "do_the_models_differ":
+            f"{said['verdict']} {said['separation']}" if tested else findings.untested,
         "assumptions": findings.assumptions,
         "subgroups": None if subgroups is None else [subgroups.answer, *subgroups.remarks],
         "plan": None if plan is None else [plan.answer, *plan.departures],
         "notes_to_publish": None if published is None else published.notes,
-        "columns": question.found or None,
+        "columns": findings.question.found or None,
         "tables": {
             one.name: {"caption": one.caption, "columns": {k: [*v] for k, v in one.columns.items()}}
             for one in shown if isinstance(one, ReportTable)
         },
-        "sources": [{"what": one.what, "cited": one.cited} for one in sources(findings)],
-        "versions": dict(versions()),
+        "sources": [{"what": one.what, "cited": one.cited} for one in said["sources"]],
+        "versions": dict(said["versions"]),
     }  # fmt: skip
 
 

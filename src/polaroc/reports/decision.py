@@ -98,14 +98,15 @@ def _take(findings: Findings) -> str:
         words = (take_first if findings.by_cost else first_words)(judged_models(choice))
     model = words or f"Take {one_name(findings.models[0])}"
     if thresholds is None:
-        value = findings.ranking[AREA][0]
-        area = "" if value is None else f": the {NAME_OF_AREA} is {value:.3f}{_over(findings)}"
+        value, over = findings.ranking[AREA][0], findings.question.ends
+        range_said = "" if over is None else f" over {percent_range(*over)} positives"
+        area = "" if value is None else f": the {NAME_OF_AREA} is {value:.3f}{range_said}"
         return f"{model}{area}."
     taken, need = thresholds.taken, thresholds.need
     if thresholds.why_none is not None:
         why = thresholds.why_none.removeprefix("no threshold can be promised: ")
         return f"{model}. No threshold can be promised to {need}: {why}."
-    if taken["tpr"] is None or taken["fpr"] is None:
+    if thresholds.rates is None:
         return f"{model}. Its cases lack a class, so that no threshold can be judged."
     if taken["threshold"] is not None:
         action = f"act on scores from {thresholds.text}."
@@ -127,34 +128,22 @@ def _cost(findings: Findings) -> str:
 def _final_model(findings: Findings) -> str:
     """Of folds, how to set the threshold of the model in use, and the share it acted on here."""
     thresholds = findings.thresholds
-    if thresholds is None or thresholds.folds < 2 or thresholds.taken["threshold"] is None:
-        return ""
-    recall, alarms = thresholds.taken["tpr"], thresholds.taken["fpr"]
-    if recall is None or alarms is None:
+    if thresholds is None or thresholds.folds < 2 or thresholds.rates_in_use is None:
         return ""
     if not thresholds.is_comparable:
         return f"{ON_OTHERS}."
-    alarm_counts = alarms_of_1000(thresholds.priors, recall, alarms)
+    alarm_counts = alarms_of_1000(thresholds.priors, *thresholds.rates_in_use)
     return (
         f"{for_the_final_model(thresholds.text)} Expect an alarm for {alarm_counts} of 1,000 cases."
     )
 
 
-def _over(findings: Findings) -> str:
-    over = findings.question.ends
-    return "" if over is None else f" over {percent_range(*over)} positives"
-
-
 def _rates(findings: Findings) -> str:
     """What the threshold finds, and how many alarms are right."""
     thresholds = findings.thresholds
-    if thresholds is None or thresholds.taken["threshold"] is None:
+    if thresholds is None or thresholds.rates_in_use is None:
         return ""
-    taken = thresholds.taken
-    recall, alarms = taken["tpr"], taken["fpr"]
-    if recall is None or alarms is None:
-        return ""
-    margin = ""
+    taken, (recall, alarms), margin = thresholds.taken, thresholds.rates_in_use, ""
     if taken["tpr_lower"] is not None and taken["tpr_upper"] is not None:
         ends = of_hundred(taken["tpr_lower"]), of_hundred(taken["tpr_upper"])
         margin = f" (margin of error: {ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
@@ -178,7 +167,7 @@ def _alerts(findings: Findings) -> str:
     thresholds, a_day = findings.thresholds, findings.question.needs.a_day
     if thresholds is None or a_day is None:
         return ""
-    recall, alarms = thresholds.taken["tpr"] or 0.0, thresholds.taken["fpr"] or 0.0
+    recall, alarms = thresholds.rates or (0.0, 0.0)
     used = [a_day.used(prior, recall, alarms) for prior in thresholds.priors]
     said = at_ends(thresholds.priors, lambda prior: f"{a_day.used(prior, recall, alarms):,.0f}")
     most = f"{a_day.alerts:,.15g} that can be handled"

@@ -8,9 +8,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polaroc import charts
+from polaroc.base.rounding import limit, percent
 from polaroc.base.text import escape_control
+from polaroc.charts.pairwise import spread_in_words
 from polaroc.charts.theme import COLOURS
+from polaroc.comparison.answer import changes
+from polaroc.comparison.choice import Choice
+from polaroc.comparison.compared import within
+from polaroc.comparison.result import first_pairs, interval_rule
+from polaroc.curves.curve import curve
+from polaroc.curves.hull import achievable, hulls
+from polaroc.priors.grids import prior_grid
 from polaroc.reports.findings import Findings, drawn
+from polaroc.reports.ranking import AREA
+from polaroc.reports.thresholds import shown_priors
+from polaroc.thresholds.operating_points import operating_points
 
 if TYPE_CHECKING:
     import altair as alt
@@ -112,3 +124,310 @@ def _shown(part: Any) -> Any:
     if isinstance(part, list) and not (part and isinstance(part[0], float)):
         return [_shown(value) for value in part]
     return part
+
+
+# Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.
+MAX_PANELS, ROWS, RECALLS, AT_RECALL, SAME = 4, 15, 41, 0.8, 1e-9
+POOLED = "; the rows of all folds of a model are in one curve"
+# Least range of the slider of the explorer.
+SLIDER = (0.001, 0.999)
+
+
+def explorer(findings: Findings) -> Figure | None:
+    """Curves at a prior set by a slider."""
+    if findings.curves is None:
+        return None
+    priors = shown_priors(findings.question.over)
+    start = priors[len(priors) // 2]
+    lo, hi = SLIDER
+    return Figure(
+        "explorer",
+        charts.explorer(
+            findings.curves,
+            "Every threshold at any share of positives",
+            prior=start,
+            over=(min(lo, priors[0]), max(hi, priors[-1])),
+            colours=colours(findings),
+        ),
+        "Move the slider to any share of positives, and point at a curve for a threshold and what "
+        f"it does{POOLED if findings.folds > 1 else ''}.",
+        f"ROC and precision-recall curves, at first with {percent(start)} positives. "
+        f"{means_in_words(findings, AREA, 'Area under the precision-recall curve')}",
+        model_names(findings),
+        wide=True,
+    )
+
+
+def roc(findings: Findings) -> Figure | None:
+    """ROC curves."""
+    if findings.cases is None:
+        return None
+    folds = findings.question.folds if findings.folds > 1 else []
+    curves = curve(findings.cases)
+    return Figure(
+        "roc",
+        charts.roc(curves, "ROC curves", band=folds or None, colours=colours(findings)),
+        "Recall against the false alarm rate, whatever the share of positives"
+        f"{': the mean over folds, with a band of one SD' if folds else ''}.",
+        f"ROC curves. {means_in_words(findings, 'auc', 'Area under the ROC curve (AUC)')}",
+        model_names(findings),
+    )
+
+
+def surface(findings: Findings) -> Figure | None:
+    """Precision by recall and prior, of the first models."""
+    if findings.curves is None:
+        return None
+    priors = shown_priors(findings.question.over)
+    if len(priors) < 2:
+        return None
+    shown = findings.models.head(MAX_PANELS).to_frame()
+    few = hulls(within(findings.curves, shown).lazy()).collect()
+    few_names = model_names(findings)[:MAX_PANELS]
+    grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
+    all_shown = len(few_names) == len(findings.models) + findings.undrawn
+    which = "Precision" if all_shown else "The best models: precision"
+    chart = charts.surface(grid, "Achievable precision by recall and share of positives")
+    chart.facet.sort = [f"{name} " for name in few_names]
+    return Figure(
+        "surface",
+        chart,
+        f"{which} of the best mixture of thresholds in hindsight; lines join equal precision.",
+        f"Achievable precision at recall {AT_RECALL:g}: {_achieved(grid, findings)}.",
+        few_names,
+        wide=True,
+    )
+
+
+def operating_drift(findings: Findings) -> Figure | None:
+    """Drift of balanced operating points over the range."""
+    if findings.curves is None:
+        return None
+    priors = shown_priors(findings.question.over)
+    if len(priors) < 2:
+        return None
+    curves = findings.curves
+    # Where errors of both kinds weigh the same the balanced point is that of equal error.
+    equal = [0.5] if priors[0] < 0.5 < priors[-1] else []
+    points = operating_points(curves, priors=sorted({*priors, *equal}))
+    return Figure(
+        "operating-drift",
+        charts.operating_drift(
+            points, curves, "Where the balance of errors moves with the share of positives",
+            colours=colours(findings),
+        ),
+        "Where missed positives are as many as false alarms, from the lowest share of positives to "
+        "the highest.",
+        _drift(points, findings), model_names(findings),
+    )  # fmt: skip
+
+
+CURVES: tuple[Maker, ...] = (explorer, roc, operating_drift, surface)
+
+
+def _achieved(grid: pl.DataFrame, findings: Findings) -> str:
+    """The precision of each model at one recall, at the ends of the range."""
+    at = grid.filter((pl.col("tpr") - AT_RECALL).abs() < SAME).sort("prior")
+    sentences = []
+    for model in first_models(findings):
+        rows = within(at, model.to_frame())
+        ends = rows.select("prior", "precision").rows()
+        if ends and ends[0][1] is not None:
+            low, high = (
+                f"{value:.3f} with {percent(prior)} positives"
+                for prior, value in (ends[0], ends[-1])
+            )
+            sentences.append(f"{model[0]} {low}, {high}")
+    return "; ".join(sentences)
+
+
+def _drift(points: pl.DataFrame, findings: Findings) -> str:
+    """Where the balanced point of each model is at the ends of the range."""
+    sentences = []
+    low, high = points["prior"].min(), shown_priors(findings.question.over)[-1]
+    for model in first_models(findings):
+        rows = within(points, model.to_frame())
+        at = {prior: (tpr, fpr) for prior, tpr, fpr in rows.select("prior", "tpr", "fpr").rows()}
+        if at.get(low, (None,))[0] is not None and at.get(high, (None,))[0] is not None:
+            sentences.append(
+                f"{model[0]} from recall {at[low][0]:.3f} and false positive rate "
+                f"{at[low][1]:.3f} to {at[high][0]:.3f} and {at[high][1]:.3f}"
+            )
+    ends = f"from {percent(float(low))} to {percent(high)} positives"  # type: ignore[arg-type]
+    return f"Balanced points {ends}: {listed(sentences, findings)}."
+
+
+def auprec_by_prior(findings: Findings) -> Figure | None:
+    """AUPREC of each model against the prior."""
+    judged = findings.measures if findings.choice is None else findings.choice.priors
+    # Slightly widened, since digits are rounded.
+    prior = pl.col("prior")
+    low, high = judged.select(low=prior.min() * (1 - 1e-9), high=prior.max() * (1 + 1e-9)).row(0)
+    rows = findings.measures.filter(measure="auprec").filter(prior.is_between(low, high))
+    if rows["prior"].n_unique() < 2:
+        return None
+    return Figure(
+        "auprec-by-prior",
+        charts.auprec_by_prior(
+            _drawn(rows, findings),
+            "Area under the precision-recall curve by share of positives",
+            colours=colours(findings),
+        ),
+        f"How much of each model is left as positives get rarer{_folds_in_words(findings)}.",
+        _falls(rows, findings),
+        model_names(findings),
+        wide=True,
+    )
+
+
+def winner_map(findings: Findings) -> Figure | None:
+    """The best model at each prior; None where the page says that it is one at all of them."""
+    choice = findings.choice
+    if choice is None or not _over_priors(choice):
+        return None
+    best = choice.priors.filter("best")
+    sentences = changes(choice.priors)
+    if not sentences and findings.folds == 1:
+        return None
+    low, high = (percent(float(prior)) for prior in (best["prior"][0], best["prior"][-1]))
+    sentences = sentences or [
+        f"The best at every share of positives from {low} to {high} is "
+        f"{best[findings.question.model][0]}."
+    ]
+    return Figure(
+        "winner-map",
+        charts.winner_map(choice, "Best model by share of positives", colours=colours(findings)),
+        f"The model {'that costs least' if findings.by_cost else 'with the largest area'} at each "
+        "share of positives"
+        f"{', and below it the share of folds that each model wins' if findings.folds > 1 else ''}"
+        f"{'; blank where it is not drawn' if findings.undrawn else ''}.",
+        sentences[0],
+        model_names(findings),
+    )
+
+
+def regret(findings: Findings) -> Figure | None:
+    """Regret of each model against the prior."""
+    if findings.choice is None or not _over_priors(findings.choice):
+        return None
+    return Figure(
+        "regret",
+        charts.regret(findings.choice, "Regret by share of positives", colours=colours(findings)),
+        f"How much {'more a model costs per case than' if findings.by_cost else LOST} the best one "
+        "at each share of positives; beside it from the mean (point) to the worst (diamond).",
+        means_in_words(findings, "worst_regret", "Worst regret over the range"),
+        model_names(findings),
+        wide=True,
+    )
+
+
+def accsens_plane(findings: Findings) -> Figure | None:
+    """Error against prior sensitivity."""
+    rows = findings.measures.filter(pl.col("estimate").is_not_null())
+    if not {"auc_range", "sens", "accsens"} <= set(rows["measure"]):
+        return None
+    return Figure(
+        "accsens-plane",
+        charts.accsens_plane(
+            _drawn(rows, findings),
+            title="Error over the range and prior sensitivity",
+            colours=colours(findings),
+        ),
+        "Further left are fewer errors over the range, further down errors that shift less with "
+        f"the share of positives{_folds_in_words(findings, 'points')}.",
+        means_in_words(findings, "sens", "Sens"),
+        model_names(findings),
+    )
+
+
+def pairs(findings: Findings) -> Figure | None:
+    """Differences of pairs of models."""
+    if findings.comparison is None:
+        return None
+    shown, _ = first_pairs(findings.comparison, MAX_NAMED)
+    first = shown.select(*shown.columns[:2], "difference", "adjusted_lower", "adjusted_upper")
+    sentences = [
+        f"{a} − {b} {d:.3f} ({limit(lo)} to {limit(hi)})" for a, b, d, lo, hi in first.iter_rows()
+    ]
+    rest = findings.comparison.pairs.height - len(sentences)
+    more = [f"and {rest} more"] if rest else []
+    rule = interval_rule(findings.comparison.plan)
+    return Figure(
+        "pairs-chart",
+        charts.pairs(
+            findings.comparison, "Differences between the models", colours=colours(findings)
+        ),
+        f"Above, {spread_in_words(findings.comparison)}, which is no interval; below, {rule}.",
+        f"Differences (adjusted intervals): {'; '.join([*sentences, *more])}.",
+        model_names(findings),
+        wide=True,
+        labels=[f"{a} − {b}" for a, b, *_ in shown.iter_rows()],
+    )
+
+
+LOST = "area a model loses against"
+# How many lines or points of single folds can still be seen.
+MAX_SINGLE = 300
+OVER_THE_RANGE: tuple[Maker, ...] = (auprec_by_prior, regret, winner_map, accsens_plane)
+DIFFERENCES: tuple[Maker, ...] = (pairs,)
+
+
+def _drawn(rows: pl.DataFrame, findings: Findings) -> pl.DataFrame:
+    """The rows with the models first, which give the colour; of many folds only their mean."""
+    keys = findings.question.keys
+    # Limits are known of the mean over the range only.
+    rows = rows.drop("lower", "upper", strict=False)
+    if not _too_many_folds(findings):
+        return rows.select(*keys, pl.exclude(keys))
+    model = findings.question.model
+    return (
+        rows.group_by(model, "measure", "prior")
+        .agg(
+            pl.col("estimate").mean(),
+            pl.col("positives", "negatives").sum(),
+            pl.lit(None, pl.String).alias("note"),
+        )
+        .sort(model, "measure", "prior", nulls_last=True)
+    )
+
+
+def _too_many_folds(findings: Findings) -> bool:
+    return len(findings.models) * findings.folds > MAX_SINGLE
+
+
+def _folds_in_words(findings: Findings, marks: str = "lines") -> str:
+    """How folds are drawn, where there are any."""
+    if findings.folds < 2:
+        return ""
+    if _too_many_folds(findings):
+        return f"; drawn are means over the {findings.folds:,} folds"
+    one, mean = ("thin", "thick") if marks == "lines" else ("small", "large")
+    return f"; {one} {marks} are single folds, {mean} {marks} their mean"
+
+
+def _over_priors(choice: Choice) -> bool:
+    """Whether models were compared at several priors."""
+    known = not choice.models["worst_regret"].null_count()
+    return known and choice.priors["prior"].n_unique() > 1
+
+
+def _falls(rows: pl.DataFrame, findings: Findings) -> str:
+    """How far the mean of each model falls over the range."""
+    low, high = rows["prior"].min(), rows["prior"].max()
+    means = (
+        rows.group_by(findings.question.model, "prior")
+        .agg(pl.col("estimate").mean())
+        .filter(pl.col("prior").is_in([low, high]))
+    )
+    sentences = []
+    for model in first_models(findings):
+        of_model = within(means, model.to_frame())
+        at = dict(of_model.select("prior", "estimate").iter_rows())
+        if at.get(low) is not None and at.get(high) is not None:
+            sentences.append(
+                f"{model[0]} from {at[low]:.3f} at "
+                f"{percent(float(low))} positives to "  # type: ignore[arg-type]
+                f"{at[high]:.3f} at {percent(float(high))}"  # type: ignore[arg-type]
+            )
+    area = "Mean area" if findings.folds > 1 else "Area"
+    return f"{area} under the precision-recall curve (AUPREC): {listed(sentences, findings)}."

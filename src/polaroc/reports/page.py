@@ -18,11 +18,9 @@ from polaroc.comparison.answer import describe_separation
 from polaroc.comparison.result import verdict
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
-from polaroc.reports.curve_figures import CURVES
 from polaroc.reports.decision import counts, decide, need_in_words
-from polaroc.reports.figures import MAX_DRAWN, figures
+from polaroc.reports.figures import CURVES, DIFFERENCES, MAX_DRAWN, OVER_THE_RANGE, figures
 from polaroc.reports.findings import Findings
-from polaroc.reports.model_figures import DIFFERENCES, OVER_THE_RANGE
 from polaroc.reports.plan_section import PlanSection
 from polaroc.reports.probabilities import calibration
 from polaroc.reports.study_table import PublishedSection
@@ -39,7 +37,7 @@ MARKS = (
 # Number of characters at the start that hold the mark.
 MARKED = 1_000
 LIBRARIES = (
-    "polaroc", "polars", "numpy", "scipy", "altair", "vl-convert-python", "jinja2", "great-tables",
+    "polaroc", "polars", "numpy", "scipy", "altair", "vl-convert-python", "jinja2",
 )  # fmt: skip
 
 
@@ -52,7 +50,7 @@ def page(
 ) -> str:
     """The whole page as HTML."""
     beside = {"subgroups": subgroups, "published": published, "plan": plan}
-    return rendered(TEMPLATE, title, **_contents(findings), **beside)
+    return rendered(TEMPLATE, title, **contents(findings) | _figures(findings) | beside)
 
 
 def rendered(template: str, title: str, **contents: Any) -> str:
@@ -108,12 +106,12 @@ def is_report(file: Path) -> bool:
     return any(mark.encode() in start for mark in MARKS)
 
 
-def _contents(findings: Findings) -> dict[str, Any]:
+def contents(findings: Findings) -> dict[str, Any]:
+    """What a page says without its pictures, by the names that templates have for it."""
     question = findings.question
     comparison, thresholds = findings.comparison, findings.thresholds
     rankings = tables.ranking_tables(findings)
     count = len(findings.models)
-    calibrated = calibration(findings)
     return {
         "findings": findings,
         "question": question,
@@ -133,12 +131,20 @@ def _contents(findings: Findings) -> dict[str, Any]:
         "pairs": tables.pairs_table(findings),
         "audit": tables.audit_table(findings),
         "keys": tables.keys_table(findings),
+        "sources": sources(findings),
+        "glossary": GLOSSARY,
+        "versions": versions(),
+    }
+
+
+def _figures(findings: Findings) -> dict[str, Any]:
+    calibrated = calibration(findings)
+    return {
         "over_the_range": figures(findings, OVER_THE_RANGE),
         "curves": figures(findings, CURVES),
         "calibration": calibrated,
         "differences": figures(findings, DIFFERENCES),
         "sources": sources(findings, calibration_shown=calibrated.figure is not None),
-        "glossary": GLOSSARY,
         "versions": [("Python", sys.version.split()[0]), *versions()],
     }
 

@@ -14,8 +14,7 @@ from polaroc.comparison.compared import within
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.priors.grids import OBSERVED
-from polaroc.reports.curve_figures import POOLED, SLIDER
-from polaroc.reports.figures import MAX_DRAWN, Figure, colours
+from polaroc.reports.figures import MAX_DRAWN, POOLED, SLIDER, Figure, colours
 from polaroc.reports.findings import Findings, drawn
 from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
 from polaroc.reports.thresholds import shown_priors
@@ -24,7 +23,7 @@ from polaroc.typing import Prior
 USABLE = private("usable")
 MAX_CURVES, DIGITS, MAX_ROWS = 3, 4, 2_000_000
 ENDS = ("lower", "upper")
-PARTS = {
+BRIER_PARTS = {
     "brier": "Brier score",
     "calibration_loss": "can be repaired",
     "refinement_loss": "stays",
@@ -89,7 +88,7 @@ def _table(
     curves: pl.DataFrame, keys: pl.DataFrame, priors: list[float], score_prior: Prior
 ) -> ReportTable:
     """The Brier score of each model at each prior, its parts and its skill."""
-    names = [*PARTS, "brier_skill"]
+    names = [*BRIER_PARTS, "brier_skill"]
     selected = select_measures(names, priors, None, "exact", score_prior=score_prior)
     long = measures_of_curves(curves.lazy(), selected.measures).collect()
     model, estimate = keys.columns[0], pl.col("estimate")
@@ -100,7 +99,7 @@ def _table(
         "model": column(wide[model]),
         "positives": column(wide["prior"], percent),
     }
-    columns |= {heading: numbers(wide[name], DIGITS) for name, heading in PARTS.items()}
+    columns |= {heading: numbers(wide[name], DIGITS) for name, heading in BRIER_PARTS.items()}
     columns["skill"] = percents(wide["brier_skill"])
     return ReportTable("probabilities", "How far the probabilities are off", columns)
 
@@ -124,7 +123,7 @@ def _figure(
     errors = [
         f"{model} {error}"
         for model, share, error in zip(
-            table.columns["model"], shares, table.columns[PARTS["brier"]], strict=True
+            table.columns["model"], shares, table.columns[BRIER_PARTS["brier"]], strict=True
         )
         if share == percent(middle)
     ]

@@ -195,17 +195,7 @@ def report(
             capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning, plan=plan,
             alerts=alerts, volume=volume,
         )  # fmt: skip
-        if file.suffix.lower() in (".json", ".md"):
-            raise InvalidArgument(
-                f"path is {str(path)!r}, and the result of monitor is written as an HTML page.",
-                hint=Hint(
-                    "for example {path}.",
-                    command_line="for example --out monitor.html.",
-                    path="monitor.html",
-                ),
-            )
-        watched = monitor_page(cases, OF_MONITOR if title == TITLE else title)
-        return _write(file, watched, [cases.answer], tell)
+        return _of_monitor(cases, file, title, tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
     over = _belief_or_range(over if estimate is None else estimate)
     a_day = capacity_of(alerts, volume, cases=cases)
@@ -288,6 +278,23 @@ def _refuse_with_monitor(**options: object) -> None:
             "of monitor has all that its page shows.",
             hint="leave it out." if len(given) == 1 else "leave them out.",
         )
+
+
+def _of_monitor(
+    result: Monitor, file: Path, title: str, tell: Callable[[str], None] | None
+) -> Path:
+    """The page of a monitor."""
+    if file.suffix.lower() in (".json", ".md"):
+        raise InvalidArgument(
+            f"path is {str(file)!r}, and the result of monitor is written as an HTML page.",
+            hint=Hint(
+                "for example {path}.",
+                command_line="for example --out monitor.html.",
+                path="monitor.html",
+            ),
+        )
+    watched = monitor_page(result, OF_MONITOR if title == TITLE else title)
+    return _write(file, watched, [result.answer], tell)
 
 
 def _write(

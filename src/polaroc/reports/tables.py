@@ -1,23 +1,19 @@
-"""The tables of a report, laid out and escaped by great_tables."""
+"""The tables of a report, as its templates lay them out."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from polaroc import rates
 from polaroc.base.rounding import limit, number, p_value, percent, probability
-from polaroc.base.text import escape_control
 from polaroc.comparison.letters import share_a_letter, shortened
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import Findings
 from polaroc.reports.ranking import AREA, COST
 from polaroc.reports.words import of_hundred, percent_range
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 NOTHING = "–"
 Column: TypeAlias = Sequence[str | None]
@@ -66,39 +62,16 @@ class ReportTable:
     words: tuple[str, ...] = ()  # headings of other text
 
     @property
-    def html(self) -> "Markup":
-        """The table as HTML, in the page's one style, every name and value escaped."""
-        from great_tables import GT
-        from markupsafe import Markup
-
-        # Names of columns become ids, headings are text: columns are numbered.
-        names = [f"c{i}" for i in range(len(self.columns))]
-        # A number stays on the line of its per cent sign.
-        labels = [escape_control(heading).replace(" %", "\u00a0%") for heading in self.columns]
-        shown = [
-            [NOTHING if value is None else escape_control(value) for value in column]
-            for column in self.columns.values()
+    def rows(self) -> list[list[tuple[str, str]]]:
+        """The cells of each row with their headings, as the page shows them."""
+        rows = zip(*self.columns.values(), strict=True)
+        return [
+            [
+                (heading, NOTHING if cell is None else cell)
+                for heading, cell in zip(self.columns, row, strict=True)
+            ]
+            for row in rows
         ]
-        frame = pl.DataFrame(shown, schema=dict.fromkeys(names, pl.String), orient="col")
-        left = [
-            name
-            for i, (name, heading) in enumerate(zip(names, self.columns, strict=True))
-            if i == 0 or heading in self.words
-        ]
-        right = [name for name in names if name not in left]
-        table = (
-            GT(frame, rowname_col=names[0], id=self.name)
-            .tab_stubhead(labels[0])
-            .cols_label(dict(zip(names[1:], labels[1:], strict=True)))
-            .cols_align("left", columns=left)
-            .cols_align("right", columns=right)
-            .as_raw_html()
-        )
-        # What is before the table is a style sheet; the page has its own.
-        inner = table[table.index("<table") : table.rindex("</table>") + len("</table>")]
-        before, after = inner.split("<thead>", 1)
-        caption = Markup("<caption>{}</caption>").format(escape_control(self.caption))
-        return Markup(before) + caption + Markup("<thead>" + after)
 
 
 def column(values: pl.Series, text: Callable[[Any], str | None] = str) -> Column:
@@ -184,7 +157,10 @@ def threshold_table(findings: Findings) -> ReportTable | None:
     }
     if chosen.folds > 1:
         spread = zip(points["lowest"], points["highest"], strict=True)
-        columns["set on other folds"] = [_spread(low, high) for low, high in spread]
+        columns["set on other folds"] = [
+            None if low is None or high is None else f"{low:.4g} to {high:.4g}"
+            for low, high in spread
+        ]
     for name, heading in (("tpr", "positives"), ("fpr", "negatives")):
         values = zip(*(points[f"{name}{end}"] for end in ("", "_lower", "_upper")), strict=True)
         columns[f"alarms of 100 {heading}"] = [_with_limits(*row) for row in values]
@@ -327,12 +303,6 @@ def _with_limits(share: float | None, low: float | None, high: float | None) -> 
         return None
     limits = "" if low is None or high is None else f" ({of_hundred(low)} to {of_hundred(high)})"
     return of_hundred(share) + limits
-
-
-def _spread(low: float | None, high: float | None) -> str | None:
-    if low is None or high is None:
-        return None
-    return f"{low:.4g} to {high:.4g}"
 
 
 def _integers(values: pl.Series) -> Column:

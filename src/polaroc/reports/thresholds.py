@@ -93,6 +93,17 @@ class Thresholds:
         """The threshold that the report acts on, with its rates."""
         return self.points.row(len(self.needs) // 2, named=True)
 
+    @property
+    def rates(self) -> tuple[float, float] | None:
+        """Its recall and false alarm rate; None where the cases lack a class."""
+        recall, alarms = self.taken["tpr"], self.taken["fpr"]
+        return None if recall is None or alarms is None else (recall, alarms)
+
+    @property
+    def rates_in_use(self) -> tuple[float, float] | None:
+        """The same; None where nothing is acted on, too."""
+        return None if self.taken["threshold"] is None else self.rates
+
 
 def thresholds(
     cases: Cases[pl.DataFrame],
@@ -139,11 +150,11 @@ def at_capacity(
     chosen: Thresholds, cases: Cases[pl.DataFrame], question: Question, model: pl.Series
 ) -> dict[str, float | None] | None:
     """The rates at a threshold for all alerts a day, without a promise, if most are unused."""
-    a_day, taken = question.needs.a_day, chosen.taken
+    a_day = question.needs.a_day
     # Where costs say what to act on, more alerts would cost more.
     if a_day is None or chosen.need.kind == "cost":
         return None
-    if a_day.is_used(chosen.priors, taken["tpr"] or 0.0, taken["fpr"] or 0.0):
+    if a_day.is_used(chosen.priors, *(chosen.rates or (0.0, 0.0))):
         return None
     needs = [question.needs.full(chosen.priors)]
     return thresholds(cases, question, model, needs, promised=False).taken

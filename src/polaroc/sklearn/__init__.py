@@ -13,8 +13,7 @@ from polaroc.sklearn.predictions import (
     from_cross_validate,
     test_train_ratio,
 )
-from polaroc.sklearn.scorers import scorer
-from polaroc.sklearn.scores import auprec_score, iauprec_score
+from polaroc.sklearn.scorers import auprec_score, iauprec_score, scorer
 
 if TYPE_CHECKING:
     from polaroc.sklearn.threshold_classifier import PriorThresholdClassifier

@@ -11,9 +11,8 @@ from polaroc.base.lazy import np
 from polaroc.base.tables import as_polars
 from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.files.progress import Progress
-from polaroc.sklearn.estimators import of_cases, positive_scores, rows
-from polaroc.sklearn.scores import one_per_case
-from polaroc.sklearn.targets import BinaryTarget, binary_target
+from polaroc.sklearn.estimators import BinaryTarget, binary_target, of_cases, positive_scores, rows
+from polaroc.sklearn.scorers import one_per_case
 from polaroc.typing import Array, Label
 
 TYPES = {

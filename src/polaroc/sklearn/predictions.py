@@ -261,7 +261,7 @@ def fitted_on_splits(
     metadata: Mapping[str, Any],
     response_method: str | Sequence[str],
     n_jobs: int | None,
-    progress: Progress | bool | None,
+    progress: Progress | bool | None = None,
 ) -> pl.DataFrame:
     """The predictions of each classifier, fitted anew on each split."""
     from sklearn.base import clone

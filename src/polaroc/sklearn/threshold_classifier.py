@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import polars as pl
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
@@ -12,7 +13,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from polaroc.base.columns import as_lazy
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.predictions.resolved import keyed
 from polaroc.priors.beliefs import Belief
@@ -24,8 +24,8 @@ from polaroc.sklearn.estimators import (
     response_methods,
 )
 from polaroc.sklearn.fitting import Cases, Fit, Split, fitted, labelled_cases, scored, split_cases
-from polaroc.sklearn.predictions import cross_val_predictions
-from polaroc.sklearn.scores import check_one_prior
+from polaroc.sklearn.predictions import fitted_on_splits
+from polaroc.sklearn.scorers import check_one_prior
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.rules import RULES, Rule
 from polaroc.typing import Array, Label, Prior
@@ -167,12 +167,10 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             process_routing(self, "fit", sample_weight=sample_weight, **params)
         if self._is_prefit():
             predictions = self._prefit_predictions(cases)
-        elif self._is_share():
-            predictions = self._held_out_predictions(cases, params)
         else:
-            predictions = self._out_of_fold_predictions(X, y, cases.weight, params)
+            predictions = self._fitted_predictions(X, y, cases, params)
         scored = keyed(
-            as_lazy(predictions).collect(), truth="truth", score="score",
+            predictions, truth="truth", score="score",
             weight=None if sample_weight is None else "weight",
         )  # fmt: skip
         self.operating_point_ = operating_points(
@@ -282,30 +280,25 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         fit = Fit(class_name(self.estimator), Split(1, 1, every[:0], every), self.estimator)
         return scored(fit, cases, response_methods(self.response_method))
 
-    def _held_out_predictions(self, cases: Cases, params: dict[str, Any]) -> Any:
+    def _fitted_predictions(
+        self, X: Any, y: Any, cases: Cases, params: dict[str, Any]
+    ) -> pl.DataFrame:
+        """Scores of cases that the classifier is not fitted on: of folds, or of a share."""
         name, groups = class_name(self.estimator), params.get("groups")
-        splitter = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
-        cv = splitter(n_splits=1, test_size=self.cv, random_state=0)
         metadata = {"sample_weight": cases.weight, **params}
         arguments = fit_arguments(self.estimator, metadata, name)
-        (split,) = split_cases(cv, cases, groups)
-        fit = Fit(name, split, clone(self.estimator), arguments)
-        predictions = fitted(fit, cases, response_methods(self.response_method))
-        self.estimator_ = fit.estimator
-        return predictions
-
-    def _out_of_fold_predictions(
-        self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]
-    ) -> Any:
-        others = {name: value for name, value in params.items() if name != "groups"}
-        groups, name = params.get("groups"), class_name(self.estimator)
-        predictions = cross_val_predictions(
-            {name: self.estimator}, X, y, cv=self.cv, groups=groups, sample_weight=sample_weight,
-            params=others, pos_label=self.pos_label, response_method=self.response_method,
-            n_jobs=self.n_jobs,
+        if self._is_share():
+            splitter = StratifiedShuffleSplit if groups is None else GroupShuffleSplit
+            cv = splitter(n_splits=1, test_size=self.cv, random_state=0)
+            (split,) = split_cases(cv, cases, groups)
+            fit = Fit(name, split, clone(self.estimator), arguments)
+            predictions = fitted(fit, cases, response_methods(self.response_method))
+            self.estimator_ = fit.estimator
+            return predictions
+        predictions = fitted_on_splits(
+            {name: self.estimator}, cases, split_cases(self.cv, cases, groups), metadata,
+            self.response_method, self.n_jobs,
         )  # fmt: skip
-        metadata = {"sample_weight": sample_weight, **params}
-        arguments = fit_arguments(self.estimator, metadata, name)
         self.estimator_ = clone(self.estimator).fit(X, y, **arguments)
         return predictions
 

@@ -12,10 +12,9 @@ from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens
 from polaroc.warehouse.bins import binned
 from polaroc.warehouse.calibration import probabilities
 from polaroc.warehouse.connections import collected
-from polaroc.warehouse.curves import curve, hull
+from polaroc.warehouse.curves import curve, hull, surface
 from polaroc.warehouse.evaluation import evaluate
 from polaroc.warehouse.queries import sql, unseen
-from polaroc.warehouse.surfaces import surface
 
 __all__ = [
     "accsens",

@@ -35,10 +35,6 @@ def spark_session(address: str) -> Any:
     return session
 
 
-def _spark_connect(address: str) -> Any:
-    return ibis_library().pyspark.connect(spark_session(address))
-
-
 # Python never collects a session of Spark: this ends the threads that all sessions share and waits
 # for them, and where it happens within a call of another session they wait for that call, for ever.
 _SESSIONS: list[Any] = []
@@ -49,7 +45,7 @@ SCHEMES: dict[str, Callable[[str], Any]] = {
     "duckdb": _by_address,
     "postgres": _by_address,
     "postgresql": _by_address,
-    SPARK: _spark_connect,
+    SPARK: lambda address: ibis_library().pyspark.connect(spark_session(address)),
 }
 
 

@@ -28,14 +28,13 @@ from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IbisTable, Interpolation, Intervals, Priors
 from polaroc.warehouse.bins import with_bins
-from polaroc.warehouse.cells import FATAL, cells, count_cells, noted_cells
+from polaroc.warehouse.cells import FATAL, Ranges, cells, count_cells, noted_cells, with_ranges
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.curves import TABLES, curve, fetch_hulls, in_memory, to_curve_table
 from polaroc.warehouse.measures import per_key, tidy
 from polaroc.warehouse.notes import row_error_note, row_error_sums
 from polaroc.warehouse.predictions import Predictions, described, read
-from polaroc.warehouse.score_ranges import Ranges, with_ranges
 from polaroc.warehouse.whole import TOTALS
 
 # The most cells that are fetched, about 2 GB.

@@ -1,0 +1,157 @@
+"""Commands on models: which to take, whether they differ, and what they do in each subgroup."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import polaroc as pr
+from polaroc.base.text import escape_spreadsheet
+from polaroc.cli.commands import Call, command
+from polaroc.cli.inputs import models_named
+from polaroc.cli.outputs import Force, Output, out_option, write_tables
+from polaroc.cli.pipes import AsJson
+from polaroc.cli.screen import exit_with, show_result
+from polaroc.cli.threshold import Threshold, called
+from polaroc.errors import InvalidArgument
+from polaroc.files.atomic import atomic_file, check_new
+from polaroc.thresholds.named_rates import EXPECTED_COST
+
+TABLES = ("omnibus", "pairs", "letters")
+OF_COMPARISON = ("measure", "model", "fold", "case", "size", *TABLES)
+
+
+# Points are what --threshold names.
+@command(pr.compare, left_out=["points"])
+def compare(
+    call: Call,
+    threshold: Threshold = None,
+    folder: Annotated[
+        Path | None,
+        out_option("Folder for omnibus, pairs, letters and the summary."),
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Test whether models differ, and which. The tests hold for overlapping folds.
+
+    Example: polaroc compare results --measure iauprec
+    --test-train-ratio 0.25
+    """
+    output = Output.checked(folder, force, one_table=False)
+    result = called(call, "comparing", threshold)
+    if output is not None:
+        with output.staging() as staging:
+            write_tables(result, TABLES, staging)
+            (staging / "summary.txt").write_text(result.summary() + "\n", encoding="utf-8")
+    show_result(result, OF_COMPARISON, result.warnings, as_json, folder)
+
+
+OF_CHOICE = ("answer", "bayes", "minimax", "steadiest", "measure", "models", "priors")
+TOGETHER = ("threshold", "promise")
+
+
+@command(pr.choose)
+def choose(call: Call, as_json: AsJson = False) -> None:
+    """Choose a model for a range of priors, and say how sure.
+
+    Example: polaroc choose 'predictions/*.parquet' --truth label --score p
+    --over 0.05 0.20 --test-train-ratio 0.25
+
+    Model and threshold together: polaroc choose test.parquet --tuning tuning.parquet
+    --truth label --score p --case id --over 0.05 0.20 --cost-fn 5
+    """
+    result = called(call, "choosing")
+    names = (*OF_CHOICE, *TOGETHER) if result.measure == EXPECTED_COST else OF_CHOICE
+    show_result(result, names, result.warnings, as_json)
+
+
+EXIT_CODES = {"pass": 0, "fail": 1, "undecided": 3}
+
+AsMarkdown = Annotated[
+    bool, typer.Option("--markdown", help="Print the result as Markdown, for a pull request.")
+]
+
+
+# Points are what --threshold names.
+@command(pr.gate, left_out=["points"])
+def gate(
+    call: Call,
+    threshold: Threshold = None,
+    as_json: AsJson = False,
+    as_markdown: AsMarkdown = False,
+) -> None:
+    """Test whether a challenger may replace the champion.
+
+    Exit code 0: it is not worse; 1: it is worse; 3: undecided.
+
+    Example: polaroc gate predictions.parquet --champion forest --challenger svm
+    --truth label --score p --case id --over 0.05 0.20 --margin 0.01
+    """
+    if as_json and as_markdown:
+        raise InvalidArgument(
+            "both --json and --markdown are given.", hint="leave one of them out."
+        )
+    models_named(call.options, call.in_memory)
+    result = called(call, "comparing", threshold)
+    with exit_with(EXIT_CODES[result.verdict]):
+        if as_markdown:
+            typer.echo(result.markdown, nl=False)
+        else:
+            names = ["answer", *(one.name for one in fields(result))]
+            show_result(result, names, result.warnings, as_json)
+
+
+OF_SUBGROUPS = ("answer", "parts", "gaps", "largest", "level")
+
+
+# Points are what --threshold names.
+@command(pr.subgroups, left_out=["points"])
+def subgroups(
+    call: Call,
+    threshold: Threshold = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show each subgroup, and which gaps are more than chance.
+
+    Example: polaroc subgroups test.parquet --truth label --score p --subgroup site
+    --cluster patient --threshold 0.31 --prior 0.05
+    """
+    result = called(call, "dividing", threshold)
+    show_result(result, OF_SUBGROUPS, result.warnings, as_json)
+
+
+FORMS = {".html": "html", ".tex": "latex", ".md": "markdown", ".csv": ""}
+
+
+# Points are what --threshold names.
+@command(pr.study_table, left_out=["points"])
+def study_table(
+    call: Call,
+    threshold: Threshold = None,
+    file: Annotated[
+        Path | None, out_option("File that ends in .html, .tex, .md, or .csv for the tidy table.")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the numbers of a study as they are published.
+
+    Example: polaroc study-table test.parquet --truth label --score p --subgroup site
+    --threshold 0.31 --prior 0.05 --out table.html
+    """
+    if file is not None:
+        if file.suffix.lower() not in FORMS:
+            raise InvalidArgument(
+                f"--out is {str(file)!r}, and no such file is written.",
+                hint="end it in .html, .tex, .md or .csv.",
+            )
+        check_new(file, force)
+    result = called(call, "measuring", threshold)
+    if file is not None:
+        form = FORMS[file.suffix.lower()]
+        text = getattr(result, form) if form else escape_spreadsheet(result.table).write_csv()
+        with atomic_file(file, force) as staging:
+            staging.write_text(text, encoding="utf-8")
+    show_result(result, ("table", "items"), result.warnings, as_json, file)

@@ -386,11 +386,10 @@ def _row(one: Mapping[str, Any], points: Sequence[pl.Series], asked: _Asked) -> 
     if asked.confidence is not None and inf in effects:
         return [*nothing, None, f"no threshold can be promised: {FEW_CLUSTERS}", None]
     make = Sample if asked.confidence is None else sample_of
-    threshold, tp, fp = points
+    tp, fp = (counts.to_numpy() for counts in points[1:])
     # Of points that come in order the stable sort takes no time.
-    order = np.argsort((tp + fp).to_numpy(), kind="stable")
-    tp, fp = tp.to_numpy()[order], fp.to_numpy()[order]
-    sample = make(tp, fp, one["positives"], one["negatives"], effects)
+    order = np.argsort(tp + fp, kind="stable")
+    sample = make(tp[order], fp[order], one["positives"], one["negatives"], effects)
     band, note = asked.band(sample, skew)
     free = None
     if asked.confidence is not None:
@@ -399,6 +398,6 @@ def _row(one: Mapping[str, Any], points: Sequence[pl.Series], asked: _Asked) -> 
     if band is None:
         return [*nothing, free, note, None]
     rates = [(sample.tp[at] / sample.positives, sample.fp[at] / sample.negatives) for at in band]
-    thresholds = [threshold[int(order[at])] for at in band]
+    thresholds = [points[0][int(order[at])] for at in band]
     promised = asked.promise(one["prior"], acts=band.act > 0)
     return [*thresholds, *(rate for pair in rates for rate in pair), free, note, promised]

@@ -242,17 +242,19 @@ def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", folds:
 def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
     """Sentences on the models from which a test tells the first, and what it asks for."""
     apart, not_apart = split_by_test(models, comparison)
-    tells = f"The test tells {one_name(models[0])} from {named(apart)}"
+    first = one_name(models[0])
+    proven = f"The data prove that {first} beats {named(apart)}"
     if not not_apart:
-        return f"{tells}."
+        return f"{proven}."
+    others = listed(not_apart, "or")
     if not apart:
-        tells = f"The test does not tell {one_name(models[0])} from {listed(not_apart, 'or')}"
+        proven = f"The data do not prove that {first} beats {others}"
     else:
-        tells += f", but not from {listed(not_apart, 'or')}"
+        proven += f", but not that it beats {others}"
     rare = 1 / (1 - comparison.plan.level)
     return (
-        f"{tells}. It asks for more than being probably the best: for a lead so large that, among "
-        f"equal models, chance is meant to make one in fewer than 1 of {rare:,.3g} such studies."
+        f"{proven}. A proof takes more than a probability: a lead that equal models show in fewer "
+        f"than 1 of {rare:,.3g} such studies."
     )
 
 

@@ -82,8 +82,8 @@ class Compared:
 
 # Where every case that a fold does not test is trained on, as by any way to split them.
 LEAK = (
-    "Of {} values of {} a fold tests some cases and has trained on others, which makes its scores "
-    "too good. Keep each in one fold, as scikit-learn's StratifiedGroupKFold does."
+    "{} values of {} have cases on both sides of a fold, for training and for testing, which makes "
+    "its scores too good. Keep each value in one fold, as scikit-learn's StratifiedGroupKFold does."
 )
 
 

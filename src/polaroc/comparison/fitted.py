@@ -83,9 +83,9 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
     -----
     DeLong, DeLong and Clarke-Pearson (1988). With clusters, the influences of the cases of a class
     are summed within each cluster before they are squared (Obuchowski 1997), and Student's t has
-    one degree of freedom less than there are clusters with cases of the rarer class. Of two crossed
-    clusterings the covariance is that by each, added, less that by both at once (Cameron, Gelbach
-    and Miller 2011). Computed at once, also from a lazy frame.
+    one degree of freedom less than there are clusters with cases of the rarer class. With two
+    crossed clusterings, the covariances by each are added, and that by both at once is subtracted
+    (Cameron, Gelbach and Miller 2011). Computed at once, also from a lazy frame.
 
     Examples
     --------

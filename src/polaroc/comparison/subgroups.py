@@ -46,7 +46,7 @@ AT_A_THRESHOLD = Hint(
 )
 # Of the largest difference, drawn on a scale on which few are enough.
 DRAWS = 10_000
-AS_BY_CHANCE = "subgroups are no further apart than chance puts them"
+AS_BY_CHANCE = "the subgroups differ by no more than chance"
 MOST_PRIORS = 8
 GAP = {
     "subgroup_a": pl.String(), "subgroup_b": pl.String(), "difference": pl.Float64(),
@@ -99,7 +99,7 @@ def subgroups(
         A range (lo, hi) of priors, or a belief, for measures over one.
     points
         Thresholds to judge: the result of `operating_points` on a tuning table; or one number, or
-        a mapping from model to number. Of each subgroup the table then has "recall", "fpr",
+        a mapping from model to number. For each subgroup the table then has "recall", "fpr",
         "precision", "posfrac" (the share called positive) and "cost" per case.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost".

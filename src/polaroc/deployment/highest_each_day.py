@@ -64,8 +64,8 @@ def highest_each_day(
         table that it takes.
     **columns
     alerts
-        How many cases are looked at each day, > 0: those with the highest scores. Of equal scores
-        each has the same chance.
+        How many cases are looked at each day, > 0: those with the highest scores. Equal scores
+        have equal chances.
     every
         The length of a day, as Polars says durations: ``"1d"``, ``"1w"``; of a `time` in numbers
         ``"10i"``. By default each date, of a `time` with hours too, and else each value of it.

@@ -35,11 +35,11 @@ MEANING = (
     "right at {}, and are re-weighted to other shares."
 )
 NO_PROBABILITIES = (
-    "The scores of {} are no probabilities, so that it is not shown how often they are right: "
+    "The scores of {} are no probabilities, so it is not shown how often they are right. "
     "polaroc.probabilities makes probabilities of them, with other cases."
 )
 TOO_MANY = (
-    f"How often probabilities are right is not shown of more than {MAX_ROWS:,} rows: see "
+    f"How often probabilities are right is not shown for more than {MAX_ROWS:,} rows: see "
     "polaroc.calibration_curve."
 )
 

@@ -106,8 +106,8 @@ def brier_curve(
 
     At each probability cost x (see `cost_curve`) the threshold is not the best one, but the
     one that is best if scores are probabilities: where the score's odds, re-weighted from
-    `score_prior`, are (1−x)/x. What lies between this curve and the cost curve is lost for
-    want of calibration.
+    `score_prior`, are (1−x)/x. What lies between this curve and the cost curve is lost by
+    poor calibration.
 
     Parameters
     ----------

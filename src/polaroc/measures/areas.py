@@ -46,14 +46,10 @@ def auc_measure(
         return partial_auc(fpr, tpr, standardise, backend)
     positives, negatives = backend.column("positives"), backend.column("negatives")
     chance = ((positives + negatives + 1) / (12 * positives * negatives)) ** 0.5
-    area = total(
-        "auc",
-        segment_auc(backend),
-        backend,
-        gradient=auc_gradient,
-    )
-    reversed_ = area.estimate < 0.5 - REVERSED * chance
-    warning = reversed_, BELOW_CHANCE
+    # What the segment that ends at a cell adds: ∫ (1 − f) dt.
+    _, (_, f1), (dt, df) = segments_in(backend).segment
+    area = total("auc", dt * (1 - f1 + df / 2), backend, gradient=auc_gradient)
+    warning = area.estimate < 0.5 - REVERSED * chance, BELOW_CHANCE
 
     def perfect(tail: float, positives: "Array", negatives: "Array", _: float | None) -> "Array":
         # With this AUC, that many independent pairs are all ranked right with probability `tail`.
@@ -131,13 +127,7 @@ def iauprec_measure(
             least += weight * _perfect_area(tail, positives, negatives, skewed)
         return least
 
-    averaged = total(
-        "iauprec",
-        area,
-        backend,
-        bias_skew=bias_skew,
-        gradient=gradient,
-    )
+    averaged = total("iauprec", area, backend, bias_skew=bias_skew, gradient=gradient)
     return replace(
         averaged,
         perfect_lower_limit=perfect,
@@ -214,12 +204,6 @@ def _perfect_area(
     weighted_f = (negatives / positives if known is None else known) * f
     area: Array = t - weighted_f * np.log1p(t / weighted_f)
     return area
-
-
-def segment_auc(backend: Backend) -> Quantity:
-    """What the segment that ends at a cell adds to the AUC: ∫ (1 − f) dt."""
-    _, (_, f1), (dt, df) = segments_in(backend).segment
-    return dt * (1 - f1 + df / 2)
 
 
 def segment_area(

@@ -45,7 +45,7 @@ from polaroc.thresholds.constraints import (
     promise,
     resolve_constraints,
 )
-from polaroc.thresholds.promises import LACK, PROMISED, check_promise, weights_promise_nothing
+from polaroc.thresholds.promises import LACK, PROMISED, check_promise, promising_cases
 from polaroc.thresholds.rules import (
     CONSTRAINED,
     OF_COSTS,
@@ -222,9 +222,7 @@ def operating_points(
         choose = partial(operating_points, curve, priors=priors, over=over)
         asked |= {"rule": rule, "target": target, "confidence": confidence}
         return within_capacity(choose, capacity, over, constraints, asked)
-    cases = curve if isinstance(curve, Cases) else None
-    if cases is not None and cases.weight is not None and confidence is not None:
-        raise weights_promise_nothing("cases have weights")
+    cases = promising_cases(curve, confidence)
     curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)

@@ -31,7 +31,7 @@ from polaroc.priors.in_use import NO_INTERVAL, is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import FREE, Capacity, a_day, capacity_of, idle_note
 from polaroc.thresholds.constraints import Constraints, checked_limits, ends_of, promise
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
-from polaroc.thresholds.promises import Sample, cases_needed, sample_of, weights_promise_nothing
+from polaroc.thresholds.promises import Sample, cases_needed, promising_cases, sample_of
 from polaroc.thresholds.review_bands import (
     Band,
     Rates,
@@ -167,9 +167,7 @@ def three_ways(
         confidence,
     )
     asked.check()
-    cases = curve if isinstance(curve, Cases) else None
-    if cases is not None and cases.weight is not None and confidence is not None:
-        raise weights_promise_nothing("cases have weights")
+    cases = promising_cases(curve, confidence)
     at = priors_of(priors, over)
     curves = curves_of(curve)
     if is_estimate(at):

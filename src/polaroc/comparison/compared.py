@@ -251,10 +251,10 @@ def pooled(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
 
 def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFrame]:
     """The cases of some models or folds."""
-    return replace(cases, table=within(cases.table, keys))
+    return replace(cases, table=rows_among(cases.table, keys))
 
 
-def within(rows: Frame, keys: pl.DataFrame) -> Frame:
+def rows_among(rows: Frame, keys: pl.DataFrame) -> Frame:
     """The rows whose keys are among `keys`."""
     kept = join_on(rows.lazy(), keys.lazy(), keys.columns, "semi", order="left")
     return collect_like(rows, kept)

@@ -26,7 +26,7 @@ OF_FOLDS = (
     "What changes over time is not looked at where models are compared over folds: periods(...) "
     "shows it."
 )
-OF_COSTS = (
+NOT_BY_COST = (
     "What changes over time is not looked at where models are chosen by expected cost: "
     "walk_forward(...) shows what thresholds did."
 )

@@ -7,7 +7,7 @@ from polaroc.base.rounding import limit, percent
 from polaroc.charts.pairwise import spread_in_words
 from polaroc.comparison.answer import changes
 from polaroc.comparison.choice import Choice
-from polaroc.comparison.compared import within
+from polaroc.comparison.compared import rows_among
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.reports.figures import (
     MAX_NAMED,
@@ -186,7 +186,7 @@ def _falls(rows: pl.DataFrame, findings: Findings) -> str:
     )
     sentences = []
     for model in first_models(findings):
-        of_model = within(means, model.to_frame())
+        of_model = rows_among(means, model.to_frame())
         at = dict(of_model.select("prior", "estimate").iter_rows())
         if at.get(low) is not None and at.get(high) is not None:
             sentences.append(

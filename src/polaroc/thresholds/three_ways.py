@@ -41,7 +41,16 @@ from polaroc.thresholds.review_bands import (
     may_act_from,
 )
 from polaroc.thresholds.rules import lack_of_curve, priors_of
-from polaroc.thresholds.ways import CARRIED, COSTS, PLACES, RATES, REVIEWS, SHOWN, WAYS, with_shares
+from polaroc.thresholds.ways import (
+    CARRIED,
+    COSTS,
+    PLACES,
+    REVIEWS,
+    SHOWN,
+    WAY_RATES,
+    WAYS,
+    with_shares,
+)
 from polaroc.typing import Priors
 
 # What is needed of each point of a curve.
@@ -327,7 +336,7 @@ def _bands(points: pl.LazyFrame, groups: Sequence[str], asked: _Asked) -> pl.Laz
     of_costs = (None,) * 3 if costs is None else (costs.miss, costs.alarm, costs.review)
     kinds: dict[str, Any] = {
         **{name: schema[name] for name in (*groups, "positives", "negatives")},
-        **dict.fromkeys((*PLACES, *RATES, FREE), pl.Float64), "note": pl.String,
+        **dict.fromkeys((*PLACES, *WAY_RATES, FREE), pl.Float64), "note": pl.String,
         PROMISE: pl.String, **dict.fromkeys(COSTS[:-1], pl.Float64),
     }  # fmt: skip
 
@@ -354,7 +363,7 @@ def _bands(points: pl.LazyFrame, groups: Sequence[str], asked: _Asked) -> pl.Laz
 
 def _row(one: Mapping[str, Any], points: Sequence[pl.Series], asked: _Asked) -> Sequence[Any]:
     """Thresholds, rates, what is found without a promise, note and promise of one curve."""
-    nothing = [None] * (len(PLACES) + len(RATES))
+    nothing = [None] * (len(PLACES) + len(WAY_RATES))
     skew, effects = one["skew"], tuple(one[name] for name in EFFECTS)
     if skew is None or not one["positives"] or not one["negatives"]:
         return [*nothing, None, None, None]

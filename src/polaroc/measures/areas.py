@@ -13,16 +13,10 @@ from polaroc.base.private_columns import PRIVATE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import segments_in
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.measures.gradients import (
-    area_gradient,
-    auc_gradient,
-    below_gradient,
-    beside_gradient,
-)
+from polaroc.measures.gradients import area_gradient, auc_gradient, below_gradient, beside_gradient
 from polaroc.measures.spec import Measure, MeasureDefinition, at_priors, total
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
-from polaroc.priors.chebyshev import condensed
-from polaroc.priors.shared_nodes import shared_nodes
+from polaroc.priors.chebyshev import condensed, shared_nodes
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
 # Standard errors, those of a random score, below 0.5 from which an AUC has a note.

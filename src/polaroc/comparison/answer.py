@@ -150,19 +150,15 @@ def how_sure(
     if chance >= ALMOST or tied > 1:
         return f"{words}."
     others = models.slice(1)
-    about = f"{_loss(loss / (1 - chance), higher)}{unit}"
+    lost = loss / (1 - chance)
+    about = "about " if not higher or lost >= MIN_SHOWN else ""
+    about += f"{_apart(lost, higher)}{unit}"
     other = one_name(others[models.columns[0]][0])
     if models.height == 2:
         return f"{words}; if it is not, {other} is, by {about}."
     if others["probability_best"][0] < others["probability_best"].max():
         return f"{words}; if it is not, the loss is {about}."
     return f"{words}; if it is not, {other} most likely is, by {about}."
-
-
-def _loss(lost: float, higher: bool) -> str:
-    """What is lost if another model is the best."""
-    about = "about " if not higher or lost >= MIN_SHOWN else ""
-    return f"{about}{_apart(lost, higher)}"
 
 
 def _figure(mean: float, higher: bool) -> str:

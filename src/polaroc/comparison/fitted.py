@@ -15,7 +15,7 @@ from polaroc.comparison.result import pair_frame
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
-from polaroc.measures.scoring import OF_CASES
+from polaroc.measures.scoring import CASE_LOSSES
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
@@ -190,7 +190,7 @@ def single_measure(
     name: str, prior: Prior, over: Over | None, score_prior: Prior = "observed"
 ) -> Measure:
     """The one measure that is compared; raise where there is none or more."""
-    allowed = (*default_measures(), *OF_CASES)
+    allowed = (*default_measures(), *CASE_LOSSES)
     if isinstance(name, str) and name in CATALOG and name not in allowed:
         raise InvalidArgument(
             f"measure is {name!r}, which has no standard error on one test set.",

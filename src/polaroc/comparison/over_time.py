@@ -23,7 +23,7 @@ from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.trends import Trend
 
 OF_FOLDS = "A comparison over folds does not look at changes over time: periods(...) does."
-OF_COSTS = (
+NOT_BY_COST = (
     "A choice by expected cost does not look at changes over time: walk_forward(...) shows what "
     "thresholds did."
 )

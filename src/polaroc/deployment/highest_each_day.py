@@ -17,7 +17,7 @@ from polaroc.curves.held import TOTALS, Held
 from polaroc.curves.thinning import corners
 from polaroc.deployment.highest import QUANTITIES, Asked, Cells, of_days
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.predictions.calendar import PERIOD, keys_but_period, with_days, without_period
+from polaroc.predictions.calendar import PERIOD, keys_but_period, with_dates, without_period
 from polaroc.predictions.cases import Cases, refuse_crossed
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.table import read
@@ -133,7 +133,7 @@ def highest_each_day(
         low, high = range_of(over)
         at = [low, (low + high) / 2, high]
     asked = Asked(alerts, volume, tuple(at), {"cost_fn": cost_fn, "cost_fp": cost_fp})
-    held = with_days(cases, every)
+    held = with_dates(cases, every)
     refuse_crossed(held)
     if volume is None:
         refuse_folds(held)

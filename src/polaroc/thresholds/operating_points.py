@@ -45,12 +45,12 @@ from polaroc.thresholds.constraints import (
     promise,
     resolve_constraints,
 )
-from polaroc.thresholds.promises import LACK, PROMISED, check_promise, weights_promise_nothing
+from polaroc.thresholds.promises import LACK, PROMISED, check_promise, promising_cases
 from polaroc.thresholds.rules import (
     CONSTRAINED,
-    OF_COSTS,
     OVER_A_RANGE,
     RULES,
+    WEIGHING_RULES,
     Rule,
     ThresholdRule,
     check_target,
@@ -222,9 +222,7 @@ def operating_points(
         choose = partial(operating_points, curve, priors=priors, over=over)
         asked |= {"rule": rule, "target": target, "confidence": confidence}
         return within_capacity(choose, capacity, over, constraints, asked)
-    cases = curve if isinstance(curve, Cases) else None
-    if cases is not None and cases.weight is not None and confidence is not None:
-        raise weights_promise_nothing("cases have weights")
+    cases = promising_cases(curve, confidence)
     curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
@@ -284,9 +282,9 @@ def _usual_rule(constraints: Mapping[str, float] | None, *, weighs: bool) -> Rul
 def _refuse_other_rules(rule: str, cost_fn: float, cost_fp: float, beta: float) -> None:
     """Refuse what only other rules weigh."""
     why = f"rule is {rule!r}"
-    if rule not in OF_COSTS:
+    if rule not in WEIGHING_RULES:
         costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
-        refuse_unused(f"for the rules {quoted(OF_COSTS)}", why, **costs)
+        refuse_unused(f"for the rules {quoted(WEIGHING_RULES)}", why, **costs)
     if rule != "f_measure":
         refuse_unused("for the rule 'f_measure'", why, beta=unless(1, beta))
 

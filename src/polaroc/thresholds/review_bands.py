@@ -32,7 +32,7 @@ from polaroc.typing import Array, Quantity
 
 _Q = TypeVar("_Q")
 # Parts of the share to be reviewed that the scores are cut into.
-PARTS = (10, 20, 40)
+CUTS = (10, 20, 40)
 
 
 class Rates(NamedTuple, Generic[_Q]):
@@ -175,7 +175,7 @@ def _highest_reviewed(
     priors = [1 / (1 + skew) for skew in constraints.skews(own)]
     most_acted = [_most_acted(constraints, own, one) for one in priors]
     highest = -1.0
-    for parts in PARTS:
+    for parts in CUTS:
         step = share / parts
         error = delta / sum(ceil(most / step) for most in most_acted)
         allowed = [highest_share(positives, negatives, one, share - step, error) for one in priors]

@@ -32,7 +32,7 @@ from polaroc.priors.in_use import NO_INTERVAL, is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import FREE, Capacity, a_day, capacity_of, idle_note
 from polaroc.thresholds.constraints import Constraints, checked_limits, ends_of, promise
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
-from polaroc.thresholds.promises import Sample, cases_needed, sample_of, weights_promise_nothing
+from polaroc.thresholds.promises import Sample, cases_needed, promising_cases, sample_of
 from polaroc.thresholds.review_bands import (
     Band,
     Rates,
@@ -42,7 +42,16 @@ from polaroc.thresholds.review_bands import (
     may_act_from,
 )
 from polaroc.thresholds.rules import lack_of_curve, priors_of
-from polaroc.thresholds.ways import CARRIED, COSTS, PLACES, RATES, REVIEWS, SHOWN, WAYS, with_shares
+from polaroc.thresholds.ways import (
+    CARRIED,
+    COSTS,
+    PLACES,
+    REVIEWS,
+    SHOWN,
+    WAY_RATES,
+    WAYS,
+    with_shares,
+)
 from polaroc.typing import Priors
 
 # What is needed of each point of a curve.
@@ -168,9 +177,7 @@ def three_ways(
         confidence,
     )
     asked.check()
-    cases = curve if isinstance(curve, Cases) else None
-    if cases is not None and cases.weight is not None and confidence is not None:
-        raise weights_promise_nothing("cases have weights")
+    cases = promising_cases(curve, confidence)
     at = priors_of(priors, over)
     curves = curves_of(curve)
     if is_estimate(at):
@@ -331,7 +338,7 @@ def _bands(points: pl.LazyFrame, groups: Sequence[str], asked: _Asked) -> pl.Laz
     of_costs = (None,) * 3 if costs is None else (costs.miss, costs.alarm, costs.review)
     kinds: dict[str, Any] = {
         **{name: schema[name] for name in (*groups, "positives", "negatives")},
-        **dict.fromkeys((*PLACES, *RATES, FREE), pl.Float64), "note": pl.String,
+        **dict.fromkeys((*PLACES, *WAY_RATES, FREE), pl.Float64), "note": pl.String,
         PROMISE: pl.String, **dict.fromkeys(COSTS[:-1], pl.Float64),
     }  # fmt: skip
 
@@ -352,7 +359,7 @@ def _bands(points: pl.LazyFrame, groups: Sequence[str], asked: _Asked) -> pl.Laz
 
 def _row(one: Mapping[str, Any], points: Sequence[pl.Series], asked: _Asked) -> Sequence[Any]:
     """Thresholds, rates, what is found without a promise, note and promise of one curve."""
-    nothing = [None] * (len(PLACES) + len(RATES))
+    nothing = [None] * (len(PLACES) + len(WAY_RATES))
     skew, effects = one["skew"], tuple(one[name] for name in EFFECTS)
     if skew is None or not one["positives"] or not one["negatives"]:
         return [*nothing, None, None, None]

@@ -382,8 +382,8 @@ def _refuse_words(named: pl.LazyFrame, score: str) -> None:
         )
 
 
-def _first_labels(labels: pl.DataFrame, most: int = 5) -> str:
-    return quoted(labels[TRUTH].sort().to_list(), most)
+def _first_labels(labels: pl.DataFrame) -> str:
+    return quoted(labels[TRUTH].sort().to_list(), 5)
 
 
 def first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:

@@ -113,7 +113,7 @@ def read_with_time(cases: Cases[Any], table: str, every: str | None = None) -> P
                 f"the time {time!r} is among by, model and fold, too.",
                 hint="leave it out there, with fold=None where it was found by its name.",
             )
-        rows = read(cases, also=[cases.time], collected=True)
+        rows = read(cases, also=columns_of(cases.time), collected=True)
     check_times(rows, time, table)
     return rows
 

@@ -169,15 +169,16 @@ class Segments:
         return np.add.reduceat(values, self.starts)
 
     def running(self, values: "Array", at: "Array | None" = None) -> "Array":
-        """The sums over the segments down to each one, in all keys; of those `at` places only."""
+        """The sums over the segments of its key down to each one, or over those `at` places."""
         running: Array = np.cumsum(values)
         if not np.isfinite(running[-1:]).all():
             # What is undefined in one key, and so on its segments, must not reach the next.
             running = np.cumsum(np.where(np.isfinite(values), values, 0.0))
-        if at is None:
-            return running
-        lengths = np.diff(at, prepend=0, append=len(self.pos))
-        return np.repeat(np.append(0.0, running), lengths)
+        if at is not None:
+            lengths = np.diff(at, prepend=0, append=len(self.pos))
+            running = np.repeat(np.append(0.0, running), lengths)
+        running -= self.each(np.append(0.0, running[self.ends[:-1]]))
+        return running
 
     def skewed(self, node: Quantity | None) -> Quantity:
         """The skew of a node."""

@@ -39,7 +39,7 @@ class Size:
     """The sizes of a table; `rows` are those of a model."""
 
     rows: int = 20_000
-    keys: int = 20
+    keys: int = 12
     models: int = 3
     priors: int = 8
     days: int = 16
@@ -285,7 +285,7 @@ def main() -> None:
         print(lines[-1], flush=True)
     print("above", MOST, above or "none", sep=": ")
     if given.write:
-        write_table("growth", "\n".join(lines), PAGE)
+        write_table("growth", "\n".join([*lines, ""]), PAGE)
 
 
 if __name__ == "__main__":

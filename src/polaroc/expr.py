@@ -36,7 +36,7 @@ from polaroc.measures.catalog import select_measures
 from polaroc.measures.spec import ingredients
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import OBSERVED, check_prior, reweighted, skew
+from polaroc.priors.grids import OBSERVED, check_prior, reweighted, skew_at
 from polaroc.typing import Interpolation, IntoExpr, Prior, Start
 
 INTERPOLATIONS = ("exact", "linear", "step")
@@ -301,7 +301,7 @@ def rate(
     positives, negatives = group.pos.sum(), group.neg.sum()
     called = group.score >= limit
     t, f = group.pos.filter(called).sum() / positives, group.neg.filter(called).sum() / negatives
-    skewed = _skew(prior, positives, negatives)
+    skewed = skew_at(prior, positives, negatives, "prior")
     both = group.valid & (positives > 0) & (negatives > 0) & ~_rounded_to(limit, group.score).any()
     return _where(both, RATES[name](t, f, skewed), name)
 
@@ -325,13 +325,6 @@ def _rounded_to(limit: float, score: pl.Expr) -> pl.Expr:
     rounded = score.cast(pl.Float64)
     same = [number.cast(pl.Int128, strict=False) for number in (score, rounded)]
     return ((rounded == limit) & same[0].ne_missing(same[1])).fill_null(False)
-
-
-def _skew(prior: Prior, positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
-    if isinstance(prior, str) and prior == OBSERVED:
-        return negatives / positives
-    check_prior(prior)
-    return pl.lit(skew(float(prior)))
 
 
 def _where(defined: pl.Expr, value: pl.Expr, name: str) -> pl.Expr:
@@ -380,8 +373,5 @@ def at_prior(score: IntoExpr, *, prior: float | pl.Expr, to: float | pl.Expr) ->
 def _prior_expression(argument: str, value: object) -> pl.Expr:
     if isinstance(value, pl.Expr):
         return value
-    try:
-        check_prior(value)
-    except InvalidArgument as error:
-        raise InvalidArgument(f"{argument}: {error.found}", hint=error.hint) from None
+    check_prior(value, argument)
     return pl.lit(float(value))  # type: ignore[arg-type]

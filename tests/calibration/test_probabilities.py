@@ -168,5 +168,5 @@ def test_a_probability_moves_with_the_odds():
         pr.expr.at_prior(pr.expr.at_prior("p", prior=0.3, to=0.001), prior=0.001, to=0.3)
     ).to_series()  # fmt: skip
     assert back[:4].to_list() == pytest.approx(table["p"][:4].to_list())
-    with pytest.raises(InvalidArgument, match="to: prior is 1"):
+    with pytest.raises(InvalidArgument, match="to is 1"):
         pr.expr.at_prior("p", prior=0.5, to=1)

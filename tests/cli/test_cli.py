@@ -46,7 +46,7 @@ def test_demo_says_what_it_found_and_writes_it(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text()
     for start in (
         "Take A, and set the threshold of the final model to find at least 90 % of",
-        "Set it on cases that the final model was not trained on",
+        "Set it on cases that this model was not trained on",
         "A is the best of the",
     ):
         (said,) = [line for line in result.output.splitlines() if line.startswith(start)]

@@ -226,7 +226,7 @@ def test_what_is_asked_is_said():
     algorithm = pr.compare(tidy(draw(20, 3)), test_train_ratio=0.25)
     assert "which share cases, count as 3.3 independent ones" in algorithm.warnings[0]
     apart = pr.compare(tidy(draw(20, 3)), test_train_ratio=0)
-    assert "test_train_ratio=0 takes the 20 folds as independent" in apart.warnings[0]
+    assert "test_train_ratio=0 treats the 20 folds as independent" in apart.warnings[0]
 
 
 @pytest.mark.parametrize(

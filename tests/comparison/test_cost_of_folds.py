@@ -76,14 +76,14 @@ def test_as_by_brute_force():
 
 def test_the_answer_says_that_the_final_model_is_another_one():
     choice = pr.choose(TABLE, **ROLES, over=OVER, cost_fn=10)
-    assert "Set it on cases that the final model was not trained on" in choice.answer
-    assert f"not to the {choice.threshold:g} of these folds" in choice.answer
+    assert "Set it on cases that this model was not trained on" in choice.answer
+    assert f"Do not use {choice.threshold:g}: it belongs" in choice.answer
     assert any("The final model is another one" in line for line in choice.warnings)
 
 
 def test_scales_that_differ_are_told_and_no_threshold_is_named():
     choice = pr.choose(out_of_fold(drift=30.0), **ROLES, over=OVER, cost_fn=10)
-    assert any("do not compare here" in line for line in choice.warnings)
+    assert any("their models cannot be compared" in line for line in choice.warnings)
     assert "of these folds" not in choice.answer
 
 

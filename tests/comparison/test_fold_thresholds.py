@@ -188,9 +188,11 @@ def test_a_report_says_whether_cases_are_known(tmp_path, case):
         table, **ASKED, over=OVER, case=case, cost_fn=1, path=tmp_path / "r.html", tell=told.append
     )
     page = Page(made)
-    unknown = [line for line in told if line.startswith("No column was named that tells the cases")]
+    unknown = [
+        line for line in told if line.startswith("No column says which rows are the same case")
+    ]
     assert len(unknown) == (case is None)
-    assert "Set it on cases that the final model was not trained on" in page.text()
+    assert "Set it on cases that this model was not trained on" in page.text()
     folds = read(table, case)
     needs = [Need("cost", (prior,)) for prior in (0.05, 0.125, 0.2)]
     judged = rates_across_folds(folds, needs)
@@ -205,7 +207,7 @@ def test_a_report_says_whether_cases_are_known(tmp_path, case):
 @pytest.mark.slow
 def test_a_report_says_where_scores_do_not_compare(tmp_path):
     made = pr.report(shifted(20), **ASKED, over=OVER, case="id", path=tmp_path / "r.html")
-    assert "the scores of models that are fitted anew do not compare here" in Page(made).text()
+    assert "the scores of their models cannot be compared" in Page(made).text()
 
 
 def test_rows_without_a_case_are_refused(tmp_path):

@@ -594,7 +594,7 @@ def test_a_challenger_that_is_clearly_worse_fails_where_negatives_are_few():
         pr.gate(table.sample(fraction=1, shuffle=True), **asked),
     )
     assert result.verdict == "fail"
-    (said,) = (one for one in result.warnings if "biased by few negatives" in one)
+    (said,) = (one for one in result.warnings if "With few negatives areas are biased" in one)
     # Half the negatives have a larger area by chance alone, or by the bias.
     wider = float(said.partition("interval is ")[2].split()[0])
     assert 0 < wider < 0.01

@@ -72,7 +72,7 @@ def test_a_count_stands_for_so_many_rows():
 @pytest.mark.parametrize(
     ("match", "asked"),
     [
-        ("is not looked at where models are compared over folds", {"fold": "half"}),
+        ("A comparison over folds does not look at changes", {"fold": "half"}),
         ("is not known: it takes cases without sampling weights", {"weight": "half"}),
     ],
 )

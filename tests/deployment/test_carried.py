@@ -172,7 +172,7 @@ def test_a_choice_has_the_widest_limits_over_the_interval(lower):
     assert found[:, 1] == pytest.approx(np.max(ends, axis=0)[:, 1], rel=1e-12)
     assert found[0, 0] == pytest.approx(0 if lower == 0 else ends[0][0, 0], rel=1e-12)
     assert "at an estimated 10 % positives" in choice.answer
-    assert any(warning.startswith("Limits hold wherever") for warning in choice.warnings)
+    assert any(warning.startswith("Limits hold for every") for warning in choice.warnings)
 
 
 def test_a_choice_by_cost_has_the_limits_of_applied_thresholds():
@@ -198,7 +198,7 @@ def test_the_intervals_of_a_report_reach_over_that_of_the_prior(tmp_path):
     low, high = areas["lower"].min(), areas["upper"].max()
     assert f"(margin of error: {low:.3f} to {high:.3f})" in text
     assert "at 5 to 20 % positives" in text
-    assert "Limits hold wherever in its interval the share of positives is" in text
+    assert "Limits hold for every share of positives in its interval" in text
 
 
 @pytest.mark.parametrize(

@@ -368,7 +368,7 @@ def known_of(told):
         (alerts_and(0), {"label_share": 0.05}, {PRECISION}, "alerts alone"),
         (alerts_and(0.05), {}, {PRECISION}, r"nothing says how the \d+ labelled of [\d,]+ other"),
         (alerts_and(0.05), {"label_share": 0.02}, {PRECISION}, "other cases of 1 are labelled, an"),
-        (alerts_and(0.9), {"label_share": 1}, {PRECISION}, "and not about 100 %"),
+        (alerts_and(0.9), {"label_share": 1}, {PRECISION}, "not about 100 %"),
         (alerts_and(0.05).filter(pl.int_range(pl.len()) % 50 > 0), {"label_share": 0.05}, set(),
          r"\d+ of the \d+ alerts of 1 are labelled, not all"),
         (FRAUD.filter(ALARM | (pl.int_range(pl.len()) % 20 == 0) & (pl.col("score") > 0)),

@@ -450,7 +450,7 @@ def test_without_a_range_the_monitor_says_that_no_prior_raises_an_alarm():
 
 
 def test_the_table_that_the_threshold_was_chosen_on_is_no_reference():
-    said = "on the cases it was chosen on, its rates are too good"
+    said = "On the cases it was chosen on, they are too good"
     tuned = monitored(days([0.1]))
     assert said in " ".join(tuned.summary().split())
     other = monitored(days([0.1]), cases(1, 10_000, 0.1))
@@ -482,7 +482,7 @@ def test_rows_that_were_dropped_are_said(count, rows):
         score=pl.when(pl.int_range(pl.len()) < count).then(None).otherwise("score")
     )
     (said,) = monitored(gaps, cases(1, 10_000, 0.1), nulls="drop").warnings
-    assert said.startswith(f"deployed: {rows} dropped, for want of a score")
+    assert said.startswith(f"deployed: {rows} dropped, for lack of a score")
     assert not monitored(days([0.1]), cases(1, 10_000, 0.1), nulls="drop").warnings
 
 

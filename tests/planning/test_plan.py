@@ -207,7 +207,7 @@ def test_levels_of_a_pilot_are_those_of_the_study():
     found = pr.plan(pilot, **roles, **sizes, **wished)
     assert 0.2 < done < 0.8
     assert_close(found.table["chance"].item(), done, 150)
-    assert "Of 5 different scores there, a study has no others." in found.notes
+    assert "A study has the 5 different scores of the pilot, and no others." in found.notes
     limits = pr.evaluate(cases, measures="auc", intervals="logit")
     width = ((limits["upper"] - limits["lower"]) / 2).mean()
     planned = pr.plan(pilot, **roles, **sizes, width=0.05).table
@@ -258,7 +258,7 @@ def test_a_range_gives_a_range_of_chances(name, ends):
     lower, upper = found.table.select("chance_lower", "chance_upper").row(0)
     assert lower - 0.1 < of_ends[0] < of_ends[1] < upper + 0.1
     assert f"{ends[0]} to {ends[1]}" in "".join(found.notes)
-    assert "What is not known of the scores makes it" in found.answer
+    assert "With what is unknown about the scores it is" in found.answer
 
 
 def test_a_budget_is_split():

@@ -133,8 +133,8 @@ def test_check_says_which_cases_come_twice(saved):
 # How the commands that compare models call what `check` says of a key.
 COMPARED = {
     "unequal": "In 1 fold(s) the models were tested on different numbers of cases",
-    "small": "1 fold(s) are clearly different from the others, and count as much: fold=3",
-    "other share": "1 fold(s) are clearly different from the others, and count as much: fold=3",
+    "small": "1 fold(s) clearly differ from the others, but count as much: fold=3",
+    "other share": "1 fold(s) clearly differ from the others, but count as much: fold=3",
 }
 COMMANDS = {
     "compare": [*OVER, *RATIO],

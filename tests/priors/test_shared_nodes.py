@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import quad
 
 from polaroc.priors.beliefs import beta, points, uniform
+from polaroc.priors.chebyshev import shared_nodes
 from polaroc.priors.grids import skew
-from polaroc.priors.shared_nodes import shared_nodes
 
 GRID = np.geomspace(0.01, 0.5, 16).tolist()
 

@@ -92,7 +92,7 @@ def test_today_comes_first_and_then_all_times(tmp_path):
 def test_limits_from_labels_are_said_to_be_of_one_time_each(tmp_path):
     labelled = cases(1, 1_000, 0.1, day=1).head(200)
     result = watched(labelled=labelled, label_share="observed")
-    sentence = "Limits of what labels tell are of one time each"
+    sentence = "Limits from labels hold whatever has drifted"
     assert sentence in Page(pr.report(result, path=tmp_path / "page.html")).text()
     assert sentence in " ".join(result.summary().split())
     assert sentence in result._repr_html_()

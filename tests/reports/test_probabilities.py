@@ -166,6 +166,6 @@ def test_very_many_rows_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(probabilities, "MAX_ROWS", 599)
     page = written(predictions(["A"]), tmp_path)
     assert page.table(CAPTION) is None
-    assert "is not shown of more than" in page.text("section[@id='methods']")
+    assert "is not shown for more than" in page.text("section[@id='methods']")
     monkeypatch.setattr(probabilities, "MAX_ROWS", 600)
     assert written(predictions(["A"]), tmp_path).table(CAPTION).height == 3

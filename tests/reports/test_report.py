@@ -448,7 +448,7 @@ def test_fitted_models_are_compared_case_by_case(place):
     page = Page(made)
     ranked = page.table("The models")
     assert ranked["letters"].to_list() == found.letters["letters"].to_list()
-    assert "The test tells A from " in page.text()
+    assert "The data prove that A beats " in page.text()
 
 
 @pytest.mark.slow

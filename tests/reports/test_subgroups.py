@@ -43,7 +43,7 @@ def test_without_subgroups_and_with_folds_there_is_no_such_table(table, tmp_path
         pr.report(folded, **NAMES, fold="fold", subgroup="site", path=tmp_path / "page.html")
     )
     assert page.table("The largest gap") is None
-    assert "Subgroups are not shown of folds" in page.text()
+    assert "Subgroups are not shown for folds" in page.text()
 
 
 def test_all_else_on_the_page_stays_as_it_is(table, tmp_path):

@@ -154,7 +154,7 @@ def test_a_review_pays_below_one_price_only(price):
     if price >= 4:
         assert row["reviewed"] == 0
         assert row["act_from"] == row["review_from"] == row["single"]
-        assert f"a review costs {price:.4g} and can pay below 4 only" in row["note"]
+        assert f"a review costs {price:.4g} and pays only below 4" in row["note"]
         assert "reviewing is worth nothing" in row["answer"]
     elif price < 1:
         assert row["worth"] > 0

@@ -1,5 +1,6 @@
 """Quantiles, confidence limits on the log-odds scale, and quadrature."""
 
+from collections.abc import Callable
 from functools import cache
 from statistics import NormalDist
 from typing import NamedTuple
@@ -118,6 +119,25 @@ def error_of_mean(sd: Quantity, blocks: Quantity, test_train_ratio: float) -> Qu
     0.1
     """
     return sd * (1 / blocks + test_train_ratio) ** 0.5
+
+
+def least_factor(enough: Callable[[float], bool], most: float, nearly: float) -> float | None:
+    """The least factor from 1 on that is enough, up to a factor of `nearly`; None up to `most`.
+
+    Examples
+    --------
+    >>> 6 <= least_factor(lambda times: times >= 6, most=1024, nearly=1.02) < 6.2
+    True
+    """
+    low = high = 1.0
+    while not enough(high):
+        if high >= most:
+            return None
+        low, high = high, 2 * high
+    while high / low > nearly:
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def equal_units(weights: "Array") -> int:

@@ -61,8 +61,8 @@ def calibration_curve(
     Notes
     -----
     The curve is the hull of the ROC read as a calibration, and needs no bins (Bröcker and
-    Smith 2007; Dimitriadis, Gneiting and Jordan 2021). Of curves
-    with more than 2,000 different scores the band is drawn from 2,000 bins of them.
+    Smith 2007; Dimitriadis, Gneiting and Jordan 2021). For curves
+    with more than 2,000 different scores, the band is drawn from 2,000 bins of them.
 
     Examples
     --------

@@ -40,8 +40,8 @@ def pairs(
         the letters of `Comparison.letters`: models that share one are not told
         apart. Below, the difference of each pair, first minus second, with its
         adjusted interval and a line at zero; filled where the pair is told apart, which is
-        where that interval leaves out zero. Of more than 45 pairs those of the best model, the
-        closest ahead, then those with the least p-values.
+        where that interval leaves out zero. With more than 45 pairs, those of the best model
+        are drawn first, the closest ahead, then those with the least p-values.
 
     Examples
     --------

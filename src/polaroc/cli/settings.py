@@ -12,8 +12,7 @@ from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.roles import ROLES
 from polaroc.priors.grids import OBSERVED
 from polaroc.thresholds.named_rates import AT_THRESHOLD, OF_COSTS
-from polaroc.thresholds.rules import OF_COSTS as RULES_OF_COSTS
-from polaroc.thresholds.rules import OVER_A_RANGE
+from polaroc.thresholds.rules import OVER_A_RANGE, WEIGHING_RULES
 
 # The options that can be set, with an example of each.
 EXAMPLES: dict[str, Any] = {
@@ -204,7 +203,7 @@ def _takes_costs(command: str, given: Mapping[str, Any]) -> bool:
     if command in ("choose", "compare", "gate"):
         return measure in OF_COSTS
     if command == "threshold":
-        return "apply" not in given and given.get("rule", "cost") in RULES_OF_COSTS
+        return "apply" not in given and given.get("rule", "cost") in WEIGHING_RULES
     needed = NEEDED_FOR_COSTS.get(command)
     return needed is None or bool(needed & given.keys())
 

@@ -150,19 +150,15 @@ def how_sure(
     if chance >= ALMOST or tied > 1:
         return f"{words}."
     others = models.slice(1)
-    about = f"{_loss(loss / (1 - chance), higher)}{unit}"
+    lost = loss / (1 - chance)
+    about = "about " if not higher or lost >= MIN_SHOWN else ""
+    about += f"{_apart(lost, higher)}{unit}"
     other = one_name(others[models.columns[0]][0])
     if models.height == 2:
         return f"{words}; if it is not, {other} is, by {about}."
     if others["probability_best"][0] < others["probability_best"].max():
         return f"{words}; if it is not, the loss is {about}."
     return f"{words}; if it is not, {other} most likely is, by {about}."
-
-
-def _loss(lost: float, higher: bool) -> str:
-    """What is lost if another model is the best."""
-    about = "about " if not higher or lost >= MIN_SHOWN else ""
-    return f"{about}{_apart(lost, higher)}"
 
 
 def _figure(mean: float, higher: bool) -> str:
@@ -242,17 +238,19 @@ def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", folds:
 def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
     """Sentences on the models from which a test tells the first, and what it asks for."""
     apart, not_apart = split_by_test(models, comparison)
-    tells = f"The test tells {one_name(models[0])} from {named(apart)}"
+    first = one_name(models[0])
+    proven = f"The data prove that {first} beats {named(apart)}"
     if not not_apart:
-        return f"{tells}."
+        return f"{proven}."
+    others = listed(not_apart, "or")
     if not apart:
-        tells = f"The test does not tell {one_name(models[0])} from {listed(not_apart, 'or')}"
+        proven = f"The data do not prove that {first} beats {others}"
     else:
-        tells += f", but not from {listed(not_apart, 'or')}"
+        proven += f", but not that it beats {others}"
     rare = 1 / (1 - comparison.plan.level)
     return (
-        f"{tells}. It asks for more than being probably the best: for a lead so large that, among "
-        f"equal models, chance is meant to make one in fewer than 1 of {rare:,.3g} such studies."
+        f"{proven}. A proof takes more than a probability: a lead that equal models show in fewer "
+        f"than 1 of {rare:,.3g} such studies."
     )
 
 

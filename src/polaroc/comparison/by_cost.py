@@ -40,7 +40,13 @@ from polaroc.thresholds.saved import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.thresholds.subgroup_promises import subgroup_columns
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
-from polaroc.uncertainty.savings import NO_INTERVAL, check_costs, few_amounts, saved, too_wide
+from polaroc.uncertainty.savings import (
+    NO_INTERVAL_ENDING,
+    check_costs,
+    few_amounts,
+    saved,
+    too_wide,
+)
 from polaroc.uncertainty.scored_cases import ScoredCases, model_column, read_cases
 from polaroc.uncertainty.test_sets import (
     costs_of_calls,
@@ -232,7 +238,7 @@ def _measured(
         return rated, of_thresholds(scored, of_models, cost), []
     evidence = of_costs_of_cases(scored, of_models, mean * stakes.fn, (1 - mean) * stakes.fp)
     if (why := too_wide(scored)) is not None:
-        evidence = without(why.removesuffix(NO_INTERVAL))
+        evidence = without(why.removesuffix(NO_INTERVAL_ENDING))
     rated, few = _in_money(rated, scored, stakes, level)
     return rated, evidence, few
 

@@ -36,7 +36,7 @@ ANOVA_RATES = HERE / "anova_rates.csv"
 HOLD_OUTS = 20
 SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"
 ASSUMPTION = (
-    "The test asks whether the algorithms would differ if trained anew on other samples of this "
+    "The test asks whether the algorithms would differ if trained again on other samples of this "
     "size. "
 )
 UNKNOWN = "How often the test errs for {!r} was not measured."
@@ -85,9 +85,9 @@ def of_table(table: FoldValues, pairs: Contrasts, plan: Plan, evidence: Evidence
     warnings = [ASSUMPTION + evidence.doubts[0], *evidence.doubts[1:]]
     if plan.halves and layout.kind is None:
         warnings.append(
-            "Nothing tells whether the folds test every case as often, so they count as hold-outs, "
-            "whose means vary more: name their repeats in a key 'repeat', as "
-            "cross_val_predictions does, and more may be found."
+            "Nothing says whether the folds test every case equally often, so they count as "
+            "hold-outs, whose means vary more. Name their repeats in a key 'repeat', as "
+            "cross_val_predictions does: the test may then find more."
         )
     if plan.halves and models > MAX_MODELS:
         warnings.append(
@@ -110,7 +110,9 @@ def of_table(table: FoldValues, pairs: Contrasts, plan: Plan, evidence: Evidence
 
 def trained(evidence: Evidence, measure: str, *, paired: bool) -> tuple[str, str]:
     """What a comparison of fitted models is about, and how often it errs if that was measured."""
-    about = f"The test is about {evidence.about}; of models trained anew it says nothing."
+    about = (
+        f"The test is about {evidence.about}. It says nothing about models that are trained again."
+    )
     if not paired:
         return about, UNPAIRED
     return about, trained_rates(measure) if isinf(evidence.freedom) else OF_CLUSTERS
@@ -132,7 +134,7 @@ def two_way(folds: int) -> str:
     """Warning on the p-value of the two-way analysis."""
     if folds != HOLD_OUTS:
         return (
-            "it takes folds, which may share cases, for independent observations; how often it "
+            "it treats folds, which may share cases, as independent observations; how often it "
             f"errs was not measured for {folds} folds"
         )
     on_dataset, over_population = (rate for (rate,) in _rates(ANOVA_RATES)["2-way",].values())
@@ -196,10 +198,10 @@ def better_folds(plan: Plan, layout: Layout) -> list[str]:
     own, found = (_most(rates[name, 2, LEAD].values()) for name in (known.name, best))
     errors = _most(rates[best, 2, 0.0].values())
     lead = (
-        f"A lead of {LEAD} of linear discriminants is found on such folds in "
-        f"{own} of samples; on ten 10-folds, with "
+        f"Such folds find a lead of {LEAD} between linear discriminants in {own} of samples. Ten "
+        "10-folds with "
     )
-    ends = f", in {found}, and that errs in at most {errors} with the learners tried."
+    ends = f" find it in {found}, and err in at most {errors} with the learners tried."
     return [
         Hint(
             f"{lead}compare({{halves}}) and sklearn.half_split_predictions{ends}",

@@ -44,7 +44,7 @@ class Choice(Summarised):
         the best), all five null where nothing says how sure the choice is; `mean_regret`,
         `worst_regret` (null where the table has the measure at too few priors), `share` (of the
         folds in which its measure is the best; ties share; null without folds), `sens` Float64.
-        Of a choice by expected cost, where less is better, `mean` is the cost per case, and
+        For a choice by expected cost, where less is better, `mean` is the cost per case, and
         there are also `threshold`, `tpr`, `fpr` and exact limits of the cost as measured,
         `cost_lower` and `cost_upper`, as `apply_thresholds` gives them, Float64; models without a
         threshold come last, with nulls. On folds the threshold is that of their models together,

@@ -60,8 +60,8 @@ def of_one_test_set(cases: Cases[pl.DataFrame], measure: str, over: Over | None)
     at, mean = one_prior(over), mean_name(measure)
     if at is None and mean is None:
         return without(
-            f"of the {label(measure)} averaged over priors it is known at a single prior, or from "
-            "several folds",
+            f"for the {label(measure)} averaged over priors this is known at a single prior, or "
+            "from several folds",
         )
     one = measure_over(measure, over, cases.score_prior)
     if not (one.gradient_terms or one.case_loss):
@@ -87,8 +87,8 @@ def measured_once(measures: pl.DataFrame) -> Evidence:
     needed = "predictions with {case}, the cases of the test set, or measures of several folds"
     if "std_error" in measures.columns and measures["std_error"].is_not_null().any():
         raise InvalidArgument(
-            "each model was measured once, with a standard error, which does not tell how far the "
-            "errors of models on one test set go together.",
+            "each model was measured once, with a standard error, which does not tell how "
+            "correlated the errors of models on one test set are.",
             hint=Hint(f"give {needed}; or drop the limits, for a choice that says nothing of how "
                       "sure it is.", case="id"),
         )  # fmt: skip

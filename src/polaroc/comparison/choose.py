@@ -35,7 +35,7 @@ from polaroc.comparison.measure_rows import (
     refuse_one_class,
     rows_of,
 )
-from polaroc.comparison.over_time import OF_COSTS, over_time
+from polaroc.comparison.over_time import NOT_BY_COST, over_time
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
 from polaroc.comparison.worst_subgroup import with_worst
@@ -218,7 +218,7 @@ def choose(
     if measure == EXPECTED_COST:
         stakes = stakes_of(*own_costs, over, constraints, confidence, estimate)
         choice = _choose_by_cost(cases, tuning, stakes, of_folds, level)
-        unsaid = [] if cases.time is None else [OF_COSTS]
+        unsaid = [] if cases.time is None else [NOT_BY_COST]
         choice = replace(choice, warnings=(*choice.warnings, *unsaid))
         return with_worst(choice, compared(cases), None, *own_costs) if cases.subgroup else choice
     measure, given = at_one_prior(measure), compared(cases)

@@ -159,10 +159,10 @@ def compare(
     same with their influence (there `sd` is the standard error, and
     the omnibus p-value is the least adjusted one of the pairs). A zero difference has p = 1.
 
-    Of calls the variance is that of the difference over the cases, as McNemar's test has it of
-    recall and specificity, and of one case of each class more for each model, which it alone calls
-    otherwise. With few calls, too, limits of differences then hold in 0.94 of samples or more
-    (``just paired-calls``). At the best thresholds the cost is that on the hull of all
+    For calls, the variance is that of the difference over the cases, as in McNemar's test of recall
+    and specificity. It includes one more case of each class for each model, which only this model
+    calls differently. With few calls, too, limits of differences then hold in 0.94 of samples or
+    more (``just paired-calls``). At the best thresholds the cost is that on the hull of all
     cases, and the variance that of costs on hulls of other cases.
 
     Over a range of a rate the variance has one case of each class more for each model, too, of the

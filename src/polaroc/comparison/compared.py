@@ -82,8 +82,8 @@ class Compared:
 
 # Where every case that a fold does not test is trained on, as by any way to split them.
 LEAK = (
-    "Of {} values of {} a fold tests some cases and has trained on others, which makes its scores "
-    "too good. Keep each in one fold, as scikit-learn's StratifiedGroupKFold does."
+    "{} values of {} have cases on both sides of a fold, for training and for testing, which makes "
+    "its scores too good. Keep each value in one fold, as scikit-learn's StratifiedGroupKFold does."
 )
 
 
@@ -113,7 +113,11 @@ def compared(cases: Cases[Any]) -> Compared:
             raise InvalidPredictions(
                 f"{without} rows have no fold.", hint="fill it in, or leave these rows out."
             )
-        _refuse_repeated_cases(own, model, folds)
+        if own.case is not None:
+            # A case that a model has twice in a fold.
+            case = column_name(own.case, "case")
+            key = [*folds, case, *([] if own.scores else [model])]
+            refuse_twice(own.table.select(key).drop_nulls(case), key)
     if own.scores and own.case is None and not folds:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
@@ -147,14 +151,6 @@ def doubted(cases: Cases[pl.DataFrame]) -> list[str]:
     """A sentence on rows that are not independent, where a column shows that."""
     doubt = dependence(cases)
     return [] if doubt is None else [f"{capitalised(doubt)}."]
-
-
-def _refuse_repeated_cases(cases: Cases[pl.DataFrame], model: str, folds: Sequence[str]) -> None:
-    """Refuse a case that a model has twice in a fold."""
-    if cases.case is None:
-        return
-    key = [*folds, column_name(cases.case, "case"), *([] if cases.scores else [model])]
-    refuse_twice(cases.table.select(key).drop_nulls(key[len(folds)]), key)
 
 
 def _nearest_models(unknown: Sequence[object], present: Sequence[object]) -> str:
@@ -255,10 +251,10 @@ def pooled(cases: Cases[pl.DataFrame]) -> Cases[pl.DataFrame]:
 
 def of_keys(cases: Cases[pl.DataFrame], keys: pl.DataFrame) -> Cases[pl.DataFrame]:
     """The cases of some models or folds."""
-    return replace(cases, table=within(cases.table, keys))
+    return replace(cases, table=rows_among(cases.table, keys))
 
 
-def within(rows: Frame, keys: pl.DataFrame) -> Frame:
+def rows_among(rows: Frame, keys: pl.DataFrame) -> Frame:
     """The rows whose keys are among `keys`."""
     kept = join_on(rows.lazy(), keys.lazy(), keys.columns, "semi", order="left")
     return collect_like(rows, kept)

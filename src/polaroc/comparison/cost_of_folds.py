@@ -30,7 +30,7 @@ from polaroc.curves.curve import curve
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.need import Need
 from polaroc.uncertainty.evidence import of_folds
-from polaroc.uncertainty.savings import NO_INTERVAL, check_costs, too_wide
+from polaroc.uncertainty.savings import NO_INTERVAL_ENDING, check_costs, too_wide
 from polaroc.uncertainty.scored_cases import scored_rows
 
 # The priors at which the cost is that of one class alone: it is linear between them.
@@ -53,7 +53,9 @@ def choose_by_cost_of_folds(
         of_all = scored_rows(cases.table)
         check_costs([of_all])
         if (why := too_wide(of_all)) is not None:
-            too_sure = [f"{capitalised(why.removesuffix(NO_INTERVAL))}: this may be less sure."]
+            too_sure = [
+                f"{capitalised(why.removesuffix(NO_INTERVAL_ENDING))}: this may be less sure."
+            ]
     rows, thresholds, folds_of, rates = [], [], {}, []
     for value in cases.table[model].unique().sort():
         one = pl.Series(model, [value], cases.table.schema[model])

@@ -271,8 +271,8 @@ def _warnings(wide: pl.DataFrame, model: str, folds: Sequence[str]) -> list[str]
     if odd.height:
         first = listed_rows(odd.sort(folds or "found", nulls_last=True), 3)
         warnings.append(
-            f"{odd.select(folds).n_unique()} fold(s) are clearly different from the others, and "
-            f"count as much: {first}."
+            f"{odd.select(folds).n_unique()} fold(s) clearly differ from the others, but count as "
+            f"much: {first}."
         )
     listed = humanize_note(pl.col("note")).str.split("; ").list.unique()
     kinds = wide.drop_nulls("note").select(listed).to_series().explode().value_counts(name="rows")

@@ -15,7 +15,7 @@ from polaroc.comparison.result import pair_frame
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, default_measures, label, select_measures
-from polaroc.measures.scoring import OF_CASES
+from polaroc.measures.scoring import CASE_LOSSES
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.cases import Cases
@@ -83,9 +83,9 @@ def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
     -----
     DeLong, DeLong and Clarke-Pearson (1988). With clusters, the influences of the cases of a class
     are summed within each cluster before they are squared (Obuchowski 1997), and Student's t has
-    one degree of freedom less than there are clusters with cases of the rarer class. Of two crossed
-    clusterings the covariance is that by each, added, less that by both at once (Cameron, Gelbach
-    and Miller 2011). Computed at once, also from a lazy frame.
+    one degree of freedom less than there are clusters with cases of the rarer class. With two
+    crossed clusterings, the covariances by each are added, and that by both at once is subtracted
+    (Cameron, Gelbach and Miller 2011). Computed at once, also from a lazy frame.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def single_measure(
     name: str, prior: Prior, over: Over | None, score_prior: Prior = "observed"
 ) -> Measure:
     """The one measure that is compared; raise where there is none or more."""
-    allowed = (*default_measures(), *OF_CASES)
+    allowed = (*default_measures(), *CASE_LOSSES)
     if isinstance(name, str) and name in CATALOG and name not in allowed:
         raise InvalidArgument(
             f"measure is {name!r}, which has no standard error on one test set.",

@@ -27,19 +27,19 @@ GROUPS = 5
 # different folds are not comparable.
 MAX_COST_RATIO = 1.25
 SHARED = (
-    "No column was named that tells the cases apart (case): where folds share cases, as repeated "
-    "hold-outs do, thresholds were judged on cases that they were set on, and do worse in use "
-    "than is shown."
+    "No column says which rows are the same case (case). If folds share cases, as repeated "
+    "hold-outs do, thresholds were judged on cases that they were set on, and will do worse in "
+    "use than shown."
 )
 OWN_SCALES = (
-    "A threshold of each fold's own does clearly better than one for all folds: the scores of "
-    "models that are fitted anew do not compare here. Take none of these thresholds; turn "
-    "scores into probabilities, or set it on cases that the model in use was not trained on."
+    "One threshold for all folds does clearly worse than one for each: the scores of their models "
+    "cannot be compared. Use none of these thresholds. Turn scores into probabilities, or set the "
+    "threshold on cases that the model in use was not trained on."
 )
 # Costs by which scores of folds are compared: both classes count the same.
 BALANCED = Need("cost", (0.5,))
 # What to do with a threshold of folds.
-ON_OTHERS = "Set it on cases that the final model was not trained on"
+ON_OTHERS = "Set it on cases that this model was not trained on"
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def judged_on_other_folds(folds: int, margin: str = "") -> str:
 
 def for_the_final_model(threshold: str) -> str:
     """What to do with a threshold of models that were fitted anew in each fold."""
-    return f"{ON_OTHERS}, and not to the {threshold} of these folds, whose models are others."
+    return f"{ON_OTHERS}. Do not use {threshold}: it belongs to the models of these folds."
 
 
 def _held_out_rates(

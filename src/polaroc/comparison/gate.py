@@ -47,31 +47,28 @@ from polaroc.uncertainty.small_samples import (
 )
 from polaroc.uncertainty.unseen_positive import Positives
 
-ON_CASES = "It is about {}; of models trained anew it says nothing."
+ON_CASES = "This is about {}. It says nothing about models that are trained again."
 # Below, the limits are clearly wider than those of many cases.
 FEW_CASES = 200
-WIDENED = (
-    "With {} cases of a class the interval is widened, so that where scores are normal a pass is "
-    "about as rare as promised if the challenger is worse by exactly the margin: in simulation"
+WIDENED = "With {} cases of a class the interval is wider than with many. In simulation"
+MEASURED = (
+    " with normal scores, a challenger that is worse by exactly the margin passed in at most {} of "
+    "samples, where 0.025 is the aim (95 % confidence)."
 )
-MEASURED = " at 95 % confidence, where 0.025 is aimed at, in at most {} of samples."
-NOT_MEASURED = " that was tried for AUC, AUPREC and IAUPREC alone."
+NOT_MEASURED = " it was tried for AUC, AUPREC and IAUPREC only."
 OF_CLUSTERS = (
-    "With {} clusters of a class the interval is widened. How often a pass is wrong was measured "
-    "for independent cases only."
+    "With {} clusters of a class the interval is wider than with many. How often a pass is wrong "
+    "was measured for independent cases only."
 )
-NO_PROMISE = (
-    "There are too few cases to promise anything, so there is neither an interval nor a pass or a "
-    "fail: {}."
-)
+NO_PROMISE = "There are too few cases for an interval, a pass or a fail: {}."
 FEW_NEGATIVES = (
-    "Areas are biased by few negatives, by what is not known exactly: the interval is {} wider to "
-    "both sides, three times what half the negatives change."
+    "With few negatives areas are biased, by an unknown amount. So the interval is {} wider on "
+    "both sides, three times the change with half of the negatives."
 )
 RANK_ALIKE = "The two models rank all cases alike."
 SAME_DIFFERENCE = (
-    "The models differ by the same amount whatever cases are drawn of these, as where they "
-    "separate the classes perfectly: nothing says how much others would change it."
+    "The models differ by the same amount on any of these cases, for example because they separate "
+    "the classes perfectly. So these cases do not tell how much the difference varies."
 )
 
 
@@ -145,7 +142,7 @@ def gate(
     Notes
     -----
     "pass" where `lower` ≥ −`margin`, "fail" where `upper` < −`margin`, else
-    "undecided". Of a measure where less is better, such as "sens", "pass" where
+    "undecided". For a measure where less is better, such as "sens", "pass" where
     `upper` ≤ `margin` and "fail" where `lower` > `margin`.
 
     On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003) with
@@ -162,8 +159,8 @@ def gate(
     cases may not show (``just gate-missed``). On folds the AUC reaches as far as this likelihood,
     too, of positives that are taken once, by their means over the folds.
 
-    Of two test sets the variance is that of both, and each has its own cases of the largest
-    influence and its own positives that are not seen (``just paired-calls --sets``).
+    With two test sets the variances are added, and each has its own cases of the largest influence
+    and its own positives that are not seen (``just paired-calls --sets``).
 
     With `cluster`, clusters stand in the place of cases: the influences of the cases of a class are
     summed within each (Obuchowski 1997). Two crossed clusterings are taken as in `delong`.

@@ -1,7 +1,8 @@
 """Compact letter display of significant differences."""
 
+import sys
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from string import ascii_letters
 
 import polars as pl
@@ -53,10 +54,9 @@ def letter_display(models: int, apart: Iterable[tuple[int, int]]) -> list[str]:
     ['a', 'ab', 'b']
     """
     groups = sorted(_groups(models, apart), key=sorted)
-    # More groups than letters: use numbers in brackets.
-    short = len(groups) > len(ascii_letters)
-    names = [f"({i + 1})" if short else ascii_letters[i] for i in range(len(groups))]
-    lettered = list(zip(names, groups, strict=True))
+    # After z and Z come letters with accents, and of other alphabets.
+    others = filter(str.isalpha, map(chr, range(0xC0, sys.maxunicode)))
+    lettered = [*zip(chain(ascii_letters, others), groups, strict=False)]
     return ["".join(name for name, group in lettered if m in group) for m in range(models)]
 
 
@@ -90,14 +90,10 @@ def share_a_letter(one: str, other: str) -> bool:
 
     Examples
     --------
-    >>> share_a_letter("ab", "bc"), share_a_letter("(1)(12)", "(2)")
+    >>> share_a_letter("ab", "bc"), share_a_letter("ab", "c")
     (True, False)
     """
-    return not set(_separate(one)).isdisjoint(_separate(other))
-
-
-def _separate(letters: str) -> list[str]:
-    return letters.strip("()").split(")(") if "(" in letters else list(letters)
+    return not set(one).isdisjoint(other)
 
 
 def shortened(letters: str, most: int = 24) -> str:
@@ -105,10 +101,7 @@ def shortened(letters: str, most: int = 24) -> str:
 
     Examples
     --------
-    >>> shortened("ab"), shortened("(1)(12)(13)", most=8)
-    ('ab', '(1)(12)…')
+    >>> shortened("ab"), shortened("abcdefg", most=4)
+    ('ab', 'abc…')
     """
-    if len(letters) <= most:
-        return letters
-    fitting = letters[:most]
-    return (fitting[: fitting.rfind("(")] if "(" in fitting else fitting[:-1]) + "…"
+    return letters if len(letters) <= most else f"{letters[: most - 1]}…"

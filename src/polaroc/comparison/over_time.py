@@ -22,13 +22,10 @@ from polaroc.priors.grids import OBSERVED
 from polaroc.uncertainty.influence import CaseInfluence, of_cases
 from polaroc.uncertainty.trends import Trend
 
-OF_FOLDS = (
-    "What changes over time is not looked at where models are compared over folds: periods(...) "
-    "shows it."
-)
-OF_COSTS = (
-    "What changes over time is not looked at where models are chosen by expected cost: "
-    "walk_forward(...) shows what thresholds did."
+OF_FOLDS = "A comparison over folds does not look at changes over time: periods(...) does."
+NOT_BY_COST = (
+    "A choice by expected cost does not look at changes over time: walk_forward(...) shows what "
+    "thresholds did."
 )
 NOT_KNOWN = "What changes over time is not known: {}."
 # Rows of a model in a period, and how they move the measure.

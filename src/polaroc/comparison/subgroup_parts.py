@@ -26,7 +26,7 @@ from polaroc.uncertainty.test_sets import of_test_set, of_thresholds
 Place: TypeAlias = tuple[Any, ...]
 
 # What a threshold does, by the column of `apply_thresholds` that has it.
-RATES = {
+JUDGED = {
     "recall": "tpr", "fpr": "fpr", "precision": "precision", "posfrac": "posfrac", "cost": "cost",
 }  # fmt: skip
 MAX_SUBGROUPS = 50
@@ -37,7 +37,7 @@ SCORES_MOVED = "scores are right at another prior: calibration is not judged"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SubgroupPlan:
     """What is measured in each subgroup.
 
     Attributes
@@ -63,7 +63,7 @@ class Wanted:
     points: pl.DataFrame | None
     cost_fn: float
     cost_fp: float
-    rates: Mapping[str, str] = field(default_factory=lambda: RATES)
+    rates: Mapping[str, str] = field(default_factory=lambda: JUDGED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Divided:
 
     cases: Cases[pl.DataFrame]
     column: str
-    wanted: Wanted
+    wanted: SubgroupPlan
 
     def measured(self, level: float) -> pl.DataFrame:
         """Tidy rows of each key and subgroup, in one order, with a number in `PLACE`.
@@ -146,7 +146,7 @@ class Divided:
         applied = apply_thresholds(
             self.cases, wanted.points, same_table=True, priors=wanted.priors or None,
             intervals="exact", level=level, cost_fn=wanted.cost_fn, cost_fp=wanted.cost_fp,
-            rates=[one for one in wanted.rates.values() if one not in RATES.values()] or None,
+            rates=[one for one in wanted.rates.values() if one not in JUDGED.values()] or None,
         )  # fmt: skip
         keys = self.keys(applied.columns)
         parts = []
@@ -232,7 +232,7 @@ def _stacked(found: Sequence[Evidence]) -> Evidence:
 
 
 def divided_by(
-    cases: Cases[pl.DataFrame], column: pl.Expr, name: str | None, wanted: Wanted
+    cases: Cases[pl.DataFrame], column: pl.Expr, name: str | None, wanted: SubgroupPlan
 ) -> Divided:
     """The cases divided by a column; without a name all cases are one."""
     parts, own = divided(cases, column)
@@ -255,7 +255,7 @@ def check_subgroups(values: pl.Series, column: str) -> None:
 
 
 def completed(
-    rows: pl.DataFrame, evidence: Evidence, level: float, rates: Collection[str] = RATES
+    rows: pl.DataFrame, evidence: Evidence, level: float, rates: Collection[str] = JUDGED
 ) -> pl.DataFrame:
     """The rows of one part with the numbers that its evidence has, and they lack."""
     error = np.sqrt(evidence.covariance[:, 0, 0])

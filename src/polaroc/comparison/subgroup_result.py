@@ -39,7 +39,7 @@ class Subgroups(Summarised):
         subgroups, and `subgroup`, String; `measure` String; `prior`, `threshold` Float64, null
         where a measure has none; `estimate`, `lower`, `upper`, their `level`, `std_error`
         Float64; `positives`, `negatives` Int64; `note` String: why a number is null or to be
-        doubted, and where subgroups are no further apart than chance puts them.
+        doubted, and where subgroups differ by no more than chance.
     gaps
         One row per pair of subgroups, of each measure the largest first: the keys, `column`,
         `measure`, `prior`, `threshold`; `subgroup_a`, `subgroup_b` String; `difference`, first

@@ -15,12 +15,12 @@ from polaroc.base.private_columns import PLACE
 from polaroc.base.text import joined_notes
 from polaroc.calibration.evidence import CALIBRATION
 from polaroc.comparison.compared import doubted
-from polaroc.comparison.subgroup_parts import COLUMNS, Wanted, completed, divided_by
+from polaroc.comparison.subgroup_parts import COLUMNS, JUDGED, SubgroupPlan, completed, divided_by
 from polaroc.comparison.subgroup_result import PLACE_OF, Subgroups, answer_of
 from polaroc.curves.keys import totals
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.catalog import CATALOG, default_measures
-from polaroc.measures.scoring import OF_CASES, check_score_prior
+from polaroc.measures.scoring import CASE_LOSSES, check_score_prior
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import NEEDED, Columns
 from polaroc.predictions.row_checks import SCORE
@@ -37,8 +37,7 @@ from polaroc.uncertainty.adjusted import by_largest_t
 from polaroc.uncertainty.evidence import Evidence, all_pairs, pair_places
 from polaroc.uncertainty.parts import gap_limits, of_parts
 
-AREAS = (*default_measures(), *OF_CASES)
-RATES = ("recall", "tpr", "fpr", "precision", "posfrac", "cost")
+AREAS = (*default_measures(), *CASE_LOSSES)
 AT_A_THRESHOLD = Hint(
     "that is of a threshold: give {points}, and the table has it.",
     command_line="that is of a threshold: give --threshold 0.5, and the table has it.",
@@ -46,7 +45,7 @@ AT_A_THRESHOLD = Hint(
 )
 # Of the largest difference, drawn on a scale on which few are enough.
 DRAWS = 10_000
-AS_BY_CHANCE = "subgroups are no further apart than chance puts them"
+AS_BY_CHANCE = "the subgroups differ by no more than chance"
 MOST_PRIORS = 8
 GAP = {
     "subgroup_a": pl.String(), "subgroup_b": pl.String(), "difference": pl.Float64(),
@@ -99,7 +98,7 @@ def subgroups(
         A range (lo, hi) of priors, or a belief, for measures over one.
     points
         Thresholds to judge: the result of `operating_points` on a tuning table; or one number, or
-        a mapping from model to number. Of each subgroup the table then has "recall", "fpr",
+        a mapping from model to number. For each subgroup the table then has "recall", "fpr",
         "precision", "posfrac" (the share called positive) and "cost" per case.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost".
@@ -196,15 +195,19 @@ def _wanted(
     measures: str | Sequence[str] | None,
     priors: tuple[float, ...],
     over: Over | None,
-) -> Wanted:
+) -> SubgroupPlan:
     """What is measured, refused where a measure lacks its priors."""
-    nothing = Wanted((), False, priors, over, None, 1, 1)
+    nothing = SubgroupPlan((), False, priors, over, None, 1, 1)
     if measures is None:
         areas = ["auc", *(["auprec"] if priors else []), *(["iauprec"] if over is not None else [])]
         return replace(nothing, measures=tuple(areas), calibration=are_probabilities(cases))
     names = one_or_several(measures)
     for name in names:
-        hint = AT_A_THRESHOLD if isinstance(name, str) and name in RATES else None
+        hint = (
+            AT_A_THRESHOLD
+            if isinstance(name, str) and name in (*JUDGED, *JUDGED.values())
+            else None
+        )
         check_choice("measures", name, (*AREAS, *CALIBRATION), hint)
         if name in CATALOG and CATALOG[name].at_priors and not priors:
             raise InvalidArgument(
@@ -241,7 +244,11 @@ def checked_points(
 
 
 def _of_column(
-    cases: Cases[pl.DataFrame], column: pl.Expr, name: str | None, wanted: Wanted, level: float
+    cases: Cases[pl.DataFrame],
+    column: pl.Expr,
+    name: str | None,
+    wanted: SubgroupPlan,
+    level: float,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The subgroups of one column, and the gaps between them; without a name all cases are one."""
     divided = divided_by(cases, column, name, wanted)

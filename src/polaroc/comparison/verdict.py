@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from polaroc.base.rounding import limit, number, rounded_up
+from polaroc.base.statistics import least_factor
 from polaroc.base.text_tables import Summarised, markdown_table, markdown_text, noted
 from polaroc.uncertainty.evidence import CASES, Moved
 
@@ -154,18 +155,12 @@ def more_cases(limits: Limits, margin: float, moved: Moved | None, *, higher: bo
         What the cases are, None of folds.
     """
 
-    def is_open(copies: float) -> bool:
-        return decide(*limits(copies), margin, higher=higher) == "undecided"
+    def is_decided(copies: float) -> bool:
+        return decide(*limits(copies), margin, higher=higher) != "undecided"
 
-    most = 2.0
-    while is_open(most):
-        most *= 2
-        if most > MOST:
-            return TOO_MANY.format(MOST)
-    least = most / 2
-    while most / least > NEARLY:
-        middle = (least * most) ** 0.5
-        least, most = (middle, most) if is_open(middle) else (least, middle)
+    most = least_factor(is_decided, MOST, NEARLY)
+    if most is None:
+        return TOO_MANY.format(MOST)
     if moved is None:
         return WOULD_DO.format(f"{rounded_up(10 * most) / 10:g} times as many cases")
     counts = [f"{rounded_up(most * count):,}" for count in moved.counts]

@@ -97,12 +97,13 @@ def _sentence(choice: Choice, models: pl.DataFrame, given: Compared, over: Over 
     )
     if best[model] == first[model]:
         return (
-            f"{best[model]} is also the best of them where each is worst: "
+            f"{best[model]} is also the best when each model is judged in its worst subgroup: "
             f"{number(best[WORST])} in {best[WHERE]}."
         )
     told = (
-        f"Where each model is worst, {best[model]} is the best: {number(best[WORST])} in "
-        f"{best[WHERE]}, and {first[model]} {number(first[WORST])} in {first[WHERE]}"
+        f"Judged in their worst subgroups, {best[model]} is the best: {number(best[WORST])} in "
+        f"{best[WHERE]}; "
+        f"{first[model]} has {number(first[WORST])} in {first[WHERE]}"
     )
     apart = _apart(choice, given, over, [best[model], first[model]], first[WHERE])
     if apart is None:

@@ -115,7 +115,7 @@ def binned(cases: Cases[Any], *, bins: Bins, **columns: Unpack[Columns]) -> pl.L
         The edges of the bins: the result of `bin_edges`, a list of rising scores, or a number,
         for so many equal bins from 0 to 1. A case lies in the bin of the last edge that is
         not above its score; scores below the first edge have a bin of their own, and the last
-        bin has no end. Of a number the last edge is 1.
+        bin has no end. With a number the last edge is 1.
 
     Returns
     -------

@@ -36,8 +36,8 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
     cases
         Predictions, one row per case: a Polars frame; a table of pandas, PyArrow,
         DuckDB or another library with Arrow streams; or a mapping of column names to
-        arrays; or the result of `cases`. Of a LazyFrame the result is one, of any other
-        table a DataFrame.
+        arrays; or the result of `cases`. A LazyFrame gives a LazyFrame, any other table
+        a DataFrame.
     **columns
 
     Returns

@@ -8,8 +8,9 @@ import polars as pl
 from polaroc.base.columns import CURVE
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW_ERROR
+from polaroc.curves.cell_arrays import RankedCells, ScoredCells
 from polaroc.curves.keys import totals
-from polaroc.curves.ranking import RankedCells, ScoredCells, ranked_cells
+from polaroc.curves.ranking import ranked_cells
 from polaroc.curves.segments import rate
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions

@@ -10,8 +10,8 @@ from polaroc.base.checks import shares
 from polaroc.base.columns import HAS_BOTH, curve_keys
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import RECALL
+from polaroc.curves.cell_arrays import CellArrays
 from polaroc.curves.curve import in_order
-from polaroc.curves.ranking import CellArrays
 from polaroc.curves.segments import CELLS, COUNTS
 from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import takes_curve

@@ -94,9 +94,8 @@ def mean_roc(
     spread = _Interval(interval, level, test_train_ratio)
     last = n - 1
     (t0, f0), (t1, _), (dt, df) = CELLS.segment
-    start, end = (
-        _ceil_divide(total * last, CELLS.negatives) for total in (CELLS.fp - CELLS.neg, CELLS.fp)
-    )
+    # Rounded up.
+    start, end = (-(-total * last // CELLS.negatives) for total in (CELLS.fp - CELLS.neg, CELLS.fp))
     stop = pl.when(CELLS.fp == CELLS.negatives).then(n).otherwise(end)
     on_segment = pl.min_horizontal(t0 + (pl.col("at") - f0) * dt / df, t1)
     recall = pl.when(pl.col("at") == 1).then(1.0).otherwise(on_segment)
@@ -258,7 +257,3 @@ def _on_grid(cells: pl.LazyFrame, start: pl.Expr, end: pl.Expr, last: int) -> pl
         .explode(STEP)
         .with_columns(share(pl.col(STEP), pl.lit(last)).alias("at"))
     )
-
-
-def _ceil_divide(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
-    return -(-numerator // denominator)

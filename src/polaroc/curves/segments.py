@@ -79,7 +79,7 @@ class SegmentColumns:
 
 
 COUNTS = ("pos", "neg", "tp", "fp", "positives", "negatives")
-RATES = tuple(PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df"))
+SEGMENT_RATES = tuple(PRIVATE + name for name in ("t0", "f0", "t1", "f1", "dt", "df"))
 FIRST = PRIVATE + "first"
 
 
@@ -91,7 +91,7 @@ def cells_in(backend: Backend) -> Cells:
 
 def segments_in(backend: Backend) -> SegmentColumns:
     """The segments in the columns that `segment_columns` makes."""
-    t0, f0, t1, f1, dt, df = map(backend.column, RATES)
+    t0, f0, t1, f1, dt, df = map(backend.column, SEGMENT_RATES)
     return SegmentColumns(((t0, f0), (t1, f1), (dt, df)), backend.column(FIRST))
 
 
@@ -103,7 +103,8 @@ def segment_columns(cells: Cells) -> dict[str, Quantity]:
     has_area = cells.pos > 0
     rates = (rate for ends in cells.segment for rate in ends)
     columns = {
-        name: cells.backend.where(has_area, rate) for name, rate in zip(RATES, rates, strict=True)
+        name: cells.backend.where(has_area, rate)
+        for name, rate in zip(SEGMENT_RATES, rates, strict=True)
     }
     return columns | {FIRST: cells.is_first}
 

@@ -4,8 +4,8 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
+from polaroc.curves.cell_arrays import KeyCounts, RankedCells
 from polaroc.curves.held import all_points
-from polaroc.curves.ranking import KeyCounts, RankedCells
 from polaroc.typing import Array
 
 # Cells per axis of the grid; at 800 pixels a cell is an eighth of a pixel wide, and half a pixel

@@ -26,7 +26,7 @@ LABELLED = "labelled"
 # A draw as is stated is taken for another at most this often.
 CONTRADICTED = 1e-3
 ALERTS_ALONE = (
-    " Labels of alerts alone tell the precision at most; prior, recall and cost take labels from "
+    " Labels of alerts alone tell the precision at most; prior, recall and cost need labels from "
     "below the threshold, too{}."
 )
 REMEDY = Hint(
@@ -181,7 +181,7 @@ class Draw:
                 return f"{labelled:,} of the {alerts:,} alerts of {self.of} are labelled, not all"
             domain = self.bins.called == 0
             if not self._number(domain)[1]:
-                return f"of the cases of {self.of} the {alerts:,} alerts alone are labelled"
+                return f"only the {alerts:,} alerts of {self.of} are labelled"
         cases, drawn = self._number(domain)
         other = "other " if self.how.alerts else ""
         if not self._is_stated:
@@ -191,7 +191,7 @@ class Draw:
             )
         if isinstance(self.how.share, float) and self._is_other_share(domain):
             return (
-                f"{drawn:,} of {cases:,} {other}cases of {self.of} are labelled, and not about "
+                f"{drawn:,} of {cases:,} {other}cases of {self.of} are labelled, not about "
                 f"{percent(self.how.share)}"
             )
         at = int(self._doubt(domain).argmin())
@@ -199,8 +199,8 @@ class Draw:
         how = "at random" if self.chance is None else "with the chances that they have"
         among, above = (int(self._reaching(domain, n)[at]) for n in (self._drawn, self.bins.count))
         return (
-            f"{among:,} of {drawn:,} labelled {other}cases of {self.of} reach {cut}, and "
-            f"{above:,} of all {cases:,}: they were not drawn {how}"
+            f"{among:,} of {drawn:,} labelled {other}cases of {self.of} reach {cut}, but "
+            f"{above:,} of all {cases:,} do: they were not drawn {how}"
         )
 
 

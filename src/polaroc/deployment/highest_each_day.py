@@ -17,7 +17,7 @@ from polaroc.curves.held import TOTALS, Held
 from polaroc.curves.thinning import corners
 from polaroc.deployment.highest import QUANTITIES, Asked, Cells, of_days
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.predictions.calendar import PERIOD, keys_but_period, with_days, without_period
+from polaroc.predictions.calendar import PERIOD, keys_but_period, with_dates, without_period
 from polaroc.predictions.cases import Cases, refuse_crossed
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.table import read
@@ -64,8 +64,8 @@ def highest_each_day(
         table that it takes.
     **columns
     alerts
-        How many cases are looked at each day, > 0: those with the highest scores. Of equal scores
-        each has the same chance.
+        How many cases are looked at each day, > 0: those with the highest scores. Equal scores
+        have equal chances.
     every
         The length of a day, as Polars says durations: ``"1d"``, ``"1w"``; of a `time` in numbers
         ``"10i"``. By default each date, of a `time` with hours too, and else each value of it.
@@ -133,7 +133,7 @@ def highest_each_day(
         low, high = range_of(over)
         at = [low, (low + high) / 2, high]
     asked = Asked(alerts, volume, tuple(at), {"cost_fn": cost_fn, "cost_fp": cost_fp})
-    held = with_days(cases, every)
+    held = with_dates(cases, every)
     refuse_crossed(held)
     if volume is None:
         refuse_folds(held)

@@ -56,15 +56,15 @@ def moments(rows: Mapping[Key, pl.DataFrame], time: str) -> list[str]:
     if cases < MIN_CASES or 2 * times <= cases:
         return []
     said = (
-        f"{time!r} has {times:,} times for {cases:,} cases, and each is judged alone: of so few "
-        "cases nothing is known."
+        f"{time!r} has {times:,} times for {cases:,} cases, and each is judged alone: so few "
+        "cases tell nothing."
     )
     if any(_has_hours(frame[time]) for frame in rows.values()):
         raise InvalidArgument(
             f"{DEPLOYED}: {said}",
             hint=Hint("take the days of these moments, {every}, or the weeks.", every="1d"),
         )
-    return [said + " Give the day or the week in place of the moment."]
+    return [said + " Give the day or the week instead of the moment."]
 
 
 def _has_hours(times: pl.Series) -> bool:

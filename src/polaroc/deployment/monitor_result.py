@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 EACH_TIME = (
-    "Limits of what labels tell are of one time each: at several times, each may fail with one "
-    "minus the level. They hold whatever has drifted."
+    "Limits from labels hold whatever has drifted, but each for its own time: at every time they "
+    "fail with a chance of one minus the level."
 )
 NO_RANGE = Hint(
     "No range of priors was given ({over}), so no shift of the share of positives raises an alarm.",
     over=None,
 )
 SAME_DAYS = (
-    "Alarms take it for granted that, but for the share of positives, days differ by chance alone. "
-    "If scores shift a little from day to day, name the days of the reference "
+    "Alarms assume that days differ only in the share of positives and by chance. If scores shift "
+    "a little from day to day, name the days of the reference "
 ) + Hint(
-    "(pr.cases(reference, {time}, ...)): how much they do is learnt from them.",
-    command_line="(--reference-time): how much they do is learnt from them.",
+    "(pr.cases(reference, {time}, ...)): they show how much days differ.",
+    command_line="(--reference-time): they show how much days differ.",
     time="day",
 )
 TUNED_HERE = (
-    "The threshold does on the reference exactly what it did where it was chosen: on the cases it "
-    "was chosen on, its rates are too good. Give labelled cases of their own."
+    "The threshold has exactly the same rates on the reference as where it was chosen. On the "
+    "cases it was chosen on, they are too good: give other labelled cases as the reference."
 )
 LABELLED = "_labelled"
 OF_LABELS = pl.col("quantity").str.ends_with(LABELLED)

@@ -127,9 +127,9 @@ def periods(
     beyond chance (DerSimonian and Laird 1986); they do not depend on the estimate of the period,
     since a high area looks sure. The standard error is the larger one of two: that of the
     cases, with the covariance of periods that share a `cluster`, and of how much periods differ
-    beyond; and that of the estimates about the line (Knapp and Hartung 2003). Of two periods
-    there is only the error of the cases. Periods with fewer than two cases, or clusters, of a
-    class are left out; with fewer than 20 clusters there is no trend.
+    beyond; and that of the estimates about the line (Knapp and Hartung 2003). With two
+    periods there is only the error of the cases. Periods with fewer than two cases, or clusters,
+    of a class are left out; with fewer than 20 clusters there is no trend.
 
     How often it finds a trend where there is none, ``just days trends`` simulates; the page "Over
     time" of the guide has a table.

@@ -95,8 +95,7 @@ def _time_alone(cases: Cases[Any], hint: str) -> IntoExpr | None:
     own = [column_names_of(one) for one in (columns_of(cases.time), cases.cluster)]
     if all(own) and own[0] != own[1]:
         raise InvalidArgument(
-            f"time is {quoted(own[0])} and cluster is {quoted(own[1])}: limits that know both "
-            "are not known.",
+            f"time is {quoted(own[0])} and cluster is {quoted(own[1])}: no limits allow for both.",
             hint=f"{hint}, or leave one of them out.",
         )
     return cases.cluster[0] if cases.cluster else cases.time

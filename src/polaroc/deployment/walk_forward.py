@@ -128,7 +128,7 @@ def walk_forward(
     later periods differ from it, `shift` says on average and `spread` as their standard deviation
     over the steps. The next period is expected at what is promised now plus that shift, and
     its measured rate lies between the limits: Student's, with the spread and the error of the
-    shift. Of fewer than three steps there are none. They hold for a period that differs from the
+    shift. With fewer than three steps there are none. They hold for a period that differs from the
     past as those before did, and has about as many cases; rates are at one prior throughout.
     ``just days steps`` simulates how often they do.
 

@@ -54,8 +54,8 @@ def macro(
 ) -> pl.LazyFrame:
     """The mean of each measure over the classes, for every other key.
 
-    Of cases, as `one_vs_rest` gives them, the mean has limits; of measures alone it has none, as
-    they do not tell how the errors of the classes go together.
+    For cases, as `one_vs_rest` gives them, the mean has limits. For measures alone it has none,
+    because they do not tell how correlated the errors of the classes are.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def macro(
         Tidy measures without the key `classes`: `estimate` is null where it is null
         for a class, and `note` says so; `prior` is null where the classes have
         their own; `positives` and `negatives` are sums, null where they are null
-        for a class. Of predictions also `lower`, `upper`, `level` and `std_error`, Float64. They
+        for a class. For predictions also `lower`, `upper`, `level` and `std_error`, Float64. They
         are null, and `note` says why, where a class has none, where neither `case` nor `cluster`
         tells which rows of the classes belong together, and of means over folds.
 

@@ -7,8 +7,8 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.private_columns import CLUSTER
+from polaroc.curves.cell_arrays import RankedCells
 from polaroc.curves.held import Held, curve_of_rows
-from polaroc.curves.ranking import RankedCells
 from polaroc.evaluation.hull_limits import with_hull_limits
 from polaroc.evaluation.request import Needs, Request
 from polaroc.evaluation.sums import CurveTotals, curve_totals, ranked_totals

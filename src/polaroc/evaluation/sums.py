@@ -11,10 +11,11 @@ import polars as pl
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, KEY_NUMBER, PLACE
+from polaroc.curves.cell_arrays import CellArrays, KeyCounts, RankedCells, ScoredCells
 from polaroc.curves.held import TOTALS, Held, to_curve_table
 from polaroc.curves.hull import hulls, hulls_of_cells, outermost
 from polaroc.curves.keys import LEAST_WEIGHTS
-from polaroc.curves.ranking import CellArrays, KeyCounts, RankedCells, ScoredCells, ranked_cells
+from polaroc.curves.ranking import ranked_cells
 from polaroc.curves.segments import COUNTS
 from polaroc.curves.thinning import visible_points
 from polaroc.evaluation.partitions import NumberedRows, Partition, mapped, partitions

@@ -13,16 +13,10 @@ from polaroc.base.private_columns import PRIVATE
 from polaroc.base.statistics import ROUNDING
 from polaroc.curves.segments import segments_in
 from polaroc.errors import InvalidArgument, check_choice
-from polaroc.measures.gradients import (
-    area_gradient,
-    auc_gradient,
-    below_gradient,
-    beside_gradient,
-)
+from polaroc.measures.gradients import area_gradient, auc_gradient, below_gradient, beside_gradient
 from polaroc.measures.spec import Measure, MeasureDefinition, at_priors, total
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
-from polaroc.priors.chebyshev import condensed
-from polaroc.priors.shared_nodes import shared_nodes
+from polaroc.priors.chebyshev import condensed, shared_nodes
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
 # Standard errors, those of a random score, below 0.5 from which an AUC has a note.
@@ -46,14 +40,10 @@ def auc_measure(
         return partial_auc(fpr, tpr, standardise, backend)
     positives, negatives = backend.column("positives"), backend.column("negatives")
     chance = ((positives + negatives + 1) / (12 * positives * negatives)) ** 0.5
-    area = total(
-        "auc",
-        segment_auc(backend),
-        backend,
-        gradient=auc_gradient,
-    )
-    reversed_ = area.estimate < 0.5 - REVERSED * chance
-    warning = reversed_, BELOW_CHANCE
+    # What the segment that ends at a cell adds: ∫ (1 − f) dt.
+    _, (_, f1), (dt, df) = segments_in(backend).segment
+    area = total("auc", dt * (1 - f1 + df / 2), backend, gradient=auc_gradient)
+    warning = area.estimate < 0.5 - REVERSED * chance, BELOW_CHANCE
 
     def perfect(tail: float, positives: "Array", negatives: "Array", _: float | None) -> "Array":
         # With this AUC, that many independent pairs are all ranked right with probability `tail`.
@@ -131,13 +121,7 @@ def iauprec_measure(
             least += weight * _perfect_area(tail, positives, negatives, skewed)
         return least
 
-    averaged = total(
-        "iauprec",
-        area,
-        backend,
-        bias_skew=bias_skew,
-        gradient=gradient,
-    )
+    averaged = total("iauprec", area, backend, bias_skew=bias_skew, gradient=gradient)
     return replace(
         averaged,
         perfect_lower_limit=perfect,
@@ -214,12 +198,6 @@ def _perfect_area(
     weighted_f = (negatives / positives if known is None else known) * f
     area: Array = t - weighted_f * np.log1p(t / weighted_f)
     return area
-
-
-def segment_auc(backend: Backend) -> Quantity:
-    """What the segment that ends at a cell adds to the AUC: ∫ (1 − f) dt."""
-    _, (_, f1), (dt, df) = segments_in(backend).segment
-    return dt * (1 - f1 + df / 2)
 
 
 def segment_area(

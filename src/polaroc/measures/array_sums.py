@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
-from polaroc.curves.ranking import CellArrays, ScoredCells
+from polaroc.curves.cell_arrays import CellArrays, ScoredCells
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.typing import Array

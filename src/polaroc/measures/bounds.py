@@ -11,7 +11,7 @@ from polaroc.base.checks import one_or_several
 from polaroc.base.columns import MEASURE_COLUMNS, OVER, collect_like, takes_table
 from polaroc.base.private_columns import PRIVATE
 from polaroc.curves.bins import bin_keys, curve_from_bins
-from polaroc.curves.segments import FIRST, RATES
+from polaroc.curves.segments import FIRST, SEGMENT_RATES
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS, higher_is_better, select_measures
 from polaroc.measures.functions import table_sums
@@ -25,7 +25,7 @@ SUM_ERROR = 1e-10
 BOUNDS = ("lower", "upper")
 DEFAULT_MEASURES = ("auc", "auprec", "iauprec")
 UNCOUNTED = "rows that cannot be ranked, or bins with different edges, among the counts"
-T0, F0, T1, F1, _, DF = RATES
+T0, F0, T1, F1, _, DF = SEGMENT_RATES
 TOTALS = ("positives", "negatives")
 
 
@@ -156,7 +156,7 @@ def _in_order(backend: Backend, prefix: str, of_bin: Callable[[str, Backend], Qu
     """A backend whose segments are those of an order; what is made of them has a prefix."""
 
     def column(name: str) -> Quantity:
-        if name in (*RATES, FIRST):
+        if name in (*SEGMENT_RATES, FIRST):
             return of_bin(name, backend)
         return backend.column(name if name in TOTALS else prefix + name)
 

@@ -18,7 +18,7 @@ from polaroc.typing import Interpolation, Prior, Priors, Start
 
 DEFAULT_PRIORS: tuple[Prior, ...] = ("observed", 0.5, 0.1, 0.01)
 # Measures of costs, which are no part of a table of measures, in words.
-OF_COSTS = {"expected_cost": "expected cost", "net_benefit": "net benefit"}
+COSTS_IN_WORDS = {"expected_cost": "expected cost", "net_benefit": "net benefit"}
 # By name, in the order of the rows of a table of measures.
 CATALOG: dict[str, MeasureDefinition] = {
     one.name: one
@@ -99,7 +99,7 @@ def label(measure: str) -> str:
     >>> label("auprec"), label("net_benefit"), label("cost")
     ('AUPREC', 'net benefit', 'cost')
     """
-    return CATALOG[measure].label if measure in CATALOG else OF_COSTS.get(measure, measure)
+    return CATALOG[measure].label if measure in CATALOG else COSTS_IN_WORDS.get(measure, measure)
 
 
 def in_words(measure: str) -> str:

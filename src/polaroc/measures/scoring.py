@@ -290,4 +290,4 @@ SCORING = (
     REFINEMENT_LOSS, REFINEMENT_LOSS_RANGE, BRIER_SKILL,
 )  # fmt: skip
 # Means of the losses of cases, which have standard errors.
-OF_CASES = ("brier", "brier_range", "log_loss", "log_loss_range", "brier_skill")
+CASE_LOSSES = ("brier", "brier_range", "log_loss", "log_loss_range", "brier_skill")

@@ -60,10 +60,10 @@ class FoldsWish:
     def about(self) -> tuple[str, ...]:
         """Sentences on where this comes from."""
         return (
-            f"Models are trained anew as in a pilot of {self.pilot.folds} folds, on as many cases, "
-            "which are others; ranges hold for 9 of 10 differences that it may come from.",
-            "A pilot with a large difference mostly had luck, so that a high chance is rather too "
-            "high. What more cases would do, these folds do not tell.",
+            f"Models are trained again as in a pilot of {self.pilot.folds} folds, on as many other "
+            "cases. Ranges hold for 9 of 10 true differences that the pilot may come from.",
+            "A pilot with a large difference was mostly lucky, so a high chance is likely too "
+            "high. These folds do not tell what more cases would do.",
         )
 
     def sizes(self, folds: object) -> list[Size]:

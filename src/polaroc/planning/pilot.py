@@ -56,9 +56,9 @@ def of_pilot(cases: Cases[Any], pair: tuple[object, object] | None, generator: A
         alike = float(np.mean([one[1] for one in found]))
     about = (
         f"Scores are as in a pilot of {of_class[0]:,} positives and {of_class[1]:,} negatives; "
-        f"ranges hold for 9 of 10 curves that it may come from.",
+        f"ranges hold for 9 of 10 true curves that the pilot may come from.",
         *(
-            f"Of {len(one[0].fpr)} different scores there, a study has no others."
+            f"A study has the {len(one[0].fpr)} different scores of the pilot, and no others."
             for one in curves if one[0].levels
         ),
     )  # fmt: skip

@@ -99,7 +99,7 @@ def plan(
     **columns
     auc
         The AUC to expect, in (0, 1), or a range of it, instead of a pilot: scores are then taken as
-        normal in both classes. Of two models that of the champion. A range gives the chance one.
+        normal in both classes. With two models, that of the champion. A range gives the chance one.
     shape
         Of normal scores the standard deviation of negatives over that of positives, > 0.
     over
@@ -171,7 +171,7 @@ def plan(
     Notes
     -----
     The chance is the share of studies, drawn from the curve, in which `operating_points`,
-    `evaluate`, `compare` or `gate` does what is wished for (``just plan``). Of a promise with
+    `evaluate`, `compare` or `gate` does what is wished for (``just plan``). For a promise with
     independent cases only order statistics are drawn: the numbers of positives above each negative.
     A pilot's curve is smooth, from kernels on normal scores that leave mean and variance as they
     are (Silverman and Young 1987); curves that the pilot may as well come from weigh its cases, or

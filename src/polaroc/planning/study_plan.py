@@ -160,4 +160,4 @@ def _beside(outcome: Outcome) -> Iterator[str]:
         yield f"The threshold then finds about {probability(recall)} of the positives{costs}."
     if outcome.lower is not None and outcome.upper is not None:
         ends = f"{probability(outcome.lower)} to {probability(outcome.upper)}"
-        yield f"What is not known of the scores makes it {ends}."
+        yield f"With what is unknown about the scores it is {ends}."

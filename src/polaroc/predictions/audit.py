@@ -44,8 +44,8 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     ----------
     cases
         Predictions, one row per case: the result of `cases`, or any table that it takes; a
-        lazy one is read once. Of cases `note` says where one is in a key twice, or has another
-        truth in another row.
+        lazy one is read once. If there are cases, `note` says where one is in a key twice, or
+        has another truth in another row.
     **columns
 
     Returns
@@ -56,11 +56,11 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
         have a null or NaN score, truth or weight, which `note` tells apart; of the others
         `positives`, `negatives` (Int64, Float64 if weighted); `prior` Float64, the observed
         share of positives; `scores` Int64, how many distinct ones; `lowest`, `highest`
-        Float64; `note` String, null where nothing is to be said. Of several keys,
+        Float64; `note` String, null where nothing is to be said. With several keys,
         "model" or else the first tells models apart, the others blocks: `note`
         says which blocks not every model has, where models have different numbers
         of cases, and which blocks have over twice or less than half as many cases
-        as usual, or clearly another share of positives. Of an eager table it says where
+        as usual, or clearly another share of positives. For an eager table it says where
         several rows share a patient, a customer or the like.
 
     Raises

@@ -50,7 +50,7 @@ def with_periods(cases: Cases[Any], every: str | None) -> Cases[pl.DataFrame]:
     return replace(held, table=table, by=(*held.by, PERIOD), fold=fold, time=None)
 
 
-def with_days(cases: Cases[Any], every: str | None = None) -> Cases[pl.DataFrame]:
+def with_dates(cases: Cases[Any], every: str | None = None) -> Cases[pl.DataFrame]:
     """The same of days, or of what is said: dates, where times have hours, too."""
     require_roles(cases.said, ["time"], cases.table.lazy().collect_schema().names())
     cases = dated(cases)

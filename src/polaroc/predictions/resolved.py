@@ -5,7 +5,7 @@ from copy import copy
 from dataclasses import replace
 from inspect import signature
 from itertools import combinations
-from typing import Any, Unpack, cast, overload
+from typing import Any, Unpack, cast, get_args, overload
 
 import polars as pl
 
@@ -18,7 +18,7 @@ from polaroc.base.columns import (
     single_column,
 )
 from polaroc.base.tables import as_polars
-from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted
 from polaroc.files.read import given_paths, scan
 from polaroc.predictions.cases import COUNTED, MAX_CROSSED, SEVERAL, Cases
 from polaroc.predictions.column_checks import (
@@ -42,11 +42,10 @@ from polaroc.predictions.roles import (
     documented,
     parameters,
 )
-from polaroc.predictions.row_checks import check_nulls
 from polaroc.predictions.usual_keys import column_names_of, found_by_name, usual_columns
 from polaroc.predictions.wide import MODEL, refuse_turned, score_columns
 from polaroc.priors.grids import check_prior_or_observed
-from polaroc.typing import EagerTable, IntoExpr, InWarehouse, Paths, Table, WarehouseTable
+from polaroc.typing import EagerTable, IntoExpr, InWarehouse, Nulls, Paths, Table, WarehouseTable
 
 # Roles whose columns may also tell models, folds or cases apart.
 SHARED = ("cluster", "subgroup", "time")
@@ -172,7 +171,7 @@ def resolved(
     require_roles(said, needed, schema)
     refuse_index(frame)
     roles = _named(said, table.lazy())
-    check_nulls(roles.get("nulls", "raise"))
+    check_choice("nulls", roles.get("nulls", "raise"), get_args(Nulls))
     check_prior_or_observed(roles.get("score_prior", "observed"), "score_prior")
     if roles.get("test_train_ratio") is not None:
         check_ratio(roles["test_train_ratio"])

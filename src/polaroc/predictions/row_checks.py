@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, get_args
+from typing import Any
 
 import polars as pl
 
@@ -18,8 +18,8 @@ from polaroc.base.private_columns import (
     WEIGHT,
 )
 from polaroc.base.text import joined_notes
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
-from polaroc.typing import Cost, IntoExpr, Label, Nulls
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.typing import Cost, IntoExpr, Label
 
 SCORE = "threshold"
 
@@ -83,11 +83,6 @@ WEIGHTS = {
 # Polars compares with integers of up to 128 bits.
 MAX_INTEGER = 2**127
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
-
-
-def check_nulls(nulls: object) -> None:
-    """Refuse what says neither to raise at missing values nor to drop their rows."""
-    check_choice("nulls", nulls, get_args(Nulls))
 
 
 def check_clusters(missing: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from inspect import Parameter, signature
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 import polars as pl
 
@@ -62,20 +62,6 @@ ELSEWHERE = {
 USUAL: dict[str, Any] = {"over": (0.05, 0.20), "priors": [0.01, 0.1]}
 
 
-class OfCases(Protocol[_P, _R]):
-    """A function of cases, or of a table with the roles of its columns."""
-
-    def __call__(
-        self,
-        frame: Table | Paths | WarehouseTable | Cases[Any],
-        /,
-        *args: _P.args,
-        **kwargs: _P.kwargs,
-    ) -> _R:
-        """The result of the function."""
-        ...
-
-
 class OfCasesOr(Protocol[_K, _P, _R]):
     """Like `OfCases`, of a function that takes results of one more kind."""
 
@@ -88,6 +74,10 @@ class OfCasesOr(Protocol[_K, _P, _R]):
     ) -> _R:
         """The result of the function."""
         ...
+
+
+# A function of cases, or of a table with the roles of its columns.
+OfCases: TypeAlias = OfCasesOr[Cases[Any], _P, _R]
 
 
 class OfCasesIfAny(Protocol[_P, _R]):

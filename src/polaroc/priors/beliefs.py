@@ -86,7 +86,7 @@ class Belief:
     @property
     def interval_note(self) -> str:
         """A note on limits at an estimated prior: over which priors they hold."""
-        return f"Limits hold wherever in its interval the share of positives is: {self.name}."
+        return f"Limits hold for every share of positives in its interval: {self.name}."
 
     @property
     def in_bins(self) -> list[tuple[float, float]]:
@@ -122,7 +122,7 @@ def uniform(lo: float, hi: float, measure: Literal["prior", "skew"] = "prior") -
     -------
     Belief
         Gauss-Legendre nodes in ln λ, as many as keep the error of an IAUPREC
-        below 1e-10: there AUPREC is analytic but for Im ln λ = ±π. Of extreme
+        below 1e-10: there AUPREC is analytic but for Im ln λ = ±π. At extreme
         ends a share of 1e-13 of the range is left out.
 
     Raises

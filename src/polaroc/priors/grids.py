@@ -15,7 +15,7 @@ from polaroc.base.checks import (
 )
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.in_use import is_estimate
-from polaroc.typing import Priors, Quantity
+from polaroc.typing import Prior, Priors, Quantity
 
 OBSERVED = "observed"
 
@@ -80,6 +80,14 @@ def prior(skew: Quantity) -> Quantity:
             hint="skew is negatives per positive.",
         )
     return 1 / (1 + skew)
+
+
+def skew_at(prior: Prior, positives: Quantity, negatives: Quantity, name: str) -> Quantity:
+    """The skew at a prior of that name; ``"observed"`` is that of so many of both classes."""
+    if isinstance(prior, str) and prior == OBSERVED:
+        return negatives / positives
+    check_prior(prior, name)
+    return skew(float(prior))
 
 
 def reweighted(probability: Quantity, skew_from: Quantity, skew_to: Quantity) -> Quantity:

@@ -24,7 +24,7 @@ from polaroc.priors.roc_pr import prior_at_precision
 from polaroc.typing import Priors
 
 IsoRate: TypeAlias = Literal["precision", "f_measure", "loss", "error", "accuracy"]
-RATES: tuple[IsoRate, ...] = get_args(IsoRate)
+ISO_RATES: tuple[IsoRate, ...] = get_args(IsoRate)
 SPACES = {"roc": ("fpr", "tpr"), "pr": ("tpr", "precision")}
 PR_POINT = ("tpr", "fpr", "precision")
 Point: TypeAlias = tuple[float, float]
@@ -88,7 +88,7 @@ def iso_lines(
     >>> pr.iso_lines("precision", 0.5, priors=0.2, n=3).select("fpr", "tpr").rows()
     [(0.0, 0.0), (0.125, 0.5), (0.25, 1.0)]
     """
-    check_choice("rate", rate, RATES)
+    check_choice("rate", rate, ISO_RATES)
     check_choice("space", space, tuple(SPACES))
     check_whole("n", n, 2, MAX_NUMBER)
     check_factors(beta=beta, cost_fn=cost_fn, cost_fp=cost_fp)

@@ -14,7 +14,7 @@ from polaroc.charts.pairwise import spread_in_words
 from polaroc.charts.theme import COLOURS
 from polaroc.comparison.answer import changes
 from polaroc.comparison.choice import Choice
-from polaroc.comparison.compared import within
+from polaroc.comparison.compared import rows_among
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.curves.curve import curve
 from polaroc.curves.hull import achievable, hulls
@@ -182,7 +182,7 @@ def surface(findings: Findings) -> Figure | None:
     if len(priors) < 2:
         return None
     shown = findings.models.head(MAX_PANELS).to_frame()
-    few = hulls(within(findings.curves, shown).lazy()).collect()
+    few = hulls(rows_among(findings.curves, shown).lazy()).collect()
     few_names = model_names(findings)[:MAX_PANELS]
     grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
     all_shown = len(few_names) == len(findings.models) + findings.undrawn
@@ -230,7 +230,7 @@ def _achieved(grid: pl.DataFrame, findings: Findings) -> str:
     at = grid.filter((pl.col("tpr") - AT_RECALL).abs() < SAME).sort("prior")
     sentences = []
     for model in first_models(findings):
-        rows = within(at, model.to_frame())
+        rows = rows_among(at, model.to_frame())
         ends = rows.select("prior", "precision").rows()
         if ends and ends[0][1] is not None:
             low, high = (
@@ -246,7 +246,7 @@ def _drift(points: pl.DataFrame, findings: Findings) -> str:
     sentences = []
     low, high = points["prior"].min(), shown_priors(findings.question.over)[-1]
     for model in first_models(findings):
-        rows = within(points, model.to_frame())
+        rows = rows_among(points, model.to_frame())
         at = {prior: (tpr, fpr) for prior, tpr, fpr in rows.select("prior", "tpr", "fpr").rows()}
         if at.get(low, (None,))[0] is not None and at.get(high, (None,))[0] is not None:
             sentences.append(
@@ -421,7 +421,7 @@ def _falls(rows: pl.DataFrame, findings: Findings) -> str:
     )
     sentences = []
     for model in first_models(findings):
-        of_model = within(means, model.to_frame())
+        of_model = rows_among(means, model.to_frame())
         at = dict(of_model.select("prior", "estimate").iter_rows())
         if at.get(low) is not None and at.get(high) is not None:
             sentences.append(

@@ -15,7 +15,7 @@ from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
 from polaroc.comparison.compare import of_fitted
-from polaroc.comparison.compared import Compared, of_keys, pooled, within
+from polaroc.comparison.compared import Compared, of_keys, pooled, rows_among
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import Plan
 from polaroc.comparison.fitted import Fitted, fitted
@@ -27,7 +27,7 @@ from polaroc.comparison.measure_rows import (
     range_rows,
     refuse_one_class,
 )
-from polaroc.comparison.over_time import OF_COSTS, over_time
+from polaroc.comparison.over_time import NOT_BY_COST, over_time
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
 from polaroc.curves.curve import curve
@@ -172,21 +172,21 @@ def drawn(findings: Findings, most: int) -> Findings:
     shown, choice, comparison = models.head(most), findings.choice, findings.comparison
     if choice is not None:
         winners = choice.priors.filter("best").select(column).unique()
-        both = pl.concat([within(models, winners), models]).unique(maintain_order=True)
-        shown = within(models, both.head(most))
+        both = pl.concat([rows_among(models, winners), models]).unique(maintain_order=True)
+        shown = rows_among(models, both.head(most))
         choice = replace(
-            choice, models=within(choice.models, shown), priors=within(choice.priors, shown)
+            choice, models=rows_among(choice.models, shown), priors=rows_among(choice.priors, shown)
         )
     if comparison is not None:
-        comparison = replace(comparison, letters=within(comparison.letters, shown))
+        comparison = replace(comparison, letters=rows_among(comparison.letters, shown))
     return replace(
         findings,
-        measures=within(findings.measures, shown),
-        ranking=within(findings.ranking, shown),
+        measures=rows_among(findings.measures, shown),
+        ranking=rows_among(findings.ranking, shown),
         choice=choice,
         comparison=comparison,
         cases=None if findings.cases is None else of_keys(findings.cases, shown),
-        curves=None if findings.curves is None else within(findings.curves, shown),
+        curves=None if findings.curves is None else rows_among(findings.curves, shown),
         undrawn=models.height - shown.height,
     )
 
@@ -231,7 +231,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     comparison, untested = _comparison(by_area, question, tested)
     judged = _judged_folds(measures, question)
     if judged is not None:
-        measures, cases = within(measures, judged), of_keys(cases, judged)
+        measures, cases = rows_among(measures, judged), of_keys(cases, judged)
         curves = curve(pooled(cases))
     ranked = ranking(measures, question, choice, comparison)
     models = ranked[question.model]
@@ -254,7 +254,7 @@ def with_changes(findings: Findings, given: Compared) -> Findings:
     """The findings, and whether the first model decays or is overtaken, where cases have a time."""
     question = findings.question
     if question.by_cost:
-        said = [] if given.cases.time is None else [OF_COSTS]
+        said = [] if given.cases.time is None else [NOT_BY_COST]
     else:
         best = findings.ranking[question.model][0]
         said = over_time(
@@ -275,7 +275,7 @@ def of_measures(question: Question) -> Findings:
     table = of_range(table, question.over)
     comparison, untested = _comparison(choice, question)
     judged = _judged_folds(table, question)
-    table = table if judged is None else within(table, judged)
+    table = table if judged is None else rows_among(table, judged)
     ranked = ranking(table, question, choice, comparison)
     return Findings(question, table, ranked, choice, comparison, untested)
 

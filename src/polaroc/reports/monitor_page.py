@@ -30,13 +30,13 @@ TEMPLATE, TITLE = "monitor.html.j2", "Thresholds in use"
 HEADLINE = re.compile(r"(No alarm(?: now)?|[\d,]+ alarms? now)[:;.] (.*)", re.DOTALL)
 IN_PAGE_WORDS = {"prior": "share of positives", "posfrac": "called positive"}
 MEANINGS = (
-    "The limits of all models and times hold at once, with the probability that was asked for: "
-    "one may look every day. Each is of its own time, however the share of positives moves.",
-    "They take for granted that only the share of positives changes: that the scores of "
-    "positives, and those of negatives, are spread as on the labelled reference. That is tested "
-    "at every time; where it is contradicted there are no limits.",
-    "Drift that makes the scores look like another mixture of the same positives and negatives "
-    "only labels can show.",
+    "The limits of all models and times hold at once, with the probability that was asked for, so "
+    "you may look every day. They hold however the share of positives moves.",
+    "They assume that only the share of positives changes: the scores of positives, and those of "
+    "negatives, are distributed as on the labelled reference. This is tested at every time. If it "
+    "is contradicted, there are no limits.",
+    "Only labels can show drift that makes the scores look like another mixture of the same "
+    "positives and negatives.",
 )
 
 
@@ -76,13 +76,13 @@ KINDS = (
         BETTER_THRESHOLD,
         "The named threshold costs less at every share of positives that the scores allow, by "
         "more than it did anywhere in the range.",
-        "Move to it, after a look at the range.",
+        "Look at the range, then change to it.",
     ),
     AlarmKind(
         BETTER_MODEL,
         "The named model costs less at every share of positives that the scores allow, by more "
         "than it did anywhere in the range.",
-        "Move to it, after a look at the range.",
+        "Look at the range, then change to it.",
     ),
     AlarmKind(
         OTHER_SHIFT,

@@ -10,7 +10,7 @@ from polaroc.base.names import one_name
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
 from polaroc.calibration.calibration_curve import calibration_curve
-from polaroc.comparison.compared import within
+from polaroc.comparison.compared import rows_among
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.priors.grids import OBSERVED
@@ -35,11 +35,11 @@ MEANING = (
     "right at {}, and are re-weighted to other shares."
 )
 NO_PROBABILITIES = (
-    "The scores of {} are no probabilities, so that it is not shown how often they are right: "
+    "The scores of {} are no probabilities, so it is not shown how often they are right. "
     "polaroc.probabilities makes probabilities of them, with other cases."
 )
 TOO_MANY = (
-    f"How often probabilities are right is not shown of more than {MAX_ROWS:,} rows: see "
+    f"How often probabilities are right is not shown for more than {MAX_ROWS:,} rows: see "
     "polaroc.calibration_curve."
 )
 
@@ -59,12 +59,12 @@ def calibration(findings: Findings) -> Calibration:
     if findings.curves is None or findings.audit is None:
         return Calibration()
     first = findings.models.head(MAX_CURVES)
-    keys = within(first.to_frame(), _with_probabilities(findings.audit, first.name))
+    keys = rows_among(first.to_frame(), _with_probabilities(findings.audit, first.name))
     if first[:1].is_in(keys.to_series().implode(), nulls_equal=True).not_().item():
         return Calibration(missing=NO_PROBABILITIES.format(one_name(first[0])))
     if findings.audit["rows"].sum() > MAX_ROWS:
         return Calibration(missing=TOO_MANY)
-    curves = within(findings.curves, keys)
+    curves = rows_among(findings.curves, keys)
     right_at = findings.score_prior
     table = _table(curves, keys, shown_priors(findings.question.over), right_at)
     where = "the share of positives of the data"

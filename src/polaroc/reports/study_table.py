@@ -12,7 +12,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compared import doubted
-from polaroc.comparison.subgroup_parts import COLUMNS, Divided, Wanted, divided_by
+from polaroc.comparison.subgroup_parts import COLUMNS, Divided, SubgroupPlan, divided_by
 from polaroc.comparison.subgroups import are_probabilities, checked_points, checked_priors
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.audit import check
@@ -122,7 +122,7 @@ def study_table(
                 *(["brier"] if at and is_right else [])]  # fmt: skip
     with_costs = (cost_fn, cost_fp) != (1, 1)
     rates = {name: of for name, of in OF_THRESHOLD.items() if name != "cost" or with_costs}
-    wanted = Wanted(
+    wanted = SubgroupPlan(
         tuple(measures), is_right, at, over, checked_points(whole, points, at), cost_fn, cost_fp,
         rates,
     )  # fmt: skip

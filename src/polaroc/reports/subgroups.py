@@ -17,7 +17,7 @@ from polaroc.reports.thresholds import shown_priors
 
 SHOWN = ("iauprec", "recall", "fpr", "precision")
 OF_FOLDS = (
-    "Subgroups are not shown of folds, whose models are fitted anew: give predictions of fitted "
+    "Subgroups are not shown for folds, because their models differ: give predictions of fitted "
     "models on one test set."
 )
 ON_THESE_CASES = (

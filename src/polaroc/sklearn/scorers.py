@@ -211,7 +211,7 @@ def scorer(
     scorer
         As from `sklearn.metrics.make_scorer`. It takes `predict_proba`, or
         `decision_function` of classifiers without it; of rates and costs without `threshold`
-        `predict`. Case weights come as the metadata `sample_weight`. Of measures where less is
+        `predict`. Case weights come as the metadata `sample_weight`. For measures where less is
         better, such as "accsens" and "expected_cost", it is the negative.
 
     Raises

@@ -15,7 +15,7 @@ from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.curves.keys import totals
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
-from polaroc.predictions.calendar import keys_but_period, with_days
+from polaroc.predictions.calendar import keys_but_period, with_dates
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import with_note
 from polaroc.predictions.table import read
@@ -96,7 +96,7 @@ def capacity_of(
 
 def cases_a_day(cases: Cases[Any]) -> tuple[float, int]:
     """The mean number of cases a day, the same for all keys, and how many days there are."""
-    held = with_days(cases)
+    held = with_dates(cases)
     refuse_folds(held)
     days = totals(read(replace(held, cluster=(), subgroup=()))).collect()
     keys = keys_but_period(held)

@@ -94,7 +94,7 @@ def apply_thresholds(
     points
         The result of `operating_points`, or of `three_ways`, on a tuning table. Its keys must be
         among those of the cases; thresholds of a model apply to all folds, say, where the
-        cases have folds and the points have none. Of thresholds in use one number, or a mapping
+        cases have folds and the points have none. For thresholds in use, one number or a mapping
         from model to number: they are judged at the share of positives of each key, or
         at `priors`.
     priors
@@ -123,10 +123,11 @@ def apply_thresholds(
         Where the prior in use is estimated or a belief, `prior_lower` and `prior_upper`.
         With intervals also, all Float64: `posfrac`, the share of cases called positive;
         `cost` per case, cost_fn·π(1−t) + cost_fp·(1−π)f; and `tpr_lower`, `tpr_upper`,
-        `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`. Of further `rates` a column of this name,
-        null where it is 0/0, and with intervals its limits; a likelihood ratio may be infinite.
-        Beside limits of either kind `level`. Of `three_ways` its columns, as they come out here,
-        with intervals those of `acted`, `precision` and, where reviews find the truth, `found`.
+        `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`. Each of the `rates` has a column of its
+        name, null where it is 0/0, and with intervals its limits; a likelihood ratio may be
+        infinite.
+        With limits of either kind also `level`. For `three_ways`, its columns for these cases,
+        with the limits of `acted`, `precision` and, where reviews find the truth, `found`.
 
     Raises
     ------

@@ -23,12 +23,12 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, RowColumns
 from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.priors.grids import OBSERVED, check_prior, skew
+from polaroc.priors.grids import OBSERVED, skew_at
 from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.all_thresholds import limits_of_counts
 from polaroc.thresholds.design_effects import EFFECTS, cases_in, why_no_limits, with_effects
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
-from polaroc.typing import Array, Prior, Priors
+from polaroc.typing import Array, Prior, Priors, Quantity
 
 PROBABILITY_COST = "probability_cost"
 LIMITS = ("lower", "upper", "interval", "note")
@@ -106,8 +106,8 @@ def brier_curve(
 
     At each probability cost x (see `cost_curve`) the threshold is not the best one, but the
     one that is best if scores are probabilities: where the score's odds, re-weighted from
-    `score_prior`, are (1−x)/x. What lies between this curve and the cost curve is lost for
-    want of calibration.
+    `score_prior`, are (1−x)/x. What lies between this curve and the cost curve is lost by
+    poor calibration.
 
     Parameters
     ----------
@@ -299,12 +299,9 @@ def _raw_threshold(score_prior: float | Literal["observed"] | None) -> pl.Expr:
     return pl.when((odds_ratio - 1).abs() <= ROUNDING).then(p).otherwise(weighted * (1 - ROUNDING))
 
 
-def _true_skew(score_prior: Prior) -> pl.Expr:
+def _true_skew(score_prior: Prior) -> Quantity:
     """The skew at which scores are right as they stand."""
-    if isinstance(score_prior, str) and score_prior == OBSERVED:
-        return pl.col("negatives") / pl.col("positives")
-    check_prior(score_prior, "score_prior")
-    return pl.lit(skew(float(score_prior)))
+    return skew_at(score_prior, pl.col("positives"), pl.col("negatives"), "score_prior")
 
 
 def _classes(curve: pl.LazyFrame, keys: Sequence[str]) -> tuple[pl.LazyFrame, pl.LazyFrame]:

@@ -45,12 +45,12 @@ from polaroc.thresholds.constraints import (
     promise,
     resolve_constraints,
 )
-from polaroc.thresholds.promises import LACK, PROMISED, check_promise, weights_promise_nothing
+from polaroc.thresholds.promises import LACK, PROMISED, check_promise, promising_cases
 from polaroc.thresholds.rules import (
     CONSTRAINED,
-    OF_COSTS,
     OVER_A_RANGE,
     RULES,
+    WEIGHING_RULES,
     Rule,
     ThresholdRule,
     check_target,
@@ -146,7 +146,7 @@ def operating_points(
         volume is by default the cases a day of predictions with their `time`, read at once.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
-        "posterior". Of predictions, and for "cost", also the column that has what each case costs,
+        "posterior". For predictions and "cost", also the column of what each case costs,
         such as its amount, or an expression: ≥ 0, of positives for the one and of negatives for
         the other. Classes are then weighted to the prior, amounts within a class not.
     beta
@@ -188,16 +188,16 @@ def operating_points(
     (``just promises --clusters``). With a `subgroup` it holds in each subgroup, all at once, and so
     for any mix of them, also another one than here, as long as the share of positives *of each
     subgroup* is as said: of the whole that is not enough (a mix whose positives come from one
-    subgroup and whose negatives from another may have less precision than both). Of a recall alone,
-    of false alarms alone and of a share called positive each subgroup has the whole error rate;
+    subgroup and whose negatives from another may have less precision than both). For recall
+    alone, false alarms alone and a share called positive, each subgroup has the whole error rate;
     else it is divided by their number (``just subgroups``). Informedness is promised in each
     subgroup, not for a mix. A subgroup that is all of a class counts in each of the others: so of
     one class against the rest the promise holds for any mix of the rest. Without `confidence`
     subgroups have no bearing. A promise holds for all promised thresholds of a curve at once, so
-    that any rule may choose among them. Of several models of predictions, told apart by `model` or
-    by their columns of scores, all promises hold at once, so that any model may be picked: each of
-    K has the error rate over K (``just promises-picked``). A curve table does not say which of its
-    keys are models. There each keeps its own promise, and the one that is picked may not. At an
+    that any rule may choose among them. For several models of predictions, told apart by `model`
+    or by their columns of scores, all promises hold at once, so that any model may be picked: each
+    of K has the error rate over K (``just promises-picked``). A curve table does not say which of
+    its keys are models. There each keeps its own promise, and the one that is picked may not. At an
     estimated prior the promise is kept if the interval holds the prior. A plan with `confidence`
     holds a Python function.
 
@@ -222,9 +222,7 @@ def operating_points(
         choose = partial(operating_points, curve, priors=priors, over=over)
         asked |= {"rule": rule, "target": target, "confidence": confidence}
         return within_capacity(choose, capacity, over, constraints, asked)
-    cases = curve if isinstance(curve, Cases) else None
-    if cases is not None and cases.weight is not None and confidence is not None:
-        raise weights_promise_nothing("cases have weights")
+    cases = promising_cases(curve, confidence)
     curves = curves_of(curve)
     if is_estimate(priors):
         curves = multiplied(curves, priors)
@@ -284,9 +282,9 @@ def _usual_rule(constraints: Mapping[str, float] | None, *, weighs: bool) -> Rul
 def _refuse_other_rules(rule: str, cost_fn: float, cost_fp: float, beta: float) -> None:
     """Refuse what only other rules weigh."""
     why = f"rule is {rule!r}"
-    if rule not in OF_COSTS:
+    if rule not in WEIGHING_RULES:
         costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
-        refuse_unused(f"for the rules {quoted(OF_COSTS)}", why, **costs)
+        refuse_unused(f"for the rules {quoted(WEIGHING_RULES)}", why, **costs)
     if rule != "f_measure":
         refuse_unused("for the rule 'f_measure'", why, beta=unless(1, beta))
 

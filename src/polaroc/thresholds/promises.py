@@ -42,10 +42,12 @@ from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.rounding import rounded_up
+from polaroc.base.statistics import least_factor
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.predictions.cases import Cases
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
-from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS
+from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, cases_in
 from polaroc.typing import Array
 
 PROMISED, LACK, PARTS = private("promised"), private("lack"), private("parts")
@@ -59,8 +61,9 @@ SEED = 24
 # and the part of the error rate that is used: the worst recall may be between two of them.
 RECALLS, MORE_RECALLS, USED = 49, 769, 0.995
 MAX_STEPS, MAX_BINS, HALVINGS = 500, 96, 10
-# Factors of the table's size up to which the cases needed are sought, and thresholds tried.
-MAX_TIMES, MAX_TRIED = 1024.0, 100
+# Factors of the table's size up to which the cases needed are sought, how nearly, and thresholds
+# that are tried.
+MAX_TIMES, NEARLY, MAX_TRIED = 1024.0, 1.1, 100
 ROOM = 1e-9
 
 
@@ -130,6 +133,14 @@ def marked(
     return points.with_columns(
         pl.Series(PROMISED, is_promised), pl.Series(LACK, lack.tolist(), dtype=pl.String)
     )
+
+
+def promising_cases(given: object, confidence: float | None) -> Cases[Any] | None:
+    """The cases, where they are what is given; with weights they promise nothing."""
+    cases = cases_in(given)
+    if cases is not None and cases.weight is not None and confidence is not None:
+        raise weights_promise_nothing("cases have weights")
+    return cases
 
 
 def weights_promise_nothing(found: str) -> InvalidPredictions:
@@ -371,23 +382,12 @@ def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: fl
         )
         return bool(promised(larger, constraints, own, delta, ROUGH_DRAWS).any())
 
-    both = _least_times(lambda times: enough(times, times))
-    positives = None if both is None else _least_times(lambda times: enough(times, 1))
-    negatives = None if both is None else _least_times(lambda times: enough(1, times))
+    both = least_factor(lambda times: enough(times, times), MAX_TIMES, NEARLY)
+    positives = negatives = None
+    if both is not None:
+        positives = least_factor(lambda times: enough(times, 1), MAX_TIMES, NEARLY)
+        negatives = least_factor(lambda times: enough(1, times), MAX_TIMES, NEARLY)
     return _needed_in_words(sample, both, positives, negatives)
-
-
-def _least_times(enough: Any) -> float | None:
-    """The least factor that is enough, to a tenth; None where none up to the most is."""
-    low, high = 1.0, 1.0
-    while not enough(high):
-        if high >= MAX_TIMES:
-            return None
-        low, high = high, 2 * high
-    while high / low > 1.1:
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def _needed_in_words(

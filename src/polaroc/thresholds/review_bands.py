@@ -32,7 +32,7 @@ from polaroc.typing import Array, Quantity
 
 _Q = TypeVar("_Q")
 # Parts of the share to be reviewed that the scores are cut into.
-PARTS = (10, 20, 40)
+CUTS = (10, 20, 40)
 
 
 class Rates(NamedTuple, Generic[_Q]):
@@ -113,15 +113,15 @@ def _first(values: Array) -> int:
 
 def _least_in(values: Array, last: Array) -> Array:
     """The least of the values from each place to its last one."""
-    length = last - np.arange(len(values)) + 1
-    least, of_span, span = np.empty(len(values)), values, 1
-    while True:
-        own = np.flatnonzero((length >= span) & (length < 2 * span))
+    # The powers of two that so many values are no fewer than.
+    power = (np.frexp(last - np.arange(len(values)) + 1)[1] - 1).astype(np.uint8)
+    order = np.argsort(power, kind="stable")
+    least, of_span = np.empty(len(values)), values
+    for number, own in enumerate(np.split(order, np.cumsum(np.bincount(power))[:-1])):
+        span = 1 << number
         least[own] = np.minimum(of_span[own], of_span[last[own] - span + 1])
-        if 2 * span > length.max():
-            return least
         of_span = np.minimum(of_span[:-span], of_span[span:])
-        span *= 2
+    return least
 
 
 def may_act_from(
@@ -175,7 +175,7 @@ def _highest_reviewed(
     priors = [1 / (1 + skew) for skew in constraints.skews(own)]
     most_acted = [_most_acted(constraints, own, one) for one in priors]
     highest = -1.0
-    for parts in PARTS:
+    for parts in CUTS:
         step = share / parts
         error = delta / sum(ceil(most / step) for most in most_acted)
         allowed = [highest_share(positives, negatives, one, share - step, error) for one in priors]

@@ -30,7 +30,7 @@ NEEDS_TARGET = {
 # Usual targets, for a hint.
 TARGETS = {"recall": 0.9, "precision": 0.8, "fpr": 0.05, "capacity": 0.05}
 # Rules whose objective does not depend on the prior, or is linear in it.
-OF_COSTS: tuple[Rule, ...] = ("cost", "posterior")
+WEIGHING_RULES: tuple[Rule, ...] = ("cost", "posterior")
 OVER_A_RANGE = (
     "cost", "recall", "precision", "fpr", "capacity", "max_recall", "informedness", "youden",
     "threshold",

@@ -13,12 +13,12 @@ from polaroc.base.joins import join_on
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.sealed import read_document, write_document
-from polaroc.thresholds.ways import COSTS, PLACES, RATES
+from polaroc.thresholds.ways import COSTS, PLACES, WAY_RATES
 from polaroc.typing import IntoExpr
 
 KIND = "polaroc thresholds 2"
 NUMBERS = (
-    "prior", "tpr", "fpr", "precision", "threshold", "share", *PLACES, *RATES, *COSTS,
+    "prior", "tpr", "fpr", "precision", "threshold", "share", *PLACES, *WAY_RATES, *COSTS,
 )  # fmt: skip
 AS_WRITTEN = (
     "give the file that `polaroc threshold --out` wrote, as it was; files of version 0.2 have no "

@@ -18,6 +18,7 @@ from polaroc.base.checks import (
 )
 from polaroc.base.columns import OVER, PRIOR_LIMITS, PROMISE, curve_keys, refuse_clash, with_level
 from polaroc.base.docstrings import described_as
+from polaroc.base.lazy import np
 from polaroc.curves.curve import curves_of
 from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import OF_CURVES
@@ -31,7 +32,7 @@ from polaroc.priors.in_use import NO_INTERVAL, is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import FREE, Capacity, a_day, capacity_of, idle_note
 from polaroc.thresholds.constraints import Constraints, checked_limits, ends_of, promise
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
-from polaroc.thresholds.promises import Sample, cases_needed, sample_of, weights_promise_nothing
+from polaroc.thresholds.promises import Sample, cases_needed, promising_cases, sample_of
 from polaroc.thresholds.review_bands import (
     Band,
     Rates,
@@ -41,7 +42,16 @@ from polaroc.thresholds.review_bands import (
     may_act_from,
 )
 from polaroc.thresholds.rules import lack_of_curve, priors_of
-from polaroc.thresholds.ways import CARRIED, COSTS, PLACES, RATES, REVIEWS, SHOWN, WAYS, with_shares
+from polaroc.thresholds.ways import (
+    CARRIED,
+    COSTS,
+    PLACES,
+    REVIEWS,
+    SHOWN,
+    WAY_RATES,
+    WAYS,
+    with_shares,
+)
 from polaroc.typing import Priors
 
 # What is needed of each point of a curve.
@@ -144,8 +154,8 @@ def three_ways(
     dearer one is not used, and `note` says so.
 
     A promise is one for all pairs of thresholds at once, and takes for granted what that of
-    `operating_points` does. Of two statements, on what is acted on and on reviews, each has half of
-    the error rate (``just reviews``).
+    `operating_points` does. Two statements, on what is acted on and on reviews, have half of the
+    error rate each (``just reviews``).
 
     Examples
     --------
@@ -167,9 +177,7 @@ def three_ways(
         confidence,
     )
     asked.check()
-    cases = curve if isinstance(curve, Cases) else None
-    if cases is not None and cases.weight is not None and confidence is not None:
-        raise weights_promise_nothing("cases have weights")
+    cases = promising_cases(curve, confidence)
     at = priors_of(priors, over)
     curves = curves_of(curve)
     if is_estimate(at):
@@ -179,7 +187,8 @@ def three_ways(
     added = [OVER] * (over is not None) + [PROMISE] * (confidence is not None)
     refuse_clash(keys, [*WAYS, *REVIEWS])
     clustered = None if confidence is None else cases
-    points = with_effects(at_priors(curves, at), clustered, keys)
+    of_keys = curves.group_by(*keys, "positives", "negatives").agg(POINT)
+    points = with_effects(at_priors(of_keys, at), clustered, keys)
     error = pl.lit(float(review_error)).alias(COSTS[-1])
     bands = _bands(points, [*keys, *own, "skew"], asked).with_columns(error)
     if over is not None:
@@ -301,8 +310,8 @@ class _Asked:
         price, most = self.costs.review, self.costs.break_even
         if price >= most:
             return (
-                f"a review costs {price:.4g} and can pay below {most:.4g} only, whatever the prior "
-                f"and the scores, as a miss costs {self.costs.miss:.4g} and a false alarm "
+                f"a review costs {price:.4g} and pays only below {most:.4g}, whatever the prior "
+                f"and the scores, because a miss costs {self.costs.miss:.4g} and a false alarm "
                 f"{self.costs.alarm:.4g}"
             )
         return "at each score of this table it costs less to act or to leave"
@@ -329,26 +338,20 @@ def _bands(points: pl.LazyFrame, groups: Sequence[str], asked: _Asked) -> pl.Laz
     of_costs = (None,) * 3 if costs is None else (costs.miss, costs.alarm, costs.review)
     kinds: dict[str, Any] = {
         **{name: schema[name] for name in (*groups, "positives", "negatives")},
-        **dict.fromkeys((*PLACES, *RATES, FREE), pl.Float64), "note": pl.String,
+        **dict.fromkeys((*PLACES, *WAY_RATES, FREE), pl.Float64), "note": pl.String,
         PROMISE: pl.String, **dict.fromkeys(COSTS[:-1], pl.Float64),
     }  # fmt: skip
 
-    def banded(frame: pl.DataFrame) -> pl.DataFrame:
-        totals = ["positives", "negatives", *EFFECTS]
-        curves = (
-            frame.sort(pl.col("tp") + pl.col("fp"), nulls_last=True)
-            .group_by(groups, maintain_order=True)
-            .agg(pl.col(totals).first(), pl.col(POINT))
-        )
+    def banded(curves: pl.DataFrame) -> pl.DataFrame:
         rows = [
-            (*(one[name] for name in (*groups, *totals[:2])), *_row(one, points, asked), *of_costs)
+            (*(one[name] for name in (*groups, "positives", "negatives")),
+             *_row(one, points, asked), *of_costs)
             for one, *points in zip(
                 curves.drop(POINT).iter_rows(named=True), *curves.select(POINT), strict=True
             )
-        ]
+        ]  # fmt: skip
         return pl.DataFrame(rows, schema=kinds, orient="row")
 
-    # One curve is needed as a whole.
     return points.map_batches(
         banded, schema=kinds, predicate_pushdown=False, projection_pushdown=False
     )
@@ -356,7 +359,7 @@ def _bands(points: pl.LazyFrame, groups: Sequence[str], asked: _Asked) -> pl.Laz
 
 def _row(one: Mapping[str, Any], points: Sequence[pl.Series], asked: _Asked) -> Sequence[Any]:
     """Thresholds, rates, what is found without a promise, note and promise of one curve."""
-    nothing = [None] * (len(PLACES) + len(RATES))
+    nothing = [None] * (len(PLACES) + len(WAY_RATES))
     skew, effects = one["skew"], tuple(one[name] for name in EFFECTS)
     if skew is None or not one["positives"] or not one["negatives"]:
         return [*nothing, None, None, None]
@@ -368,8 +371,10 @@ def _row(one: Mapping[str, Any], points: Sequence[pl.Series], asked: _Asked) -> 
     if asked.confidence is not None and inf in effects:
         return [*nothing, None, f"no threshold can be promised: {FEW_CLUSTERS}", None]
     make = Sample if asked.confidence is None else sample_of
-    threshold, tp, fp = points
-    sample = make(tp.to_numpy(), fp.to_numpy(), one["positives"], one["negatives"], effects)
+    tp, fp = (counts.to_numpy() for counts in points[1:])
+    # Of points that come in order the stable sort takes no time.
+    order = np.argsort(tp + fp, kind="stable")
+    sample = make(tp[order], fp[order], one["positives"], one["negatives"], effects)
     band, note = asked.band(sample, skew)
     free = None
     if asked.confidence is not None:
@@ -378,6 +383,6 @@ def _row(one: Mapping[str, Any], points: Sequence[pl.Series], asked: _Asked) -> 
     if band is None:
         return [*nothing, free, note, None]
     rates = [(sample.tp[at] / sample.positives, sample.fp[at] / sample.negatives) for at in band]
-    thresholds = [threshold[at] for at in band]
+    thresholds = [points[0][int(order[at])] for at in band]
     promised = asked.promise(one["prior"], acts=band.act > 0)
     return [*thresholds, *(rate for pair in rates for rate in pair), free, note, promised]

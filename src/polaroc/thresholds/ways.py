@@ -18,14 +18,14 @@ from polaroc.typing import Table
 # The thresholds, and the beginnings of the names of their rates.
 NAMES = {"act": "act_from", "review": "review_from", "single": "single"}
 PLACES = tuple(NAMES.values())
-RATES = tuple(f"{name}_{rate}" for name in NAMES for rate in ("tpr", "fpr"))
+WAY_RATES = tuple(f"{name}_{rate}" for name in NAMES for rate in ("tpr", "fpr"))
 COSTS = ("cost_fn", "cost_fp", "cost_review", "review_error")
 SHOWN = (
     "act_from", "review_from", "acted", "reviewed", "left", "precision", "found", "missed",
     "cost", "single", "cost_single", "worth", "answer",
 )  # fmt: skip
 # What `apply_thresholds` needs besides.
-CARRIED = ("positives", "negatives", "note", *RATES, *COSTS)
+CARRIED = ("positives", "negatives", "note", *WAY_RATES, *COSTS)
 WAYS = (*SHOWN, *CARRIED)
 # Reviews a day at the priors where they are fewest and most.
 REVIEWS = ("reviews_least", "reviews_most")

@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, CROSSED, TRUTH, WEIGHT
-from polaroc.curves.ranking import CellArrays, RankedCells, ScoredCells
+from polaroc.curves.cell_arrays import CellArrays, RankedCells, ScoredCells
 from polaroc.curves.segments import COUNTS
 from polaroc.measures.gradients import Segments
 from polaroc.predictions.row_checks import SCORE, check_clusters

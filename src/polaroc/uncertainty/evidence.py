@@ -16,8 +16,8 @@ from polaroc.typing import Array
 CASES = "cases"
 FITTED = "these fitted models on other cases like these"
 UNRELATED = Hint(
-    "Their errors were taken for unrelated, which understates it where they were tested on the "
-    "same cases: give predictions with {case}.",
+    "Their errors were treated as unrelated. If they were tested on the same cases, this "
+    "understates how sure it is: give predictions with {case}.",
     case="id",
 )
 NOTHING = "Nothing says how sure this is: {}."
@@ -274,16 +274,16 @@ def _doubts_of_folds(folds: int, ratio: float | None) -> Iterator[str]:
     """What the corrected variance takes for granted of folds with this ratio."""
     if ratio is None:
         yield Hint(
-            "The folds were taken to test on as many cases as they train on, which understates "
-            "it: give {test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or predictions "
-            "with {case}.",
+            "The folds were assumed to test on as many cases as they train on, which understates "
+            "how sure it is: give {test_train_ratio} for 80/20 hold-outs, 1/(k-1) for k folds, or "
+            "predictions with {case}.",
             test_train_ratio=0.25,
             case="id",
         )
     elif ratio == 0:
         yield Hint(
-            f"{{test_train_ratio}} takes the {folds} folds as independent: that holds where no two "
-            "share training or test cases, such as different datasets.",
+            f"{{test_train_ratio}} treats the {folds} folds as independent. That is right only if "
+            "no two share training or test cases, such as different datasets.",
             test_train_ratio=0,
         )
     else:
@@ -346,8 +346,8 @@ def of_halves(
     covariance = apart.T @ apart / (4 * splits) + (vectors * values.clip(min=0)) @ vectors.T
     freedom = 1 / (1 / splits + 1 / (fewest - 1))
     doubt = (
-        "Their variance is that of halves of the data, which share no case, with "
-        f"{freedom:.3g} degrees of freedom; it takes a variance that halves when the cases double."
+        "Their variance comes from halves of the data, which share no case, with "
+        f"{freedom:.3g} degrees of freedom. It assumes that twice the cases halve the variance."
     )
     return Evidence(models, means[None], covariance[None], freedom, TRAINED_ANEW, (doubt,))
 

@@ -96,7 +96,7 @@ def expected_cost(
         `cost_informed`, that of a threshold which knows c, too; and `cost_trivial`, that of
         calling all or none positive with the same knowledge. Costs of keys without
         positives, without negatives or with rows that cannot be ranked are null, and those
-        at an estimate without an interval. Of estimates also `prior_lower`,
+        at an estimate without an interval. For estimates also `prior_lower`,
         `prior_upper` and `level`, as in `operating_points`. With intervals also, all Float64,
         `cost_fixed_lower`, `cost_fixed_upper`, `cost_following_…`, `cost_informed_…` and `level`;
         `note` says where there are none.

@@ -12,8 +12,8 @@ from polaroc.base.checks import check_share
 from polaroc.base.columns import curve_keys
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, PLACE, ROW
+from polaroc.curves.cell_arrays import CellArrays, RankedCells, ScoredCells
 from polaroc.curves.curve import in_order
-from polaroc.curves.ranking import CellArrays, RankedCells, ScoredCells
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures

@@ -47,8 +47,8 @@ COLUMNS = {
 FEWEST = 5
 # The spread of logarithms of costs above which limits hold too rarely (`just amounts`).
 WIDEST = 1.75
-NO_INTERVAL = ": no interval"
-TOO_WIDE = "costs spread too widely (their logarithms by {:.2g}, above {})" + NO_INTERVAL
+NO_INTERVAL_ENDING = ": no interval"
+TOO_WIDE = "costs spread too widely (their logarithms by {:.2g}, above {})" + NO_INTERVAL_ENDING
 # As few amounts as are said to decide, and as small a part of all.
 FEW, FEW_OF = 10, 4
 WITHOUT = dict.fromkeys(("lower", "upper", "std_error"), float("nan"))
@@ -331,7 +331,7 @@ def _remarks(
     """How few amounts decide, and why there are no limits; whether there are none."""
     lacking = [WORDS[one] for one in among if np.count_nonzero(own[one]) < FEWEST]
     if lacking and why is None:
-        why = f"fewer than {FEWEST} cases add to {lacking[0]}{NO_INTERVAL}"
+        why = f"fewer than {FEWEST} cases add to {lacking[0]}{NO_INTERVAL_ENDING}"
     said = [*(few_amounts(own[one], WORDS[one]) for one in among), why]
     return "; ".join(one for one in said if one) or None, why is not None
 

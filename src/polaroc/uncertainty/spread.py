@@ -10,7 +10,7 @@ import polars as pl
 from polaroc.base.arrays import ARRAYS, value_of
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
-from polaroc.curves.ranking import CellArrays, ScoredCells
+from polaroc.curves.cell_arrays import CellArrays, ScoredCells
 from polaroc.measures.array_sums import array_sums
 from polaroc.measures.spec import CaseLoss, Measure
 from polaroc.typing import Array, Quantity

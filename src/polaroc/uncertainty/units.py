@@ -13,7 +13,7 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
-from polaroc.curves.ranking import CellArrays, ScoredCells
+from polaroc.curves.cell_arrays import CellArrays, ScoredCells
 from polaroc.measures.gradients import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array

@@ -1,0 +1,141 @@
+"""Cells of ranked rows in memory, and the sorted codes that they are taken from."""
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from polaroc.base.lazy import np
+from polaroc.curves.packing import Packing
+from polaroc.predictions.row_checks import SCORE
+from polaroc.typing import Array
+
+
+@dataclass(frozen=True)
+class CellArrays:
+    """Cells sorted by key, best score first.
+
+    Attributes
+    ----------
+    counts
+        By column name: `pos`, `neg`, `tp`, `fp`, `positives` and `negatives` of each cell.
+    starts
+        The first cell of each key, then the number of cells.
+    """
+
+    counts: "dict[str, Array]"
+    starts: "Array"
+
+    def block(self, start: int, stop: int) -> "dict[str, Array]":
+        """The columns of these cells."""
+        return {name: values[start:stop] for name, values in self.counts.items()}
+
+
+@dataclass(frozen=True)
+class KeyCounts:
+    """Of each key of a part of the scores: its cases `tp` and `fp` above the part, and all."""
+
+    tp: "Array"
+    fp: "Array"
+    positives: "Array"
+    negatives: "Array"
+
+
+@dataclass(frozen=True)
+class ScoredCells:
+    """All cells with their scores, which are taken from the codes of the rows block by block.
+
+    Attributes
+    ----------
+    codes
+        The codes of all rows, ascending.
+    firsts
+        The first row of each cell, None where no scores are tied and each row is one.
+    starts
+        As of `CellArrays`.
+    of_keys
+        By column name: `positives` and `negatives` of each key.
+    weights
+        Those of all rows, None where each row counts once.
+    """
+
+    codes: "Array"
+    firsts: "Array | None"
+    starts: "Array"
+    of_keys: "dict[str, Array]"
+    shared: Packing
+    weights: "Array | None" = None
+
+    def block(self, start: int, stop: int) -> "dict[str, Array]":
+        """The columns of these cells: `SCORE`, `pos`, `neg`, `positives` and `negatives`."""
+        stop = min(stop, int(self.starts[-1]))
+        cells_of_keys = np.diff(np.clip(self.starts, start, stop))
+        present = np.flatnonzero(cells_of_keys)
+        columns = {
+            name: np.repeat(values[present], cells_of_keys[present])
+            for name, values in self.of_keys.items()
+        }
+        if self.firsts is None:
+            rows, first = slice(start, stop), None
+        else:
+            end = self.firsts[stop] if stop < len(self.firsts) else len(self.codes)
+            rows = slice(self.firsts[start], end)
+            first = self.firsts[start:stop] - rows.start
+        code = self.codes[rows]
+        pos = (code & np.uint64(1)).astype(np.int64)
+        neg = 1 - pos
+        if self.weights is not None:
+            pos, neg = pos * self.weights[rows], neg * self.weights[rows]
+        if first is not None:
+            code, pos, neg = code[first], *(np.add.reduceat(of, first) for of in (pos, neg))
+        return columns | {SCORE: self.shared.scores_of(code), "pos": pos, "neg": neg}
+
+
+@dataclass(frozen=True)
+class SortedCodes:
+    """All rows, by code.
+
+    Attributes
+    ----------
+    codes
+        Their codes, ascending.
+    starts
+        The first row of each key, then the number of rows.
+    clusters
+        Their clusters, where cases have some.
+    """
+
+    codes: "Array"
+    starts: "Array"
+    shared: Packing
+    clusters: pl.Series | None = None
+
+    def scores(self, rows: "Array") -> "Array":
+        """The scores of rows, without the bits that codes lack."""
+        return self.shared.scores_of(self.codes[rows])
+
+
+@dataclass(frozen=True)
+class RankedCells(CellArrays):
+    """The cells that areas need, the totals of each key, its rows, and all cells where needed.
+
+    Of `counts`, cells without positives are left out, a vertical run is its last cell. `totals`
+    has the key columns, `positives`, `negatives` and `note` of each key.
+    """
+
+    totals: pl.DataFrame
+    rows: SortedCodes
+    scored: ScoredCells | None = None
+
+    def with_empty_keys(self, totals: pl.DataFrame) -> "RankedCells":
+        """The same with the `totals` of these keys and of others after them, without rows."""
+        more = totals.height - self.totals.height
+
+        def longer(starts: "Array") -> "Array":
+            return np.append(starts, np.repeat(starts[-1:], more))
+
+        rows = replace(self.rows, starts=longer(self.rows.starts))
+        scored = self.scored
+        if scored is not None:
+            of_keys = {name: totals[name].to_numpy() for name in scored.of_keys}
+            scored = replace(scored, starts=longer(scored.starts), of_keys=of_keys)
+        return replace(self, starts=longer(self.starts), totals=totals, rows=rows, scored=scored)

@@ -22,8 +22,7 @@ from polaroc.comparison.compared import Compared
 from polaroc.predictions.resolved import keyed
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.grids import skew
-from polaroc.reports.inputs import Question
-from polaroc.reports.needs import Needs
+from polaroc.reports.inputs import Needs, Question
 from polaroc.reports.thresholds import thresholds
 
 SHIFT, OVER = 1.8, (0.02, 0.1)

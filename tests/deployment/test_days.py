@@ -5,7 +5,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polaroc as pr
-from polaroc.deployment.days import Days
+from polaroc.deployment.limits import Days
 from polaroc.errors import InvalidArgument, InvalidPredictions
 
 ROLES = {"truth": "truth", "score": "score"}

@@ -14,18 +14,15 @@ from polaroc.cli.check import check
 from polaroc.cli.comparing import choose, compare, gate, study_table, subgroups
 from polaroc.cli.drawings import DRAWINGS, chart
 from polaroc.cli.evaluate import evaluate
-from polaroc.cli.highest import highest
-from polaroc.cli.label_budget import label_budget
-from polaroc.cli.monitor import monitor
+from polaroc.cli.monitor import label_budget, monitor
 from polaroc.cli.parameters import other_names
-from polaroc.cli.periods import periods
+from polaroc.cli.periods import highest, periods, walk_forward
 from polaroc.cli.plan import plan
 from polaroc.cli.report import demo, report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
 from polaroc.cli.sql import sql
 from polaroc.cli.threshold import savings, three_ways, threshold
-from polaroc.cli.walk_forward import walk_forward
 from polaroc.errors import PolarocError
 from polaroc.predictions.roles import ROLES
 

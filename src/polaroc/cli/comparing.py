@@ -13,7 +13,7 @@ from polaroc.cli.inputs import models_named
 from polaroc.cli.outputs import Force, Output, out_option, write_tables
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import exit_with, show_result
-from polaroc.cli.threshold import Threshold, called
+from polaroc.cli.threshold import Threshold, result_of
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.thresholds.named_rates import EXPECTED_COST
@@ -40,7 +40,7 @@ def compare(
     --test-train-ratio 0.25
     """
     output = Output.checked(folder, force, one_table=False)
-    result = called(call, "comparing", threshold)
+    result = result_of(call, "comparing", threshold)
     if output is not None:
         with output.staging() as staging:
             write_tables(result, TABLES, staging)
@@ -62,7 +62,7 @@ def choose(call: Call, as_json: AsJson = False) -> None:
     Model and threshold together: polaroc choose test.parquet --tuning tuning.parquet
     --truth label --score p --case id --over 0.05 0.20 --cost-fn 5
     """
-    result = called(call, "choosing")
+    result = result_of(call, "choosing")
     names = (*OF_CHOICE, *TOGETHER) if result.measure == EXPECTED_COST else OF_CHOICE
     show_result(result, names, result.warnings, as_json)
 
@@ -94,7 +94,7 @@ def gate(
             "both --json and --markdown are given.", hint="leave one of them out."
         )
     models_named(call.options, call.in_memory)
-    result = called(call, "comparing", threshold)
+    result = result_of(call, "comparing", threshold)
     with exit_with(EXIT_CODES[result.verdict]):
         if as_markdown:
             typer.echo(result.markdown, nl=False)
@@ -118,7 +118,7 @@ def subgroups(
     Example: polaroc subgroups test.parquet --truth label --score p --subgroup site
     --cluster patient --threshold 0.31 --prior 0.05
     """
-    result = called(call, "dividing", threshold)
+    result = result_of(call, "dividing", threshold)
     show_result(result, OF_SUBGROUPS, result.warnings, as_json)
 
 
@@ -148,7 +148,7 @@ def study_table(
                 hint="end it in .html, .tex, .md or .csv.",
             )
         check_new(file, force)
-    result = called(call, "measuring", threshold)
+    result = result_of(call, "measuring", threshold)
     if file is not None:
         form = FORMS[file.suffix.lower()]
         text = getattr(result, form) if form else escape_spreadsheet(result.table).write_csv()

@@ -1,4 +1,4 @@
-"""`polaroc monitor`: what deployed thresholds do, day by day, as an exit code and a table."""
+"""Commands on cases in use: what thresholds do there, and which cases to label."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -8,15 +8,23 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
+import polaroc as pr
 from polaroc.base.columns import OVER
+from polaroc.base.text_tables import table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import Source, notes_of, opened, roles_of
 from polaroc.cli.outputs import Force, Output, out_option, write_measures
 from polaroc.cli.pipes import AsJson
-from polaroc.cli.screen import exit_with, print_notes, progress, show_result
+from polaroc.cli.screen import (
+    exit_with,
+    print_json,
+    print_notes,
+    progress,
+    show_result,
+    show_results,
+)
 from polaroc.cli.threshold import keys_of
 from polaroc.curves.curve import curve
-from polaroc.deployment.monitor import monitor as function
 from polaroc.deployment.monitor_result import alarms_now
 from polaroc.deployment.state_file import state_file
 from polaroc.errors import InvalidArgument
@@ -51,7 +59,7 @@ PointsInUse = Annotated[
 
 
 # The cases in use are FILES; thresholds come as a number or a file, the state as a file.
-@command(function, left_out=["deployed"])
+@command(pr.monitor, left_out=["deployed"])
 def monitor(
     call: Call,
     reference: ReferenceFile,
@@ -158,3 +166,42 @@ def points_in_use(threshold: float | None, points: Path | None, call: Call) -> p
     raise InvalidArgument(
         "needed is one of --threshold and --points.", hint="for example --threshold 0.5."
     )
+
+
+# The cases in use are FILES; thresholds come as a number or a file.
+@command(pr.label_budget, left_out=["deployed"])
+def label_budget(
+    call: Call,
+    reference: ReferenceFile,
+    threshold: ThresholdInUse = None,
+    points: PointsInUse = None,
+    out: Annotated[Path | None, out_option("Table of the labels, such as labels.csv.")] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say which cases in use to label, and how many.
+
+    Example: polaroc label-budget reference.parquet today.parquet --truth label --score p
+    --threshold 0.31 --quantity recall --width 0.1 --label-alerts
+    """
+    output = Output.checked(out, force)
+    with opened([str(reference)], None, call.text) as known, progress() as say:
+        say("drawing")
+        roles = read_reference(call, known, None)
+        in_use = points_in_use(threshold, points, call)
+        budget = call(call.in_memory, deployed=scores_in_use(call, roles, TRUE), points=in_use)
+        if output is not None:
+            with output.staging() as where:
+                write_measures(budget, where)
+    notes = [f"Note: {note}." for note in budget["note"].drop_nulls().unique(maintain_order=True)]
+    if as_json:
+        print_json(budget, notes)
+        return
+    shown = budget.drop("note")
+    cells = [
+        [f"{cell:.4g}" if isinstance(cell, float) else cell and str(cell) for cell in row]
+        for row in shown.rows()
+    ]
+    keys = shown.columns.index("from_score")
+    headings = [name.replace("_", " ") for name in shown.columns]
+    show_results([table("Cases to label", headings, cells, keys), *notes], out)

@@ -255,7 +255,7 @@ def points_named(call: Call, word: str) -> Any:
     return number
 
 
-def called(call: Call, doing: str, threshold: str | None = None, **more: Any) -> Any:
+def result_of(call: Call, doing: str, threshold: str | None = None, **more: Any) -> Any:
     """What the function of a command returns, with the thresholds that are named."""
     cases = call.in_memory
     points = {} if threshold is None else {"points": points_named(call, threshold)}
@@ -341,7 +341,7 @@ def savings(
     Example: polaroc savings test.parquet --truth label --score p --threshold threshold.json
     --cost-fn amount --cost-fp 5 --prior 0.01
     """
-    found = called(call, "judging", threshold, same_table=True)
+    found = result_of(call, "judging", threshold, same_table=True)
     keys = found.columns[: found.columns.index("measure")]
     notes = notes_by_key(found, [*keys, "measure"])
     if as_json:

@@ -15,7 +15,7 @@ from polaroc.deployment.how_labelled import INCLUSION, HowLabelled
 from polaroc.deployment.label_draws import enough_for_recall
 from polaroc.deployment.labelled import Bins, Labels
 from polaroc.deployment.limits import Reference
-from polaroc.deployment.tables import Key, by_key, named, read_with_time
+from polaroc.deployment.tables import Key, by_key, for_key, read_with_time
 from polaroc.errors import Hint, InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
@@ -253,7 +253,7 @@ def draws(
     rows, told = how.complete(rows, time, histories)
     found = {}
     for (*own, at), frame in by_key(rows, [*keys, time]).items():
-        key, of = tuple(own), f"{at}{named(keys, tuple(own))}"
+        key, of = tuple(own), f"{at}{for_key(keys, tuple(own))}"
         history = histories.get(key, History())
         if at not in history.looks:
             raise InvalidPredictions(

@@ -13,7 +13,7 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
-from polaroc.deployment.tables import Key, named
+from polaroc.deployment.tables import Key, for_key
 from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.calendar import dates_of
 from polaroc.typing import Array, Table
@@ -169,7 +169,8 @@ def read_histories(
         key = as_key(row[name] for name in keys)
         if plans.get(key) != row["plan"]:
             raise InvalidTable(
-                f"the state is of another reference, threshold, level or model{named(keys, key)}.",
+                "the state is of another reference, threshold, level or model"
+                f"{for_key(keys, key)}.",
                 hint="give the reference and the points of the monitor that made it, or start "
                 "without a state.",
             )

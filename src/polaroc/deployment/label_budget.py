@@ -10,11 +10,10 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.rounding import number
 from polaroc.base.text import joined_notes
-from polaroc.deployment.days import design_effect
 from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.label_draws import Draws, Plan
 from polaroc.deployment.labelled import Bins
-from polaroc.deployment.limits import WINDOWS, Looks, Reference
+from polaroc.deployment.limits import WINDOWS, Looks, Reference, design_effect
 from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,

@@ -11,7 +11,7 @@ from polaroc.base.columns import check_keys, key_columns, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.statistics import Band
-from polaroc.deployment.alarms import Assessment, Terms
+from polaroc.deployment.alarms import Assessed, Assessment, Terms, model_alarms
 from polaroc.deployment.draws import LABELLED, Draw, draw_warnings, draws, read_labels, together
 from polaroc.deployment.history import (
     RESULT,
@@ -33,13 +33,13 @@ from polaroc.deployment.input_warnings import (
 from polaroc.deployment.labelled import PRECISION, TOLD, labelled_estimates
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
-from polaroc.deployment.rivals import Assessed, model_alarms
 from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
     WATCHED_BY,
     Key,
     counts_of,
+    days_as_time,
     errors_named,
     model_key,
     range_of_points,
@@ -47,13 +47,13 @@ from polaroc.deployment.tables import (
     references_of,
     refuse_other_keys,
     rows_by_key,
-    with_days,
     with_roles_of,
 )
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.column_checks import refuse_beside
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.table import Predictions
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
@@ -231,18 +231,13 @@ def monitor(
         with errors_named(DEPLOYED):
             refuse_beside(columns)
     like = replace(reference, time=columns.get("time", reference.time), cluster=())
-    reference = with_days(reference)
+    reference = days_as_time(reference)
     of_use = with_roles_of(like, deployed, DEPLOYED, monitor)
     known = read_with_time(reference, REFERENCE, every)
     used = read_with_time(of_use, DEPLOYED, every)
     how = HowLabelled.checked(
         label_share, label_alerts, label_delay, has_labels=labelled is not None
     )
-    labels = None
-    if labelled is not None:
-        like = replace(of_use, truth=reference.truth, positive=reference.positive)
-        of_labels = with_roles_of(like, labelled, LABELLED, monitor)
-        labels = read_labels(of_labels, how, every)
     with errors_named(DEPLOYED):
         check_keys(used.keys, also=[*RESULT, *STATE])
     time, day = used.keys[-1], None if reference.time is None else known.keys[-1]
@@ -250,11 +245,11 @@ def monitor(
     refuse_other_keys(keys, used.keys[:-1], DEPLOYED)
     references = references_of(known, points, level, day)
     schema = used.rows.collect_schema()
-    if labels is not None:
-        *own, of_label = labels.keys
-        refuse_other_keys(keys, own, LABELLED)
-        kind = labels.rows.collect_schema()[of_label]
-        check_same_time(of_label, kind, schema[time], "the labelled cases")
+    labels = None
+    if labelled is not None:
+        like = replace(of_use, truth=reference.truth, positive=reference.positive)
+        of_labels = with_roles_of(like, labelled, LABELLED, monitor)
+        labels = _labels(read_labels(of_labels, how, every), keys, schema[time])
     histories = read_histories(state, keys, time, references, schema[time])
     rows = rows_by_key(used, keys, references)
     assessed = {
@@ -286,6 +281,14 @@ def monitor(
     states = history_table(histories, references, keys, types)
     told = with_level(_together(drawn, types, terms, level), level)
     return Monitor(with_level(table, level), states, told, ends, tuple(warnings), level)
+
+
+def _labels(labels: Predictions, keys: Sequence[str], times: pl.DataType) -> Predictions:
+    """The labelled cases, refused where their keys or times are not those of the scores in use."""
+    *own, time = labels.keys
+    refuse_other_keys(keys, own, LABELLED)
+    check_same_time(time, labels.rows.collect_schema()[time], times, "the labelled cases")
+    return labels
 
 
 def _assessed(

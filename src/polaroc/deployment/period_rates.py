@@ -11,7 +11,7 @@ WORDS = {
     "tpr": "recall", "fpr": "rate of false alarms", "precision": "precision",
     "posfrac": "share called positive", "cost": "cost per case",
 }  # fmt: skip
-RATES = tuple(WORDS)
+PERIOD_RATES = tuple(WORDS)
 
 
 def tidy_rates(judged: pl.DataFrame, keys: Sequence[str], level: float) -> pl.DataFrame:
@@ -36,6 +36,6 @@ def tidy_rates(judged: pl.DataFrame, keys: Sequence[str], level: float) -> pl.Da
             "negatives",
             "note",
         )
-        for name in RATES
+        for name in PERIOD_RATES
     ]
     return pl.concat(rows)

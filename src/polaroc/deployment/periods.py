@@ -14,7 +14,7 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.text import capitalised
-from polaroc.deployment.period_rates import RATES, tidy_rates
+from polaroc.deployment.period_rates import PERIOD_RATES, tidy_rates
 from polaroc.deployment.periods_result import Periods
 from polaroc.errors import InvalidPredictions
 from polaroc.evaluation.evaluate import evaluate
@@ -226,7 +226,7 @@ def _rates(judged: pl.DataFrame | None) -> Iterator[Quantity]:
     """Each rate at each prior at which thresholds were judged."""
     if judged is None:
         return
-    for name, prior in product(RATES, judged["prior"].unique().sort().drop_nulls()):
+    for name, prior in product(PERIOD_RATES, judged["prior"].unique().sort().drop_nulls()):
         yield Quantity(name, prior, None)
 
 

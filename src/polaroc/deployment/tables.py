@@ -82,7 +82,7 @@ def with_roles_of(
     return replace(found, truth=None, positive=None) if table == DEPLOYED else found
 
 
-def with_days(reference: Cases[Any]) -> Cases[Any]:
+def days_as_time(reference: Cases[Any]) -> Cases[Any]:
     """The reference with its clusters as its days, where it names any."""
     with errors_named(REFERENCE):
         days = _time_alone(reference, "give as cluster the days, or batches, that differ")
@@ -168,13 +168,13 @@ def references_of(
         absent = [name for name, one in scores.items() if not one.size]
         if absent:
             raise InvalidPredictions(
-                f"reference: no {' and no '.join(absent)}{named(keys, key)}.",
+                f"reference: no {' and no '.join(absent)}{for_key(keys, key)}.",
                 hint="give labelled cases of both classes for each key.",
             )
         error = (1 - level) / len(frames)
         references[key] = Reference.from_scores(
             scores["positives"], scores["negatives"], thresholds(key), error,
-            None if day is None else _codes(frame, day, named(keys, key)),
+            None if day is None else _codes(frame, day, for_key(keys, key)),
         )  # fmt: skip
     if not references:
         raise InvalidPredictions(
@@ -215,7 +215,7 @@ class _Thresholds:
         if len(own) != 1:
             one = "keep one row per key, such as that of one prior: points.filter(prior=0.1)."
             raise InvalidTable(
-                f"the points have {len(own) or 'no'} rows{named(self.keys, key)}, needed is one.",
+                f"the points have {len(own) or 'no'} rows{for_key(self.keys, key)}, needed is one.",
                 hint=one if own else "choose a threshold for each key of the reference.",
             )
         return own[0]
@@ -325,7 +325,7 @@ def rows_by_key(
     unknown = [key for key in frames if key not in references]
     if unknown:
         raise InvalidPredictions(
-            f"deployed: there is no reference{named(keys, unknown[0])}"
+            f"deployed: there is no reference{for_key(keys, unknown[0])}"
             + (f" and {len(unknown) - 1} more." if len(unknown) > 1 else "."),
             hint="give labelled cases of each key, or leave its scores out.",
         )
@@ -339,7 +339,7 @@ def counts_of(frame: pl.DataFrame) -> "Array":
     return frame[WEIGHT].cast(pl.Int64).to_numpy()
 
 
-def named(keys: Sequence[str], key: Key) -> str:
+def for_key(keys: Sequence[str], key: Key) -> str:
     """Which key is meant, at the end of a message."""
     named = ", ".join(f"{name}={quoted([value])}" for name, value in zip(keys, key, strict=True))
     return f" for {named}" if named else ""

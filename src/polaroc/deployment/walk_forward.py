@@ -13,7 +13,7 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.text import capitalised
-from polaroc.deployment.period_rates import RATES, tidy_rates
+from polaroc.deployment.period_rates import PERIOD_RATES, tidy_rates
 from polaroc.deployment.walk_forward_result import WalkForward, main_rates
 from polaroc.errors import Hint, InvalidPredictions, check_choice
 from polaroc.predictions.calendar import PERIOD, keys_but_period, with_periods
@@ -212,7 +212,7 @@ def _promised(
     rows = []
     for row in points.iter_rows(named=True):
         known = None not in (row["tpr"], row["fpr"], row["prior"], row["share"])
-        for name in RATES:
+        for name in PERIOD_RATES:
             value = None
             if known:
                 value = rate_at(name, skew(row["prior"]), **costs)(row["tpr"], row["fpr"])
@@ -224,7 +224,7 @@ def _promised(
 
 def _order() -> pl.Expr:
     """The rates in their order."""
-    places = {name: place for place, name in enumerate(RATES)}
+    places = {name: place for place, name in enumerate(PERIOD_RATES)}
     return pl.col("measure").replace_strict(places, return_dtype=pl.Int64).alias(private("place"))
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.rounding import limit, with_limits
 from polaroc.base.text_tables import Summarised, noted, table
-from polaroc.deployment.period_rates import RATES, WORDS
+from polaroc.deployment.period_rates import PERIOD_RATES, WORDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,7 +47,7 @@ class WalkForward(Summarised):
 
     table: pl.DataFrame
     expected: pl.DataFrame
-    main: tuple[str, ...] = RATES
+    main: tuple[str, ...] = PERIOD_RATES
     warnings: tuple[str, ...] = ()
     level: float = 0.95
 
@@ -89,7 +89,7 @@ def main_rates(rule: str | None, constraints: Mapping[str, float] | None) -> tup
     (('tpr', 'precision'), ('tpr', 'fpr'))
     """
     named = {ABOUT[name] for name in (rule, *(constraints or ())) if name in ABOUT}
-    return tuple(name for name in RATES if name in (named or {"tpr", "fpr"}))
+    return tuple(name for name in PERIOD_RATES if name in (named or {"tpr", "fpr"}))
 
 
 def _cells(row: Mapping[str, Any], keys: Sequence[str]) -> list[object]:

@@ -7,7 +7,6 @@ from typing import Any, Unpack
 from polaroc.base.checks import check_share, check_whole, refuse_unused, unless
 from polaroc.base.lazy import np
 from polaroc.files.progress import Progress, progress_callback
-from polaroc.planning.answers import planned, split
 from polaroc.planning.chances import Outcome
 from polaroc.planning.folds import of_folds
 from polaroc.planning.measured import DividedWish
@@ -24,7 +23,7 @@ from polaroc.planning.sizes import (
     splits,
     tried_at,
 )
-from polaroc.planning.study_plan import StudyPlan
+from polaroc.planning.study_plan import StudyPlan, planned, split
 from polaroc.planning.wishes import (
     Place,
     Wish,
@@ -196,11 +195,7 @@ def plan(
     )  # fmt: skip
     if name != "margin":
         refuse_unused("of two models", f"the wish is {name}", correlation=correlation)
-    say = progress_callback(progress, "sizes")
-
-    def drawn(size: Size) -> Any:
-        return np.random.default_rng([seed, size.positives, size.negatives])
-
+    say, drawn = progress_callback(progress, "sizes"), partial(_generator, seed)
     if pilot is not None:
         refuse_unused(
             "instead of a pilot", "there is one", auc=auc, shape=unless(1, shape),
@@ -247,3 +242,8 @@ def plan(
     if least is None:
         raise out_of_reach(wanted, outcome, tried[-1], chance)
     return planned(wanted, tried, least, chance, assumed.about)
+
+
+def _generator(seed: int, size: Size) -> Any:
+    """What draws studies of a size, the same for the same seed."""
+    return np.random.default_rng([seed, size.positives, size.negatives])

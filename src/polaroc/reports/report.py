@@ -35,14 +35,12 @@ from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
-from polaroc.reports.content import as_json, content, model_card
 from polaroc.reports.decision import decide
 from polaroc.reports.findings import of_measures, of_predictions, with_changes
-from polaroc.reports.inputs import Question, tuning_rows, with_model
+from polaroc.reports.inputs import Needs, Question, tuning_rows, with_model
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
-from polaroc.reports.needs import Needs
-from polaroc.reports.page import is_report, page
+from polaroc.reports.page import as_json, content, is_report, model_card, page
 from polaroc.reports.plan_section import facts_of, of_plan
 from polaroc.reports.study_table import of_publication
 from polaroc.reports.subgroups import of_subgroups

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_factor, check_share
-from polaroc.base.columns import COVERAGE, INTERVAL, key_expressions, refuse_clash
+from polaroc.base.columns import COVERAGE, INTERVAL, key_expressions, parts_by_key, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.rounding import rounded_up
@@ -149,8 +149,8 @@ def highest_each_day(
         doubt = _across(held, usual_units(free))
     plain = replace(held, cluster=())
     by_day = curve(plain).select(*keys, PERIOD, "tp", "fp")
-    of_each = _by_key(by_day, keys)
-    pooled = _by_key(curve(without_period(plain)).select(*keys, "tp", "fp"), keys)
+    of_each = parts_by_key(by_day, keys)
+    pooled = parts_by_key(curve(without_period(plain)).select(*keys, "tp", "fp"), keys)
     rows = [
         dict(zip(keys, key, strict=True)) | row
         for key, own in pooled.items()
@@ -168,13 +168,6 @@ def _across(held: Cases[pl.DataFrame], clusters: Sequence[IntoExpr]) -> str | No
             name = cluster.meta.output_name()
             return f"cases with the same {name!r} are in several days, which are not independent"
     return None
-
-
-def _by_key(curves: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """The curves of each key."""
-    if not keys:
-        return {(): curves}
-    return curves.partition_by(keys, maintain_order=True, as_dict=True)
 
 
 def _cells(curves: pl.DataFrame) -> Cells:

@@ -229,7 +229,7 @@ def test_the_summary_has_labels_that_came_late():
     labelled = used.filter(pl.col("day") < 3)
     told = pr.monitor(REFERENCE, used, labelled=labelled, label_share="observed", **NAMES | TIME)
     shown = last_times(told.history)
-    assert shown.columns == ["day", "prior", "precision", "called positive", "cost"]
+    assert shown.columns == ["day", "prior", "precision", "posfrac", "cost"]
     assert shown["day"].to_list() == ["3"]
     labels = told_by_labels(told)
     assert labels.columns == ["day", "prior", "precision", "recall", "cost"]

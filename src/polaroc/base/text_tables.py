@@ -1,13 +1,14 @@
 """Tables and sentences for a terminal, plain text and notebooks."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from polaroc.base.text import escape_control
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
 
@@ -18,8 +19,24 @@ MOST_NOTES, MORE_NOTES = 3, "in .warnings"
 # Between words, and after _, - or / before a letter: numbers such as -1e-05 stay whole.
 BREAKS = re.compile(r"(?<=\s)|(?=\s)|(?<=\w[_/-])(?=[^\W\d_])")
 
-# A title, headings, rows, and how many of the first columns are keys.
-Block: TypeAlias = tuple[str, list[str], list[list[str | None]], int]
+
+class Shown:
+    """A result that shows the same parts, sentences and tables, as text and in a notebook."""
+
+    def _parts(self) -> "list[RenderableType]":
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """All of it as text for a terminal of 80 columns."""
+        return plain(self._parts())
+
+    def _repr_html_(self) -> str:
+        return "".join(_html(part) for part in self._parts())
+
+
+def parts_of(result: Shown) -> "list[RenderableType]":
+    """The sentences and tables that show a result."""
+    return result._parts()
 
 
 def table(
@@ -30,6 +47,20 @@ def table(
         ["–" if value is None else escape_control(str(value)) for value in row] for row in rows
     ]
     return FoldedTable(title, [escape_control(column) for column in columns], cells, keys)
+
+
+def table_of(
+    title: str,
+    frame: "pl.DataFrame",
+    forms: Mapping[str, Callable[[Any], str | None]],
+    keys: int = 1,
+) -> "FoldedTable":
+    """Some columns of a frame under their names, each value written by the form of its column."""
+    rows = [
+        [form(value) for form, value in zip(forms.values(), row, strict=True)]
+        for row in frame.select(*forms).iter_rows()
+    ]
+    return table(title, list(forms), rows, keys)
 
 
 @dataclass(frozen=True)
@@ -54,7 +85,9 @@ class FoldedTable:
         least = [max(_width(part) for text in column for part in _parts(text)) for column in texts]
         whole = [max(map(_width, column)) for column in texts]
         keys, others = list(places[: self.keys]), list(places[self.keys :])
-        title = self.title
+        # A title above the table: inside a narrow one it would wrap.
+        if self.title:
+            yield self.title
         while True:
             count = len(others)
             while (
@@ -64,21 +97,18 @@ class FoldedTable:
                 count -= 1
             shown = [*keys, *others[:count]]
             widths = _narrowed({i: (least[i], whole[i]) for i in shown}, options.max_width)
-            yield self._drawn(title, {i: texts[i] for i in shown}, widths)
-            others, title = others[count:], ""
+            yield self._drawn({i: texts[i] for i in shown}, widths)
+            others = others[count:]
             if not others:
                 return
 
-    def _drawn(
-        self, title: str, texts: Mapping[int, list[str]], widths: Mapping[int, int]
-    ) -> "Table":
+    def _drawn(self, texts: Mapping[int, list[str]], widths: Mapping[int, int]) -> "Table":
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
         from rich.text import Text
 
         drawn = Table(
-            title=Text(title) if title else None, title_justify="left", header_style="bold",
-            box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False,
+            header_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
         )  # fmt: skip
         columns = []
         for i, column in texts.items():
@@ -161,20 +191,20 @@ def plain(parts: Sequence["RenderableType"], width: int = WIDTH) -> str:
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
 
 
-def html_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table as HTML, every name and value escaped."""
+def _html(part: "RenderableType") -> str:
+    """A sentence or a table as HTML, every name and value escaped."""
     from html import escape
 
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    lines = [
-        "".join(f"<td>{escape('–' if value is None else str(value))}</td>" for value in row)
-        for row in rows
-    ]
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return (
-        f"<table><caption>{escape(title)}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    if not isinstance(part, FoldedTable):
+        return f"<p>{escape(escape_control(str(part)))}</p>" if part else ""
+
+    def line(cells: Sequence[str], mark: str) -> str:
+        return f"<tr>{''.join(f'<{mark}>{escape(cell)}</{mark}>' for cell in cells)}</tr>"
+
+    head = line(part.headings, "th")
+    body = "".join(line(row, "td") for row in part.rows)
+    caption = f"<caption>{escape(part.title)}</caption>" if part.title else ""
+    return f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
 def noted(lines: Iterable[str]) -> list[str]:
@@ -216,18 +246,3 @@ def markdown_table(columns: Sequence[object], rows: Sequence[Sequence[object]]) 
     rule = ["---", *["--:"] * (len(columns) - 1)]
     written = [[markdown_text(value) for value in line] for line in (columns, *rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in (written[0], rule, *written[1:]))
-
-
-def html_lines(lines: Sequence[str]) -> str:
-    """Sentences as HTML paragraphs, escaped."""
-    from html import escape
-
-    return "".join(f"<p>{escape(line)}</p>" for line in lines)
-
-
-def block_tables(blocks: Iterator[Block]) -> "Iterator[RenderableType]":
-    """Titles and rich tables, one after the other."""
-    # A title above the table: inside a narrow one it would wrap.
-    for title, columns, rows, keys in blocks:
-        yield title
-        yield table("", columns, rows, keys)

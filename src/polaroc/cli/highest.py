@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from polaroc.base.rounding import limit, with_limits
+from polaroc.base.rounding import ESTIMATE, limit, with_limits
 from polaroc.base.text_tables import table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.measures_table import commonest_notes
@@ -51,6 +51,6 @@ def highest(
         ]
         for row in result.iter_rows(named=True)
     ]
-    named = [*keys, "measure", "prior", "estimate (limits)", "one threshold"]
+    named = [*keys, "measure", "prior", ESTIMATE, "one_threshold"]
     days = f"The highest of each of {result['days'].max()} days"
     show_results([table(days, named, rows, len(keys) + 1), *notes], out)

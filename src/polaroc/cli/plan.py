@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from polaroc.base.text_tables import parts_of
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import models_named, notes_of, opened, roles_of
 from polaroc.cli.outputs import Force, out_option
@@ -57,7 +58,7 @@ def plan(
         names = ("answer", "table", "positives", "negatives", "hash")
         print_json({name: getattr(result, name) for name in names}, result.notes)
     else:
-        show_results(result.parts(), out)
+        show_results(parts_of(result), out)
 
 
 def _planned(call: Call, pilot: Path | None, tell: Any) -> StudyPlan:

@@ -10,11 +10,11 @@ from polaroc.base.columns import with_level
 from polaroc.base.joins import join_on
 from polaroc.base.rounding import number, probability
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
+from polaroc.base.text_tables import FoldedTable, Shown, noted, table_of
 from polaroc.comparison.answer import changes, corrected, describe_evidence, describe_tests
 from polaroc.comparison.posterior import EXPECTED_LIMITS, Posterior, half_moved
 from polaroc.comparison.regret import ExpectedMeasures
-from polaroc.comparison.result import Comparison, block
+from polaroc.comparison.result import Comparison
 from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
 from polaroc.uncertainty.evidence import Evidence
@@ -26,7 +26,7 @@ MAX_PRIORS = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice:
+class Choice(Shown):
     """Which model to take over a range of priors; made by `choose`.
 
     Attributes
@@ -129,17 +129,11 @@ class Choice:
         """Whether more of the measure is better."""
         return not self.is_by_cost and higher_is_better(self.measure)
 
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(choice_parts(self))
+    def _parts(self) -> "list[RenderableType]":
+        return choice_parts(self)
 
     def __repr__(self) -> str:
         return f"Choice({self.answer!r})"
-
-    def _repr_html_(self) -> str:
-        tables = "".join(html_table(*block[:3]) for block in _choice_blocks(self))
-        answer = [self.answer] if self.promise is None else [self.answer, self.promise]
-        return html_lines(answer) + tables + html_lines([_choices(self), *self.warnings])
 
 
 def choice_among(
@@ -195,7 +189,7 @@ def choice_parts(choice: Choice) -> "list[RenderableType]":
     tests = describe_tests(choice.models, choice.comparison, choice.fold_count)
     promised = [] if choice.promise is None else [choice.promise]
     return [
-        choice.answer, *promised, "", *block_tables(_choice_blocks(choice)), _choices(choice),
+        choice.answer, *promised, "", *_tables(choice), _choices(choice),
         *([tests] if tests else []), *warnings,
     ]  # fmt: skip
 
@@ -218,41 +212,38 @@ def _choices(choice: Choice) -> str:
     return f"Bayes choice {choice.bayes}; minimax-regret choice {minimax}; {steadiest}."
 
 
-def _choice_blocks(choice: Choice) -> Iterator[Block]:
+def _tables(choice: Choice) -> Iterator[FoldedTable]:
     models, column = choice.models, choice.models.columns[0]
     less = "" if choice.higher_is_better else " (less is better)"
     sure = models.filter(pl.col("probability_best").is_not_null())
     if not sure.is_empty():
-        lower, upper = EXPECTED_LIMITS
-        yield block(
+        yield table_of(
             f"How good, and how sure{less}; expected, with {100 * choice.level:g} % limits: "
             "corrected for having been picked",
             sure,
             {
-                column: (column, str), "mean": ("mean", number), "expected": ("expected", number),
-                lower: ("from", number), upper: ("to", number),
-                "probability_best": ("best", probability), "expected_loss": ("loss", number),
+                column: str, "mean": number, "expected": number,
+                **dict.fromkeys(EXPECTED_LIMITS, number),
+                "probability_best": probability, "expected_loss": number,
             },
         )  # fmt: skip
-    regrets = {
-        "mean_regret": ("mean regret", number), "worst_regret": ("worst regret", number)
-    }  # fmt: skip
+    regrets = {"mean_regret": number, "worst_regret": number}
     if choice.is_by_cost:
-        yield block(
-            "Cost per case, and the threshold that it is the cost of",
+        yield table_of(
+            "Cost per case (mean), and the threshold that it is the cost of",
             models,
-            {column: (column, str), "mean": ("cost", number), **regrets,
-             "threshold": ("threshold", number), "tpr": ("recall", number), "fpr": ("FPr", number)},
+            {column: str, "mean": number, **regrets,
+             **dict.fromkeys(("threshold", "tpr", "fpr"), number)},
         )  # fmt: skip
         return
     # Of one test set there are no folds to win.
-    won = {"share": ("folds won", _percent)} if choice.fold_count > 1 else {}
-    yield block(
-        f"Over the range{less}",
+    won = {"share": _percent} if choice.fold_count > 1 else {}
+    of_folds = "; share: of the folds won" if won else ""
+    yield table_of(
+        f"Over the range{less}{of_folds}",
         models,
-        {column: (column, str), "mean": ("mean", number), **regrets, **won,
-         "sens": ("Sens", number)},
-    )  # fmt: skip
+        {column: str, "mean": number, **regrets, **won, "sens": number},
+    )
     best = choice.priors.filter("best").unique("prior", keep="first", maintain_order=True)
     if best.is_empty():
         return
@@ -260,13 +251,12 @@ def _choice_blocks(choice: Choice) -> Iterator[Block]:
     rows = min(best.height, MAX_PRIORS)
     shown = [round(i * (best.height - 1) / max(rows - 1, 1)) for i in range(rows)]
     which = "each prior" if rows == best.height else f"{rows} of the {best.height} priors"
-    yield block(
+    yield table_of(
         f"The best model at {which}",
         best[shown],
-        {"prior": ("prior", "{:.4g}".format), column: ("best", str), "mean": ("mean", number),
-         **won},
+        {"prior": "{:.4g}".format, column: str, "mean": number, **won},
         keys=2,
-    )  # fmt: skip
+    )
 
 
 def _percent(share: float | None) -> str | None:

@@ -8,8 +8,7 @@ import polars as pl
 
 from polaroc.base.names import listed
 from polaroc.base.rounding import limit, number
-from polaroc.base.text_tables import Block, block_tables, html_lines, html_table, noted, plain
-from polaroc.comparison.result import block
+from polaroc.base.text_tables import FoldedTable, Shown, noted, table_of
 from polaroc.deployment.period_rates import WORDS as OF_RATES
 from polaroc.measures.catalog import label
 
@@ -26,7 +25,7 @@ MAX_ROWS = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Subgroups:
+class Subgroups(Shown):
     """What a model does in each subgroup, and how far subgroups are apart; made by `subgroups`.
 
     Attributes
@@ -65,16 +64,11 @@ class Subgroups:
         """The largest gap of each key, column and measure."""
         return largest_gaps(self.gaps, self.keys)
 
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(subgroup_parts(self))
+    def _parts(self) -> "list[RenderableType]":
+        return subgroup_parts(self)
 
     def __repr__(self) -> str:
         return f"Subgroups({self.answer!r})"
-
-    def _repr_html_(self) -> str:
-        tables = "".join(html_table(*block[:3]) for block in _blocks(self))
-        return html_lines([self.answer]) + tables + html_lines(list(self.warnings))
 
 
 def largest_gaps(gaps: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
@@ -135,34 +129,31 @@ def _answer_for(column: str, gaps: pl.DataFrame, parts: pl.DataFrame, keys: tupl
 def subgroup_parts(found: Subgroups) -> "list[RenderableType]":
     """The summary of subgroups as sentences and rich tables."""
     warnings = noted(found.warnings)
-    return [found.answer, "", *block_tables(_blocks(found)), *warnings]
+    return [found.answer, "", *_tables(found), *warnings]
 
 
-def _blocks(found: Subgroups) -> Iterator[Block]:
-    keys = {name: (name, str) for name in found.keys}
+def _tables(found: Subgroups) -> Iterator[FoldedTable]:
+    keys = dict.fromkeys(found.keys, str)
     level = f"{100 * found.level:g} %"
     shown, rest = _first(found.parts)
-    cases = pl.format("{} + {}", pl.col("positives"), pl.col("negatives"))
-    yield block(
+    yield table_of(
         f"Each subgroup, with {level} limits{rest}",
-        _in_words(shown).with_columns(cases=cases),
+        _in_words(shown),
         keys | {
-            "column": ("by", _text), "subgroup": ("subgroup", _text), "cases": ("cases", str),
-            "measure": ("measure", str),
-            **({"threshold": ("threshold", _digits)} if shown["threshold"].count() else {}),
-            "estimate": ("estimate", number), "lower": ("from", limit), "upper": ("to", limit),
+            "column": _text, "subgroup": _text, "positives": _count, "negatives": _count,
+            "measure": str, **({"threshold": _digits} if shown["threshold"].count() else {}),
+            "estimate": number, "lower": limit, "upper": limit,
         },
-        keys=len(keys) + 4,
+        keys=len(keys) + 5,
     )  # fmt: skip
     shown, rest = _first(found.largest)
-    yield block(
+    yield table_of(
         f"The largest gaps, with limits that hold for all pairs of a measure at {level}{rest}",
         _in_words(shown),
         keys | {
-            "column": ("by", _text), "measure": ("measure", str),
-            "subgroup_a": ("first", str), "subgroup_b": ("second", str),
-            "difference": ("gap", number), "lower": ("from", limit), "upper": ("to", limit),
-            "apart": ("more than chance", lambda is_so: "yes" if is_so else "not shown"),
+            "column": _text, "measure": str, "subgroup_a": str, "subgroup_b": str,
+            "difference": number, "lower": limit, "upper": limit,
+            "apart": lambda is_so: "yes" if is_so else "not shown",
         },
         keys=len(keys) + 4,
     )  # fmt: skip
@@ -180,6 +171,10 @@ def _in_words(table: pl.DataFrame) -> pl.DataFrame:
 
 def _text(value: str | None) -> str:
     return "all" if value is None else value
+
+
+def _count(value: float | None) -> str | None:
+    return None if value is None else f"{value:,.6g}"
 
 
 def _digits(value: float | None) -> str | None:

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from polaroc.base.rounding import limit, number, rounded_up
-from polaroc.base.text_tables import markdown_table, markdown_text, noted, plain
+from polaroc.base.text_tables import Shown, markdown_table, markdown_text, noted
 from polaroc.uncertainty.evidence import CASES, Moved
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 Verdict = Literal["pass", "fail", "undecided"]
 Limits = Callable[[float], tuple[float, float]]
@@ -19,7 +22,7 @@ TOO_MANY = (
 
 
 @dataclass(frozen=True)
-class GateResult:
+class GateResult(Shown):
     """Whether a challenger is worse than a champion by more than a margin; made by `gate`.
 
     Attributes
@@ -78,9 +81,8 @@ class GateResult:
         }
         return f"{claim[self.verdict]} in {self.measure}."
 
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(self.parts)
+    def _parts(self) -> "list[RenderableType]":
+        return [*self.parts]
 
     @property
     def parts(self) -> list[str]:

@@ -10,7 +10,7 @@ from polaroc.base.columns import with_level, within
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import with_limits
-from polaroc.base.text_tables import html_lines, html_table, plain, table
+from polaroc.base.text_tables import Shown, table
 from polaroc.deployment.history import all_results, times_in_words
 from polaroc.errors import Hint
 
@@ -39,13 +39,12 @@ TUNED_HERE = (
 )
 LABELLED = "_labelled"
 OF_LABELS = pl.col("quantity").str.ends_with(LABELLED)
-HEADINGS = {"posfrac": "called positive"}
 # Whether an alarm is one of the last time of its key.
 NOW = private("now")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Monitor:
+class Monitor(Shown):
     """What deployed thresholds do at each time; made by `monitor`.
 
     Attributes
@@ -112,19 +111,11 @@ class Monitor:
         nothing = "No alarm: nothing shows that a threshold should change."
         return nothing if self.over is not None else nothing + " " + NO_RANGE
 
-    def summary(self) -> str:
-        """The alarms, and the last time of each key, as text for a terminal of 80 columns."""
-        return plain(monitor_parts(self))
+    def _parts(self) -> "list[RenderableType]":
+        return monitor_parts(self)
 
     def __repr__(self) -> str:
         return self.summary()
-
-    def _repr_html_(self) -> str:
-        shown = {"Last time": last_times(self.history), "Labels": told_by_labels(self)}
-        tables = [
-            html_table(name, one.columns, one.rows()) for name, one in shown.items() if one.height
-        ]
-        return html_lines([self.answer]) + "".join(tables) + html_lines(self.notes)
 
     @property
     def notes(self) -> list[str]:
@@ -189,7 +180,7 @@ def _alarms(results: pl.DataFrame) -> pl.DataFrame:
         pl.col(time).first().alias("first"),
         pl.col(time).last().alias("last"),
         pl.len().alias("times"),
-        pl.col("alarm").last().alias("last alarm"),
+        pl.col("alarm").last(),
         pl.col(NOW).last(),
     ).drop("quantity").sort(NOW, descending=True, maintain_order=True)  # fmt: skip
 
@@ -232,8 +223,7 @@ def _in_words(rows: pl.DataFrame) -> pl.DataFrame:
     for row in rows.iter_rows(named=True):
         text = with_limits(row["estimate"], row["lower"], row["upper"])
         quantity: str = row["quantity"]
-        name = HEADINGS.get(quantity, quantity)
-        lines.setdefault(tuple(str(row[key]) for key in (*keys, time)), {})[name] = text
+        lines.setdefault(tuple(str(row[key]) for key in (*keys, time)), {})[quantity] = text
     names = [*keys, time, *dict.fromkeys(name for line in lines.values() for name in line)]
     cells = [[*key, *(line.get(name) for name in names[len(key) :])] for key, line in lines.items()]
     return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String), orient="row")

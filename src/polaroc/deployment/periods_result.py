@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.rounding import limit, p_value, with_limits
+from polaroc.base.rounding import ESTIMATE, limit, p_value, with_limits
 from polaroc.base.text import capitalised
-from polaroc.base.text_tables import html_lines, html_table, noted, plain, table
+from polaroc.base.text_tables import Shown, noted, table
 from polaroc.deployment.period_rates import WORDS
 from polaroc.measures.catalog import label
 
@@ -20,7 +20,7 @@ ENDS = "estimate", "lower", "upper"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Periods:
+class Periods(Shown):
     """Measures by period, and whether they have a trend; made by `periods`.
 
     Attributes
@@ -63,21 +63,11 @@ class Periods:
     def _keys(self) -> list[str]:
         return self.trends.columns[: self.trends.columns.index("measure")]
 
-    def summary(self) -> str:
-        """The trends and the periods as text for a terminal of 80 columns."""
-        return plain(periods_parts(self))
+    def _parts(self) -> "list[RenderableType]":
+        return periods_parts(self)
 
     def __repr__(self) -> str:
         return self.summary()
-
-    def _repr_html_(self) -> str:
-        headings, cells = _trend_cells(self)
-        rows = [[str(one) for one in row] for row in cells]
-        return (
-            html_lines([self.answer])
-            + html_table("Trends", headings, rows)
-            + html_lines(self.warnings)
-        )
 
 
 def periods_parts(result: Periods) -> "list[RenderableType]":
@@ -86,7 +76,7 @@ def periods_parts(result: Periods) -> "list[RenderableType]":
     headings, cells = _trend_cells(result)
     parts: list[RenderableType] = [result.answer]
     if cells:
-        parts.append(table("Trends", headings, cells, len(keys) + 1))
+        parts.append(table("Trends, as slopes", headings, cells, len(keys) + 1))
     last = result.table["period"].unique().sort().tail(SHOWN)
     rows = result.table.filter(pl.col("period").is_in(last.implode()))
     lines = [
@@ -95,7 +85,7 @@ def periods_parts(result: Periods) -> "list[RenderableType]":
             named=True
         )
     ]
-    names = [*keys, "measure", "period", "prior", "estimate (limits)", "positives"]
+    names = [*keys, "measure", "period", "prior", ESTIMATE, "positives"]
     which = f"The last {SHOWN} periods" if result.table["period"].n_unique() > SHOWN else "Periods"
     if lines:
         parts.append(table(which, names, lines, len(keys) + 2))
@@ -132,7 +122,7 @@ def _sentence(row: dict[str, object], keys: list[str]) -> str:
 
 def _trend_cells(result: Periods) -> tuple[list[str], list[list[object]]]:
     keys = result._keys
-    headings = [*keys, "measure", "prior", "slope (limits)", "per", "p", "spread"]
+    headings = [*keys, "measure", "prior", ESTIMATE, "per", "p_value", "spread"]
     cells: list[list[object]] = [
         [
             *(str(row[key]) for key in (*keys, "measure")),

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.rounding import limit, with_limits
-from polaroc.base.text_tables import html_lines, html_table, noted, plain, table
+from polaroc.base.rounding import ESTIMATE, limit, with_limits
+from polaroc.base.text_tables import Shown, noted, table
 from polaroc.deployment.period_rates import RATES, WORDS
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ ABOUT = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WalkForward:
+class WalkForward(Shown):
     """What thresholds set on the past did in the next period; made by `walk_forward`.
 
     Attributes
@@ -63,20 +63,11 @@ class WalkForward:
         lines = [_sentence(row, self.keys) for row in rows.iter_rows(named=True)]
         return " ".join(lines) or "There is nothing to expect: no threshold was set."
 
-    def summary(self) -> str:
-        """What to expect, and the steps, as text for a terminal of 80 columns."""
-        return plain(steps_parts(self))
+    def _parts(self) -> "list[RenderableType]":
+        return steps_parts(self)
 
     def __repr__(self) -> str:
         return self.summary()
-
-    def _repr_html_(self) -> str:
-        headings, cells = _expected_cells(self)
-        return (
-            html_lines([self.answer])
-            + html_table("The next period", headings, [[*row] for row in cells])
-            + html_lines(self.warnings)
-        )
 
 
 def main_rates(rule: str | None, constraints: Mapping[str, float] | None) -> tuple[str, ...]:
@@ -95,16 +86,16 @@ def steps_parts(result: WalkForward) -> "list[RenderableType]":
     """Sentences and tables for a terminal."""
     headings, cells = _expected_cells(result)
     parts: list[RenderableType] = [result.answer]
-    parts.append(table("The next period", headings, cells, len(result.keys) + 1))
-    names = [*result.keys, "period", "rate", "threshold", "promised", "came out (limits)"]
+    parts.append(table("What to expect of the next period", headings, cells, len(result.keys) + 1))
+    names = [*result.keys, "period", "measure", "threshold", "promised", ESTIMATE]
     main = result.table.filter(pl.col("measure").is_in(list(result.main)))
     rows = [_cells(row, [*result.keys, "period"]) for row in main.iter_rows(named=True)]
-    parts.append(table("Steps", names, rows, len(result.keys) + 2))
+    parts.append(table("What came of each step", names, rows, len(result.keys) + 2))
     return [*parts, *noted(result.warnings)]
 
 
 def _expected_cells(result: WalkForward) -> tuple[list[str], list[list[str]]]:
-    headings = [*result.keys, "rate", "threshold", "promised", "expected (limits)", "spread"]
+    headings = [*result.keys, "measure", "threshold", "promised", ESTIMATE, "spread"]
     cells = [
         [*_cells(row, result.keys), limit(row["spread"]) or "–"]
         for row in result.expected.iter_rows(named=True)

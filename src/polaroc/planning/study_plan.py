@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.rounding import number, probability
-from polaroc.base.text_tables import plain, table
+from polaroc.base.text_tables import Shown, noted, table_of
 from polaroc.planning.saved_plan import departures, hash_of, write_plan
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+# Columns that are shares.
+CHANCES = ("better", "tuning")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StudyPlan:
+class StudyPlan(Shown):
     """How many cases a study needs for what is wanted of it; made by `plan`.
 
     Attributes
@@ -72,25 +75,14 @@ class StudyPlan:
         """
         return departures(self.facts, result)
 
-    def parts(self) -> "list[RenderableType]":
-        """The answer, the table and the notes, for a terminal."""
-        rows = [
-            [f"{row['positives']:,}", f"{row['negatives']:,}", probability(row["chance"]),
-             *(_in_words(name, row[name]) for name in self.table.columns[3:])]
-            for row in self.table.iter_rows(named=True)
-        ]  # fmt: skip
-        headings = [name.replace("_", " ") for name in self.table.columns]
-        shown = table("What more cases buy", headings, rows, 0)
-        return [self.answer, shown, *(f"Note: {line}" for line in self.notes)]
-
-    def summary(self) -> str:
-        """All of it as text for a terminal of 80 columns."""
-        return plain(self.parts())
+    def _parts(self) -> "list[RenderableType]":
+        forms = dict.fromkeys(self.table.columns[:2], "{:,}".format)
+        forms |= {
+            name: probability if name.startswith("chance") or name in CHANCES else number
+            for name in self.table.columns[2:]
+        }
+        shown = table_of("What more cases buy", self.table, forms, keys=0)
+        return [self.answer, shown, *noted(self.notes)]
 
     def __str__(self) -> str:
         return self.summary()
-
-
-def _in_words(name: str, value: float | None) -> str | None:
-    is_chance = name.startswith("chance") or name in ("better", "tuning")
-    return probability(value) if is_chance else number(value)

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.rounding import limit, percent
 from polaroc.base.text import capitalised
-from polaroc.base.text_tables import markdown_table, plain, table
+from polaroc.base.text_tables import Shown, markdown_table, table
 from polaroc.measures.table import humanize_note
 from polaroc.thresholds.named_rates import NET_BENEFIT
 
@@ -79,7 +79,7 @@ REST = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StudyTable:
+class StudyTable(Shown):
     """The numbers of a study as they are published; made by `study_table`.
 
     Attributes
@@ -140,9 +140,8 @@ class StudyTable:
         """The table as LaTeX, in sections, the notes below."""
         return str(self._laid_out().as_latex())
 
-    def summary(self) -> str:
-        """The table as text for a terminal of 80 columns."""
-        return plain(self.parts)
+    def _parts(self) -> "list[RenderableType]":
+        return self.parts
 
     @property
     def parts(self) -> "list[RenderableType]":

@@ -53,6 +53,7 @@ def content(
         "plan": None if plan is None else [plan.answer, *plan.departures],
         "notes_to_publish": None if published is None else published.notes,
         "columns": question.found or None,
+        "notes_on_columns": dict(tables.notes_on_columns(findings, shown[0])),
         "tables": {
             one.name: {"caption": one.caption, "columns": {k: [*v] for k, v in one.columns.items()}}
             for one in shown if isinstance(one, ReportTable)

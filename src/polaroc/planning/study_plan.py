@@ -1,6 +1,6 @@
 """The plan of a study: how many cases, and what can be promised with them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -76,7 +76,8 @@ class StudyPlan(Shown):
         return departures(self.facts, result)
 
     def _parts(self) -> "list[RenderableType]":
-        forms = dict.fromkeys(self.table.columns[:2], "{:,}".format)
+        forms: dict[str, Callable[[Any], str | None]] = {}
+        forms |= dict.fromkeys(self.table.columns[:2], "{:,}".format)
         forms |= {
             name: probability if name.startswith("chance") or name in CHANCES else number
             for name in self.table.columns[2:]

@@ -26,8 +26,9 @@ def content(
     """All sentences, counts and tables of the page, by name; tables by heading."""
     decision, thresholds = decide(findings), findings.thresholds
     comparison, question = findings.comparison, findings.question
+    ranking = tables.ranking_tables(findings)[-1]
     shown = [
-        tables.ranking_tables(findings)[-1], tables.threshold_table(findings),
+        ranking, tables.threshold_table(findings),
         tables.omnibus_table(findings), tables.pairs_table(findings), tables.audit_table(findings),
         subgroups and subgroups.table, published and published.table,
     ]  # fmt: skip
@@ -53,7 +54,7 @@ def content(
         "plan": None if plan is None else [plan.answer, *plan.departures],
         "notes_to_publish": None if published is None else published.notes,
         "columns": question.found or None,
-        "notes_on_columns": dict(tables.notes_on_columns(findings, shown[0])),
+        "notes_on_columns": dict(tables.notes_on_columns(findings, ranking)),
         "tables": {
             one.name: {"caption": one.caption, "columns": {k: [*v] for k, v in one.columns.items()}}
             for one in shown if isinstance(one, ReportTable)

@@ -428,3 +428,18 @@ def test_ranges_and_costs_of_settings_are_used_where_they_have_a_bearing(here, c
     assert not result.exception or isinstance(result.exception, SystemExit)
     line = next(line for line in result.stderr.splitlines() if "polaroc.toml" in line)
     assert {"--over", "--prior", "--cost-fn"} & {*line.split()} == {*used.split()}
+
+
+@pytest.mark.parametrize(
+    ("options", "is_range"),
+    [
+        ([], False), (["--cost-fn", 5], True), (["--constraint", "precision=0.3"], True),
+        (["--rule", "recall", "--target", 0.8], True), (["--rule", "balanced"], False),
+        (["--alerts", 100, "--volume", 1_000], True),
+    ],
+)  # fmt: skip
+def test_a_range_is_set_for_thresholds_that_take_one(here, options, is_range):
+    configured(here, 'truth = "label"\nscore = "p"\nover = [0.05, 0.2]')
+    result = polaroc("threshold", "p.parquet", *options)
+    assert result.exit_code == 0, result.output
+    assert ("--over 0.05 0.20" in " ".join(result.stderr.split())) is is_range

@@ -229,7 +229,7 @@ def test_the_summary_has_labels_that_came_late():
     labelled = used.filter(pl.col("day") < 3)
     told = pr.monitor(REFERENCE, used, labelled=labelled, label_share="observed", **NAMES | TIME)
     shown = last_times(told.history)
-    assert shown.columns == ["day", "prior", "precision", "called positive", "cost"]
+    assert shown.columns == ["day", "prior", "precision", "posfrac", "cost"]
     assert shown["day"].to_list() == ["3"]
     labels = told_by_labels(told)
     assert labels.columns == ["day", "prior", "precision", "recall", "cost"]
@@ -298,9 +298,9 @@ def test_labels_tell_what_the_way_they_were_drawn_lets_them_tell(drawn, stated, 
     assert bool(said) == (PRIOR not in known)
     for one in said:
         precision = "the precision, and no prior" if known else "no precision, prior"
-        assert f"so they tell {precision}, recall or cost. Labels of alerts alone" in one
+        assert f"so they tell {precision}, recall or cost." in one
         assert one.endswith("So it is at 1 more.")
-        assert one.split(" Labels ")[0] in " ".join(told.summary().split())
+        assert one.split("cost.")[0] in " ".join(told.summary().split())
 
 
 @pytest.mark.parametrize("stated", [None, "observed", 1.0])
@@ -383,7 +383,8 @@ def test_alerts_and_a_share_of_the_others_tell_all_where_they_are_that(labelled,
     if why is not None:
         assert re.search(why, warned[0])
         # Its few positives tell no recall, whatever is labelled.
-        assert "others of 2 times would not tell the recall to ± 0.1" in warned[0]
+        others = "others of 2 times would not tell the recall to ± 0.1"
+        assert (others in warned[0]) == ("alerts alone" in why)
 
 
 def test_labels_that_are_said_to_be_enough_for_the_recall_are():
@@ -709,3 +710,28 @@ def test_single_cases_are_labelled_however_little_they_vary():
     count = np.array([1, 500])
     assert allotted(count, np.array([0.0, 250.0]), 100).tolist() == [1, 100]
     assert allotted(count, np.array([9.0, 250.0]), 260).tolist() == [1, 259]
+
+
+@pytest.mark.parametrize(
+    ("every", "said", "advice"),
+    [
+        (2, {}, "label_share='observed'"), (2, {"label_share": 0.01}, "label_share='observed'"),
+        (None, {}, "Labels of alerts alone"),
+        (None, {"label_share": 0.5}, "Labels of alerts alone"),
+    ],
+)  # fmt: skip
+def test_the_advice_on_labels_helps(every, said, advice):
+    used = pl.concat([cases(5 + day, 500, 0.2).with_columns(day=day) for day in (1, 2)])
+    of_alerts = pl.col("score") >= 1.0
+    chosen = of_alerts if every is None else pl.int_range(pl.len()) % every == 0
+    asked = {"points": 1.0, "over": (0.1, 0.3), "truth": "truth", "score": "score", "time": "day"}
+    watch = lambda **how: pr.monitor(  # noqa: E731
+        cases(0, 5_000, 0.2), used, labelled=used.filter(chosen), **asked, **how
+    )
+    told = " ".join(watch(**said).warnings)
+    assert advice in told
+    assert ("Labels of alerts alone" in told) == (every is None)
+    if every is not None:
+        followed = watch(label_share="observed")
+        assert not any("labelled:" in one for one in followed.warnings)
+        assert "recall_labelled" in followed.labelled["quantity"]

@@ -161,7 +161,7 @@ def test_it_is_printed():
     assert "Recall falls by" in found.answer
     for shown in (repr(found), found._repr_html_()):
         assert "AUC falls by" in shown
-        assert "slope (limits)" in shown
+        assert "estimate (lower to upper)" in shown
     assert max(map(len, found.summary().splitlines())) <= 80
 
 

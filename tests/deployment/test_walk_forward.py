@@ -89,7 +89,7 @@ def test_few_steps_tell_no_limits_and_no_promise_nothing():
 def test_it_is_printed():
     found = pr.walk_forward(TABLE, **ROLES, **RECALL)
     for shown in (repr(found), found._repr_html_()):
-        assert "expected (limits)" in shown
+        assert "estimate (lower to upper)" in shown
     assert max(map(len, found.summary().splitlines())) <= 80
 
 

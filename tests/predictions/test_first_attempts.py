@@ -132,7 +132,7 @@ def test_a_positive_label_is_told_by_example(labels):
         ("roc_auc_score", "evaluate(..., measures='auc')"),
         ("average_precision_score", "evaluate(..., measures='auprec')"),
         ("roc_curve", "curve(...)"), ("precision_recall_curve", "charts.pr(curve(...))"),
-        ("plot", "charts.roc(curve(...))"), ("evalute", "evaluate"),
+        ("plot", "charts.roc(curve(...))"), ("evaluat", "evaluate"),
     ],
 )  # fmt: skip
 def test_a_name_that_is_not_there_is_told(name, meant):

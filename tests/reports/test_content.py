@@ -68,3 +68,33 @@ def test_a_monitor_is_a_page(tmp_path):
     found = pr.monitor(one, used, points=0.0, over=(0.05, 0.2), **roles)
     with pytest.raises(InvalidArgument, match="written as an HTML page"):
         pr.report(found, path=tmp_path / "a.md")
+
+
+@pytest.mark.usefixtures("words_only")
+@pytest.mark.parametrize("prior", [0.3, 0.002, 0.00004])
+def test_a_case_is_found_of_so_many_that_one_can_be(tmp_path, prior):
+    said = json.loads(written(tmp_path, "a.json", over=(prior, 1.5 * prior), recall=0.2))
+    first, *_ = said["cases"]
+    assert first["found"] >= 1
+    # And of no more cases than are needed for it.
+    assert first["cases"] == 1_000 or first["found"] < 100
+    assert {one["cases"] for one in said["cases"]} == {first["cases"]}
+
+
+@pytest.mark.usefixtures("words_only")
+def test_a_card_says_what_its_columns_hold(tmp_path):
+    card, said = written(tmp_path, "a.md"), json.loads(written(tmp_path, "a.json"))
+    columns = said["tables"]["ranking"]["columns"]
+    assert "Sens" in said["notes_on_columns"]
+    for name, meaning in said["notes_on_columns"].items():
+        assert name in columns
+        assert words(meaning) in words(card)
+
+
+@pytest.mark.usefixtures("words_only")
+def test_a_threshold_is_written_alike_in_all_tables(tmp_path):
+    tables = json.loads(written(tmp_path, "a.json"))["tables"]
+    published = tables["published"]["columns"]
+    (place,) = (i for i, name in enumerate(published["number"]) if name == "threshold")
+    shown = {column[place] for name, column in published.items() if name != "number"}
+    assert shown <= {*tables["thresholds"]["columns"]["threshold"]}

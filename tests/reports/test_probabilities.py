@@ -169,3 +169,12 @@ def test_very_many_rows_are_left_out(tmp_path, monkeypatch):
     assert "is not shown for more than" in page.text("section[@id='methods']")
     monkeypatch.setattr(probabilities, "MAX_ROWS", 600)
     assert written(predictions(["A"]), tmp_path).table(CAPTION).height == 3
+
+
+def test_models_without_probabilities_are_named(tmp_path):
+    table = predictions(["A", "B", "C"])
+    is_b = pl.col("model") == "B"
+    logits = pl.when(is_b).then(pl.col("score") * 9 - 4).otherwise("score")
+    page = written(table.with_columns(score=logits), tmp_path)
+    assert "The scores of B are no probabilities: left out here." in page.text()
+    assert "left out here" not in written(table, tmp_path).text()

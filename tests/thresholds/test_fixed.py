@@ -77,3 +77,9 @@ def test_a_monitor_takes_a_number_by_model():
 def test_a_mapping_that_does_not_hold_numbers_is_read_as_a_table(points, message):
     with pytest.raises(InvalidTable, match=message):
         pr.apply_thresholds(WIDE, points, **NAMES)
+
+
+def test_a_threshold_by_name_of_one_model_is_told_to_be_a_number():
+    rows = pr.datasets.twenty_scores()
+    with pytest.raises(InvalidArgument, match=r"give its number, points=0\.5"):
+        pr.apply_thresholds(rows, {"gbm": 0.5}, truth="truth", score="score")

@@ -57,6 +57,10 @@ def p_value(value: float | None) -> str | None:
     return None if value is None else "0" if value == 0 else f"{value:.2g}"
 
 
+# The heading of what `with_limits` writes, by the columns that it is made of.
+ESTIMATE = "estimate (lower to upper)"
+
+
 def with_limits(estimate: float | None, lower: float | None, upper: float | None) -> str:
     """An estimate and its interval in words, – where there is none.
 

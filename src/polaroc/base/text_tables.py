@@ -1,13 +1,14 @@
 """Tables and sentences for a terminal, plain text and notebooks."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polaroc.base.text import escape_control
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
 
@@ -54,6 +55,20 @@ def table(
     ]
     headings = [escape_control(column) for column in columns]
     return FoldedTable(escape_control(title), headings, cells, keys)
+
+
+def table_of(
+    title: str,
+    frame: "pl.DataFrame",
+    forms: Mapping[str, Callable[[Any], str | None]],
+    keys: int = 1,
+) -> "FoldedTable":
+    """Some columns of a frame under their names, each value written by the form of its column."""
+    rows = [
+        [form(value) for form, value in zip(forms.values(), row, strict=True)]
+        for row in frame.select(*forms).iter_rows()
+    ]
+    return table(title, list(forms), rows, keys)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import polaroc as pr
-from polaroc.base.rounding import limit, with_limits
+from polaroc.base.rounding import ESTIMATE, limit, with_limits
 from polaroc.base.text_tables import table
 from polaroc.charts.monitoring import periods as chart
 from polaroc.charts.saving import export
@@ -121,6 +121,6 @@ def highest(
         ]
         for row in result.iter_rows(named=True)
     ]
-    named = [*keys, "measure", "prior", "estimate (limits)", "one threshold"]
+    named = [*keys, "measure", "prior", ESTIMATE, "one_threshold"]
     days = f"The highest of each of {result['days'].max()} days"
     show_results([table(days, named, rows, len(keys) + 1), *notes], out)

@@ -39,6 +39,8 @@ NEEDED_FOR_COSTS = {
     "periods": {"points", "threshold"}, "study-table": {"threshold"}, "subgroups": {"threshold"},
     "three-ways": {"cost_review"},
 }  # fmt: skip
+# Options that imply a rule for thresholds over a range.
+RANGED = {"cost_fn", "cost_fp", "constraint", "confidence", "alerts", "volume"}
 # Commands that read other tables than the settings describe.
 WITHOUT = {"demo"}
 
@@ -182,7 +184,7 @@ def _excluded(command: str, given: Mapping[str, Any], values: Mapping[str, Any])
         excluded |= {"cost_fn", "cost_fp"}
     elif command == "choose":
         excluded.add("test_train_ratio")
-    if not _takes_range(command, given):
+    if not _takes_range(command, given, values):
         excluded.add("over")
     if command == "compare" and given.get("target", "algorithm") != "algorithm":
         excluded.add("test_train_ratio")
@@ -208,8 +210,12 @@ def _takes_costs(command: str, given: Mapping[str, Any]) -> bool:
     return needed is None or bool(needed & given.keys())
 
 
-def _takes_range(command: str, given: Mapping[str, Any]) -> bool:
-    """Whether a range of priors goes with a command and the options that are `given`."""
+def _takes_range(command: str, given: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Whether a range of priors goes with a command, its `given` options and other settings."""
+    if command == "threshold" and "rule" not in given:
+        # What says of which kind the thresholds are: by default they are at one prior.
+        of_range = {"cost_fn", "cost_fp"} & values.keys() or RANGED & given.keys()
+        return "apply" not in given and bool(of_range)
     if command in ("three-ways", "threshold"):
         return "apply" not in given and given.get("rule", "cost") in OVER_A_RANGE
     measure = given.get("measure")

@@ -199,10 +199,7 @@ def _show(
             pl.col(*ends).fill_nan(None)
         )
     if ALERTS[0] in points:
-        least, most = ALERTS
-        columns = columns.with_columns(
-            points[least].alias("alerts a day"), points[most].alias("at most")
-        )
+        columns = columns.with_columns(points.select(ALERTS))
     _say(points, "Thresholds", columns, keys, [], out, as_json)
 
 

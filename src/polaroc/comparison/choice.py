@@ -10,11 +10,11 @@ from polaroc.base.columns import with_level
 from polaroc.base.joins import join_on
 from polaroc.base.rounding import number, probability
 from polaroc.base.statistics import ROUNDING
-from polaroc.base.text_tables import FoldedTable, Summarised, noted
+from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
 from polaroc.comparison.answer import changes, corrected, describe_evidence, describe_tests
 from polaroc.comparison.posterior import EXPECTED_LIMITS, Posterior, half_moved
 from polaroc.comparison.regret import ExpectedMeasures
-from polaroc.comparison.result import Comparison, written_table
+from polaroc.comparison.result import Comparison
 from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
 from polaroc.uncertainty.evidence import Evidence
@@ -135,7 +135,7 @@ class Choice(Summarised):
         tests = describe_tests(self.models, self.comparison, self.fold_count)
         promised = [] if self.promise is None else [self.promise]
         return [
-            self.answer, *promised, "", *_choice_tables(self), _choices(self),
+            self.answer, *promised, "", *_tables(self), _choices(self),
             *([tests] if tests else []), *noted(self.warnings),
         ]  # fmt: skip
 
@@ -208,41 +208,38 @@ def _choices(choice: Choice) -> str:
     return f"Bayes choice {choice.bayes}; minimax-regret choice {minimax}; {steadiest}."
 
 
-def _choice_tables(choice: Choice) -> Iterator[FoldedTable]:
+def _tables(choice: Choice) -> Iterator[FoldedTable]:
     models, column = choice.models, choice.models.columns[0]
     less = "" if choice.higher_is_better else " (less is better)"
     sure = models.filter(pl.col("probability_best").is_not_null())
     if not sure.is_empty():
-        lower, upper = EXPECTED_LIMITS
-        yield written_table(
+        yield table_of(
             f"How good, and how sure{less}; expected, with {100 * choice.level:g} % limits: "
             "corrected for having been picked",
             sure,
             {
-                column: (column, str), "mean": ("mean", number), "expected": ("expected", number),
-                lower: ("from", number), upper: ("to", number),
-                "probability_best": ("best", probability), "expected_loss": ("loss", number),
+                column: str, "mean": number, "expected": number,
+                **dict.fromkeys(EXPECTED_LIMITS, number),
+                "probability_best": probability, "expected_loss": number,
             },
         )  # fmt: skip
-    regrets = {
-        "mean_regret": ("mean regret", number), "worst_regret": ("worst regret", number)
-    }  # fmt: skip
+    regrets = {"mean_regret": number, "worst_regret": number}
     if choice.is_by_cost:
-        yield written_table(
-            "Cost per case, and the threshold that it is the cost of",
+        yield table_of(
+            "Cost per case (mean), and the threshold that it is the cost of",
             models,
-            {column: (column, str), "mean": ("cost", number), **regrets,
-             "threshold": ("threshold", number), "tpr": ("recall", number), "fpr": ("FPr", number)},
+            {column: str, "mean": number, **regrets,
+             **dict.fromkeys(("threshold", "tpr", "fpr"), number)},
         )  # fmt: skip
         return
     # Of one test set there are no folds to win.
-    won = {"share": ("folds won", _percent)} if choice.fold_count > 1 else {}
-    yield written_table(
-        f"Over the range{less}",
+    won = {"share": _percent} if choice.fold_count > 1 else {}
+    of_folds = "; share: of the folds won" if won else ""
+    yield table_of(
+        f"Over the range{less}{of_folds}",
         models,
-        {column: (column, str), "mean": ("mean", number), **regrets, **won,
-         "sens": ("Sens", number)},
-    )  # fmt: skip
+        {column: str, "mean": number, **regrets, **won, "sens": number},
+    )
     best = choice.priors.filter("best").unique("prior", keep="first", maintain_order=True)
     if best.is_empty():
         return
@@ -250,13 +247,12 @@ def _choice_tables(choice: Choice) -> Iterator[FoldedTable]:
     rows = min(best.height, MAX_PRIORS)
     shown = [round(i * (best.height - 1) / max(rows - 1, 1)) for i in range(rows)]
     which = "each prior" if rows == best.height else f"{rows} of the {best.height} priors"
-    yield written_table(
+    yield table_of(
         f"The best model at {which}",
         best[shown],
-        {"prior": ("prior", "{:.4g}".format), column: ("best", str), "mean": ("mean", number),
-         **won},
+        {"prior": "{:.4g}".format, column: str, "mean": number, **won},
         keys=2,
-    )  # fmt: skip
+    )
 
 
 def _percent(share: float | None) -> str | None:

@@ -1,16 +1,17 @@
 """The result of a comparison, and its summary as text and as HTML."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from polaroc.base.columns import with_level
 from polaroc.base.rounding import limit, number, p_value
-from polaroc.base.text_tables import FoldedTable, Summarised, noted, table
+from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import shortened
+from polaroc.measures.catalog import in_words
 from polaroc.typing import Array
 from polaroc.uncertainty.adjusted import Adjusted
 from polaroc.uncertainty.evidence import Contrasts
@@ -103,8 +104,8 @@ def pair_frame(
 
 def _heading(comparison: "Comparison") -> str:
     return (
-        f"{comparison.measure}: {comparison.letters.height} models ({comparison.model}) on "
-        f"{comparison.size} {comparison._units} "
+        f"{in_words(comparison.measure)}: {comparison.letters.height} models "
+        f"({comparison.model}) on {comparison.size} {comparison._units} "
         f"({', '.join(comparison.fold) or comparison.case or 'of each model its own'}), "
         f"target {comparison.plan.target}"
     )
@@ -158,42 +159,26 @@ def first_pairs(comparison: "Comparison", most: int = MAX_PAIRS) -> "tuple[pl.Da
     )
 
 
-def written_table(
-    title: str,
-    frame: pl.DataFrame,
-    columns: "Mapping[str, tuple[str, Callable[[Any], str | None]]]",
-    keys: int = 1,
-) -> FoldedTable:
-    """Some columns of a frame, each under a heading and written by a function."""
-    headings, forms = zip(*columns.values(), strict=True)
-    rows = frame.select(*columns).iter_rows()
-    texts = [[form(value) for form, value in zip(forms, row, strict=True)] for row in rows]
-    return table(title, headings, texts, keys)
-
-
 def _tables(comparison: "Comparison") -> Iterator[FoldedTable]:
-    caption, mean, sd = "Mean and SD over folds", "mean", "SD"
+    caption = "Mean and SD over folds"
     if comparison.plan.target == "trained":
-        caption, mean, sd = "Estimate and its standard error", "estimate", "SE"
+        caption = "Estimate (mean) and its standard error (sd)"
     if not comparison.higher_is_better:
         caption = f"{caption} (less is better)"
-    yield written_table("All models at once", comparison.omnibus, {
-        "test": ("test", str), "statistic": ("statistic", number), "df1": ("df1", _degrees),
-        "df2": ("df2", _degrees), "p_value": ("p", p_value),
+    yield table_of("All models at once", comparison.omnibus, {
+        "test": str, "statistic": number, "df1": _degrees, "df2": _degrees, "p_value": p_value,
     })  # fmt: skip
-    model = comparison.model
-    yield written_table(
+    yield table_of(
         f"{caption}; models that share a letter are not told apart", comparison.letters,
-        {model: (model, str), "mean": (mean, number), "sd": (sd, number),
-         "letters": ("letters", shortened)},
+        {comparison.model: str, "mean": number, "sd": number, "letters": shortened},
     )  # fmt: skip
     pairs, which = first_pairs(comparison)
-    adjusted = "p (largest |t|)" if comparison.plan.halves else "p (Holm)"
-    yield written_table(
-        f"Pairs{which}; {interval_rule(comparison.plan)}", pairs,
-        {name: (name, str) for name in pairs.columns[:2]} | {
-            "difference": ("difference", number), "adjusted_lower": ("adj. lower", limit),
-            "adjusted_upper": ("adj. upper", limit), "p_adjusted": (adjusted, p_value),
+    adjusted = "the largest |t|" if comparison.plan.halves else "Holm's rule"
+    yield table_of(
+        f"Pairs{which}; {interval_rule(comparison.plan)}; adjusted by {adjusted}", pairs,
+        dict.fromkeys(pairs.columns[:2], str) | {
+            "difference": number, "adjusted_lower": limit, "adjusted_upper": limit,
+            "p_adjusted": p_value,
         }, keys=2,
     )  # fmt: skip
 

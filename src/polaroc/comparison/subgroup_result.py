@@ -8,8 +8,7 @@ import polars as pl
 
 from polaroc.base.names import listed
 from polaroc.base.rounding import limit, number
-from polaroc.base.text_tables import FoldedTable, Summarised, noted
-from polaroc.comparison.result import written_table
+from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
 from polaroc.deployment.period_rates import WORDS as OF_RATES
 from polaroc.measures.catalog import label
 
@@ -130,30 +129,27 @@ def _answer_for(column: str, gaps: pl.DataFrame, parts: pl.DataFrame, keys: tupl
 
 
 def _tables(found: Subgroups) -> Iterator[FoldedTable]:
-    keys = {name: (name, str) for name in found.keys}
+    keys = dict.fromkeys(found.keys, str)
     level = f"{100 * found.level:g} %"
     shown, rest = _first(found.parts)
-    cases = pl.format("{} + {}", pl.col("positives"), pl.col("negatives"))
-    yield written_table(
+    yield table_of(
         f"Each subgroup, with {level} limits{rest}",
-        _in_words(shown).with_columns(cases=cases),
+        _in_words(shown),
         keys | {
-            "column": ("by", _text), "subgroup": ("subgroup", _text), "cases": ("cases", str),
-            "measure": ("measure", str),
-            **({"threshold": ("threshold", _digits)} if shown["threshold"].count() else {}),
-            "estimate": ("estimate", number), "lower": ("from", limit), "upper": ("to", limit),
+            "column": _text, "subgroup": _text, "positives": _count, "negatives": _count,
+            "measure": str, **({"threshold": _digits} if shown["threshold"].count() else {}),
+            "estimate": number, "lower": limit, "upper": limit,
         },
-        keys=len(keys) + 4,
+        keys=len(keys) + 5,
     )  # fmt: skip
     shown, rest = _first(found.largest)
-    yield written_table(
+    yield table_of(
         f"The largest gaps, with limits that hold for all pairs of a measure at {level}{rest}",
         _in_words(shown),
         keys | {
-            "column": ("by", _text), "measure": ("measure", str),
-            "subgroup_a": ("first", str), "subgroup_b": ("second", str),
-            "difference": ("gap", number), "lower": ("from", limit), "upper": ("to", limit),
-            "apart": ("more than chance", lambda is_so: "yes" if is_so else "not shown"),
+            "column": _text, "measure": str, "subgroup_a": str, "subgroup_b": str,
+            "difference": number, "lower": limit, "upper": limit,
+            "apart": lambda is_so: "yes" if is_so else "not shown",
         },
         keys=len(keys) + 4,
     )  # fmt: skip
@@ -171,6 +167,10 @@ def _in_words(table: pl.DataFrame) -> pl.DataFrame:
 
 def _text(value: str | None) -> str:
     return "all" if value is None else value
+
+
+def _count(value: float | None) -> str | None:
+    return None if value is None else f"{value:,.6g}"
 
 
 def _digits(value: float | None) -> str | None:

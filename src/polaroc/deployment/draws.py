@@ -20,6 +20,7 @@ from polaroc.errors import Hint, InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, each_counted
+from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array
 
 LABELLED = "labelled"
@@ -33,6 +34,13 @@ REMEDY = Hint(
     " Draw cases of each time at random and say so ({label_share}), or give the chance of each in "
     f"a column {INCLUSION!r}.",
     label_share=0.01,
+)
+
+
+AT_RANDOM = Hint(
+    " If they were drawn at random, say so ({label_share}); else give the chance of each in a "
+    f"column {INCLUSION!r}.",
+    label_share=OBSERVED,
 )
 
 
@@ -172,6 +180,18 @@ class Draw:
             told = "the precision, and no prior, recall or cost"
         return f"labelled: {self._why()}, so they tell {told}."
 
+    @property
+    def is_of_alerts(self) -> bool:
+        """Whether no case below the threshold is labelled."""
+        return bool((self.bins.called[self.place] > 0).all())
+
+    @property
+    def remedy(self) -> Hint:
+        """What to say, or to do, so that labels tell more."""
+        domain = self.bins.called == 0 if self.how.alerts else np.ones(self.bins.count.size, bool)
+        unsaid = not self._is_stated or self._is_other_share(domain)
+        return AT_RANDOM if unsaid and not self.is_of_alerts else REMEDY
+
     def _why(self) -> str:
         """Why not all is known of how cases were drawn."""
         domain = np.ones(self.bins.count.size, dtype=bool)
@@ -301,4 +321,5 @@ def draw_warnings(drawn: Mapping[tuple[Key, Any], Draw], level: float) -> list[s
     more = f" So it is at {len(told) - 1:,} more." if len(told) > 1 else ""
     needed = enough_for_recall(first.reference, bins, len(own), level)
     alone = ALERTS_ALONE.format("" if needed is None else f": {needed}")
-    return [str(first.note) + alone + REMEDY + more]
+    said = str(first.note) + (alone if first.is_of_alerts else "")
+    return [said + first.remedy + more]

@@ -39,7 +39,6 @@ TUNED_HERE = (
 )
 LABELLED = "_labelled"
 OF_LABELS = pl.col("quantity").str.ends_with(LABELLED)
-HEADINGS = {"posfrac": "called positive"}
 # Whether an alarm is one of the last time of its key.
 NOW = private("now")
 
@@ -177,7 +176,7 @@ def _alarms(results: pl.DataFrame) -> pl.DataFrame:
         pl.col(time).first().alias("first"),
         pl.col(time).last().alias("last"),
         pl.len().alias("times"),
-        pl.col("alarm").last().alias("last alarm"),
+        pl.col("alarm").last(),
         pl.col(NOW).last(),
     ).drop("quantity").sort(NOW, descending=True, maintain_order=True)  # fmt: skip
 
@@ -220,8 +219,7 @@ def _in_words(rows: pl.DataFrame) -> pl.DataFrame:
     for row in rows.iter_rows(named=True):
         text = with_limits(row["estimate"], row["lower"], row["upper"])
         quantity: str = row["quantity"]
-        name = HEADINGS.get(quantity, quantity)
-        lines.setdefault(tuple(str(row[key]) for key in (*keys, time)), {})[name] = text
+        lines.setdefault(tuple(str(row[key]) for key in (*keys, time)), {})[quantity] = text
     names = [*keys, time, *dict.fromkeys(name for line in lines.values() for name in line)]
     cells = [[*key, *(line.get(name) for name in names[len(key) :])] for key, line in lines.items()]
     return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String), orient="row")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.rounding import limit, p_value, with_limits
+from polaroc.base.rounding import ESTIMATE, limit, p_value, with_limits
 from polaroc.base.text import capitalised
 from polaroc.base.text_tables import Summarised, noted, table
 from polaroc.deployment.period_rates import WORDS
@@ -69,16 +69,15 @@ class Periods(Summarised):
         keys, periods = self._keys, self.table["period"].unique().sort()
         shown: list[RenderableType] = [self.answer]
         if self.trends.height:
-            headings = [*keys, "measure", "prior", "slope (limits)", "per", "p", "spread"]
-            shown.append(table("Trends", headings, _trend_cells(self), len(keys) + 1))
+            headings = [*keys, "measure", "prior", ESTIMATE, "per", "p_value", "spread"]
+            shown.append(table("Trends, as slopes", headings, _trend_cells(self), len(keys) + 1))
         rows = self.table.filter(pl.col("period").is_in(periods.tail(SHOWN).implode()))
         rows = rows.sort(*keys, "measure", "prior", "period", nulls_last=True)
         lines = [
-            [*(row[key] for key in (*keys, "measure", "period")), *_with_limits(row),
-             row["positives"]]
+            [*(row[key] for key in (*keys, "measure", "period")), *_with_limits(row)]
             for row in rows.iter_rows(named=True)
-        ]  # fmt: skip
-        names = [*keys, "measure", "period", "prior", "estimate (limits)", "positives"]
+        ]
+        names = [*keys, "measure", "period", "prior", ESTIMATE, "positives"]
         which = f"The last {SHOWN} periods" if len(periods) > SHOWN else "Periods"
         if lines:
             shown.append(table(which, names, lines, len(keys) + 2))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.rounding import limit, with_limits
+from polaroc.base.rounding import ESTIMATE, limit, with_limits
 from polaroc.base.text_tables import Summarised, noted, table
 from polaroc.deployment.period_rates import PERIOD_RATES, WORDS
 
@@ -70,14 +70,14 @@ class WalkForward(Summarised):
         expected = [[*_cells(row, keys), limit(row["spread"])] for row in rows]
         main = self.table.filter(pl.col("measure").is_in(list(self.main)))
         steps = [_cells(row, [*keys, "period"]) for row in main.iter_rows(named=True)]
-        headings = [*keys, "rate", "threshold", "promised", "expected (limits)", "spread"]
-        names = [*keys, "period", "rate", "threshold", "promised", "came out (limits)"]
+        cells = ["measure", "threshold", "promised", ESTIMATE]
         return [
             self.answer,
-            table("The next period", headings, expected, len(keys) + 1),
-            table("Steps", names, steps, len(keys) + 2),
+            table("What to expect of the next period", [*keys, *cells, "spread"], expected,
+                  len(keys) + 1),
+            table("What came of each step", [*keys, "period", *cells], steps, len(keys) + 2),
             *noted(self.warnings),
-        ]
+        ]  # fmt: skip
 
 
 def main_rates(rule: str | None, constraints: Mapping[str, float] | None) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The plan of a study: how many cases, and what can be promised with them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polaroc.base.rounding import number, probability
-from polaroc.base.text_tables import Summarised, table
+from polaroc.base.text_tables import Summarised, noted, table_of
 from polaroc.planning.chances import Outcome
 from polaroc.planning.saved_plan import departures, hash_of, write_plan
 from polaroc.planning.scores import Size
@@ -18,6 +18,9 @@ from polaroc.planning.wishes import Aim
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+# Columns that are shares.
+CHANCES = ("better", "tuning")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,19 +82,14 @@ class StudyPlan(Summarised):
     @property
     def shown(self) -> "list[RenderableType]":
         """The answer, the table and the notes, for a terminal."""
-        rows = [
-            [f"{row['positives']:,}", f"{row['negatives']:,}", probability(row["chance"]),
-             *(_in_words(name, row[name]) for name in self.table.columns[3:])]
-            for row in self.table.iter_rows(named=True)
-        ]  # fmt: skip
-        headings = [name.replace("_", " ") for name in self.table.columns]
-        shown = table("What more cases buy", headings, rows, 0)
-        return [self.answer, shown, *(f"Note: {line}" for line in self.notes)]
-
-
-def _in_words(name: str, value: float | None) -> str | None:
-    is_chance = name.startswith("chance") or name in ("better", "tuning")
-    return probability(value) if is_chance else number(value)
+        forms: dict[str, Callable[[Any], str | None]] = {}
+        forms |= dict.fromkeys(self.table.columns[:2], "{:,}".format)
+        forms |= {
+            name: probability if name.startswith("chance") or name in CHANCES else number
+            for name in self.table.columns[2:]
+        }
+        shown = table_of("What more cases buy", self.table, forms, keys=0)
+        return [self.answer, shown, *noted(self.notes)]
 
 
 HEAD = ("positives", "negatives", "chance", "chance_lower", "chance_upper")

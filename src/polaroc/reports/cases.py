@@ -7,7 +7,7 @@ from polaroc.base.rounding import percent
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import counted
 
-CASES = 1000
+CASES, MOST_CASES = 1000, 10_000_000
 # Cells of the picture in a column.
 TALL = 20
 
@@ -77,7 +77,9 @@ def case_counts(thresholds: Thresholds) -> list[CaseCounts]:
     if thresholds.rates is None:
         return []
     (recall, alarms), cases = thresholds.rates, CASES
-    while min(thresholds.priors) * cases < 1:
+    # So many that one positive is found, where any is.
+    least = min(thresholds.priors) * (recall or 1)
+    while least * cases < 1 and cases < MOST_CASES:
         cases *= 10
     counts = []
     for prior in thresholds.priors:

@@ -96,7 +96,7 @@ KINDS = (
 def monitor_page(result: Monitor, title: str) -> str:
     """The whole page as HTML."""
     table = result.history
-    alarms, now = alarms_by_key(table), alarms_now(result)["last alarm"]
+    alarms, now = alarms_by_key(table), alarms_now(result)["alarm"]
     keys = table.columns[: table.columns.index("quantity")]
     of_keys = " of each key" if len(keys) > 1 else ""
     headline, said = _headline(in_page_words(result.answer))

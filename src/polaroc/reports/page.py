@@ -306,6 +306,7 @@ def content(
         "plan": None if plan is None else [plan.answer, *plan.departures],
         "notes_to_publish": None if published is None else published.notes,
         "columns": findings.question.found or None,
+        "notes_on_columns": dict(tables.notes_on_columns(findings, said["rankings"][-1])),
         "tables": {
             one.name: {"caption": one.caption, "columns": {k: [*v] for k, v in one.columns.items()}}
             for one in shown if isinstance(one, ReportTable)

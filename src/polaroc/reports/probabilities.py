@@ -6,7 +6,7 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.joins import join_on
-from polaroc.base.names import one_name
+from polaroc.base.names import named, one_name
 from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
 from polaroc.calibration.calibration_curve import calibration_curve
@@ -38,6 +38,7 @@ NO_PROBABILITIES = (
     "The scores of {} are no probabilities, so it is not shown how often they are right. "
     "polaroc.probabilities makes probabilities of them, with other cases."
 )
+LEFT_OUT = " The scores of {} are no probabilities: left out here."
 TOO_MANY = (
     f"How often probabilities are right is not shown for more than {MAX_ROWS:,} rows: see "
     "polaroc.calibration_curve."
@@ -70,9 +71,9 @@ def calibration(findings: Findings) -> Calibration:
     where = "the share of positives of the data"
     if right_at != OBSERVED:
         where = f"{percent(float(right_at))} positives"
-    return Calibration(
-        _figure(drawn(findings, MAX_DRAWN), curves, keys, table), table, MEANING.format(where)
-    )
+    others = [one for one in first if one not in keys.to_series()]
+    said = MEANING.format(where) + (LEFT_OUT.format(named(others)) if others else "")
+    return Calibration(_figure(drawn(findings, MAX_DRAWN), curves, keys, table), table, said)
 
 
 def _with_probabilities(audit: pl.DataFrame, model: str) -> pl.DataFrame:

@@ -161,7 +161,7 @@ def of_publication(cases: Cases[Any], findings: Findings) -> PublishedSection | 
     priors = shown_priors(findings.question.over)
     found = study_table(
         of_first_model(cases, findings), priors=sorted({priors[0], priors[-1]}),
-        over=findings.question.over, points=None if chosen is None else chosen.taken["threshold"],
+        over=findings.question.over, points=None if chosen is None else chosen.written,
         level=findings.question.level,
     )  # fmt: skip
     headings, rows = found.cells()

@@ -218,7 +218,7 @@ def _heading(place: tuple[Any, ...]) -> str:
 
 def _threshold(rows: pl.DataFrame) -> str:
     known = rows["threshold"].drop_nulls().unique(maintain_order=True)
-    return ", ".join(f"{one:.4g}" for one in known) or "–"
+    return ", ".join(f"{one:.6g}" for one in known) or "–"
 
 
 def _text(row: dict[str, Any]) -> str:

@@ -84,6 +84,11 @@ class Thresholds:
         return self.texts[len(self.needs) // 2]
 
     @property
+    def written(self) -> float | None:
+        """The same as a number, which calls the same cases positive; None where there is none."""
+        return None if self.taken["threshold"] is None else float(self.text)
+
+    @property
     def is_comparable(self) -> bool:
         """Whether scores of different folds can be compared."""
         return OWN_SCALES not in self.cautions

@@ -48,7 +48,9 @@ def _model_key(points: Mapping[str, float], keys: Sequence[str]) -> str:
         raise InvalidArgument(
             f"points has thresholds of {quoted([*points])}, and no key tells models apart: keys "
             f"are {quoted(keys) or 'none'}.",
-            hint=Hint("name the column of the models, {model}, or give one number.", model="model"),
+            hint=Hint("give its number, {points}.", points=next(iter(points.values())))
+            if len(points) == 1
+            else Hint("name the column of the models, {model}, or give one number.", model="model"),
         )
     return models[0]
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from polaroc.base.arrays import value_of
 from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
-from polaroc.curves.segments import RATES
+from polaroc.curves.segments import SEGMENT_RATES
 from polaroc.measures.array_sums import block_sums
 from polaroc.measures.gradients import Gradient, Segments
 from polaroc.measures.spec import CaseLoss, Measure
@@ -207,7 +207,7 @@ def _sums(
     cells = {name: getattr(segments, name) for name in ("pos", "neg", "tp", "fp")}
     cells |= {name: segments.each(total) for name, total in totals.items()}
     rates = (segments.t0, segments.f0, segments.t1, segments.f1, segments.dt, segments.df)
-    cells |= zip(RATES, rates, strict=True)
+    cells |= zip(SEGMENT_RATES, rates, strict=True)
     return block_sums(cells, segments.starts, others) | totals | areas
 
 

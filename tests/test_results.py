@@ -1,0 +1,84 @@
+"""Results show the same in a terminal and a notebook, under the names of their columns."""
+
+from html import escape
+
+import polars as pl
+import pytest
+
+import polaroc as pr
+from polaroc.base.rounding import ESTIMATE
+from polaroc.base.text_tables import FoldedTable
+
+FOLDS = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 4)
+ONE = FOLDS.filter(fold=1).drop("fold").with_columns(
+    site=pl.when(pl.col("case") % 2 == 0).then(pl.lit("a")).otherwise(pl.lit("b")),
+    day=pl.date(2026, 1, 1) + pl.duration(days=pl.col("case").rank("dense") // 60),
+)  # fmt: skip
+OF_A = ONE.filter(model="A").drop("model")
+NAMES = {"truth": "truth", "score": "score"}
+OVER = {"over": (0.05, 0.2)}
+RESULTS = {
+    "choice over folds": lambda: pr.choose(FOLDS, **NAMES, **OVER, test_train_ratio=0.25),
+    "choice of one test set": lambda: pr.choose(ONE, **NAMES, **OVER, case="case"),
+    "choice by cost": lambda: pr.choose(FOLDS, **NAMES, **OVER, cost_fn=5, test_train_ratio=0.25),
+    "comparison over folds": lambda: pr.compare(
+        FOLDS, **NAMES, measure="auc", test_train_ratio=0.25
+    ),
+    "comparison of one test set": lambda: pr.compare(ONE, **NAMES, measure="auc", case="case"),
+    "gate": lambda: pr.gate(
+        ONE, **NAMES, measure="auc", champion="C", challenger="A", margin=0.02, case="case"
+    ),
+    "subgroups": lambda: pr.subgroups(
+        ONE, **NAMES, subgroup="site", points=0.3, priors=0.1, measures="auc"
+    ),
+    "periods": lambda: pr.periods(
+        OF_A, **NAMES, time="day", every="1mo", measures="auc", priors=0.1
+    ),
+    "walk": lambda: pr.walk_forward(
+        OF_A, **NAMES, time="day", every="1w", prior=0.1, constraints={"recall": 0.5}
+    ),
+    "monitor": lambda: pr.monitor(
+        OF_A.drop("day"), OF_A.with_columns(score=pl.col("score").clip(0.3)), points=0.3,
+        **NAMES, **OVER, time="day", labelled=OF_A, label_share=1.0,
+    ),
+    "plan": lambda: pr.plan(auc=0.8, width=0.1, positives=30, negatives=[300, 400]),
+}  # fmt: skip
+
+
+def columns_of(result):
+    """The names of the columns of all tables of a result, and of the quantities of its rows."""
+    found = [value for value in vars(result).values() if isinstance(value, pl.DataFrame)]
+    names = {name for table in found for name in table.columns}
+    for table in found:
+        if "quantity" in table.columns:
+            names |= {*table["quantity"].str.strip_suffix("_labelled")}
+    return names
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_shows_its_columns_by_their_names_everywhere(name):
+    result = RESULTS[name]()
+    parts, text, page = result.shown, result.summary(), result._repr_html_()
+    answer = getattr(result, "answer", parts[0])
+    assert "".join(answer.split()) in "".join(text.split())
+    tables = [part for part in parts if isinstance(part, FoldedTable)]
+    assert tables or name == "gate"
+    names = columns_of(result)
+    for table in tables:
+        made_of = {"estimate", "lower", "upper"} if ESTIMATE in table.headings else set()
+        assert {*table.headings} - {ESTIMATE} | made_of <= names
+        assert f"<caption>{escape(table.title)}</caption>" in page
+        for cell in (*table.headings, *(cell for row in table.rows for cell in row)):
+            assert f">{escape(cell)}</t" in page
+    for sentence in (part for part in parts if isinstance(part, str) and part):
+        assert f"<p>{escape(sentence)}</p>" in page
+
+
+def test_html_is_escaped():
+    table = ONE.with_columns(model=pl.lit("<b>") + pl.col("model"))
+    page = pr.delong(table, **NAMES, case="case")["model_a"][0]
+    shown = pr.compare(table, **NAMES, measure="auc", case="case")._repr_html_()
+    assert page.startswith("<b>")
+    assert "<b>" not in shown
+    assert "&lt;b&gt;A" in shown

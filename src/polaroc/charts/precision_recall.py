@@ -1,7 +1,7 @@
 """Chart of precision against recall."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -156,7 +156,7 @@ def _at_own_prior(table: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame | pl.DataF
     names = table.lazy().collect_schema().names()
     if "precision" in names or not {*CURVE} <= {*names}:
         return table
-    return make_surface(table, OBSERVED)
+    return cast(Any, make_surface)(table, OBSERVED)
 
 
 def _size(panels: Sequence[str]) -> float:

@@ -42,7 +42,7 @@ def refuse_by_place(function: str, given: Sequence[object], allowed: Sequence[st
     if len(given) <= len(allowed):
         return
     truth, score = (*given[1:3], None)[:2]
-    columns = score.values() if isinstance(score, Mapping) else score
+    columns: Any = score.values() if isinstance(score, Mapping) else score
     if not isinstance(score, str | Mapping | list) or not all(isinstance(c, str) for c in columns):
         score = "score"
     raise InvalidArgument(

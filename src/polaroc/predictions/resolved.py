@@ -145,6 +145,18 @@ cast(Any, cases).__signature__ = signature(cases).replace(
 cases.__doc__ = documented(cases.__doc__, ROLES)
 
 
+@overload
+def keyed(frame: pl.LazyFrame, **columns: Unpack[Columns]) -> Cases[pl.LazyFrame]: ...
+
+
+@overload
+def keyed(frame: EagerTable, **columns: Unpack[Columns]) -> Cases[pl.DataFrame]: ...
+
+
+@overload
+def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]: ...
+
+
 def keyed(frame: Table, **columns: Unpack[Columns]) -> Cases[Any]:
     """Cases of which nothing is found by name: for callers that know what they hold."""
     return resolved(frame, columns, needed=(), find=())

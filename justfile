@@ -56,6 +56,11 @@ bench *ARGS:
 test-set-times *ARGS:
     python tests/benchmarks/test_set_times.py {{ARGS}}
 
+# How the processor time of each function grows with rows, keys, models, priors, days and clusters:
+# `--write` takes about 10 minutes.
+growth *ARGS:
+    python tests/benchmarks/growth.py {{ARGS}}
+
 # Everything at 16 priors on DuckDB, Sail and Spark, beside an AUC in SQL written by hand.
 bench-warehouse *ARGS:
     python tests/benchmarks/warehouse.py {{ARGS}}

@@ -1,5 +1,6 @@
 import ast
 import importlib
+import re
 import runpy
 import tomllib
 from functools import cache
@@ -49,6 +50,16 @@ def test_the_page_and_the_contract_name_all_packages_in_one_order():
     (layers,) = [one["layers"] for one in CONTRACTS["contracts"] if one["type"] == "layers"]
     assert HOUSE["packages"]() == layers[::-1]
     assert {package(file) for file in FILES} - {"__init__", "__main__"} == set(layers)
+
+
+def test_the_map_leads_to_places_that_exist():
+    text = HOUSE["PAGE"].read_text().split("## A map\n")[1].split("\n## ")[0]
+    named = re.findall(r"`([\w./]+)`", text)
+    places = [name for name in named if "/" in name or name.endswith((".md", ".pyi"))]
+    assert len(places) > 20
+    assert [one for one in places if not ((ROOT / one).exists() or (SOURCE / one).exists())] == []
+    source = "\n".join(file.read_text() for file in FILES)
+    assert [name for name in named if name.isupper() and f"\n{name}" not in source] == []
 
 
 def test_the_house_has_every_package():

@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from programs import package
@@ -59,10 +61,12 @@ def test_flags_are_the_options_that_take_no_value(own):
         ("positive", "true", ["--positive", "true"]),
         ("over", "0.05 0.20", ["--over", "0.05", "0.20"]),
         ("prior", "0.1\n0.2", ["--prior", "0.1", "--prior", "0.2"]),
+        ("files", "a.csv\n\n  b.csv\r\n", ["b.csv"]),
     ],
 )
 def test_words_of_an_input(own, name, value, words):
-    assert own["arguments"]({"files": "a.csv", name: value}) == ["a.csv", *words]
+    inputs = {"files": "a.csv"} | {name: value}
+    assert own["arguments"](inputs) == ["a.csv", *words]
 
 
 class Comments(BaseHTTPRequestHandler):
@@ -84,7 +88,8 @@ class Comments(BaseHTTPRequestHandler):
             self.send_error(403)
             return
         assert self.path.startswith("/repos/one/two/issues/7/comments")
-        self._answer(self.kept)
+        page = int(parse_qs(urlsplit(self.path).query)["page"][0])
+        self._answer(self.kept[100 * (page - 1) : 100 * page])
 
     def do_POST(self):
         self.kept.append({"id": len(self.kept), "body": self._body()})
@@ -168,6 +173,47 @@ def test_a_second_run_replaces_its_comment_and_a_worse_challenger_fails_the_step
     assert output == "verdict=pass\nverdict=fail\n"
     assert len(comments[1]) == 2
     assert "**Fail" in comments[1][1]["body"]
+
+
+def test_a_comment_is_replaced_among_more_than_one_page_of_them(own, comments, monkeypatch):
+    api, kept = comments
+    kept += [{"id": len(kept) + i, "body": "of somebody else"} for i in range(99)]
+    monkeypatch.setenv("GITHUB_API_URL", api)
+    monkeypatch.setenv("GITHUB_REPOSITORY", "one/two")
+    monkeypatch.setenv("PULL_REQUEST", "7")
+    inputs = {"champion": "A", "challenger": "B -->", "github-token": "secret"}
+    for text in ("first", "second"):
+        own["comment"](inputs, text)
+    assert len(kept) == 101
+    assert kept[-1]["body"].split("-->") == [own["mark"](inputs)[:-3], "\nsecond"]
+
+
+def test_a_comment_that_nobody_answers_leaves_the_verdict(own, monkeypatch, capsys):
+    def never(*_, **__):
+        raise TimeoutError("timed out")
+
+    monkeypatch.setitem(own["comment"].__globals__, "urlopen", never)
+    for name in ("GITHUB_API_URL", "GITHUB_REPOSITORY", "PULL_REQUEST"):
+        monkeypatch.setenv(name, "https://api")
+    own["comment"]({"github-token": "secret"}, "text")
+    assert "There is no comment on the pull request: timed out" in capsys.readouterr().err
+
+
+def test_inputs_that_are_missing_are_the_command_s_to_name(own):
+    assert own["arguments"]({}) == []
+
+
+@pytest.mark.parametrize("name", ["ci", "release"])
+def test_workflows_name_actions_by_their_commit_and_may_only_read(name):
+    yaml = package("yaml", "test-all")
+    text = (ACTION.parents[1] / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {"contents": "read"}
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert used
+    assert [one for one in used if not re.fullmatch(r"\./.+|[\w/-]+@[0-9a-f]{40}", one)] == []
+    assert all(job["timeout-minutes"] for job in workflow["jobs"].values())
 
 
 @pytest.mark.slow

@@ -272,7 +272,7 @@ def test_few_cases_of_a_class_are_said():
     result = on_cases(few)
     (widened,) = (one for one in result.warnings if "With 50 cases of a class the interval" in one)
     assert "in at most 0.03 of samples" in widened
-    assert "tried for AUC, AUPREC and IAUPREC alone" in " ".join(
+    assert "tried for AUC, AUPREC and IAUPREC only" in " ".join(
         on_cases(few, measure="sens", over=OVER).warnings
     )
     assert "cases of a class" not in on_cases().summary()

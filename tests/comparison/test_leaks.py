@@ -47,7 +47,7 @@ def test_a_cluster_that_was_trained_on_is_named(repeats):
             for place in range(repeats)
         )
         words = said(table, fold=["repeat", "fold"] if repeats > 1 else "fold")
-        assert ("Of 60 of 60 values of 'patient' a fold tests some cases" in words) == leaks
+        assert ("60 of 60 values of 'patient' have cases on both sides" in words) == leaks
 
 
 def test_hold_outs_leak_where_they_tear_clusters_apart():

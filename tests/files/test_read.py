@@ -167,7 +167,12 @@ def test_a_name_with_pattern_characters_is_a_name(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("none.csv", "no file matches"), ("", "holds no file"), ("table.xlsx", "cannot be told")],
+    [
+        ("none.csv", "no file matches"),
+        ("x" * 300, "no file matches"),
+        ("", "holds no file"),
+        ("table.xlsx", "cannot be told"),
+    ],
 )
 def test_what_cannot_be_read_is_refused(tmp_path, name, said):
     if name.endswith("xlsx"):

@@ -163,6 +163,19 @@ def test_savings(path, weighting):
         same(keyed(found, model, "prior", "measure"), expected)
 
 
+@pytest.mark.parametrize("absent", [True, False])
+def test_savings_where_a_class_is_absent(absent):
+    note = "no positives" if absent else "no negatives"
+    for table in TABLES[None]:
+        site, truth = (pl.col(table.names[role]) for role in ("subgroup", "truth"))
+        frame = table.frame.filter((site != "x") | (truth != absent))
+        roles = table.roles() | {"by": table.names["subgroup"]}
+        found = pr.savings(frame, 0.4, **roles, priors=PRIOR, **table.costs).filter(site == "x")
+        assert found.height == 6
+        assert found["estimate"].null_count() == 6
+        assert found["note"].str.contains(note).all()
+
+
 @paths
 @weighted
 def test_cheapest_thresholds(path, weighting):
@@ -392,7 +405,7 @@ def test_a_gate_of_two_test_sets(weighting):
             found = pr.gate(table.frame, **table.roles(), case=None, champion="A", challenger="B",
                             measure=measure, **asked)  # fmt: skip
             if measure == "auc":
-                new, old = (role_tables.auc(rows[one]) for one in "BA")
+                new, old = (role_tables.auc(rows[one]) for one in ("B", "A"))
                 errors = [
                     role_tables.standard_error(role_tables.placements(rows[one])) for one in "AB"
                 ]
@@ -401,7 +414,7 @@ def test_a_gate_of_two_test_sets(weighting):
                 assert found.upper >= found.difference >= found.lower
                 assert found.upper - found.lower >= 2 * least * 0.99
             else:
-                new, old = (role_tables.auprec(rows[one], PRIOR) for one in "BA")
+                new, old = (role_tables.auprec(rows[one], PRIOR) for one in ("B", "A"))
             assert found.difference == pytest.approx(new - old)
 
 

@@ -103,7 +103,7 @@ def test_the_share_of_cases_that_a_threshold_of_folds_acts_on_carries_over(page)
         for prior in OVER
     ]  # fmt: skip
     told = re.search(
-        r"not to the (\S+) of these folds, .* an alarm for (\d+) \(if 5 % of "
+        r"Do not use (\S+): it belongs .* an alarm for (\d+) \(if 5 % of "
         r"cases are positive\) to (\d+) \(if 20 % are\) of 1,000 cases",
         headline(page),
     ).groups()

@@ -1,9 +1,17 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
-from polaroc.thresholds.constraints import AT_LEAST, Constraints, promise, resolve_constraints
+from polaroc.thresholds.constraints import (
+    AT_LEAST,
+    LIMITED,
+    Constraints,
+    promise,
+    resolve_constraints,
+)
 
 RATES = {
     "recall": pr.rates.recall, "precision": pr.rates.precision, "npv": pr.rates.npv,
@@ -11,6 +19,13 @@ RATES = {
     "informedness": pr.rates.informedness, "fnr": pr.rates.fnr, "posfrac": pr.rates.posfrac,
     "fpr": lambda t, f, skew: f,
 }  # fmt: skip
+
+
+def test_every_rate_that_can_be_limited_is_tested_and_documented():
+    assert set(RATES) == set(LIMITED)
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "promise.md").read_text()
+    assert [name for name in LIMITED if f"`{name}`" not in guide] == []
+    assert [name for name in LIMITED if name not in pr.operating_points.__doc__] == []
 
 
 @pytest.mark.parametrize("name", RATES)

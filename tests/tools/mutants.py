@@ -114,13 +114,20 @@ TESTS = {
     "comparison/omnibus": ["tests/comparison/test_compare.py"],
     "uncertainty/small_samples": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
     "uncertainty/unseen_positive": ["tests/comparison/test_missed_positives.py"],
-    "comparison/gate": ["tests/comparison/test_gate_small.py", "tests/comparison/test_missed_positives.py"],
+    "comparison/gate": [
+        "tests/comparison/test_gate_small.py", "tests/comparison/test_missed_positives.py",
+        "tests/comparison/test_gate_sets.py", "tests/comparison/test_fitted_calls.py",
+    ],
     "comparison/measure_rows": [
         "tests/comparison/test_compare.py", "tests/comparison/test_layout.py",
         "tests/charts/test_model_charts.py", "tests/comparison/test_doubts.py",
         "tests/comparison/test_warnings.py",
     ],
-    "uncertainty/test_sets": ["tests/comparison/test_clustered_cases.py", "tests/comparison/test_delong.py"],
+    "uncertainty/test_sets": [
+        "tests/comparison/test_clustered_cases.py", "tests/comparison/test_delong.py",
+        "tests/comparison/test_fitted_calls.py", "tests/comparison/test_by_amounts.py",
+        "tests/comparison/test_gate_sets.py", "tests/predictions/test_random_roles.py",
+    ],
     "uncertainty/scored_cases": [
         "tests/comparison/test_trained.py", "tests/comparison/test_delong.py",
         "tests/comparison/test_choice_measures.py",
@@ -140,6 +147,7 @@ TESTS = {
     "comparison/choose": ["tests/comparison/test_choose.py"],
     "thresholds/operating_points": [*POINTS, "tests/thresholds/test_constraints.py"],
     "thresholds/rules": ["tests/thresholds/test_operating_points.py", "tests/thresholds/test_constraints.py", *POINTS],
+    "thresholds/promises": ["tests/thresholds/test_clustered_promises.py"],
     "thresholds/review_bands": ["tests/thresholds/test_three_ways.py"],
     "thresholds/ways": ["tests/thresholds/test_three_ways.py"],
     "thresholds/apply_thresholds": ["tests/thresholds/test_operating_points.py", "tests/thresholds/test_rate_intervals.py"],

@@ -5,35 +5,41 @@ import os
 import shlex
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
-from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 VERDICTS = {0: "pass", 1: "fail", 3: "undecided"}
 OWN = ("files", "install", "github-token")
 # The options that take no value.
 FLAGS = ("guarded", "no-model", "no-fold", "no-case")
-# By it the comment of an earlier run is found.
-MARK = "<!-- polaroc gate: {challenger} for {champion} -->"
+# Comments that one request lists, and seconds until an answer that does not come is given up.
+AT_ONCE, PATIENCE = 100, 30
 
 
 def arguments(inputs: dict[str, str]) -> list[str]:
     """The words of the command line."""
-    words = inputs["files"].split("\n")
+    words = [line.strip() for line in inputs.get("files", "").splitlines() if line.strip()]
     for name, value in inputs.items():
         if name in FLAGS:
             words += [f"--{name}"] if value == "true" else []
         elif name not in OWN:
-            for line in value.split("\n"):
+            for line in value.splitlines():
                 words += [f"--{name}", *shlex.split(line)]
     return words
+
+
+def mark(inputs: dict[str, str]) -> str:
+    """A line that nobody sees, by which the comment of an earlier run is found."""
+    models = f"{inputs.get('challenger')}\n{inputs.get('champion')}"
+    return f"<!-- polaroc gate {sha256(models.encode()).hexdigest()[:16]} -->"
 
 
 def comment(inputs: dict[str, str], text: str) -> None:
     """Write the text on the pull request, or say why that cannot be done: the verdict stands."""
     try:
         write_comment(inputs, text)
-    except URLError as error:
+    except (OSError, ValueError) as error:
         print(f"There is no comment on the pull request: {error}", file=sys.stderr)
 
 
@@ -48,16 +54,15 @@ def write_comment(inputs: dict[str, str], text: str) -> None:
 
     def ask(url: str, method: str = "GET", body: object = None) -> list[dict[str, object]]:
         data = None if body is None else json.dumps(body).encode()
-        with urlopen(Request(url, data, headers, method=method)) as answer:
+        with urlopen(Request(url, data, headers, method=method), timeout=PATIENCE) as answer:
             return json.load(answer)
 
-    mark = MARK.format_map(inputs)
-    earlier = [
-        one["id"]
-        for one in ask(f"{issues}/{number}/comments?per_page=100")
-        if str(one["body"]).startswith(mark)
-    ]
-    body = {"body": f"{mark}\n{text}"}
+    comments, page = [], 1
+    while len(comments) == AT_ONCE * (page - 1):
+        comments += ask(f"{issues}/{number}/comments?per_page={AT_ONCE}&page={page}")
+        page += 1
+    earlier = [one["id"] for one in comments if str(one["body"]).startswith(mark(inputs))]
+    body = {"body": f"{mark(inputs)}\n{text}"}
     if earlier:
         ask(f"{issues}/comments/{earlier[0]}", "PATCH", body)
     else:

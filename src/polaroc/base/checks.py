@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from fractions import Fraction
 from math import isfinite
 from os import PathLike
 from typing import Any, TypeGuard, cast
@@ -21,9 +22,12 @@ SHARES = {"level": 0.95, "confidence": 0.95, "theta": 0.5, "recall": 0.9, "preci
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a number that a float holds; text that looks like one is not.
 
-    Nor is a Decimal, with which floats do not compute.
+    Nor is a Decimal, with which floats do not compute, or a Fraction, which has no decimals,
+    or a Boolean of NumPy.
     """
-    if isinstance(value, str | bytes | bytearray | Decimal) or hasattr(value, "__len__"):
+    if isinstance(value, str | bytes | bytearray | Decimal | Fraction) or hasattr(value, "__len__"):
+        return False
+    if getattr(getattr(value, "dtype", None), "kind", None) == "b":
         return False
     try:
         float(value)  # type: ignore[arg-type]

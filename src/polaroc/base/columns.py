@@ -257,6 +257,17 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
     refuse_repeated(keys, "by")
 
 
+def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
+    """The rows of each combination of values of the keys, in order of appearance."""
+    nested = [key for key in keys if table.schema[key].is_nested()]
+    if nested:
+        raise InvalidArgument(
+            f"{quoted(nested)} holds lists or structs, by which cases are not divided here.",
+            hint="make text of it: pl.col(...).struct.json_encode().",
+        )
+    return table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
+
+
 def refuse_repeated(names: Sequence[str], argument: str) -> None:
     """Refuse an argument that names a column twice."""
     if len(set(names)) < len(names):

@@ -1,7 +1,7 @@
 """Chart of precision against recall."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 
@@ -41,7 +41,6 @@ from polaroc.curves.mean import mean_pr, surface_keys
 from polaroc.curves.surface import surface as make_surface
 from polaroc.curves.thinning import MANY_LINES
 from polaroc.errors import InvalidArgument
-from polaroc.priors.grids import OBSERVED
 from polaroc.typing import Array
 
 COLUMNS = 2
@@ -156,7 +155,7 @@ def _at_own_prior(table: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame | pl.DataF
     names = table.lazy().collect_schema().names()
     if "precision" in names or not {*CURVE} <= {*names}:
         return table
-    return cast(Any, make_surface)(table, OBSERVED)
+    return make_surface(table.lazy(), "observed")
 
 
 def _size(panels: Sequence[str]) -> float:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
+from polaroc.base.columns import parts_by_key
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.calibration.evidence import CALIBRATION, estimates_and_limits, of_calibration
@@ -114,7 +115,7 @@ class Divided:
         """The rows of each key and subgroup, together and by place, and the evidence on each."""
         rows = self.measured(level)
         keys = self.keys(rows.columns)
-        parts = rows.drop(PLACE).partition_by(keys, as_dict=True, maintain_order=True)
+        parts = parts_by_key(rows.drop(PLACE), keys)
         scored = scored_by_key(self.cases, keys)
         evidence = {place: self.evidence(one, scored[place]) for place, one in parts.items()}
         parts = {

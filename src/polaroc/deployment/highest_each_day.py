@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share
-from polaroc.base.columns import COVERAGE, INTERVAL, key_expressions, refuse_clash
+from polaroc.base.columns import COVERAGE, INTERVAL, key_expressions, parts_by_key, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
@@ -174,9 +174,9 @@ def _by_key(
     (tp, fp), starts = corners(ranked)
     totals = ranked.totals.with_row_index(PLACE)
     # Keys of which all rows were dropped come last.
-    curves = totals.sort(keys, nulls_last=True).group_by(keys, maintain_order=True)
+    curves = totals.sort(keys, nulls_last=True) if keys else totals
     found = {}
-    for key, own in curves if keys else [((), totals)]:
+    for key, own in parts_by_key(curves, keys).items():
         places = own.filter(pl.sum_horizontal(TOTALS) > 0)[PLACE].to_numpy()
         found[key] = Cells(tp, fp, starts[places], starts[places + 1] - 1)
     return totals.select(keys).schema, found

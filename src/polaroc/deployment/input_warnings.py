@@ -76,7 +76,7 @@ def other_range(
     chosen_for: tuple[float, float] | None, over: tuple[float, float] | None
 ) -> list[str]:
     """A warning of thresholds that were chosen for another range than the one asked for."""
-    if None in (chosen_for, over) or chosen_for == over:
+    if chosen_for is None or over is None or chosen_for == over:
         return []
-    one, other = (" to ".join(map(percent, ends)) for ends in (chosen_for, over) if ends)
+    one, other = (" to ".join(map(percent, ends)) for ends in (chosen_for, over))
     return [f"The thresholds were chosen for {one} positives; alarms are for {other}."]

@@ -180,7 +180,8 @@ def periods(
         table = pl.concat([table, tidy_rates(judged, [*keys, PERIOD], level)], how="diagonal")
     chosen = [*_measures(measures, at, over, held), *_rates(judged)]
     order = {one.name: place for place, one in enumerate(chosen)}
-    place = pl.col("measure").replace_strict(order, return_dtype=pl.Int64)
+    # Rates of models without a threshold have no place.
+    place = pl.col("measure").replace_strict(order, default=None, return_dtype=pl.Int64)
     table = table.sort(*keys, PERIOD, place, "prior", nulls_last=True)
     trends = _trends(rows, judged, keys, chosen, costs, every, level)
     warnings = (f"{capitalised(FEW)}.",) if trends["periods"].eq(ENDS).any() else ()

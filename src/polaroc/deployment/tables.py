@@ -13,6 +13,7 @@ from polaroc.base.columns import (
     check_shared_keys,
     key_expressions,
     key_names,
+    parts_by_key,
     require,
     single_column,
 )
@@ -113,7 +114,7 @@ def read_with_time(cases: Cases[Any], table: str, every: str | None = None) -> P
                 f"the time {time!r} is among by, model and fold, too.",
                 hint="leave it out there, with fold=None where it was found by its name.",
             )
-        rows = read(cases, also=[cases.time], collected=True)
+        rows = read(cases, also=columns_of(cases.time), collected=True)
     check_times(rows, time, table)
     return rows
 
@@ -308,9 +309,9 @@ def check_times(used: Predictions, time: str, table: str) -> None:
 
 def by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:
     """The rows of each key, in order."""
-    if not keys:
-        return {(): rows} if rows.height else {}
-    parts = rows.sort(keys, nulls_last=True).partition_by(keys, as_dict=True, maintain_order=True)
+    if not rows.height:
+        return {}
+    parts = parts_by_key(rows.sort(keys, nulls_last=True) if keys else rows, keys)
     return {as_key(key): part for key, part in parts.items()}
 
 

@@ -9,7 +9,15 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_flag, refuse_unused, unless
-from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, OVER, column_name, require, within
+from polaroc.base.columns import (
+    INTERVAL,
+    MEASURE_COLUMNS,
+    OVER,
+    column_name,
+    parts_by_key,
+    require,
+    within,
+)
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.errors import InvalidArgument, quoted
@@ -235,7 +243,7 @@ def _limits(
     groups = ordered.partition_by(others, maintain_order=True) if others else [ordered]
     found = []
     for group in groups:
-        parts = group.partition_by([*others, key], maintain_order=True, as_dict=True)
+        parts = parts_by_key(group, [*others, key])
         values = np.stack(
             [one.select("estimate", *INTERVAL).to_numpy() for one in parts.values()], axis=1
         )

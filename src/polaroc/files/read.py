@@ -189,9 +189,9 @@ def _sources(paths: Sequence[str]) -> Iterator[Source]:
 def _root(path: str) -> Path:
     """The folder of a path below which the names of folders are columns."""
     there = Path(path)
-    if there.is_dir():
+    if os.path.isdir(path):
         return _absolute(there)
-    if there.exists():
+    if os.path.exists(path):
         return _absolute(there.parent)
     fixed = takewhile(lambda part: not glob.has_magic(part), there.parts)
     return _absolute(Path(*fixed))
@@ -203,8 +203,9 @@ def _absolute(path: Path) -> Path:
 
 
 def _files(path: str) -> list[Path]:
-    there = Path(path)
-    matches = [there] if there.exists() else sorted(map(Path, glob.glob(path, recursive=True)))
+    # Of a name that is too long Path.exists raises.
+    found = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+    matches = [*map(Path, found)]
     if not matches:
         raise InvalidArgument(
             f"no file matches {path!r}.", hint=ELSEWHERE if "://" in path else CHECK

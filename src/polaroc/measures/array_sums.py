@@ -53,7 +53,7 @@ def block_sums(
 ) -> "dict[str, Array]":
     """The sums and minima that measures of `ARRAYS` need of each key, from the columns of cells.
 
-    Keys have at least one cell, the first at `firsts`.
+    Keys have at least one cell, the first at `firsts`. The columns may have rates of segments.
     """
     columns, sums, least = ingredients(measures)
     if not all(measure.every_cell for measure in measures):
@@ -61,7 +61,8 @@ def block_sums(
     known = dict(cells)
     with np.errstate(all="ignore"):
         for name, formula in columns.items():
-            known[name] = formula.value(known)
+            if name not in known:
+                known[name] = formula.value(known)
         return {
             name: np.add.reduceat(formula.value(known), firsts) for name, formula in sums.items()
         } | {

@@ -124,7 +124,7 @@ def _error_on_segment(
     priors = [(first + node * width, weight) for node, weight in nodes]
     by_nodes = backend.total(weight * at * (1 - at) / (df + bend * at) for at, weight in priors)
     mean = backend.where(abs(bend) > CLOSED_FORM_BEND * (dt + df), closed, by_nodes)
-    return backend.where((width > 0) & (bulk > 0), 2 * bulk * width * mean, 0.0)
+    return backend.where_few((width > 0) & (bulk > 0), 2 * bulk * width * mean, 0.0)
 
 
 def partial_area(over: tuple[float, float], backend: Backend) -> Area:
@@ -175,9 +175,7 @@ def point_gradient(segments: Segments, prior: float) -> Gradient:
     share = np.clip((1 - t0 - skewed * f0) / (dt + skewed * df), 0, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         by_t, by_f = (own[segments.key[at]] for own in (-runs / total, rises / total))
-    gradient = np.zeros((4, len(crossed)))
-    gradient[:, at] = by_t, by_f, share * by_t, share * by_f
-    return Gradient(*gradient)
+    return Gradient(by_t, by_f, share * by_t, share * by_f, at=at)
 
 
 def mean_error_gradient(segments: Segments, over: tuple[float, float]) -> Gradient:

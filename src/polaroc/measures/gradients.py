@@ -25,7 +25,8 @@ class Gradient(NamedTuple):
 
     They are with respect to the start (t0, f0) of the segment and of the level run of negatives
     before it, and to its rise dt and run df. `area` is what the segment adds to the quantity,
-    where that is a sum over segments which costs nothing beside its gradient.
+    where that is a sum over segments which costs nothing beside its gradient. Of a quantity that
+    few segments move, they are those of the segments `at` these places.
     """
 
     t0: "Array"
@@ -33,6 +34,15 @@ class Gradient(NamedTuple):
     dt: "Array"
     df: "Array"
     area: "Array | None" = None
+    at: "Array | None" = None
+
+    def less(self, side: "Array", running: "Array") -> "Array":
+        """One of the derivatives, of each segment, less a running sum."""
+        if self.at is None:
+            return side - running
+        less: Array = -running
+        less[self.at] += side
+        return less
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,14 +168,17 @@ class Segments:
         """The sums over the segments of each key."""
         return np.add.reduceat(values, self.starts)
 
-    def below(self, values: "Array") -> "Array":
-        """The sums over the segments below each one."""
-        running = np.cumsum(values)
+    def running(self, values: "Array", at: "Array | None" = None) -> "Array":
+        """The sums over the segments of its key down to each one, or over those `at` places."""
+        running: Array = np.cumsum(values)
         if not np.isfinite(running[-1:]).all():
             # What is undefined in one key, and so on its segments, must not reach the next.
             running = np.cumsum(np.where(np.isfinite(values), values, 0.0))
-        below: Array = self.each(running[self.ends]) - running
-        return below
+        if at is not None:
+            lengths = np.diff(at, prepend=0, append=len(self.pos))
+            running = np.repeat(np.append(0.0, running), lengths)
+        running -= self.each(np.append(0.0, running[self.ends[:-1]]))
+        return running
 
     def skewed(self, node: Quantity | None) -> Quantity:
         """The skew of a node."""
@@ -262,7 +275,7 @@ def _exact_gradient(segments: Segments, nodes: Sequence[Node]) -> Gradient:
     wide, first = segments.wide
     if wide.size > MOSTLY * len(segments.pos):
         return Gradient(*_wide(t0, f0, dt, df, segments.first, nodes))
-    gradient = _narrow(t0, f0, dt, df, nodes)
+    gradient = (_narrow if segments.tied else _level)(t0, f0, dt, df, nodes)
     of_wide = _wide(t0[wide], f0[wide], dt[wide], df[wide], first, _of(nodes, wide))
     for of_all, own in zip(gradient, of_wide, strict=True):
         of_all[wide] = own
@@ -413,3 +426,47 @@ def _narrow(
     by_dt = mean + dt * (middle_f * squared_1 + df * squared_2) + by_t0 / 2
     by_df = -dt * (middle_t * squared_1 + dt * squared_2) + by_f0 / 2
     return by_t0, by_f0, by_dt, by_df, dt * mean
+
+
+def _level(
+    t0: "Array", f0: "Array", dt: "Array", _: "Array", nodes: Sequence[Node]
+) -> "tuple[Array, ...]":
+    """The same where no segment runs, so that the derivative by its run, here 0, has no use.
+
+    The moments are then sums of 1/q and λ/q₀q₁, with what is left of the series in y².
+    """
+    half = dt / 2
+    middle_t, squared_half = t0 + half, half * half
+    flat, tilted, by_start, bent = np.zeros((4, dt.size))
+    for skewed, weight in nodes:
+        called = skewed * f0
+        called += middle_t
+        inverse = 1 / called
+        called *= called
+        called -= squared_half
+        ends = 1 / called
+        y_squared = squared_half * inverse
+        y_squared *= inverse
+        series = y_squared * 0.2
+        series += 1 / 3
+        series *= y_squared
+        # λ times the first two moments of 1/q².
+        ends *= skewed * weight
+        by_start += ends
+        ends *= squared_half
+        ends -= (skewed * weight) * series
+        ends *= inverse
+        bent += ends
+        inverse *= weight
+        flat += inverse
+        inverse *= series
+        flat += inverse
+        series *= weight
+        tilted += series
+    by_t0 = f0 * by_start
+    by_t0 *= dt
+    by_f0 = bent - middle_t * by_start
+    by_f0 *= dt
+    mean = middle_t * flat - tilted
+    by_dt = mean + by_t0 / 2 - f0 * bent
+    return by_t0, by_f0, by_dt, np.zeros_like(dt), dt * mean

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from polaroc.base.arrays import Formula, all_of
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
 from polaroc.measures.gradients import Gradient, Segments
@@ -143,6 +145,11 @@ class Measure:
     def is_area(self) -> bool:
         """Whether it follows from the segments of the curve alone."""
         return not (self.every_cell or self.hull_sums)
+
+    @cached_property
+    def with_slopes(self) -> Formula:
+        """The estimate and the slopes of the gradient terms, of a measure of `ARRAYS`."""
+        return all_of([self.estimate, *(term.slope for term in self.gradient_terms)])
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What to write where a function is called as other libraries have it: with arrays, or by place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from polaroc.base.tables import is_array
 from polaroc.errors import Hint, InvalidArgument, quoted
@@ -42,8 +42,9 @@ def refuse_by_place(function: str, given: Sequence[object], allowed: Sequence[st
     if len(given) <= len(allowed):
         return
     truth, score = (*given[1:3], None)[:2]
-    columns: Any = score.values() if isinstance(score, Mapping) else score
-    if not isinstance(score, str | Mapping | list) or not all(isinstance(c, str) for c in columns):
+    columns = [score] if isinstance(score, str) else score
+    names = columns.values() if isinstance(columns, Mapping) else columns
+    if not isinstance(names, Iterable) or not all(isinstance(one, str) for one in names):
         score = "score"
     raise InvalidArgument(
         f"{function} has {len(given)} arguments without a name, allowed are {quoted(allowed)}.",

@@ -57,11 +57,12 @@ DROP_ROWS = Hint(
     nulls="drop",
 )
 CORRECT_ROWS = "drop such rows before, or correct them."
+LABEL_HINT = Hint(
+    "name the positive label(s), such as {positive}; else allowed are 0/1 and false/true.",
+    positive=...,
+)
 ROW_ERROR_HINTS = {
-    UNKNOWN_LABEL: Hint(
-        "name the positive label(s), such as {positive}; else allowed are 0/1 and false/true.",
-        positive=...,
-    ),
+    UNKNOWN_LABEL: LABEL_HINT,
     BAD_WEIGHT: "weights must be ≥ 0 and at most 1e290; correct the weight column before.",
     BAD_COUNT: "a count is a whole number ≥ 0; other numbers are weights: name them as weight.",
     BAD_COST: "what a wrong call costs must be ≥ 0 and finite; correct the column of costs before.",

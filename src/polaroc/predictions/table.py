@@ -31,6 +31,7 @@ from polaroc.predictions.cases import Cases, refuse_crossed, with_clusters
 from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
+    LABEL_HINT,
     ROW_ERROR_HINTS,
     ROW_ERRORS,
     SCORE,
@@ -153,7 +154,7 @@ class Unaudited:
         hints: list[str] = [ROW_ERROR_HINTS[code] for code in ROW_ERROR_HINTS if code in kinds]
         if UNKNOWN_LABEL in kinds and labels().height == 2:
             example: dict[str, Any] = {"positive": labels()[TRUTH].max()}
-            hints[0] = Hint(ROW_ERROR_HINTS[UNKNOWN_LABEL].template, **example)
+            hints[0] = Hint(LABEL_HINT.template, **example)
         hints = hints or [DROP_ROWS]
         if UNKNOWN_LABEL in kinds:
             hints += self._on_labels(labels()[TRUTH])
@@ -382,8 +383,8 @@ def _refuse_words(named: pl.LazyFrame, score: str) -> None:
         )
 
 
-def _first_labels(labels: pl.DataFrame, most: int = 5) -> str:
-    return quoted(labels[TRUTH].sort().to_list(), most)
+def _first_labels(labels: pl.DataFrame) -> str:
+    return quoted(labels[TRUTH].sort().to_list(), 5)
 
 
 def first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:

@@ -32,6 +32,7 @@ from polaroc.priors.in_use import NO_INTERVAL, is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import FREE, Capacity, a_day, capacity_of, idle_note
 from polaroc.thresholds.constraints import Constraints, checked_limits, ends_of, promise
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
+from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.promises import Sample, cases_needed, promising_cases, sample_of
 from polaroc.thresholds.review_bands import (
     Band,
@@ -58,7 +59,7 @@ from polaroc.typing import Priors
 POINT = ("threshold", "tp", "fp")
 
 
-@described_as(OF_CURVES)
+@described_as(operating_points, OF_CURVES)
 @frame_of_cases(
     [*COUNTED_BY, "cluster"],
     no_bearing=[role for role in BESIDE if role not in ("cluster", "subgroup")],
@@ -93,10 +94,6 @@ def three_ways(
         The result of `curve` or `hull`; or predictions, of which it is made: the result of `cases`,
         or any table that it takes. From these alone a promise knows the `cluster`.
     **columns
-    priors
-        Priors in (0, 1), or ``"observed"``, the default, for each key's own. One,
-        several, or a prior grid; or the result of `estimate_prior`, for each key's own
-        estimate. Give either `priors` or `over`.
     over
         A range (lo, hi) of priors, for one pair of thresholds with the least expected cost over
         it. Or a belief, or one row of `estimate_prior`, whose interval is the range. Constraints

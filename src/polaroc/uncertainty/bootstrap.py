@@ -227,7 +227,7 @@ def _key_limits(part: pl.DataFrame, key: Sequence[object], spec: BootstrapSpec) 
     per_place = []
     for place in PLACES:
         placed = with_pseudo_cases(segments, place, *(np.array([more]) for more in pseudo))
-        estimates = np.array([one.estimates[0] for one in on_segments(placed, in_arrays)])
+        estimates = np.array([one[0] for one, _ in on_segments(placed, in_arrays)])
         if clustered:
             blocks = draws_of_clusters(part, rng, spec.draws, place)
         else:

@@ -7,11 +7,12 @@ so the segments of a curve are enough. Measures are written for `ARRAYS`.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from polaroc.base.arrays import value_of, values_of
+from polaroc.base.arrays import value_of
 from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
+from polaroc.curves.segments import SEGMENT_RATES
 from polaroc.measures.array_sums import block_sums
 from polaroc.measures.gradients import Gradient, Segments
 from polaroc.measures.spec import CaseLoss, Measure
@@ -37,12 +38,10 @@ class CaseInfluence(NamedTuple):
 
 
 class SegmentInfluence(NamedTuple):
-    """Estimates of a measure for each key, and the influence of the cases of its segments.
+    """The influence of the cases of the segments of each key on a measure.
 
     Attributes
     ----------
-    estimates
-        One per key.
     pos, neg, level
         Of the positives and negatives of each segment, and of the negatives on the level run
         before it; their mean is zero in each class of a key.
@@ -50,7 +49,6 @@ class SegmentInfluence(NamedTuple):
         Of the negatives below all positives, of each key.
     """
 
-    estimates: "Array"
     pos: "Array"
     neg: "Array"
     level: "Array"
@@ -109,8 +107,8 @@ def of_cases(
         within = np.where(truth, np.cumsum(truth), np.cumsum(~truth)) - 1
         of_pos, of_neg = (within[order[np.flatnonzero(own)]] for own in (ranked, ~ranked))
         on_areas = on_segments(segments, [measures[i] for i in areas])
-        for i, own in zip(areas, on_areas, strict=True):
-            estimates[i] = own.estimates[0]
+        for i, (estimate, own) in zip(areas, on_areas, strict=True):
+            estimates[i] = estimate[0]
             moved[0][i, of_pos] = own.pos if tied is None else np.repeat(own.pos, tied)
             moved[1][i, of_neg] = np.repeat(_interleaved(own.level, own.neg, own.rest), counts)
     # What is taken on the hull is known of no single case.
@@ -176,71 +174,80 @@ def on_segments(
     segments: Segments,
     measures: Sequence[Measure],
     sums: "dict[str, Array] | None" = None,
-) -> Iterator[SegmentInfluence]:
-    """The influence of the cases of segments on each of some areas and points of curves.
+) -> "Iterator[tuple[Array, SegmentInfluence]]":
+    """The estimates of some areas and points of curves, and how cases of segments move them.
 
     `sums` are the columns that estimates and slopes are written with, where they are known.
     """
     terms = {term.name: term for measure in measures for term in measure.gradient_terms}
+    moved: dict[str, SegmentInfluence] = {}
+    areas: dict[str, Array] = {}
     with np.errstate(all="ignore"):
-        gradients = {name: term.gradient(segments) for name, term in terms.items()}
+        for name, term in terms.items():
+            gradient = term.gradient(segments)
+            moved[name] = _centred(segments, gradient)
+            if gradient.area is not None:
+                areas[name] = segments.total(gradient.area)
         if sums is None:
-            sums = _sums(segments, measures, gradients)
+            sums = _sums(segments, measures, areas)
         for measure in measures:
-            wanted = [measure.estimate, *(term.slope for term in measure.gradient_terms)]
-            estimate, *slopes = values_of(wanted, sums)
-            sides = [np.zeros(len(segments.pos))] * 4
-            for i, (term, slope) in enumerate(zip(measure.gradient_terms, slopes, strict=True)):
-                own = gradients[term.name][:4]
-                if isinstance(slope, float):
-                    scaled = own if slope == 1 else [slope * side for side in own]
-                else:
-                    of_each = segments.each(slope)
-                    scaled = [of_each * side for side in own]
-                sides = [a + b for a, b in zip(sides, scaled, strict=True)] if i else list(scaled)
-            estimates = estimate + np.zeros(len(segments.starts))
-            yield SegmentInfluence(estimates, *_centred(segments, *sides))
+            estimate, *slopes = measure.with_slopes.value(sums)
+            own = [moved[term.name] for term in measure.gradient_terms]
+            yield estimate + np.zeros(len(segments.starts)), _combined(segments, own, slopes)
 
 
 def _sums(
-    segments: Segments, measures: Sequence[Measure], gradients: dict[str, Gradient]
+    segments: Segments, measures: Sequence[Measure], areas: "dict[str, Array]"
 ) -> "dict[str, Array]":
     """The columns that estimates and slopes are written with: areas are known from gradients."""
-    sums = {"positives": segments.positives, "negatives": segments.negatives}
-    others = []
-    for measure in measures:
-        known = {name: gradients[name].area for name in measure.sums if name in gradients}
-        areas = {name: area for name, area in known.items() if area is not None}
-        sums |= {name: segments.total(area) for name, area in areas.items() if name not in sums}
-        if measure.least or measure.sums.keys() - areas.keys():
-            others.append(measure)
-    if others:
-        cells = {name: getattr(segments, name) for name in ("pos", "neg", "tp", "fp")}
-        cells |= {name: segments.each(sums[name]) for name in ("positives", "negatives")}
-        sums = block_sums(cells, segments.starts, others) | sums
-    return sums
+    totals = {"positives": segments.positives, "negatives": segments.negatives}
+    others = [one for one in measures if one.least or one.sums.keys() - areas.keys()]
+    if not others:
+        return totals | areas
+    cells = {name: getattr(segments, name) for name in ("pos", "neg", "tp", "fp")}
+    cells |= {name: segments.each(total) for name, total in totals.items()}
+    rates = (segments.t0, segments.f0, segments.t1, segments.f1, segments.dt, segments.df)
+    cells |= zip(SEGMENT_RATES, rates, strict=True)
+    return block_sums(cells, segments.starts, others) | totals | areas
 
 
-def _centred(
-    segments: Segments, by_t0: "Array", by_f0: "Array", by_dt: "Array", by_df: "Array"
-) -> "tuple[Array, Array, Array, Array]":
+def _combined(
+    segments: Segments, moved: Sequence[SegmentInfluence], slopes: Sequence[Any]
+) -> SegmentInfluence:
+    """The influence on a function of quantities, from that on each and its slope by it."""
+    if len(slopes) == 1 and isinstance(slopes[0], float) and slopes[0] == 1:
+        return moved[0]
+    factors = [slope if isinstance(slope, float) else segments.each(slope) for slope in slopes]
+    pos, level, neg = (np.zeros(len(segments.pos)) for _ in range(3))
+    rest = np.zeros(len(segments.starts))
+    for one, slope, factor in zip(moved, slopes, factors, strict=True):
+        pos += factor * one.pos
+        level += factor * one.level
+        rest += slope * one.rest
+        if segments.tied:
+            neg += factor * one.neg
+    return SegmentInfluence(pos, neg if segments.tied else level, level, rest)
+
+
+def _centred(segments: Segments, gradient: Gradient) -> SegmentInfluence:
     """The influence of the cases of segments, from the gradient, less its mean in each class."""
-    # Cases of a segment move the start of all segments below it.
-    on_pos = by_dt + segments.below(by_t0)
-    below = segments.below(by_f0)
-    on_neg = on_level = by_f0 + below
+    # Cases of a segment move the start of all segments below it: all of its key less those above.
+    above = segments.running(gradient.f0, gradient.at)
+    on_pos = gradient.less(gradient.dt, segments.running(gradient.t0, gradient.at))
+    on_neg = on_level = gradient.less(gradient.f0, above)
+    on_rest = -above[segments.ends]
     mean_pos = segments.total(segments.pos * on_pos) / segments.positives
     among = segments.level * on_level
     if segments.tied:
-        on_neg = by_df + below
+        on_neg = gradient.less(gradient.df, above)
         among += segments.neg * on_neg
-    mean_neg = segments.total(among) / segments.negatives
+    mean_neg = (segments.total(among) + segments.rest * on_rest) / segments.negatives
     on_pos -= segments.each(mean_pos)
     centre = segments.each(mean_neg)
     on_level -= centre
     if segments.tied:
         on_neg -= centre
-    return on_pos, on_neg, on_level, -mean_neg
+    return SegmentInfluence(on_pos, on_neg, on_level, on_rest - mean_neg)
 
 
 def _segments(

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polaroc.base.columns import curve_keys, with_level
+from polaroc.base.columns import curve_keys, parts_by_key, with_level
 from polaroc.base.lazy import np
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import curves_of, in_order
@@ -219,7 +219,7 @@ def _of_curves(curves: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...
     if not curves.schema["pos"].is_integer():
         return {}
     cells = in_order(curves.lazy(), keys).drop_nulls("threshold").collect()
-    parts = cells.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): cells}
+    parts = parts_by_key(cells, keys)
     found = {}
     for key, own in parts.items():
         score, pos, neg = (own[name].to_numpy() for name in ("threshold", "pos", "neg"))

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from polaroc.base.columns import check_keys, column_name, single_column
+from polaroc.base.columns import check_keys, column_name, parts_by_key, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import MAX_NAMED
@@ -196,7 +196,7 @@ def scored_by_key(
         found = numbered(rows)
         numbers = [private(f"cluster_{place}") for place in range(len(found))]
         rows = rows.with_columns(map(pl.Series, numbers, found))
-    parts = rows.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): rows}
+    parts = parts_by_key(rows, keys)
     return {
         key: scored_rows(one, key, [one[name].to_numpy() for name in numbers] or None)
         for key, one in parts.items()

@@ -73,8 +73,8 @@ def spread_of_areas(
         known = None
         if sums is not None and place == NONE:
             known = {name: values[own] for name, values in sums.items()}
-        for i, moved in enumerate(on_segments(segments, measures, known)):
-            estimates[place, i, own] = moved.estimates
+        for i, (estimate, moved) in enumerate(on_segments(segments, measures, known)):
+            estimates[place, i, own] = estimate
             of_pos[place, i, own], of_neg[place, i, own] = moved.mean_squares(segments)
             for way, one in enumerate(placed):
                 with np.errstate(all="ignore"):

@@ -17,7 +17,7 @@ from polaroc.curves.cell_arrays import CellArrays, ScoredCells
 from polaroc.measures.gradients import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
-from polaroc.uncertainty.cells import SPARSE, ClusteredCases, groups
+from polaroc.uncertainty.cells import ClusteredCases, groups
 from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, crossed
 from polaroc.uncertainty.influence import SegmentInfluence, losses_of
 
@@ -25,6 +25,8 @@ from polaroc.uncertainty.influence import SegmentInfluence, losses_of
 NO_VARIANCE = 1e-26
 # Odd, so that products with it differ as their factors do.
 SPREADING = 0x9E3779B97F4A7C15
+# Possible groups per row up to which each has a place of its own: most are never touched.
+ROOM = 32
 # The counts of a class in a cell, and in its key.
 CLASSES = (("pos", "positives"), ("neg", "negatives"))
 
@@ -408,16 +410,17 @@ def _first_alike(codes: "Array", span: int) -> "Array":
     look for a place again.
     """
     size = 1 << (2 * len(codes)).bit_length()
-    direct = span <= SPARSE * len(codes)
-    last = np.empty(span if direct else size, np.int64)
+    direct = span <= ROOM * len(codes)
+    last = np.empty(span if direct else size, np.min_scalar_type(-len(codes)))
+    left = np.arange(len(codes), dtype=last.dtype)
+    if direct:
+        last[codes] = left
+        return last[codes].astype(np.int64)
     found = np.empty(len(codes), np.int64)
-    left = np.arange(len(codes))
     shift, multiplier = np.uint64(65 - size.bit_length()), SPREADING
     while left.size:
         own = codes[left]
-        place = own
-        if not direct:
-            place = ((own.view(np.uint64) * np.uint64(multiplier)) >> shift).view(np.int64)
+        place = ((own.view(np.uint64) * np.uint64(multiplier)) >> shift).view(np.int64)
         last[place] = left
         alike = last[place]
         same = codes[alike] == own

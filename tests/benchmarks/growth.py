@@ -1,0 +1,292 @@
+"""How the time of each function grows with rows, keys, models, priors, days and clusters.
+
+`just growth` calls every public function that takes tables at one, two and four times of each size
+that it has, in turn, and prints the exponent of its processor time from the second to the third: 1
+is twice the time for twice the size. `--only evaluate,gate` takes some, `--rows 50000` other sizes;
+`--write` puts the table into docs/performance.md.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from math import log2
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+import polars as pl
+from clusters import write_table
+
+import polaroc as pr
+
+PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
+STEPS = (1, 2, 4)
+MOST = 1.3
+# Pairs of models are what is asked for.
+OF_PAIRS = {("compare", "models"), ("delong", "models"), ("dominance", "models")}
+WITHOUT_TABLES = {
+    "anova", "auprec_bounds", "beta", "charts", "datasets", "errors", "expr", "greatest_auprec",
+    "iso_lines", "points", "pr_from_roc", "prior", "prior_grid", "rates", "roc_from_pr", "skew",
+    "sklearn", "uniform", "warehouse",
+}  # fmt: skip
+BASE = {"truth": "truth", "score": "score"}
+OVER = (0.05, 0.2)
+
+
+@dataclass(frozen=True)
+class Size:
+    """The sizes of a table; `rows` are those of a model."""
+
+    rows: int = 20_000
+    keys: int = 12
+    models: int = 3
+    priors: int = 8
+    days: int = 16
+    clusters: int = 2_000
+
+    @property
+    def grid(self) -> list[float]:
+        """The priors."""
+        return np.linspace(0.02, 0.5, self.priors).tolist()
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of scores."""
+        return [f"model {i}" for i in range(self.models)]
+
+    def wide(self, seed: int = 0) -> pl.DataFrame:
+        """Cases with a column of scores for each model; `score` is that of the first."""
+        rng = np.random.default_rng(seed)
+        truth = rng.random(self.rows) < 0.1
+        common = rng.normal(size=self.rows) + 1.5 * truth
+        scores = {
+            name: 1 / (1 + np.exp(2 - common - 0.5 * rng.normal(size=self.rows)))
+            for name in self.names
+        }
+        return pl.DataFrame(
+            {
+                "id": np.arange(self.rows), "truth": truth, **scores,
+                "score": scores["model 0"], "key": rng.integers(0, self.keys, self.rows),
+                "day": np.arange(self.rows) * self.days // self.rows,
+                "cluster": rng.integers(0, self.clusters, self.rows),
+                "part": rng.integers(0, 4, self.rows), "cost": 1 + rng.random(self.rows),
+            }
+        )  # fmt: skip
+
+    def long(self) -> pl.DataFrame:
+        """A row for each case and model, with folds."""
+        table = self.wide().with_columns(fold=pl.col("id") % 5)
+        return table.drop("score").unpivot(
+            self.names, index=["id", "truth", "fold", "key"], variable_name="model",
+            value_name="score",
+        )  # fmt: skip
+
+    def curves(self) -> pl.DataFrame:
+        """A curve for each key."""
+        return pr.curve(self.wide(), **BASE, by="key")
+
+    def bins(self) -> pl.DataFrame:
+        """Counts in bins for each key."""
+        return pr.binned(self.wide(), **BASE, by="key", bins=1_000)
+
+
+Made = Callable[[Size], Callable[[], object]]
+
+
+def of_wide(function: Callable[..., object], **options: object) -> Made:
+    """Calls with the scores of one model; an option may be a function of the size."""
+
+    def made(size: Size) -> Callable[[], object]:
+        table = size.wide()
+        own = {name: one(size) if callable(one) else one for name, one in options.items()}
+        return lambda: function(table, **BASE | own)
+
+    return made
+
+
+def of_models(function: Callable[..., object], **options: object) -> Made:
+    """Calls with the scores of all models, of the same cases."""
+
+    def made(size: Size) -> Callable[[], object]:
+        table, roles = size.wide(), {"truth": "truth", "score": size.names, "case": "id"}
+        return lambda: function(table, **roles, **options)
+
+    return made
+
+
+def of(made: Callable[[Size], pl.DataFrame], function: Callable[..., object],
+       **options: object) -> Made:  # fmt: skip
+    """Calls with another table of a size."""
+
+    def call(size: Size) -> Callable[[], object]:
+        table = made(size)
+        own = {name: one(size) if callable(one) else one for name, one in options.items()}
+        return lambda: function(table, **own)
+
+    return call
+
+
+def report(size: Size) -> Callable[[], object]:
+    """A page of the models and folds of a table."""
+    table, roles = size.long(), {**BASE, "model": "model", "fold": "fold", "case": "id"}
+    folder = tempfile.mkdtemp()
+    return lambda: pr.report(table, **roles, over=OVER, path=Path(folder) / "page.html")
+
+
+def grid(size: Size) -> list[float]:
+    """The priors of a size."""
+    return size.grid
+
+
+def later(size: Size) -> pl.DataFrame:
+    """Cases of later days."""
+    return size.wide(1).with_columns(day=pl.col("day") + size.days)
+
+
+def folds(size: Size) -> pl.DataFrame:
+    """A curve for each fold."""
+    return pr.curve(size.wide(), **BASE, fold="key")
+
+
+CURVES, BINS = Size.curves, Size.bins
+GATED = {"champion": "model 0", "challenger": "model 1", "margin": 0.01}
+THRESHOLDS = {"points": 0.3}
+# By function: what is timed, and the sizes that it has.
+CALLS: dict[str, list[tuple[Made, str]]] = {
+    "curve": [(of_wide(pr.curve, by="key"), "rows keys")],
+    "evaluate": [
+        (of_wide(pr.evaluate, by="key", priors=grid, over=OVER), "rows keys priors"),
+        (of_wide(pr.evaluate, by="key", over=OVER, intervals="logit", cluster="cluster"),
+         "clusters"),
+    ],
+    "intervals": [(of(CURVES, pr.intervals, priors=grid, over=OVER), "rows keys priors")],
+    "auc": [(of(CURVES, pr.auc), "rows keys")],
+    "auprec": [(of(CURVES, pr.auprec, priors=grid), "rows keys priors")],
+    "iauprec": [(of(CURVES, pr.iauprec, over=OVER), "rows keys")],
+    "sens": [(of(CURVES, pr.sens, over=OVER), "rows keys")],
+    "accsens": [(of(CURVES, pr.accsens, over=OVER), "rows keys")],
+    "surface": [(of(CURVES, pr.surface, priors=grid), "rows keys priors")],
+    "hull": [(of(CURVES, pr.hull), "rows keys")],
+    "achievable": [(of(CURVES, pr.achievable, priors=grid), "rows keys priors")],
+    "mean_roc": [(of(folds, pr.mean_roc, fold="key"), "rows keys")],
+    "mean_pr": [(of(lambda size: pr.surface(folds(size), priors=size.grid), pr.mean_pr,
+                    fold="key"), "rows keys priors")],
+    "dominance": [(of(lambda size: pr.curve(size.long(), **BASE, model="model", fold=None),
+                      pr.dominance, model="model"), "rows models")],
+    "binned": [(of_wide(pr.binned, by="key", bins=1_000), "rows keys")],
+    "bin_edges": [(of_wide(pr.bin_edges, bins=1_000), "rows")],
+    "merge_bins": [(of(BINS, lambda table: pr.merge_bins(table, table)), "rows keys")],
+    "curve_from_bins": [(of(BINS, pr.curve_from_bins), "rows keys")],
+    "bounds": [(of(BINS, pr.bounds, priors=grid, over=OVER), "rows keys priors")],
+    "check": [(of_wide(pr.check, by="key"), "rows keys")],
+    "cases": [(of_wide(pr.cases, cluster="cluster"), "rows clusters")],
+    "one_vs_rest": [(of(Size.wide, pr.one_vs_rest, truth="truth",
+                        scores={False: "model 0", True: "model 1"}), "rows")],
+    "macro": [(of(Size.long, pr.macro, **BASE, by="model", model=None, fold=None, case="id",
+                  classes="model", priors=grid), "rows models priors")],
+    "calibration_curve": [(of(CURVES, pr.calibration_curve), "rows keys")],
+    "check_calibration": [(of_wide(pr.check_calibration, by="key", cluster="cluster"),
+                           "rows keys clusters")],
+    "probabilities": [
+        (of(Size.wide, lambda table: pr.probabilities(
+            table, pr.curve(table, **BASE), score="score", priors=0.1, same_table=True)), "rows"),
+    ],
+    "operating_points": [
+        (of_wide(pr.operating_points, by="key", priors=grid, constraints={"recall": 0.8}),
+         "rows keys priors"),
+        (of_wide(pr.operating_points, priors=0.1, constraints={"recall": 0.8}, confidence=0.9,
+                 cluster="cluster"), "clusters"),
+    ],
+    "apply_thresholds": [
+        (of_wide(pr.apply_thresholds, **THRESHOLDS, by="key", priors=grid, intervals="exact"),
+         "rows keys priors"),
+        (of_wide(pr.apply_thresholds, **THRESHOLDS, cluster="cluster", intervals="exact"),
+         "clusters"),
+    ],
+    "three_ways": [(of_wide(pr.three_ways, constraints={"fpr": 0.3}, reviews=900,
+                            volume=9_000, priors=0.1, confidence=0.9), "rows")],
+    "cost_curve": [(of(CURVES, pr.cost_curve), "rows keys")],
+    "brier_curve": [(of(CURVES, pr.brier_curve), "rows keys")],
+    "decision_curve": [(of_wide(pr.decision_curve, by="key", thresholds=[0.1, 0.3],
+                                priors=grid, intervals="pointwise"), "rows keys priors")],
+    "expected_cost": [(of_wide(pr.expected_cost, by="key", over=OVER, intervals="logit",
+                               cluster="cluster"), "rows keys clusters")],
+    "h_measure": [(of_wide(pr.h_measure, by="key", intervals="logit", cluster="cluster"),
+                   "rows keys clusters")],
+    "savings": [(of_wide(pr.savings, **THRESHOLDS, cost_fn="cost", cost_fp=2,
+                         cluster="cluster"), "rows clusters")],
+    "roc_band": [(of_wide(pr.roc_band, cluster="cluster"), "rows clusters")],
+    "pr_band": [(of_wide(pr.pr_band, priors=grid, cluster="cluster"), "rows priors clusters")],
+    "bootstrap": [(of_wide(pr.bootstrap, by="key", draws=100, cluster="cluster"),
+                   "rows keys clusters")],
+    "delong": [(of(Size.long, pr.delong, **BASE, model="model", case="id"), "rows models")],
+    "compare": [(of_models(pr.compare, over=OVER), "rows models"),
+                (of_models(pr.compare, over=OVER, cluster="cluster"), "clusters")],
+    "choose": [(of_models(pr.choose, over=OVER), "rows models"),
+               (of_models(pr.choose, over=OVER, cluster="cluster"), "clusters")],
+    "gate": [(of_models(pr.gate, over=OVER, **GATED), "rows models"),
+             (of_models(pr.gate, over=OVER, **GATED, cluster="cluster"), "clusters")],
+    "plan": [(of_models(pr.plan, prior=0.1, positives=400, negatives=600, **GATED),
+              "rows models")],
+    "subgroups": [(of_wide(pr.subgroups, subgroup="key", priors=0.1, **THRESHOLDS,
+                           cluster="cluster"), "rows keys clusters")],
+    "study_table": [(of_wide(pr.study_table, subgroup="part", priors=0.1, **THRESHOLDS,
+                             cluster="cluster"), "rows clusters")],
+    "estimate_prior": [(of_wide(pr.estimate_prior, deployed=later), "rows")],
+    "label_budget": [(of_wide(pr.label_budget, deployed=later, **THRESHOLDS, width=0.1), "rows")],
+    "monitor": [(of_wide(pr.monitor, deployed=later, **THRESHOLDS, time="day"), "rows days")],
+    "periods": [(of_wide(pr.periods, time="day", **THRESHOLDS), "rows days")],
+    "walk_forward": [(of_wide(pr.walk_forward, time="day", rule="recall", target=0.5,
+                              confidence=0.5, history=3), "rows days")],
+    "highest_each_day": [(of_wide(pr.highest_each_day, time="day", alerts=30,
+                                  priors=grid), "rows days priors")],
+    "report": [(report, "rows models")],
+}  # fmt: skip
+
+
+def exponent(made: Made, axis: str, rounds: int, base: Size) -> tuple[float, float]:
+    """The exponent from the second to the third size, and the least seconds at the third."""
+    calls = [made(replace(base, **{axis: getattr(base, axis) * step})) for step in STEPS]
+    least = [float("inf")] * len(STEPS)
+    for _ in range(rounds):
+        for place, call in enumerate(calls):
+            start = process_time()
+            found = call()
+            if isinstance(found, pl.LazyFrame):
+                found.collect()
+            least[place] = min(least[place], process_time() - start)
+    return log2(least[2] / least[1]), least[2]
+
+
+def main() -> None:
+    """Print a row for each function, and those above `MOST`."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default=",".join(CALLS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=Size.rows)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    left_out = set(pr.__all__) - CALLS.keys() - WITHOUT_TABLES
+    if left_out:
+        parser.error(f"nothing is timed of {sorted(left_out)}")
+    axes = [one.name for one in fields(Size)]
+    lines = [f"| function | {' | '.join(axes)} |", "|---" * (len(axes) + 1) + "|"]
+    above = []
+    for name in given.only.split(","):
+        cells = dict.fromkeys(axes, "")
+        for made, own in CALLS[name]:
+            for axis in own.split():
+                found, seconds = exponent(made, axis, given.rounds, Size(given.rows))
+                cells[axis] = f"{max(found, 0):.1f}"
+                if found > MOST and (name, axis) not in OF_PAIRS:
+                    above.append(f"{name}, {axis}: {found:.2f} ({seconds:.2f} s)")
+        lines.append(f"| `{name}` | {' | '.join(cells.values())} |")
+        print(lines[-1], flush=True)
+    print("above", MOST, above or "none", sep=": ")
+    if given.write:
+        write_table("growth", "\n".join([*lines, ""]), PAGE)
+
+
+if __name__ == "__main__":
+    main()

@@ -273,7 +273,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
                 hint="set it on a share of the cases, cv=0.3, or on all of them, cv='prefit'.",
             )
 
-    def _prefit_predictions(self, cases: Cases) -> Any:
+    def _prefit_predictions(self, cases: Cases) -> pl.DataFrame:
         check_is_fitted(self.estimator)
         self.estimator_ = self.estimator
         every = np.arange(cases.n)

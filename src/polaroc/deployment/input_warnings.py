@@ -31,7 +31,7 @@ def dropped_rows(known: Predictions, used: Predictions) -> list[str]:
     """Warnings of rows that `nulls` left out."""
     counts = ((REFERENCE, known.count_invalid()), (DEPLOYED, used.count_invalid()))
     return [
-        f"{table}: {count:,} {'row was' if count == 1 else 'rows were'} dropped, for want of a "
+        f"{table}: {count:,} {'row was' if count == 1 else 'rows were'} dropped, for lack of a "
         "score or truth: nothing here is about such cases."
         for table, count in counts
         if count

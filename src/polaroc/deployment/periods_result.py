@@ -74,9 +74,10 @@ class Periods(Summarised):
         rows = self.table.filter(pl.col("period").is_in(periods.tail(SHOWN).implode()))
         rows = rows.sort(*keys, "measure", "prior", "period", nulls_last=True)
         lines = [
-            [*(row[key] for key in (*keys, "measure", "period")), *_with_limits(row)]
+            [*(row[key] for key in (*keys, "measure", "period")), *_with_limits(row),
+             row["positives"]]
             for row in rows.iter_rows(named=True)
-        ]
+        ]  # fmt: skip
         names = [*keys, "measure", "period", "prior", ESTIMATE, "positives"]
         which = f"The last {SHOWN} periods" if len(periods) > SHOWN else "Periods"
         if lines:

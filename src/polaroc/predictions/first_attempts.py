@@ -37,7 +37,7 @@ def refuse_by_place(function: str, given: Sequence[object], allowed: Sequence[st
     polaroc.errors.InvalidArgument: evaluate has 3 arguments without a name, allowed are 'cases'.
     Hint: write pr.evaluate(table, truth='y', score='p').
     """
-    if is_array(given[0]):
+    if len(given) > 1 and is_array(given[0]):
         refuse_arrays(function, given)
     if len(given) <= len(allowed):
         return

@@ -227,7 +227,7 @@ def test_results_go_to_a_table_and_labels_come_later(files):
     assert silent.exit_code == 0, silent.output
     told = " ".join(silent.output.split())
     assert "nothing says how the 200 labelled of 1,000 cases of 1 were drawn" in told
-    assert "say so (--label-share 0.01)" in told
+    assert "say so (--label-share observed)" in told
     result = polaroc(files, 2, more=[*more, "--label-share", "observed", "--out", str(out)])
     assert result.exit_code == 0, result.output
     assert "nothing says how" not in result.output

@@ -145,7 +145,7 @@ def test_folds_that_vary_more_than_the_halves_add_to_the_variance(folds, halves)
     # Unnamed folds may be such.
     found = pr.compare(one.drop("repeat"), halves=halves)
     assert found.pairs["std_error"].item() == pytest.approx(error)
-    assert "name their repeats in a key 'repeat'" in " ".join(found.warnings)
+    assert "Name their repeats in a key 'repeat'" in " ".join(found.warnings)
 
 
 def half_split_covariance(halves, noise=None):

@@ -44,7 +44,7 @@ def test_the_days_of_the_reference_tell_how_much_days_differ():
     assert both.select(wider.all()).item()
     prior = told.table.filter(quantity="prior")
     assert prior.select(pl.lit(0.1).is_between("lower", "upper").all()).item()
-    said = "days differ by chance alone."
+    said = "days differ only in the share of positives and by chance."
     assert said in " ".join(alike.summary().split())
     assert said not in " ".join(told.summary().split())
 

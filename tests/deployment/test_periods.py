@@ -123,6 +123,9 @@ def test_dates_are_cut_as_polars_says_durations():
     assert found.trends["per"].item() == "year"
     by_number = pr.periods(TABLE, "4i", **ROLES, measures="auc")
     assert by_number.table["period"].to_list() == [0, 4, 8]
+    moments = table.with_columns(day=pl.col("day").cast(pl.String) + "T10:00")
+    cut = pr.periods(moments, "1mo", **roles | {"time": pl.col("day").str.slice(0, 10)})
+    assert cut.table.equals(found.table)
     text = TABLE.with_columns(month=pl.col("month").cast(pl.String).str.zfill(2))
     assert pr.periods(text, **ROLES, measures="auc").trends["per"].item() == "period"
 

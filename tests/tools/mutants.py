@@ -86,6 +86,7 @@ TESTS = {
     "measures/array_sums": [*MEASURES, "tests/evaluation/test_evaluate.py"],
     "measures/corrected_areas": [*MEASURES, "tests/measures/test_catalog.py", "tests/evaluation/test_evaluate.py"],
     "measures/gradients": INTERVALS,
+    "measures/moved_segments": INTERVALS,
     "measures/spec": [
         *MEASURES, "tests/measures/test_catalog.py", "tests/measures/test_scoring.py",
         "tests/evaluation/test_evaluate.py",

@@ -34,6 +34,7 @@ from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.beliefs import over_label
 from polaroc.reports.report import report as write_report
 from polaroc.thresholds.saved import SavedThresholds
+from polaroc.thresholds.ways import PLACES
 
 ALARM = 1
 # Roles that the scores in use have not.
@@ -155,11 +156,16 @@ def points_in_use(threshold: float | None, points: Path | None, call: Call) -> p
         keys = column_names_of(call.cases.keys)
         if points.suffix == ".json":
             saved = SavedThresholds.read(points)
+            if PLACES[0] in saved.points[0]:
+                raise InvalidArgument(
+                    f"--points is {str(points)!r}, which holds pairs of thresholds.",
+                    hint="give a file that `polaroc threshold --out` wrote.",
+                )
             curves = curve(call.in_memory)
             saved.check(curves, keys_of(curves), call.score)
             over = pl.lit(None if saved.over is None else over_label(saved.over), pl.String)
             table = saved.table(call.in_memory.table.schema).with_columns(over.alias(OVER))
-            return table.select(*saved.keys, "rule", "prior", "threshold", "share", OVER)
+            return table
         return scan([str(points)], keys).collect()
     if threshold is not None and points is None:
         return threshold

@@ -97,7 +97,7 @@ def compare(
         Two priors (first, second): compares the measure at the first minus that
         at the second, fold by fold: who depends how much on the prior.
     target
-        What the answer is about. ``"algorithm"``: models trained anew on other
+        What the answer is about. ``"algorithm"``: models trained again on other
         samples of this size. ``"trained"``: these fitted models, on other cases. By default
         "trained" for predictions on one test set, else "algorithm", which needs
         `test_train_ratio`, takes `halves`, or works it out: from a key `repeat` within which each

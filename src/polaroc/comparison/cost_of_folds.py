@@ -48,14 +48,6 @@ def choose_by_cost_of_folds(
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
     model, cases, mean = given.model, given.cases, stakes.belief.mean
     need = Need("cost", (mean,), cost_fn=stakes.fn, cost_fp=stakes.fp)
-    too_sure = []
-    if COST in cases.table.columns:
-        of_all = scored_rows(cases.table)
-        check_costs([of_all])
-        if (why := too_wide(of_all)) is not None:
-            too_sure = [
-                f"{capitalised(why.removesuffix(NO_INTERVAL_ENDING))}: this may be less sure."
-            ]
     rows, thresholds, folds_of, rates = [], [], {}, []
     for value in cases.table[model].unique().sort():
         one = pl.Series(model, [value], cases.table.schema[model])
@@ -104,11 +96,23 @@ def choose_by_cost_of_folds(
         name="cost", limits=(0.0, None), level=level,
         last=(
             *([] if stakes.estimate is None else [stakes.belief.interval_note]),
-            *table.warnings, *too_sure,
+            *table.warnings, *_too_sure(cases.table),
             judged_on_other_folds(len(table.values)), *doubts,
         ),
         comparison=None, measure=EXPECTED_COST, folds=given.folds, fold_count=len(table.values),
     )  # fmt: skip
+
+
+def _too_sure(rows: pl.DataFrame) -> list[str]:
+    """A warning where each case has its own cost, and few of them decide."""
+    if COST not in rows.columns:
+        return []
+    of_all = scored_rows(rows)
+    check_costs([of_all])
+    why = too_wide(of_all)
+    if why is None:
+        return []
+    return [f"{capitalised(why.removesuffix(NO_INTERVAL_ENDING))}: this may be less sure."]
 
 
 def _costs(

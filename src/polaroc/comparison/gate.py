@@ -146,7 +146,7 @@ def gate(
     `upper` ≤ `margin` and "fail" where `lower` > `margin`.
 
     On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003) with
-    J−1 degrees of freedom: it is about models trained anew on other samples of this
+    J−1 degrees of freedom: it is about models trained again on other samples of this
     size. With `halves` it has the variance and the degrees of freedom that these give, as in
     `compare`. On one test set it is about these fitted models on other cases like these. It is
     Student's, with one degree of freedom less than there are cases of the rarer class and the

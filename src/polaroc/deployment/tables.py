@@ -125,7 +125,8 @@ def _cut(cases: Cases[Any], every: str | None) -> Cases[Any]:
         return cases
     held = cases.collect()
     time = held.table.select(single_column(held.time, "time", held.table.lazy())).to_series()
-    return replace(held, table=held.table.with_columns(cut(time, every)))
+    # By its name: an expression would be taken once more, of the periods that it has made.
+    return replace(held, table=held.table.with_columns(cut(time, every)), time=time.name)
 
 
 def refuse_other_keys(

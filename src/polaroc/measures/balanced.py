@@ -12,7 +12,7 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.statistics import ROUNDING, legendre, quadrature
 from polaroc.curves.segments import Point, segments_in
-from polaroc.measures.gradients import Gradient, Segments
+from polaroc.measures.moved_segments import Gradient, Segments
 from polaroc.priors.grids import skew
 from polaroc.typing import Array, Quantity
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from polaroc.base.arrays import Formula, all_of
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.private_columns import PRIVATE
-from polaroc.measures.gradients import Gradient, Segments
+from polaroc.measures.moved_segments import Gradient, Segments
 from polaroc.priors.chebyshev import ManyPriors, many_priors
 from polaroc.priors.grids import OBSERVED, resolve_priors, skew
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start

@@ -135,7 +135,7 @@ def plan(
         with as many negatives as `prior`, or the middle of `over`, says; else as the pilot has.
     folds
         Of a pilot with several folds, how many such folds to look at, one number or several, ≥ 2.
-        By default as many as it has, and 2, 5 and 10 times as many. Models are trained anew for
+        By default as many as it has, and 2, 5 and 10 times as many. Models are trained again for
         each, as in `compare` and `gate` with folds.
     cluster_rows
         How many rows a cluster has, such as a patient, all of one class. By default as in the

@@ -71,7 +71,9 @@ def dated(cases: Cases[Any]) -> Cases[Any]:
     if kind != pl.String:
         return cases
     held = cases.collect()
-    return replace(held, table=held.table.with_columns(dates_of(held.table.select(time)[name])))
+    dates = dates_of(held.table.select(time)[name])
+    # By its name: an expression would be taken once more, of the dates that it has made.
+    return replace(held, table=held.table.with_columns(dates), time=name)
 
 
 def dates_of(times: pl.Series) -> pl.Series:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from polaroc.base.tables import is_array
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 
 
 def refuse_arrays(function: str, given: Sequence[object]) -> None:
@@ -13,7 +13,7 @@ def refuse_arrays(function: str, given: Sequence[object]) -> None:
     --------
     >>> refuse_arrays("evaluate", [[0, 1], [0.2, 0.7]])
     Traceback (most recent call last):
-    polaroc.errors.InvalidArgument: evaluate is given arrays, allowed is a table of named columns.
+    polaroc.errors.InvalidTable: evaluate is given arrays, allowed is a table of named columns.
     Hint: write pr.evaluate({'truth': y, 'score': p}, truth='truth', score='score').
     """
     count = sum(map(is_array, given))
@@ -21,7 +21,7 @@ def refuse_arrays(function: str, given: Sequence[object]) -> None:
         return
     several = count > 2 or any(isinstance(one, Mapping) for one in given)
     table = "{'truth': y, 'a': p_a, 'b': p_b}" if several else "{'truth': y, 'score': p}"
-    raise InvalidArgument(
+    raise InvalidTable(
         f"{function} is given arrays, allowed is a table of named columns.",
         hint=_written(function, table, "truth", ["a", "b"] if several else "score"),
     )
@@ -37,18 +37,24 @@ def refuse_by_place(function: str, given: Sequence[object], allowed: Sequence[st
     polaroc.errors.InvalidArgument: evaluate has 3 arguments without a name, allowed are 'cases'.
     Hint: write pr.evaluate(table, truth='y', score='p').
     """
-    if len(given) > 1 and is_array(given[0]):
+    if is_array(given[0]):
         refuse_arrays(function, given)
     if len(given) <= len(allowed):
         return
-    truth, score = (*given[1:3], None)[:2]
+    tables = [name for name, one in zip(allowed[1:], given[1:]) if not isinstance(one, str)]
+    truth, score = (*given[1 + len(tables) :][:2], None, None)[:2]
     columns = [score] if isinstance(score, str) else score
     names = columns.values() if isinstance(columns, Mapping) else columns
     if not isinstance(names, Iterable) or not all(isinstance(one, str) for one in names):
         score = "score"
     raise InvalidArgument(
         f"{function} has {len(given)} arguments without a name, allowed are {quoted(allowed)}.",
-        hint=_written(function, "table", truth if isinstance(truth, str) else "truth", score),
+        hint=_written(
+            function,
+            ", ".join(["table", *tables]),
+            truth if isinstance(truth, str) else "truth",
+            score,
+        ),
     )
 
 

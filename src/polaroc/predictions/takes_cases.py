@@ -235,8 +235,8 @@ def _wrapped(
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
-    given = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    first, *others = given
+    named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    first, *others = named
     names = [one.name for one in others]
     by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
     taken = [role for role in ROLES if role in (*uses, *no_bearing)]
@@ -244,7 +244,6 @@ def _wrapped(
 
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        # With wrong arguments, let Python raise its own TypeError.
         if not args and first.name not in kwargs and first.default is not None:
             refuse_arrays(function.__name__, [*kwargs.values()])
             return function(**kwargs)
@@ -286,14 +285,12 @@ def _wrapped(
     # For the table of the reference: roles that are not there are refused.
     shown.bearings = dict.fromkeys(no_bearing, "no bearing") | dict.fromkeys(uses, "used")
     is_free = or_table or or_measures or first.default is None
-    roles_shown = parameters(
-        [role for role in taken if role not in as_options], () if is_free else needed
-    )
-    beside = sorted([*roles_shown, *others], key=lambda one: one.kind)
+    shown_roles = [role for role in taken if role not in as_options]
     kinds = Table | Cases if or_kind is None else Table | Cases | or_kind
-    returned = pl.LazyFrame | pl.DataFrame if collects else own.return_annotation
+    beside = [*parameters(shown_roles, () if is_free else needed), *others]
     shown.__signature__ = own.replace(
-        parameters=[first.replace(annotation=kinds), *beside], return_annotation=returned
+        parameters=[first.replace(annotation=kinds), *sorted(beside, key=lambda one: one.kind)],
+        return_annotation=pl.LazyFrame | pl.DataFrame if collects else own.return_annotation,
     )
     shown.__doc__ = documented(function.__doc__, taken, no_bearing)
     if describe is None:

@@ -229,7 +229,8 @@ def operating_points(
     check_factors(beta=beta)
     has_amounts = cases is not None and cases.costs is not None
     own_fn, own_fp = constant_costs(cases, cost_fn, cost_fp)
-    rule = rule or _usual_rule(constraints, weighs=has_amounts or not own_fn == own_fp == 1)
+    if rule is None:
+        rule = _usual_rule(constraints, weighs=has_amounts or not own_fn == own_fp == 1)
     # Cases may have costs that another rule, as that of a capacity, does not weigh.
     has_amounts = has_amounts and rule == "cost"
     keys = curve_keys(curves)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from polaroc.base.lazy import np
+from polaroc.base.statistics import ROUNDING
 from polaroc.priors.in_use import KnownPrior, PriorInUse
 from polaroc.thresholds.named_rates import WITHOUT_PRIOR
 from polaroc.typing import Array
@@ -225,8 +226,10 @@ class Meld:
             start, stop = (QUOTIENTS[self.quantity](*own, self.costs) for own in ends)
             # Up to what is alike in all three.
             moves.append(sd * np.abs(stop[0] - start[0] - value * (stop[1] - start[1])))
+        # Of those that move it alike the first, whatever rounding says.
+        moved = np.stack(moves)
         names: Array = np.array(list("tfp"))
-        widest: Array = names[np.stack(moves).argmax(axis=0)]
+        widest: Array = names[(moved >= moved.max(axis=0) * (1 - ROUNDING)).argmax(axis=0)]
         return widest
 
     def _given(self, name: str, nodes: dict[str, tuple[Array, Array]]) -> Callable[[Array], Array]:

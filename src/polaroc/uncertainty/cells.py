@@ -9,7 +9,7 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, CROSSED, TRUTH, WEIGHT
 from polaroc.curves.cell_arrays import CellArrays, RankedCells, ScoredCells
 from polaroc.curves.segments import COUNTS
-from polaroc.measures.gradients import Segments
+from polaroc.measures.moved_segments import Segments
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.typing import Array
 

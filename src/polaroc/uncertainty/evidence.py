@@ -21,7 +21,7 @@ UNRELATED = Hint(
     case="id",
 )
 NOTHING = "Nothing says how sure this is: {}."
-TRAINED_ANEW = "models trained anew on other samples of this size"
+TRAINED_ANEW = "models trained again on other samples of this size"
 # Standard errors below are rounding, as are differences below `ROUNDING`; measures are of order 1.
 NO_ERROR = 1e-13
 # Clusters of the rarer class below which limits were not simulated (`just dependent-cases`).

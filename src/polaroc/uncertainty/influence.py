@@ -14,7 +14,7 @@ from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.curves.segments import SEGMENT_RATES
 from polaroc.measures.array_sums import block_sums
-from polaroc.measures.gradients import Gradient, Segments
+from polaroc.measures.moved_segments import Gradient, Segments
 from polaroc.measures.spec import CaseLoss, Measure
 from polaroc.predictions.row_checks import SCORE
 from polaroc.thresholds.named_rates import OfRates, with_slopes

@@ -6,7 +6,7 @@ the lower limit of a measure, those at the best ranks its upper limit.
 """
 
 from polaroc.base.lazy import np
-from polaroc.measures.gradients import Segments
+from polaroc.measures.moved_segments import Segments
 from polaroc.typing import Array
 
 # No pseudo-cases, ranked worst, ranked best.

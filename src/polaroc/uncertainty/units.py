@@ -14,7 +14,7 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.curves.cell_arrays import CellArrays, ScoredCells
-from polaroc.measures.gradients import Segments
+from polaroc.measures.moved_segments import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import ClusteredCases, groups

@@ -48,6 +48,7 @@ def choose_by_cost_of_folds(
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
     model, cases, mean = given.model, given.cases, stakes.belief.mean
     need = Need("cost", (mean,), cost_fn=stakes.fn, cost_fp=stakes.fp)
+    too_sure = _too_sure(cases.table)
     rows, thresholds, folds_of, rates = [], [], {}, []
     for value in cases.table[model].unique().sort():
         one = pl.Series(model, [value], cases.table.schema[model])
@@ -96,7 +97,7 @@ def choose_by_cost_of_folds(
         name="cost", limits=(0.0, None), level=level,
         last=(
             *([] if stakes.estimate is None else [stakes.belief.interval_note]),
-            *table.warnings, *_too_sure(cases.table),
+            *table.warnings, *too_sure,
             judged_on_other_folds(len(table.values)), *doubts,
         ),
         comparison=None, measure=EXPECTED_COST, folds=given.folds, fold_count=len(table.values),

@@ -41,7 +41,8 @@ def refuse_by_place(function: str, given: Sequence[object], allowed: Sequence[st
         refuse_arrays(function, given)
     if len(given) <= len(allowed):
         return
-    tables = [name for name, one in zip(allowed[1:], given[1:]) if not isinstance(one, str)]
+    beside = zip(allowed[1:], given[1:], strict=False)
+    tables = [name for name, one in beside if not isinstance(one, str)]
     truth, score = (*given[1 + len(tables) :][:2], None, None)[:2]
     columns = [score] if isinstance(score, str) else score
     names = columns.values() if isinstance(columns, Mapping) else columns

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 import polars as pl
@@ -235,8 +235,7 @@ def _wrapped(
     describe: Callable[..., Cases[Any]] | None = None,
 ) -> Callable[..., Any]:
     own = signature(function)
-    named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    first, *others = named
+    first, *others = _parameters(own)
     names = [one.name for one in others]
     by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
     taken = [role for role in ROLES if role in (*uses, *no_bearing)]
@@ -296,6 +295,11 @@ def _wrapped(
     if describe is None:
         shown.__doc__ = filled(shown, OF_CASES)
     return wrapper
+
+
+def _parameters(own: Signature) -> list[Parameter]:
+    """All parameters of a function but keywords of any name."""
+    return [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
 
 
 def _without_table(

@@ -47,7 +47,7 @@ def test_more_folds_help_while_they_share_few_cases():
     assert lower < chances.table["chance"][0] < upper
     assert "25 folds of 12 positives and 12 negatives" in chances.answer
     lower = chances.table.filter(folds=25)["chance_lower"].item()
-    assert f"makes it {100 * lower:.0f} % to" in chances.answer
+    assert f"it is {100 * lower:.0f} % to" in chances.answer
 
 
 def test_a_gate_on_folds_passes_within_a_margin_and_not_where_positives_are_too_few():

@@ -204,7 +204,7 @@ def splits(budget: float, costs: tuple[float, float], sizes: Sizes, is_divided: 
     found = [one for one in paid_for if one.cases <= sizes.max_rows]
     if not found:
         least = 2 * budget / sizes.max_rows
-        raised = {
+        raised: dict[str, Any] = {
             name: float(f"{least:.1g}")
             for name, one in zip(PRICES, costs, strict=True) if one < least
         }  # fmt: skip

@@ -71,7 +71,7 @@ SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?
 NOT_SEARCHED = ("threshold", "posterior")
 SET_HERE = (
     "rates are as on the tuning table: if the threshold was set on these cases, limits leave that "
-    "out, and hold less often than they say"
+    "out, and may hold less often than they say"
 )
 
 

@@ -91,6 +91,23 @@ def test_rates_at_a_prior_have_the_variance_of_a_jackknife(measure, rate, asked)
     assert found["std_error"].item() == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("asked", "is_said"),
+    [
+        ({"measure": "net_benefit", "prior": 0.1}, True),
+        ({"measure": "expected_cost", "prior": 0.1}, True),
+        ({"measure": "expected_cost", "prior": 0.1, "points": None}, True),
+        ({"measure": "net_benefit", "prior": 0.1, "cost_fn": 4}, False),
+        ({"measure": "recall"}, False),
+    ],
+)
+def test_costs_that_nobody_gave_are_said(asked, is_said):
+    gated = {"points": POINTS, "champion": "a", "challenger": "b", "margin": 0.1}
+    for found in (compared(**asked), pr.gate(TABLE, **SCORES, **gated | asked)):
+        said = "A miss counts as much as a false alarm: both cost 1." in found.warnings
+        assert said == is_said
+
+
 def test_models_that_call_alike_do_not_differ():
     same = TABLE.with_columns(b=pl.col("a"))
     found = compared(same, points=0.8).pairs

@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from scipy.stats import multivariate_normal, norm
 
 import polaroc as pr
+from polaroc.base.rounding import probability
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 RANGE = (0.05, 0.2)
@@ -176,6 +177,35 @@ def test_more_cases_buy_more_and_the_fewest_are_named():
     assert "at least 5 of 10 alarms are right, as long as 5 to 20 % are positive" in found.answer
 
 
+@pytest.mark.parametrize("asked", [PRECISE, {"width": 0.03}, {"width": 0.2}])
+def test_what_is_proposed_is_a_row_with_the_chance_and_range_of_the_answer(asked):
+    found = pr.plan(rows(1, 100, 400), truth="truth", score="score", **asked)
+    sizes = {"positives": found.positives, "negatives": found.negatives}
+    (row,) = found.table.filter(**sizes).rows(named=True)
+    assert row["chance"] >= found.chance
+    assert f"then the chance is {probability(row['chance'])} that" in found.answer
+    ends = (probability(row[f"chance_{end}"]) for end in ("lower", "upper"))
+    assert " to ".join(ends) in found.answer
+    chances = pl.col("chance").is_between("chance_lower", "chance_upper")
+    assert found.table.select(chances.all()).item()
+    is_first = found.positives == found.table["positives"][0]
+    assert is_first == (asked == {"width": 0.2})
+    assert is_first == ("the fewest that were tried: then" in found.answer)
+
+
+def test_clusters_are_counted_before_their_rows():
+    pilot = rows(1, 180, 720, cluster=3, alike=0.4).rename({"cluster": "patient"})
+    roles = {"truth": "truth", "score": "score", "cluster": "patient"}
+    found = pr.plan(pilot, **roles, width=0.03)
+    for name in ("positives", "negatives"):
+        assert (found.table[name] % 3 == 0).all()
+    clusters = f"{found.positives // 3:,} positive and {found.negatives // 3:,} negative clusters"
+    counted = f"{found.positives:,} positives and {found.negatives:,} negatives"
+    assert f"about {clusters} (`patient`), 3 rows each: {counted}: then" in found.answer
+    paid = pr.plan(pilot, **roles, width=0.03, budget=1_000).table
+    assert paid.select(pl.col("positives", "negatives") % 3 == 0).to_numpy().all()
+
+
 def test_a_small_pilot_gives_a_wider_range_than_a_large_one():
     ranges = {}
     for positives in (20, 400):
@@ -318,6 +348,8 @@ def test_costs_choose_the_threshold():
         ({"width": 0.1, "cluster_rows": 3}, "(?s)not how alike.*cluster_correlation="),
         ({"width": 0.1, "positives": [20, 30], "negatives": [9, 8, 7]}, "negatives 3"),
         ({"width": 0.1, "budget": 1}, "fewer than two cases of a class"),
+        ({"width": 0.1, "budget": 99, "cost_positive": 1e-320},
+         "(?s)pays for more than the 400,000 cases.*at cost_positive.*cost_positive=0.0005"),
         ({**PRECISE, "width": 0.1, "budget": 9}, "fewer than two cases of a class"),
         ({**PRECISE, "margin": 0.1, "budget": 99}, "'constraints', 'margin'.*different wishes"),
         ({"width": 0.1, "confidence": 0.9}, "confidence is for constraints"),

@@ -290,6 +290,7 @@ def test_labels_that_are_not_clear_are_named(truth, labels):
         (["1", "0", "1", "0"], ["1", 0], InvalidArgument),
         ([True, False, True, False], 1, InvalidArgument),
         ([True, False, True, False], "true", InvalidArgument),
+        ([1, 0, 1, 0], range(10**6), InvalidArgument),
         ([1, 0, 1, 0], 2, InvalidPredictions),
         ([1, 0, 1, 0], [2, 1.5], InvalidPredictions),
         (["cat", "dog", "cat", "cow"], "Cat", InvalidPredictions),

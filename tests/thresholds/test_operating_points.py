@@ -1,3 +1,5 @@
+from functools import partial
+
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
@@ -205,6 +207,19 @@ def test_the_tuning_table_is_refused_unless_meant():
     assert "on these cases?" in lazy["note"].item()
     meant = pr.apply_thresholds(TWENTY, points, **NAMES, same_table=True)
     assert_same_numbers(meant.drop("note"), points.drop("note"))
+
+
+@pytest.mark.parametrize(("rule", "is_set"), [("fpr", True), ("threshold", False)])
+def test_limits_of_a_threshold_set_on_the_same_cases_say_so(rule, is_set):
+    points = pr.operating_points(curve(TWENTY), rule, target=0.3)
+    judged = partial(pr.apply_thresholds, TWENTY, points, **NAMES, same_table=True)
+    for note, expected in ((judged(intervals="exact"), is_set), (judged(), False)):
+        said = note["note"].item() or ""
+        assert ("limits leave that out, and may hold less often than they say" in said) == expected
+    other = TWENTY.filter(pl.int_range(pl.len()) > 0)
+    assert pr.apply_thresholds(other, points, **NAMES, same_table=True, intervals="exact")[
+        "note"
+    ].null_count()
 
 
 def test_points_with_a_foreign_key_are_refused():

@@ -41,6 +41,10 @@ NO_TEST, SEE_LIMITS = "clusters or weights: no test", "see the limits"
 # Cases of the rarer class below which the prior of the cases is known too badly.
 FEW = 30
 TOO_FEW = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
+RE_WEIGHTED = (
+    "scores are re-weighted to the share of positives here, which says nothing of "
+    "observed_over_expected and intercept: no limits of them"
+)
 NO_SLOPE = "all scores are equal, or separate the classes: no slope"
 
 
@@ -173,7 +177,8 @@ def _test(cases: ScoredCases, score_prior: Prior, level: float) -> dict[str, Any
     }
     evidence = of_calibration(replace(cases, scores=[score]))
     found |= _limits(evidence, level, of_slope=moved)
-    notes = [] if found["slope"] is not None else [NO_SLOPE]
+    notes = [RE_WEIGHTED] if moved else []
+    notes += [] if found["slope"] is not None else [NO_SLOPE]
     if cases.clusters is not None or given is not None:
         limits = SEE_LIMITS if evidence.moved is not None else evidence.why_no_limits
         return found | {REASON: "; ".join([*notes, NO_TEST, limits])}
@@ -181,7 +186,7 @@ def _test(cases: ScoredCases, score_prior: Prior, level: float) -> dict[str, Any
     if moved and min(positives, negatives) < FEW:
         notes.append(TOO_FEW)
     if test.impossible:
-        notes = [f"scores of 0 or 1 are wrong for {test.impossible:g} cases"]
+        notes = [f"scores of 0 or 1 are wrong for {test.impossible:g} cases", *notes[: int(moved)]]
     return found | {
         "statistic": test.statistic, "freedom": test.freedom, "p_value": test.p_value,
         REASON: "; ".join(notes) or None,

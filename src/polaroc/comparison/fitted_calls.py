@@ -43,6 +43,7 @@ OF_CALLS = (
     EXPECTED_COST, "net_benefit", "recall", "specificity", "fnr", "precision", "npv", "f_measure",
     "accuracy", "error", "posfrac", "informedness",
 )  # fmt: skip
+EQUAL_COSTS = "A miss counts as much as a false alarm: both cost 1."
 # The expected cost at the thresholds that cost least, among the rates of tests.
 BEST = "best"
 SAME_SHARE = 1e-9
@@ -110,6 +111,11 @@ class FittedPlan:
     def of_calls(self) -> bool:
         """Whether the measure is one of calls, and not of all thresholds."""
         return self.measure in OF_CALLS or (self.points is not None and self.measure not in CATALOG)
+
+    @property
+    def has_equal_costs(self) -> bool:
+        """Whether the measure is one of costs, and both are as nobody says."""
+        return self.measure in OF_COSTS and self.cost_fn == self.cost_fp == 1
 
     @property
     def partial(self) -> Measure | None:
@@ -181,7 +187,8 @@ def fitted_calls(cases: Cases[pl.DataFrame], asked: FittedPlan) -> Fitted:
             hint="leave the model out, or take another measure or threshold.",
         )
     tried_as = BEST if asked.points is None else None
-    return Fitted(read, asked.measure, evidence, tuple(doubted(cases)), tried_as=tried_as)
+    doubts = [*doubted(cases), *([EQUAL_COSTS] if asked.has_equal_costs else [])]
+    return Fitted(read, asked.measure, evidence, tuple(doubts), tried_as=tried_as)
 
 
 def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: FittedPlan) -> Evidence:

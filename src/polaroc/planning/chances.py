@@ -18,8 +18,8 @@ class Outcome(NamedTuple):
     chance
         The chance, over studies and over what may be true.
     lower, upper
-        The range of the chance over what may be true: of a range that was given at its ends, else
-        of the middle 9 of 10; None where one thing is assumed.
+        The range of the chance over what may be true, which holds the chance: of a range that was
+        given at its ends, else of the middle 9 of 10; None where one thing is assumed.
     expected
         What is expected, by its name; None where it is not known.
     shares, studies
@@ -32,6 +32,15 @@ class Outcome(NamedTuple):
     expected: Mapping[str, float | None]
     shares: Sequence[float]
     studies: int
+
+
+def _between(
+    chance: float, ends: Sequence[float], expected: Mapping[str, float | None],
+    shares: Sequence[float], studies: int,
+) -> Outcome:  # fmt: skip
+    """The outcome with a range, which is of few curves and studies, that holds the chance."""
+    every = [chance, *(float(one) for one in ends)]
+    return Outcome(chance, min(every), max(every), expected, shares, studies)
 
 
 def with_more_cases(
@@ -72,16 +81,14 @@ def of_shares(
     if len(shares) == 1:
         return Outcome(chance, None, None, expected, shares, studies)
     if are_ends:
-        return Outcome(
-            chance, float(of_each.min()), float(of_each.max()), expected, shares, studies
-        )
+        return _between(chance, shares, expected, shares, studies)
     # Shares of few studies are further apart than the chances are.
     by_luck = float((of_each * (1 - of_each)).mean()) * len(shares) / studies
     total = float(of_each.var())
     kept = max(total - by_luck, 0.0) / total if total else 0.0
     ends = np.quantile(of_each, [(1 - RANGE) / 2, (1 + RANGE) / 2])
-    lower, upper = (chance + kept**0.5 * (ends - chance)).tolist()
-    return Outcome(chance, lower, upper, expected, shares, studies)
+    ends = chance + kept**0.5 * (ends - chance)
+    return _between(chance, ends, expected, shares, studies)
 
 
 def of_distances(
@@ -104,14 +111,12 @@ def of_distances(
     means = np.array([own.mean() for own in distances])
     if are_ends:
         # Fewer studies tell a mean than a share.
-        of_each = np.append(ndtr(means / np.maximum(within, 1e-12)), chance)
-        return Outcome(
-            chance, float(of_each.min()), float(of_each.max()), expected, shares, every.size
-        )
+        of_each = ndtr(means / np.maximum(within, 1e-12))
+        return _between(chance, of_each, expected, shares, every.size)
     between = max(float(means.var(ddof=1)) - spread**2 * len(means) / every.size, 0.0) ** 0.5
     reach = float(ndtri((1 + RANGE) / 2)) * between / spread
     # Of all studies, and so of those of the middle curve.
     least = 0.5 / every.size
     middle = float(ndtri(min(max(chance, least), 1 - least))) * (1 + (between / spread) ** 2) ** 0.5
-    ends = float(ndtr(middle - reach)), float(ndtr(middle + reach))
-    return Outcome(chance, *ends, expected, shares, every.size)
+    ends = ndtr([middle - reach, middle + reach])
+    return _between(chance, ends, expected, shares, every.size)

@@ -11,6 +11,7 @@ from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.planning.scores import FURTHEST, Assumed, ScoreCurve
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.table import read
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.typing import Array
 from polaroc.uncertainty.scored_cases import ScoredCases, read_cases, scored_by_key
 
@@ -47,13 +48,14 @@ def of_pilot(cases: Cases[Any], pair: tuple[object, object] | None, generator: A
         between = np.mean([
             _correlation(own, weight) for own, weight in zip(within, weights, strict=True)
         ], axis=0).clip(0, MOST_ALIKE).tolist()  # fmt: skip
-    rows, alike = 1, 0.0
+    rows, alike, unit = 1, 0.0, ""
     if numbers is not None:
         found = [
             _alike(own[0], numbers[mine]) for own, mine in zip(within, (truth, ~truth), strict=True)
         ]
         rows = max(1, round(float(np.mean([one[0] for one in found]))))
         alike = float(np.mean([one[1] for one in found]))
+        unit = " and ".join(column_names_of(cases.cluster))
     about = (
         f"Scores are as in a pilot of {of_class[0]:,} positives and {of_class[1]:,} negatives; "
         f"ranges hold for 9 of 10 true curves that the pilot may come from.",
@@ -63,7 +65,7 @@ def of_pilot(cases: Cases[Any], pair: tuple[object, object] | None, generator: A
         ),
     )  # fmt: skip
     return Assumed(
-        [*zip(*curves, strict=True)], between, about, rows, alike, of_class[1] / of_class[0]
+        [*zip(*curves, strict=True)], between, about, rows, unit, alike, of_class[1] / of_class[0]
     )
 
 

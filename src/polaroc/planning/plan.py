@@ -221,7 +221,8 @@ def plan(
     by_rank = isinstance(wanted.wish, PromiseWish) and (rows == 1 or not alike)
     skew = assumed.skew if place.middle is None else (1 - place.middle) / place.middle
     fixed = negatives if isinstance(negatives, int) else None
-    sizes = Sizes(skew, fixed, rows, alike, MAX_ROWS if by_rank else DRAWN)
+    most = MAX_ROWS if by_rank else DRAWN
+    sizes = Sizes(skew, fixed, rows, alike, most, assumed.unit)
 
     def outcome(wish: Wish, size: Size) -> Outcome:
         return wish.outcome(assumed, size, drawn(size))

@@ -93,6 +93,7 @@ class Size:
     alike: float = 0.0  # the correlation of the scores of two rows of a cluster
     tuning: float = 0.0  # the share of both classes that the threshold is set on
     folds: int = 0  # each with so many cases, where models are trained anew
+    unit: str = ""  # the column of the clusters
 
     @property
     def cases(self) -> int:
@@ -101,12 +102,19 @@ class Size:
 
     @property
     def words(self) -> str:
-        """Both classes, how many rows a cluster has, how many folds, and what part is tuning."""
-        of_clusters = f", {self.rows} rows to a cluster" if self.rows > 1 else ""
+        """Both classes, in clusters and rows, how many folds, and what part is tuning."""
+        of_clusters = ""
+        if self.rows > 1:
+            of_pos, of_neg = (-(-one // self.rows) for one in (self.positives, self.negatives))
+            named = f" (`{self.unit}`)" if self.unit else ""
+            of_clusters = (
+                f"{of_pos:,} positive and {of_neg:,} negative clusters{named}, "
+                f"{self.rows} rows each: "
+            )
         tuned = f" with {percent(self.tuning)} of both for tuning" if self.tuning else ""
         folds = f"{self.folds} folds of " if self.folds else ""
         classes = f"{self.positives:,} positives and {self.negatives:,} negatives"
-        return f"{folds}{classes}{of_clusters}{tuned}"
+        return f"{folds}{of_clusters}{classes}{tuned}"
 
     @property
     def parts(self) -> tuple["Size", "Size"]:
@@ -145,6 +153,7 @@ class Assumed:
     between: Sequence[float] = (0.0,)  # correlation of the models' scores within a class, likewise
     about: tuple[str, ...] = ()  # sentences on where this comes from
     rows: int = 1  # of a cluster of the pilot
+    unit: str = ""  # the column of its clusters
     alike: float = 0.0
     skew: float = 1.0  # negatives per positive of the pilot
     are_ends: bool = False  # whether the curves are the ends and the middle of what was given

@@ -20,10 +20,11 @@ MAX_ROWS, DRAWN = 3_000_000, 400_000
 SURE = 0.95
 # Chances nearer to 0 and 1 are not told apart.
 CLOSE = 1e-3
-# Sizes that differ by less are one.
-NEAR = 0.03
+# Sizes that differ by less are one, and how often one is sought that has the chance itself.
+NEAR, TIMES = 0.03, 4
 # Shares of a budget that go to positives.
 SPLITS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+PRICES = ("cost_positive", "cost_negative")
 Tried = tuple[Size, Outcome]
 
 
@@ -36,17 +37,25 @@ class Sizes:
     rows: int
     alike: float
     max_rows: int
+    unit: str = ""  # the column of the clusters
+
+    def whole(self, positives: int, up: Callable[[float], int] = ceil) -> Size:
+        """The size with about so many positives, of whole clusters whose number is rounded up."""
+        found = self.of(up(positives / self.rows) * self.rows)
+        if self.negatives is not None:
+            return found
+        return replace(found, negatives=-(-found.negatives // self.rows) * self.rows)
 
     def of(self, positives: int, negatives: int | None = None) -> Size:
         """The size with so many positives."""
         fixed = self.negatives if negatives is None else negatives
         others = ceil(positives * self.skew - 1e-9) if fixed is None else fixed
-        return Size(positives, max(others, 1), self.rows, self.alike)
+        return Size(positives, max(others, 1), self.rows, self.alike, unit=self.unit)
 
     def doubled(self) -> Iterator[Size]:
         """Ever larger sizes, up to what can be drawn."""
         for power in range(DOUBLINGS + 1):
-            size = self.of(FIRST * 2**power)
+            size = self.whole(FIRST * 2**power)
             if power and size.cases > self.max_rows:
                 return
             yield size
@@ -69,11 +78,23 @@ def sought(
             abs(one.positives - between) <= NEAR * between for one, _ in tried
         ):
             break
-        size = sizes.of(between)
-        tried = sorted([*tried, (size, outcome(size))], key=lambda one: one[0].positives)
+        tried = _with(tried, sizes.whole(between), outcome)
     _say(progress, 1, 1)
-    least = _crossing(tried, chance)
-    return tried, None if least is None else sizes.of(rounded_up(least))
+    # What is proposed is tried, too; where it just fails, the next that should have the chance is.
+    for _ in range(TIMES):
+        least = _crossing(tried, chance)
+        if least is None:
+            break
+        size = sizes.whole(least, rounded_up)
+        if any(one == size for one, _ in tried):
+            break
+        tried = _with(tried, size, outcome)
+    return tried, enough(tried, chance)
+
+
+def _with(tried: Sequence[Tried], size: Size, outcome: Callable[[Size], Outcome]) -> list[Tried]:
+    """The sizes that were tried and one more, in order."""
+    return sorted([*tried, (size, outcome(size))], key=lambda one: one[0].positives)
 
 
 def _say(progress: Progress | None, done: int, total: int) -> None:
@@ -161,20 +182,35 @@ def splits(budget: float, costs: tuple[float, float], sizes: Sizes, is_divided: 
     More or less of it goes to positives; or, of both classes as they are, to tuning.
     """
     check_factors(budget=budget, cost_positive=costs[0], cost_negative=costs[1])
-    # More than can be drawn is too many, however many more.
-    paid = [min(budget / one, sizes.max_rows + 1.0) for one in costs]
+    # Where the smallest share pays for more than can be drawn, it is too many, however many more.
+    most_paid = (sizes.max_rows + 1) / min(SPLITS)
+    paid = [min(budget / one, most_paid) for one in costs]
     if is_divided:
         positives = budget / (costs[0] + costs[1] * sizes.skew)
         most = sizes.of(int(min(positives, paid[0])))
         tried = [replace(most, tuning=share) for share in SPLITS]
     else:
-        tried = [Size(int(share * paid[0]), int((1 - share) * paid[1]), sizes.rows, sizes.alike)
-                 for share in SPLITS]  # fmt: skip
-    found = [one for one in tried if one.fewest >= 2 and one.cases <= sizes.max_rows]
-    if not found:
+        tried = [
+            sizes.of(*(int(part * own) // sizes.rows * sizes.rows
+                       for part, own in zip((share, 1 - share), paid, strict=True)))
+            for share in SPLITS
+        ]  # fmt: skip
+    paid_for = [one for one in tried if one.fewest >= 2]
+    if not paid_for:
         raise InvalidArgument(
-            f"budget is {budget:g}, which pays for fewer than two cases of a class, or for more "
-            f"than the {sizes.max_rows:,} that can be drawn.",
+            f"budget is {budget:g}, which pays for fewer than two cases of a class.",
             hint=Hint.example("budget", 100 * max(costs)),
+        )
+    found = [one for one in paid_for if one.cases <= sizes.max_rows]
+    if not found:
+        least = 2 * budget / sizes.max_rows
+        raised: dict[str, Any] = {
+            name: float(f"{least:.1g}")
+            for name, one in zip(PRICES, costs, strict=True) if one < least
+        }  # fmt: skip
+        raise InvalidArgument(
+            f"budget is {budget:g}, and pays for more than the {sizes.max_rows:,} cases that can "
+            f"be drawn, at {' and '.join(raised)}.",
+            hint=Hint(f"raise {' and '.join(f'{{{name}}}' for name in raised)}.", **raised),
         )
     return found

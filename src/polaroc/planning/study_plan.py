@@ -40,8 +40,8 @@ class StudyPlan(Summarised):
         turned so that more is better, and the chance that the `better` one has the better measure;
         of a budget that is divided the share for `tuning`; Float64.
     positives, negatives
-        The fewest cases with the chance that is wanted, or the best split of a budget; None where
-        no number that was tried has it.
+        The fewest cases that were tried and have the chance that is wanted, in whole clusters, or
+        the best split of a budget; None where no number that was tried has it.
     chance
         The chance that was wanted.
     facts
@@ -106,12 +106,10 @@ def planned(
     size, best = max(tried, key=lambda one: one[1].chance)
     said = f"With {size.words} the chance is {probability(best.chance)}"
     if enough is not None:
-        size = enough
-        best = min(tried, key=lambda one: (one[0] != size, abs(one[0].positives - size.positives)))[
-            1
-        ]
+        size, best = next(one for one in tried if one[0] == enough)
         take = "Take" if size.folds else "Label"
-        said = f"{take} about {size.words}: then the chance is {100 * chance:g} % or more"
+        fewest = ", the fewest that were tried" if size == tried[0][0] else ""
+        said = f"{take} about {size.words}{fewest}: then the chance is {probability(best.chance)}"
     taken = size if len(tried) == 1 else enough
     return _plan(wanted, tried, said, best, taken, chance, about)
 

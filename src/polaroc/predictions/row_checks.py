@@ -83,6 +83,8 @@ WEIGHTS = {
 }
 # Polars compares with integers of up to 128 bits.
 MAX_INTEGER = 2**127
+# Each is compared with every truth.
+MOST_LABELS = 1_000
 EXACT_IN_FLOAT = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 
 
@@ -190,6 +192,11 @@ def labels_of(
 ) -> list[Label]:
     """The positive labels as a list; raise if they do not fit the type of the truth."""
     labels = listed(positive)
+    if len(labels) > MOST_LABELS:
+        raise InvalidArgument(
+            f"positive has {len(labels):,} labels, allowed are up to {MOST_LABELS:,}.",
+            hint="make a Boolean column first, for example pl.col(...) > ...",
+        )
     kinds: tuple[type, ...] = (str,) if textual else (bool,) if boolean else (int, float)
     fits = all(
         isinstance(label, kinds)

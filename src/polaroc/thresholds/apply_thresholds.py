@@ -67,6 +67,12 @@ NO_KEYS = frozenset(
     )
 )
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
+# Rules whose thresholds are not searched for on the cases.
+NOT_SEARCHED = ("threshold", "posterior")
+SET_HERE = (
+    "rates are as on the tuning table: if the threshold was set on these cases, limits leave that "
+    "out, and may hold less often than they say"
+)
 
 
 @frame_of_cases([*COUNTED_BY, "cluster"], no_bearing=[role for role in BESIDE if role != "cluster"])
@@ -119,7 +125,8 @@ def apply_thresholds(
         The columns of `operating_points` for every key and point, with `tpr`,
         `fpr`, `precision`, `positives` and `negatives` as they come out here;
         `note` is null, or says that a class is absent, that rows cannot be ranked
-        or were dropped, that the points have none for a key, or why there is no interval.
+        or were dropped, that the points have none for a key, why there is no interval, or that
+        limits leave out that the threshold was set on these very cases.
         Where the prior in use is estimated or a belief, `prior_lower` and `prior_upper`.
         With intervals also, all Float64: `posfrac`, the share of cases called positive;
         `cost` per case, cost_fn·π(1−t) + cost_fp·(1−π)f; and `tpr_lower`, `tpr_upper`,
@@ -223,8 +230,10 @@ def apply_thresholds(
         realised = with_interval_columns(
             with_clusters, priors, level, Costs(cost_fn, cost_fp), further
         )
-        doubt = dependence(cases)
-        realised = with_note(realised, doubt, pl.col("tpr_lower").is_not_null())
+        doubt, has_limits_here = dependence(cases), pl.col("tpr_lower").is_not_null()
+        realised = with_note(realised, doubt, has_limits_here)
+        is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & has_limits_here
+        realised = with_note(realised, SET_HERE if same_table else None, is_set_here)
     refuse_clash(table.keys, shown)
     if not same_table:
         note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")

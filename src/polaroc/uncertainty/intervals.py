@@ -92,8 +92,8 @@ def intervals(
     -----
     Standard errors are those of the infinitesimal jackknife with the divisors
     n − 1 per class, from the cells; for the AUC they are those of
-    DeLong, DeLong and Clarke-Pearson (1988). At
-    the balanced points of `sens`, `accsens` and `equal_error` the slope of the
+    DeLong, DeLong and Clarke-Pearson (1988), and limits are wider, by what the half
+    cases change. At the balanced points of `sens`, `accsens` and `equal_error` the slope of the
     ROC is estimated by a chord over about two standard errors, so that their
     standard errors are approximate: limits at level 0.95 held in 0.85 of samples at worst,
     in 0.96 on average (``tests/benchmarks/coverage.py --balanced``).

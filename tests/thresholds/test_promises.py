@@ -283,3 +283,13 @@ def test_requests_that_do_not_fit_are_refused(arguments, message):
     with pytest.raises(InvalidArgument, match=message) as refusal:
         pr.operating_points(pr.curve(table(), **NAMES), **arguments)
     assert "Hint: " in str(refusal.value)
+
+
+@pytest.mark.parametrize("options", [{}, {"alerts": 5, "volume": 100}])
+def test_thresholds_of_folds_promise_nothing(options):
+    rows = pl.concat([table().with_columns(part=fold) for fold in (1, 2)])
+    asked = {"constraints": {"recall": 0.5}, "confidence": 0.95, **options}
+    with pytest.raises(InvalidArgument, match="'part' tells folds apart, whose models"):
+        pr.operating_points(rows, **asked, **NAMES, fold="part")
+    alone = pr.operating_points(rows.filter(part=1), **asked, **NAMES, fold="part")
+    assert "promise" in alone.collect_schema().names()

@@ -38,13 +38,14 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS
+from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS, key_expressions
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.rounding import rounded_up
 from polaroc.base.statistics import least_factor
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, cases_in
@@ -136,11 +137,32 @@ def marked(
 
 
 def promising_cases(given: object, confidence: float | None) -> Cases[Any] | None:
-    """The cases, where they are what is given; with weights they promise nothing."""
+    """The cases, where they are what is given; weights and folds promise nothing."""
     cases = cases_in(given)
-    if cases is not None and cases.weight is not None and confidence is not None:
+    if cases is None or confidence is None:
+        return cases
+    if cases.weight is not None:
         raise weights_promise_nothing("cases have weights")
+    if folds := several_folds(cases):
+        raise InvalidArgument(
+            f"{quoted(folds)} tells folds apart, whose models are fitted anew: their thresholds "
+            "promise nothing of the model in use.",
+            hint=Hint(
+                "leave confidence out, or give predictions of one fitted model on cases of its "
+                "own; or fold=None where one model scored them all.",
+                command_line="leave --confidence out, or give predictions of one fitted model on "
+                "cases of its own; or --no-fold where one model scored them all.",
+            ),
+        )
     return cases
+
+
+def several_folds(cases: Cases[Any]) -> list[str]:
+    """The columns that tell folds apart; none where there is one fold."""
+    folds = key_expressions(cases.fold)
+    if not folds or cases.table.lazy().select(folds).unique().collect().height < 2:
+        return []
+    return column_names_of(folds)
 
 
 def weights_promise_nothing(found: str) -> InvalidPredictions:

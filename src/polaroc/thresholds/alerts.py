@@ -17,11 +17,10 @@ from polaroc.curves.keys import totals
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.calendar import keys_but_period, with_dates
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.dependence import with_note
+from polaroc.predictions.dependence import several_folds, with_note
 from polaroc.predictions.table import read
 from polaroc.priors.grids import skew
 from polaroc.thresholds.constraints import resolve_constraints
-from polaroc.thresholds.promises import several_folds
 
 # What is added to points: alerts a day at the priors where they are fewest and most.
 ALERTS = ("alerts_least", "alerts_most")

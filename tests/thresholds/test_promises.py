@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -258,6 +260,26 @@ def test_what_lacks_for_a_promise_is_said():
     fewer = more // 2
     slightly = sample(20, 180 + fewer, 10, int(np.ceil((180 + fewer) / 180)))
     assert not promised(slightly, constraints, 9.0, 0.05).any()
+
+
+@pytest.mark.slow
+def test_the_cases_that_lack_are_enough_where_few_draws_would_promise():
+    quantiles = norm.ppf(np.arange(1, 400) / 400)
+    recalls, alarms = norm.sf(quantiles - 1.9)[::-1], norm.sf(quantiles)[::-1]
+    constraints = Constraints({"precision": 0.54})
+
+    def of_size(positives, negatives):
+        rates = (recalls, alarms)
+        tp, fp = (np.floor(positives * rates[0]), np.ceil(negatives * rates[1]))
+        return sample(positives, negatives, tp.astype(int), fp.astype(int))
+
+    few = of_size(90, 2910)
+    assert not promised(few, constraints, 19.0, 0.05).any()
+    text = cases_needed(few, constraints, 19.0, 0.05)
+    more = [int(count.replace(",", "")) for count in re.findall(r"([\d,]+) more", text)]
+    assert "more positives or" in text
+    for grown in (of_size(90 + more[0], 2910), of_size(90, 2910 + more[1])):
+        assert promised(grown, constraints, 19.0, 0.05).any()
 
 
 def test_no_number_of_cases_makes_up_for_a_curve_that_is_too_low():

@@ -33,7 +33,7 @@ from polaroc.comparison.measure_rows import (
     refuse_places,
     rows_of,
 )
-from polaroc.comparison.result import Comparison, pair_frame
+from polaroc.comparison.result import ROWS, Comparison, pair_frame
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label

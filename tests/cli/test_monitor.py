@@ -97,7 +97,7 @@ def assert_same_state(state, expected):
 
 
 def test_a_file_as_threshold_is_told_where_it_goes(files):
-    result = polaroc(files, 1, more=[*NAMES, "--threshold", "thr.json"])
+    result = polaroc(files, 1, more=[*NAMES, "--threshold", "points.json"])
     assert result.exit_code == 2
     assert "a file goes to --points" in result.output
 

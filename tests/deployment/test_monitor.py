@@ -1,6 +1,6 @@
-from hashlib import sha256
 import re
 from datetime import datetime
+from hashlib import sha256
 
 import numpy as np
 import polars as pl

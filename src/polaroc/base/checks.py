@@ -77,7 +77,9 @@ def check_factors(**factors: object) -> None:
             f"{name} is {shortened(value)}, allowed are finite numbers > 0.",
             hint=_cost_hint(name, value)
             if name.startswith("cost")
-            else Hint.example(name, A_DAY[name]) if name in A_DAY else "1 is the default.",
+            else Hint.example(name, A_DAY[name])
+            if name in A_DAY
+            else "1 is the default.",
         )
 
 

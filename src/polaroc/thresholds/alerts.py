@@ -119,8 +119,7 @@ def refuse_folds(cases: Cases[pl.DataFrame]) -> None:
     """Refuse folds, whose rows tell nothing of how many cases there are."""
     if folds := several_folds(cases):
         raise InvalidArgument(
-            f"{quoted(folds)} tells folds apart, each of which has a part of the "
-            "cases of a day.",
+            f"{quoted(folds)} tells folds apart, each of which has a part of the cases of a day.",
             hint=Hint(
                 "give {volume}, the cases that there are a day, or fold=None where one model "
                 "scored them all.",

@@ -426,6 +426,7 @@ def _needed_in_words(
             f"{start}: not even {MAX_TIMES:,.0f} times as many cases would do if the curve "
             "stays as it looks"
         )
+
     def more(times: float, name: str, total: int) -> str:
         count = rounded_up(total * (times - 1))
         return f"{count:,} more {name if count == 1 else name + 's'}"

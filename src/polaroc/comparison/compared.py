@@ -127,8 +127,8 @@ def compared(cases: Cases[Any]) -> Compared:
         own = replace(own, table=numbered.lazy().collect(), case=case)
     leaks = tuple(_leaks(own, folds)) if folds else ()
     if "case" in own.found and Compared(own, model, folds).test_train_ratio is None:
-        said = Compared(replace(own, found=own.found - {"case"}), model, folds)
-        if said.test_train_ratio is not None:
+        trusted = Compared(replace(own, found=own.found - {"case"}), model, folds)
+        if trusted.test_train_ratio is not None:
             leaks = (*leaks, FOUND_CASE.format(column_name(own.case, "case")))
     if own.nulls != "drop":
         return Compared(own, model, folds, leaks)

@@ -131,10 +131,10 @@ def refuse_longer_rows(files: Sequence[Path], names: Sequence[str], separator: s
     Polars checks this only where all columns are read: else such a row is shifted in silence.
     """
 
-    def surplus(sources: Path | Sequence[Path], columns: Sequence[str]) -> pl.LazyFrame:
+    def surplus(sources: Sequence[Path], columns: Sequence[str]) -> pl.LazyFrame:
         with unstable():
             rows = pl.scan_csv(
-                sources, glob=False, separator=separator, missing_columns="insert",
+                [*sources], glob=False, separator=separator, missing_columns="insert",
                 schema=dict.fromkeys([*names, *columns], pl.String), row_index_name=ROW,
             )  # fmt: skip
         return rows.select(ROW, *columns).filter(pl.col(columns[0]).is_not_null())
@@ -143,7 +143,7 @@ def refuse_longer_rows(files: Sequence[Path], names: Sequence[str], separator: s
     if not surplus(files, SURPLUS[:1]).head(1).collect(engine="streaming").height:
         return
     for file in files:
-        longer = surplus(file, SURPLUS).sort(ROW).head(1).collect(engine="streaming")
+        longer = surplus([file], SURPLUS).sort(ROW).head(1).collect(engine="streaming")
         for row, *fields in longer.iter_rows():
             filled = max(place for place, field in enumerate(fields, 1) if field is not None)
             raise InvalidPredictions(

@@ -392,15 +392,20 @@ def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: fl
         larger = Sample(
             np.floor(few.tp * more_positives).astype(int),
             np.ceil(few.fp * more_negatives).astype(int),
-            floor(few.positives * more_positives),
-            ceil(few.negatives * more_negatives),
+            round(few.positives * more_positives),
+            round(few.negatives * more_negatives),
             few.effects,
         )
         return bool(promised(larger, constraints, own, delta, draws).any())
 
     def least(positives: bool, negatives: bool) -> float | None:
         def grown(times: float, draws: int) -> bool:
-            return enough(times if positives else 1, times if negatives else 1, draws)
+            # As many as will be said: draws of another number may differ.
+            return enough(
+                _as_said(few.positives, times) if positives else 1,
+                _as_said(few.negatives, times) if negatives else 1,
+                draws,
+            )
 
         rough = least_factor(lambda times: grown(times, ROUGH_DRAWS), MAX_TIMES, NEARLY)
         if rough is None:
@@ -415,6 +420,11 @@ def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: fl
         positives = least(positives=True, negatives=False)
         negatives = least(positives=False, negatives=True)
     return _needed_in_words(sample, both, positives, negatives)
+
+
+def _as_said(total: int, times: float) -> float:
+    """The factor of the number that is said."""
+    return times if times == 1 else 1 + rounded_up(total * (times - 1)) / total
 
 
 def _needed_in_words(

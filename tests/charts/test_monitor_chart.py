@@ -66,6 +66,15 @@ def test_dates_are_whole_days_and_the_last_is_named(days):
             assert all(one["utc"] for one in axis["values"])
 
 
+def test_a_quantity_without_an_estimate_has_no_panel():
+    labelled = WATCHED.filter(quantity="precision").with_columns(
+        pl.lit(None, pl.Float64).alias("estimate"), pl.lit(None, pl.Float64).alias("lower"),
+        pl.lit(None, pl.Float64).alias("upper"), pl.lit(None, pl.String).alias("alarm"),
+        pl.lit("recall_labelled").alias("quantity"),
+    )  # fmt: skip
+    assert len(panels(pl.concat([WATCHED, labelled]))) == len(panels(WATCHED)) == 4
+
+
 def test_the_range_is_drawn_where_priors_are():
     labelled = WATCHED.with_columns(pl.col("quantity") + "_labelled").filter(
         pl.col("quantity") != "posfrac_labelled"

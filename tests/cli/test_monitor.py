@@ -96,6 +96,12 @@ def assert_same_state(state, expected):
     assert_frame_equal(state.drop(said), expected.drop(said))
 
 
+def test_a_file_as_threshold_is_told_where_it_goes(files):
+    result = polaroc(files, 1, more=[*NAMES, "--threshold", "points.json"])
+    assert result.exit_code == 2
+    assert "a file goes to --points" in result.output
+
+
 def test_exit_codes_and_state_of_days_given_one_by_one(files):
     state = files / "state.parquet"
     more = [*SET, "--state", str(state), "--json"]

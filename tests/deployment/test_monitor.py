@@ -1,5 +1,6 @@
 import re
 from datetime import datetime
+from hashlib import sha256
 
 import numpy as np
 import polars as pl
@@ -167,7 +168,8 @@ def test_a_late_time_and_a_time_given_again():
     again = monitored(used.filter(day=5), state=late.state)
     assert_frame_equal(again.table, late.table)
     assert_frame_equal(again.state, late.state)
-    with pytest.raises(InvalidTable, match=r"has 5 already, with 2,000 cases; now it has 100"):
+    refusal = r"has 5 already, with 2,000 cases; now it has 100(.|\n)*start a new state from all"
+    with pytest.raises(InvalidTable, match=refusal):
         monitored(used.filter(day=5).head(100), state=late.state)
 
 
@@ -177,6 +179,7 @@ def test_a_late_time_and_a_time_given_again():
         ({"reference": cases(77, 10_000, 0.1)}, "state is of another reference, threshold"),
         ({"points": 0.3}, "state is of another reference, threshold"),
         ({"level": 0.9}, "state is of another reference, threshold, level or model"),
+        ({"cost_fn": 5}, "state is of cost_fn=1 and cost_fp=1, now it is cost_fn=5 and cost_fp=1"),
         ({"by": "place"}, "the state has the columns 'day', 'look'"),
     ],
 )
@@ -188,6 +191,17 @@ def test_a_state_of_something_else_is_refused(change, match):
     ]
     with pytest.raises(InvalidTable, match=match):
         monitored(tables[1], tables[0], state=state, **arguments)
+
+
+def test_a_state_of_an_earlier_version_has_no_costs():
+    rows = []
+    for time, look, size, called, plan, results, _ in monitored(days(STEADY)).state.iter_rows():
+        row = (time, look, size, called, plan.split()[0], results)
+        rows.append((*row, sha256(repr([*row]).encode()).hexdigest()[:16]))
+    whole = monitored(days(STEADY)).state
+    earlier = pl.DataFrame(rows, whole.schema, orient="row")
+    new = days([0.1]).with_columns(day=pl.lit(99, pl.Int32))
+    assert monitored(new, state=earlier, cost_fn=5).state.height == whole.height + 1
 
 
 def test_a_state_whose_times_are_of_another_type_is_refused():

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.files.read import scan
 from polaroc.files.text_files import TextFormat
 
@@ -303,3 +303,16 @@ def test_a_pipe_among_files_is_refused(tmp_path):
     os.mkfifo(tmp_path / "table.csv")
     with pytest.raises(InvalidArgument, match="is a pipe"):
         scan([str(tmp_path / "*.csv")])
+
+
+@pytest.mark.parametrize(("suffix", "mark"), [("csv", ","), ("tsv", "\t")])
+@pytest.mark.parametrize("surplus", [1, 2])
+def test_a_row_with_more_fields_than_the_header_is_refused(tmp_path, suffix, mark, surplus):
+    rows = ["shop,label,score", "A,0,0.2", '"B, ""b"", \nb",1,0.9', f"C{',1' * surplus},0,0.3"]
+    file, whole = tmp_path / f"rows.{suffix}", tmp_path / f"whole.{suffix}"
+    file.write_text("\n".join(rows).replace(",", mark))
+    whole.write_text("\n".join(rows[:-1]).replace(",", mark) + "\n\n")
+    assert scan([str(whole)]).select("label").collect().height
+    expected = rf"rows\.{suffix}', row 3 has {3 + surplus} fields, the header has 3\.\nHint: put"
+    with pytest.raises(InvalidPredictions, match=expected):
+        scan([str(whole), str(file)])

@@ -240,3 +240,13 @@ def test_the_headline_doubts_what_few_negatives_say(tmp_path):
         )  # fmt: skip
     answers = [line for line in told if "act on scores from" in line]
     assert ["That is itself unsure" in answer for answer in answers] == [True, False]
+
+
+def test_constraints_are_asked_for_by_their_own_arguments(tmp_path):
+    with pytest.raises(
+        pr.errors.InvalidArgument, match=r"Hint: say what the threshold is for: rec"
+    ):
+        pr.report(
+            pl.DataFrame({"truth": [0, 1], "score": [0.1, 0.2]}), truth="truth", score="score",
+            path=tmp_path / "page.html", over=0.1, constraints={"precision": 0.3},
+        )  # fmt: skip

@@ -163,3 +163,8 @@ def test_what_does_not_fit_is_refused(given, said):
     with pytest.raises(InvalidArgument, match=said) as error:
         pr.operating_points(TUNING, **ROLES, **given)
     assert "Hint:" in str(error.value)
+
+
+def test_a_capacity_below_0_has_an_example():
+    with pytest.raises(InvalidArgument, match=r"alerts is -5(.|\n)*Hint: for example alerts=100"):
+        pr.operating_points(TUNING, **ROLES, alerts=-5, volume=1000)

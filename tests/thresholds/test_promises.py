@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -260,6 +262,26 @@ def test_what_lacks_for_a_promise_is_said():
     assert not promised(slightly, constraints, 9.0, 0.05).any()
 
 
+@pytest.mark.slow
+def test_the_cases_that_lack_are_enough_where_few_draws_would_promise():
+    quantiles = norm.ppf(np.arange(1, 400) / 400)
+    recalls, alarms = norm.sf(quantiles - 1.9)[::-1], norm.sf(quantiles)[::-1]
+    constraints = Constraints({"precision": 0.54})
+
+    def of_size(positives, negatives):
+        rates = (recalls, alarms)
+        tp, fp = (np.floor(positives * rates[0]), np.ceil(negatives * rates[1]))
+        return sample(positives, negatives, tp.astype(int), fp.astype(int))
+
+    few = of_size(90, 2910)
+    assert not promised(few, constraints, 19.0, 0.05).any()
+    text = cases_needed(few, constraints, 19.0, 0.05)
+    more = [int(count.replace(",", "")) for count in re.findall(r"([\d,]+) more", text)]
+    assert "more positives or" in text
+    for grown in (of_size(90 + more[0], 2910), of_size(90, 2910 + more[1])):
+        assert promised(grown, constraints, 19.0, 0.05).any()
+
+
 def test_no_number_of_cases_makes_up_for_a_curve_that_is_too_low():
     note = cases_needed(sample(100, 900, [50, 100], [90, 900]), Constraints({"precision": 0.9}), 9, 0.05)  # fmt: skip  # noqa: E501
     assert note.endswith("no number of cases would do if the curve stays as it looks")
@@ -283,3 +305,13 @@ def test_requests_that_do_not_fit_are_refused(arguments, message):
     with pytest.raises(InvalidArgument, match=message) as refusal:
         pr.operating_points(pr.curve(table(), **NAMES), **arguments)
     assert "Hint: " in str(refusal.value)
+
+
+@pytest.mark.parametrize("options", [{}, {"alerts": 5, "volume": 100}])
+def test_thresholds_of_folds_promise_nothing(options):
+    rows = pl.concat([table().with_columns(part=fold) for fold in (1, 2)])
+    asked = {"constraints": {"recall": 0.5}, "confidence": 0.95, **options}
+    with pytest.raises(InvalidArgument, match="'part' tells folds apart, whose models"):
+        pr.operating_points(rows, **asked, **NAMES, fold="part")
+    alone = pr.operating_points(rows.filter(part=1), **asked, **NAMES, fold="part")
+    assert "promise" in alone.collect_schema().names()

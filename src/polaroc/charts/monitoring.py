@@ -126,7 +126,11 @@ def over_time(
             for day in days.gather_every(ceil(len(days) / MAX_DATES))
         ]
         across = across.axis(format="%Y-%m-%d", values=shown, labelOverlap=True)
-    present = [name for name in titles if name in drawn["quantity"]]
+    # A panel of nothing known would be empty; an alarm may have no estimate.
+    known = drawn.filter(pl.any_horizontal(pl.col("estimate", "lower", "alarm").is_not_null()))
+    present = [name for name in titles if name in known["quantity"]]
+    if not present:
+        present = [name for name in titles if name in drawn["quantity"]][:1]
     panels = [
         _panel(
             drawn.filter(quantity=name), _lines(titles[name]),

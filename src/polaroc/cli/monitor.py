@@ -45,8 +45,22 @@ OF_REFERENCE = (*TRUE, "cluster")
 ReferenceFile = Annotated[
     Path, typer.Argument(help="Labelled predictions, as one file.", metavar="REFERENCE")
 ]
+
+
+def _score(text: str) -> float:
+    """The threshold of an option; where it is a file, say which option takes that."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidArgument(
+            f"--threshold is {text!r}, allowed is a number.",
+            hint="a file goes to --points, such as --points threshold.json.",
+        ) from None
+
+
 ThresholdInUse = Annotated[
-    float | None, typer.Option("--threshold", help="The threshold in use.", metavar="SCORE")
+    float | None,
+    typer.Option("--threshold", help="The threshold in use.", metavar="SCORE", parser=_score),
 ]
 PointsInUse = Annotated[
     Path | None,

@@ -17,7 +17,7 @@ from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, out_option
 from polaroc.cli.pipes import AsJson, plain_rows
 from polaroc.cli.screen import print_json, print_notes, progress, show_results
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import check_new
 from polaroc.priors.grids import skew
 from polaroc.thresholds.alerts import ALERTS
@@ -95,21 +95,8 @@ def write_thresholds(
     ).write(out, force)  # fmt: skip
 
 
-def refuse_folds(call: Call) -> None:
-    """Refuse a promise of models that are fitted anew in each fold."""
-    folds = call.cases.fold
-    if folds and call.value("confidence") is not None:
-        raise InvalidArgument(
-            f"{quoted(folds)} tells folds apart, whose models are fitted anew: their thresholds "
-            "promise nothing of the model in use.",
-            hint="leave --confidence out, or give predictions of one fitted model on cases of its "
-            "own.",
-        )
-
-
 def _chosen(call: Call) -> pl.DataFrame:
     """The points that the rule takes, with a note where promises are too sure."""
-    refuse_folds(call)
     promised, curves = call.value("confidence") is not None, call.curves
     with progress() as say:
         say("choosing")
@@ -300,7 +287,6 @@ def three_ways(
         return
     if out is not None:
         check_new(out, force)
-    refuse_folds(call)
     promised, curves = call.value("confidence") is not None, call.curves
     with progress() as say:
         say("choosing")

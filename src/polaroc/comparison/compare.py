@@ -33,7 +33,7 @@ from polaroc.comparison.measure_rows import (
     refuse_places,
     rows_of,
 )
-from polaroc.comparison.result import Comparison, pair_frame
+from polaroc.comparison.result import ROWS, Comparison, pair_frame
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, label
@@ -217,7 +217,9 @@ def compare(
         plan = Plan(target, None, level, halves is not None, guarded, seed)
         models, label = fitted_as_asked(given.cases, calls)
         result = of_fitted(models, plan, label)
-        return replace(result, warnings=(*given.left_out, *result.warnings))
+        # Of a table with scores side by side a row is a case, and no column of the caller's.
+        case = ROWS if cases.scores and cases.case is None else result.case
+        return replace(result, case=case, warnings=(*given.left_out, *result.warnings))
     ratio = given.test_train_ratio
     # The ratio may follow from the folds.
     plan = Plan(target, 0.0 if ratio is None else ratio, level, halves is not None, guarded, seed)

@@ -80,6 +80,10 @@ class Compared:
         return per_fold / (number - per_fold) if per_fold < number else None
 
 
+FOUND_CASE = (
+    "The column {0!r} was found by its name: say case={0!r} if its values are the cases of one "
+    "cross-validation. Until then a fold is taken to have as many test cases as training cases."
+)
 # Where every case that a fold does not test is trained on, as by any way to split them.
 LEAK = (
     "{} values of {} have cases on both sides of a fold, for training and for testing, which makes "
@@ -122,6 +126,10 @@ def compared(cases: Cases[Any]) -> Compared:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
     leaks = tuple(_leaks(own, folds)) if folds else ()
+    if "case" in own.found and Compared(own, model, folds).test_train_ratio is None:
+        trusted = Compared(replace(own, found=own.found - {"case"}), model, folds)
+        if trusted.test_train_ratio is not None:
+            leaks = (*leaks, FOUND_CASE.format(column_name(own.case, "case")))
     if own.nulls != "drop":
         return Compared(own, model, folds, leaks)
     own, said = common_cases_of(own, model)

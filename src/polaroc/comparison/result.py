@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 MAX_PAIRS = 45
 
 
+# What pairs models whose scores stand side by side.
+ROWS = "rows"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Summarised):
     """Whether models differ, which do, and what the tests assume; made by `compare`.
@@ -49,7 +53,8 @@ class Comparison(Summarised):
         The column that tells the models apart, and those of the folds; none of fitted models on
         one test set.
     case
-        The column that fitted models are paired by; None where there is none, or are folds.
+        The column that fitted models are paired by, "rows" where each row has the scores of all;
+        None where there is none, or are folds.
     size
         How many folds, or cases of one test set, the answer rests on.
     plan

@@ -12,6 +12,7 @@ import polars as pl
 from polaroc.base.columns import as_lazy
 from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
+from polaroc.deployment.alarms import Terms
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import Key, for_key
 from polaroc.errors import InvalidTable, quoted
@@ -68,7 +69,8 @@ class History:
             raise InvalidTable(
                 f"the state has {time} already, with {known.cases:,} cases; now it has {cases:,}, "
                 "or others.",
-                hint="give all rows of a time at once, and each time once.",
+                hint="give all rows of a time at once, and each time once. Where the state has a "
+                "time that was not complete, start a new state from all times.",
             )
 
     def say(self, time: Any, quantity: str, *values: Any) -> None:
@@ -118,11 +120,12 @@ def history_table(
     references: Mapping[Key, Reference],
     keys: Sequence[str],
     types: Mapping[str, Any],
+    terms: Terms,
 ) -> pl.DataFrame:
     """The looks at all keys and times, with the columns `STATE`."""
     rows = []
     for key, history in histories.items():
-        plan = _fingerprint(references[key])
+        plan = f"{_fingerprint(references[key])} {_costs(terms)}"
         for time, look in history.looks.items():
             counts = (look.number, look.cases, look.called.tolist())
             row = (*key, time, *counts, plan, history.results(time))
@@ -144,6 +147,7 @@ def read_histories(
     time: str,
     references: Mapping[Key, Reference],
     times: pl.DataType,
+    terms: Terms,
 ) -> dict[Key, History]:
     """The histories of each key, by the result of `history_table` that an earlier call gave."""
     histories: dict[Key, History] = {}
@@ -167,12 +171,20 @@ def read_histories(
         rows = rows.with_columns(dates_of(rows[time]))
     for row in rows.iter_rows(named=True):
         key = as_key(row[name] for name in keys)
-        if plans.get(key) != row["plan"]:
+        plan, _, costs = row["plan"].partition(" ")
+        if plans.get(key) != plan:
             raise InvalidTable(
                 "the state is of another reference, threshold, level or model"
                 f"{for_key(keys, key)}.",
                 hint="give the reference and the points of the monitor that made it, or start "
                 "without a state.",
+            )
+        # An earlier version kept no costs.
+        if costs not in ("", _costs(terms)):
+            raise InvalidTable(
+                f"the state is of {costs.replace(' ', ' and ')}, now it is "
+                f"{_costs(terms).replace(' ', ' and ')}{for_key(keys, key)}.",
+                hint="give the costs of the monitor that made it, or start without a state.",
             )
         history = histories.setdefault(key, History())
         insort(history.times, row[time])
@@ -256,6 +268,11 @@ def _checked(state: pl.DataFrame, keys: Sequence[str], time: str) -> pl.DataFram
 def _digest(row: Sequence[Any]) -> str:
     """A hash of the values of a row, whatever the widths of its whole numbers."""
     return sha256(repr([*row]).encode()).hexdigest()[:16]
+
+
+def _costs(terms: Terms) -> str:
+    """The costs that a state belongs to."""
+    return f"cost_fn={float(terms.cost_fn):.15g} cost_fp={float(terms.cost_fp):.15g}"
 
 
 def _fingerprint(reference: Reference) -> str:

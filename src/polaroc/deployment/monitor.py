@@ -250,7 +250,7 @@ def monitor(
         like = replace(of_use, truth=reference.truth, positive=reference.positive)
         of_labels = with_roles_of(like, labelled, LABELLED, monitor)
         labels = _labels(read_labels(of_labels, how, every), keys, schema[time])
-    histories = read_histories(state, keys, time, references, schema[time])
+    histories = read_histories(state, keys, time, references, schema[time], terms)
     rows = rows_by_key(used, keys, references)
     assessed = {
         key: _assessed(references[key], histories.setdefault(key, History()), frame, time, terms)
@@ -278,7 +278,7 @@ def monitor(
         *draw_warnings(drawn, level),
         *([SAME_DAYS] if day is None and table["alarm"].count() else []),
     ]
-    states = history_table(histories, references, keys, types)
+    states = history_table(histories, references, keys, types, terms)
     told = with_level(_together(drawn, types, terms, level), level)
     return Monitor(with_level(table, level), states, told, ends, tuple(warnings), level)
 

@@ -18,6 +18,7 @@ from polaroc.files.text_files import (
     SEPARATORS,
     TextFormat,
     check_header,
+    refuse_longer_rows,
     refuse_other_columns,
     refuse_other_format,
 )
@@ -330,9 +331,13 @@ def _scan(kind: str, files: list[Path], words: Sequence[str], text: TextFormat) 
         return pl.concat(parts, how="diagonal_relaxed")
     rows = None if _size(files) <= INFERRED_WHOLE else INFERRED_ROWS
     frame = _scan_as(kind, files, rows, text)
-    if kind not in SEPARATORS or not words:
+    if kind not in SEPARATORS:
         return frame
-    kept = _as_written(frame.collect_schema(), kind, files, words, text)
+    inferred = frame.collect_schema()
+    refuse_longer_rows(files, inferred.names(), text.separator_of(kind))
+    if not words:
+        return frame
+    kept = _as_written(inferred, kind, files, words, text)
     return _scan_as(kind, files, rows, text, kept)
 
 

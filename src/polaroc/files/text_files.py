@@ -10,7 +10,9 @@ from typing import Literal
 
 import polars as pl
 
-from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
+from polaroc.base.private_columns import ROW, private
+from polaroc.base.tables import unstable
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 OTHER_SEPARATORS = ";\t|"
@@ -23,6 +25,8 @@ UTF_16, UNKNOWN_LETTER, ZERO = (b"\xff\xfe", b"\xfe\xff"), "\ufffd", "\0"
 # Suffix that Polars gives a repeated column name.
 REPEATED = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
 FIRST_LINE = 1_000_000
+# Fields beyond those of the header that are counted in a row.
+SURPLUS = [private(f"surplus_{place}") for place in range(100)]
 ONLY_UTF_8 = (
     "only UTF-8 is read: save the file as UTF-8, or convert it: "
     "iconv -f ENCODING -t UTF-8 FILE > NEW."
@@ -119,6 +123,36 @@ def check_header(file: Path, kind: str, names: Sequence[str], text: TextFormat) 
             file, glob=False, separator=separator, has_header=False, n_rows=1, infer_schema=False,
         )  # fmt: skip
         _refuse_repeated(file, header.collect().row(0))
+
+
+def refuse_longer_rows(files: Sequence[Path], names: Sequence[str], separator: str) -> None:
+    """Raise if a row has more fields than the header, whose columns are `names`.
+
+    Polars checks this only where all columns are read: else such a row is shifted in silence.
+    """
+
+    def surplus(sources: Sequence[Path], columns: Sequence[str]) -> pl.LazyFrame:
+        with unstable():
+            rows = pl.scan_csv(
+                [*sources], glob=False, separator=separator, missing_columns="insert",
+                schema=dict.fromkeys([*names, *columns], pl.String), row_index_name=ROW,
+            )  # fmt: skip
+        return rows.select(ROW, *columns).filter(pl.col(columns[0]).is_not_null())
+
+    # One column is quick to read, and tells whether there is such a row.
+    if not surplus(files, SURPLUS[:1]).head(1).collect(engine="streaming").height:
+        return
+    for file in files:
+        longer = surplus([file], SURPLUS).sort(ROW).head(1).collect(engine="streaming")
+        for row, *fields in longer.iter_rows():
+            filled = max(place for place, field in enumerate(fields, 1) if field is not None)
+            raise InvalidPredictions(
+                f"{str(file)!r}, row {row + 1:,} has {len(names) + filled:,} fields, the header "
+                f"has {len(names):,}.",
+                hint="put text with commas in quotes."
+                if separator == ","
+                else "put text that has the separator in quotes.",
+            )
 
 
 def separator_in(names: Sequence[str], wanted: str) -> str | None:

@@ -81,3 +81,11 @@ def with_note(rows: pl.LazyFrame, note: str | None, where: pl.Expr) -> pl.LazyFr
     if note is None:
         return rows
     return rows.with_columns(joined_notes("note", pl.when(where).then(pl.lit(note))))
+
+
+def several_folds(cases: Cases[Any]) -> list[str]:
+    """The columns that tell folds apart; none where there is one fold."""
+    folds = key_expressions(cases.fold)
+    if not folds or cases.table.lazy().select(folds).unique().collect().height < 2:
+        return []
+    return column_names_of(folds)

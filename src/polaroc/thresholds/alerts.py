@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_factors
-from polaroc.base.columns import PRIOR_LIMITS, key_expressions
+from polaroc.base.columns import PRIOR_LIMITS
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import ROUNDING
@@ -17,9 +17,8 @@ from polaroc.curves.keys import totals
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.calendar import keys_but_period, with_dates
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.dependence import with_note
+from polaroc.predictions.dependence import several_folds, with_note
 from polaroc.predictions.table import read
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.grids import skew
 from polaroc.thresholds.constraints import resolve_constraints
 
@@ -118,11 +117,9 @@ def cases_a_day(cases: Cases[Any]) -> tuple[float, int]:
 
 def refuse_folds(cases: Cases[pl.DataFrame]) -> None:
     """Refuse folds, whose rows tell nothing of how many cases there are."""
-    folds = key_expressions(cases.fold)
-    if folds and cases.table.lazy().select(folds).unique().collect().height > 1:
+    if folds := several_folds(cases):
         raise InvalidArgument(
-            f"{quoted(column_names_of(folds))} tells folds apart, each of which has a part of the "
-            "cases of a day.",
+            f"{quoted(folds)} tells folds apart, each of which has a part of the cases of a day.",
             hint=Hint(
                 "give {volume}, the cases that there are a day, or fold=None where one model "
                 "scored them all.",

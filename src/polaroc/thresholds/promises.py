@@ -43,8 +43,9 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.rounding import rounded_up
 from polaroc.base.statistics import least_factor
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.dependence import several_folds
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, cases_in
@@ -64,6 +65,8 @@ MAX_STEPS, MAX_BINS, HALVINGS = 500, 96, 10
 # Factors of the table's size up to which the cases needed are sought, how nearly, and thresholds
 # that are tried.
 MAX_TIMES, NEARLY, MAX_TRIED = 1024.0, 1.1, 100
+# Factor up to which a number that few draws find is raised until all draws agree.
+MAX_MORE = 4.0
 ROOM = 1e-9
 
 
@@ -136,10 +139,23 @@ def marked(
 
 
 def promising_cases(given: object, confidence: float | None) -> Cases[Any] | None:
-    """The cases, where they are what is given; with weights they promise nothing."""
+    """The cases, where they are what is given; weights and folds promise nothing."""
     cases = cases_in(given)
-    if cases is not None and cases.weight is not None and confidence is not None:
+    if cases is None or confidence is None:
+        return cases
+    if cases.weight is not None:
         raise weights_promise_nothing("cases have weights")
+    if folds := several_folds(cases):
+        raise InvalidArgument(
+            f"{quoted(folds)} tells folds apart, whose models are fitted anew: their thresholds "
+            "promise nothing of the model in use.",
+            hint=Hint(
+                "leave confidence out, or give predictions of one fitted model on cases of its "
+                "own; or fold=None where one model scored them all.",
+                command_line="leave --confidence out, or give predictions of one fitted model on "
+                "cases of its own; or --no-fold where one model scored them all.",
+            ),
+        )
     return cases
 
 
@@ -372,22 +388,43 @@ def cases_needed(sample: Sample, constraints: Constraints, own: float, delta: fl
     at = at[np.unique(np.linspace(0, len(at) - 1, MAX_TRIED).astype(int))]
     few = replace(sample, tp=sample.tp[at], fp=sample.fp[at])
 
-    def enough(more_positives: float, more_negatives: float) -> bool:
+    def enough(more_positives: float, more_negatives: float, draws: int) -> bool:
         larger = Sample(
             np.floor(few.tp * more_positives).astype(int),
             np.ceil(few.fp * more_negatives).astype(int),
-            floor(few.positives * more_positives),
-            ceil(few.negatives * more_negatives),
+            round(few.positives * more_positives),
+            round(few.negatives * more_negatives),
             few.effects,
         )
-        return bool(promised(larger, constraints, own, delta, ROUGH_DRAWS).any())
+        return bool(promised(larger, constraints, own, delta, draws).any())
 
-    both = least_factor(lambda times: enough(times, times), MAX_TIMES, NEARLY)
+    def least(positives: bool, negatives: bool) -> float | None:
+        def grown(times: float, draws: int) -> bool:
+            # As many as will be said: draws of another number may differ.
+            return enough(
+                _as_said(few.positives, times) if positives else 1,
+                _as_said(few.negatives, times) if negatives else 1,
+                draws,
+            )
+
+        rough = least_factor(lambda times: grown(times, ROUGH_DRAWS), MAX_TIMES, NEARLY)
+        if rough is None:
+            return None
+        # Few draws may promise what all of them do not.
+        more = least_factor(lambda times: grown(rough * times, DRAWS), MAX_MORE, NEARLY)
+        return None if more is None else rough * more
+
+    both = least(positives=True, negatives=True)
     positives = negatives = None
     if both is not None:
-        positives = least_factor(lambda times: enough(times, 1), MAX_TIMES, NEARLY)
-        negatives = least_factor(lambda times: enough(1, times), MAX_TIMES, NEARLY)
+        positives = least(positives=True, negatives=False)
+        negatives = least(positives=False, negatives=True)
     return _needed_in_words(sample, both, positives, negatives)
+
+
+def _as_said(total: int, times: float) -> float:
+    """The factor of the number that is said."""
+    return times if times == 1 else 1 + rounded_up(total * (times - 1)) / total
 
 
 def _needed_in_words(
@@ -399,19 +436,15 @@ def _needed_in_words(
             f"{start}: not even {MAX_TIMES:,.0f} times as many cases would do if the curve "
             "stays as it looks"
         )
-    more = {
-        name: None if times is None else rounded_up(total * (times - 1))
-        for name, total, times in (
-            ("positives", sample.positives, positives),
-            ("negatives", sample.negatives, negatives),
-        )
-    }
-    ways = [f"{count:,} more {name}" for name, count in more.items() if count is not None]
-    alone = " or ".join(ways)
-    together = (
-        f"{rounded_up(sample.positives * (both - 1)):,} more positives and "
-        f"{rounded_up(sample.negatives * (both - 1)):,} more negatives"
-    )
+
+    def more(times: float, name: str, total: int) -> str:
+        count = rounded_up(total * (times - 1))
+        return f"{count:,} more {name if count == 1 else name + 's'}"
+
+    of_class = ("positive", sample.positives), ("negative", sample.negatives)
+    ways = zip((positives, negatives), of_class, strict=True)
+    alone = " or ".join(more(times, *one) for times, one in ways if times is not None)
+    together = " and ".join(more(both, *one) for one in of_class)
     return f"{start}: about {alone or together} would do if the curve stays as it looks"
 
 

@@ -142,10 +142,11 @@ def test_models_are_ranked_by_what_they_cost_at_thresholds_from_cases_of_their_o
     assert areas.models["model"].to_list() == ["early", "late"]
     # The page says what the choice says, and what it is beside no model at all.
     said = " ".join(told[0].split("\n"))
-    sentences = re.fullmatch(r"(.* than that of early\.) (.*)", choice.answer)
+    sentences = re.fullmatch(r"(.* fewer than with early\.) (.*)", choice.answer)
     assert said.startswith(f"{sentences[1]} Such a threshold finds about 100 of 100 positives")
     assert sentences[2] in said
-    assert "Acting on every case would cost 1.6." in page.text()  # 0.8 of 2, less than 0.2 of 30
+    # 0.2 of 30, and 0.8 of 2.
+    assert "Acting on no case would cost 6, acting on every case 1.6." in page.text()
     assert "If 10 to " not in page.text()
     assert (
         "late has the least cost whatever the share of positives, from 10 to 30 %." in page.text()

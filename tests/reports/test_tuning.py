@@ -45,6 +45,26 @@ def test_a_promise_knows_the_clusters(tmp_path):
     assert re.search(act, said)[1] == re.search(act, of_rows)[1]
 
 
+@pytest.mark.parametrize("cluster", ["patient", (pl.col("patient") + pl.col("site")).alias("who")])
+def test_clusters_are_counted_by_the_name_of_their_column(tmp_path, cluster):
+    test, tuning = (
+        table.with_columns(patient=pl.col("case") // 3, site=0) for table in (TEST, TUNING)
+    )
+    _, page = answer(tmp_path, test, tuning=tuning, cluster=cluster, recall=0.8)
+    one, name = test.filter(model="A"), cluster if isinstance(cluster, str) else "who"
+    rows, clusters = one.height, one["patient"].n_unique()
+    assert rows > clusters > 1
+    words, of_tuning = page.text(), tuning.filter(model="A")["truth"]
+    assert f"{rows:,} rows, {one['truth'].sum()} of them positive, in {clusters} clusters" in words
+    assert f"interval that counts clusters ({name}), not rows" in words
+    assert f"set on {of_tuning.sum()} positives and {(~of_tuning).sum():,} negatives" in words
+    assert "independent cases" not in words.split("Ranking")[0]
+    assert "Obuchowski" in words
+    _, page = answer(tmp_path, recall=0.8)
+    assert "for independent cases" in page.text()
+    assert "Obuchowski" not in page.text()
+
+
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(

@@ -172,16 +172,16 @@ def _apart(difference: float, higher: bool) -> str:
     return f"{difference:.3f}" if difference >= MIN_SHOWN else f"less than {MIN_SHOWN}"
 
 
-def two_digits(value: float, digits: int = 2) -> str:
-    """A number rounded to two digits, or so many, without an exponent where it is large.
+def two_digits(value: float) -> str:
+    """A number rounded to two digits, without an exponent where it is large.
 
     Examples
     --------
-    >>> two_digits(0.0123), two_digits(1234.5), two_digits(206.4, 3)
-    ('0.012', '1,200', '206')
+    >>> two_digits(0.0123), two_digits(6.42), two_digits(1234.5)
+    ('0.012', '6.4', '1,200')
     """
-    rounded = float(f"{value:.{digits}g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 10 ** (digits - 1) else f"{rounded:.{digits}g}"
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 10 else f"{rounded:.2g}"
 
 
 def _in_a_sentence(chance: float) -> str:

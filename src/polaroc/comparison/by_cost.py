@@ -450,7 +450,9 @@ def cost_in_words(ranked: pl.DataFrame, stakes: Stakes) -> str:
     if stakes.in_money:
         sentence += f"a cost of {cost:.4g} per case"
     else:
-        sentence += f"which costs as much as {two_digits(cost * in_alarms, 3)} false alarms"
+        as_many = cost * in_alarms
+        count = f"{as_many:,.0f}" if as_many >= 10 else two_digits(as_many)
+        sentence += f"which costs as much as {count} false alarms"
     if tied > 1:
         sentence += f", as much as {listed(ranked[ranked.columns[0]][1:tied].to_list(), 'and')}"
     if tied < ranked.height:

@@ -17,7 +17,7 @@ from polaroc.base.checks import (
     pair_of,
     shortened,
 )
-from polaroc.base.columns import as_lazy
+from polaroc.base.columns import as_lazy, key_names
 from polaroc.base.docstrings import described_as
 from polaroc.base.names import listed
 from polaroc.base.text import capitalised
@@ -33,7 +33,6 @@ from polaroc.planning.study_plan import StudyPlan
 from polaroc.predictions.cases import Cases, found_in_words
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
@@ -213,7 +212,7 @@ def report(
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
         incomplete, estimate=estimate, found=found_in_words(cases),
-        clusters=tuple(column_names_of(cases.cluster)),
+        clusters=tuple(key_names(cases.cluster, cases.table.lazy())),
     )  # fmt: skip
     if given.are_measures:
         findings = of_measures(question)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, refuse_unused, unless
-from polaroc.base.columns import with_level
+from polaroc.base.columns import key_names, with_level
 from polaroc.base.joins import join_on
 from polaroc.base.names import listed
 from polaroc.base.private_columns import CLUSTER, TRUTH
@@ -21,7 +21,6 @@ from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import NEEDED, Columns
 from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import takes_cases
-from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.beliefs import Belief
 from polaroc.reports.findings import Findings
 from polaroc.reports.study_table_result import CLUSTERS, FLOW, StudyTable
@@ -151,7 +150,7 @@ def _what_limits_are(cases: Cases[Any], wanted: SubgroupPlan) -> str:
     kinds += ["those of rates exact (Clopper and Pearson)"] if wanted.points is not None else []
     kinds += ["those of the calibration Student's t"] if wanted.calibration else []
     said = ", ".join(kinds)
-    names = listed(column_names_of(cases.cluster), "and")
+    names = listed(key_names(cases.cluster, cases.table.lazy()), "and")
     if not names:
         return f"{said}."
     return f"{said}; they count clusters ({names}), not rows (Obuchowski 1997)."

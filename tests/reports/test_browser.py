@@ -191,9 +191,9 @@ def test_a_printed_page_has_what_is_folded_and_nothing_to_do(browser, tmp_path):
     places = "#table-published td", "#figure-explorer figcaption"
     assert [fresh.run(shown, one) for one in places] == [False, True]
     fresh.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    printed = [fresh.run(shown, one) for one in places]
+    fresh.until(shown, places[0])
+    assert not fresh.run(shown, places[1])
     fresh.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    assert printed == [True, False]
 
 
 def test_pointing_at_a_curve_tells_a_threshold_and_what_it_does(browser, tmp_path):

@@ -235,13 +235,12 @@ def _lead(models: pl.DataFrame, higher: bool) -> str:
 
 def leads(models: pl.DataFrame, *, higher: bool) -> tuple[float, float]:
     """The lead of the first model over the next, and the same corrected for having been picked."""
-    tied = count_tied(models)
-    measured, corrected = (
-        None if values[0] is None or values[tied] is None
-        else (values[0] - values[tied]) * (1 if higher else -1)
-        for values in (models["mean"], models["expected"])
-    )  # fmt: skip
-    return measured, measured if corrected is None else min(measured, corrected)
+    tied, sign = count_tied(models), 1 if higher else -1
+    mean, expected = models["mean"], models["expected"]
+    measured: float = sign * (mean[0] - mean[tied])
+    if expected[0] is None or expected[tied] is None:
+        return measured, measured
+    return measured, min(measured, sign * (expected[0] - expected[tied]))
 
 
 def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", folds: int) -> str:

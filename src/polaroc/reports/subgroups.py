@@ -51,9 +51,9 @@ def of_subgroups(cases: Cases[Any], findings: Findings) -> SubgroupSection | Non
     )  # fmt: skip
     is_own = chosen is not None and not chosen.is_tuned and threshold is not None
     # Others, such as the share called positive, follow from these.
-    shown = (one.filter(pl.col("measure").is_in(SHOWN)) for one in (found.gaps, found.parts))
+    gaps, parts = (one.filter(pl.col("measure").is_in(SHOWN)) for one in (found.gaps, found.parts))
     return SubgroupSection(
-        _figure(found, findings), _table(found), answer_of(*shown, found.keys),
+        _figure(found, findings), _table(found), answer_of(gaps, parts, found.keys),
         (*([ON_THESE_CASES] if is_own else []), *found.warnings),
     )  # fmt: skip
 

@@ -367,3 +367,18 @@ def test_a_model_without_cases_to_tune_on_is_named():
     tuning = long(TUNING).filter(pl.col("model") != "B")
     with pytest.raises(InvalidPredictions, match=r"(?s)tuning has no cases of 'B'.*Hint: give"):
         choose(long(TEST), score="score", tuning=tuning)
+
+
+def test_the_answer_tells_costs_in_false_alarms_and_the_lead_that_is_left():
+    choice = choose()
+    first, other = choice.models["mean"][:2]
+    left = choice.models["expected"][1] - choice.models["expected"][0]
+    assert 0 < left < other - first
+    # A false alarm costs 2.
+    assert f"costs as much as {1000 * first / 2:.0f} false alarms, " in choice.answer
+    fewer = re.search(r"about ([\d.]+) fewer than with", choice.answer)[1]
+    assert float(fewer) == pytest.approx(1000 * left / 2, rel=0.05)
+    chance, loss = choice.models.select("probability_best", "expected_loss").row(0)
+    lost = re.search(r"by about ([\d.]+) false alarms per 1,000 cases|the loss is about ([\d.]+)",
+                     choice.answer)  # fmt: skip
+    assert float(lost[1] or lost[2]) == pytest.approx(500 * loss / (1 - chance), rel=0.05)

@@ -142,7 +142,8 @@ def test_satellite():
     tested = pr.compare(measures, test_train_ratio=0.25, level=0.8)
     expected = choice.comparison.pairs["p_adjusted"].to_list()
     assert expected == pytest.approx(tested.pairs["p_adjusted"].to_list(), rel=0.01)
-    assert "The data prove that A beats C and B." in choice.summary()
+    said = " ".join(choice.summary().split())
+    assert "The lead of A over C and B is more than chance explains." in said
     sens = measures.filter(measure="sens", model="C")["estimate"].mean()
     assert by_model(choice, "sens")["C"] == pytest.approx(sens)
 
@@ -150,9 +151,13 @@ def test_satellite():
 @pytest.mark.parametrize(
     ("leads", "told"),
     [
-        ((0, 0, 0), "The data do not prove that C beats B or A. A proof takes more than a"),
-        ((-9, 0, 0), "The data prove that C beats A, but not that it beats B. A proof takes"),
-        ((-9, -9, 0), "The data prove that C beats B and A. Note:"),
+        ((0, 0, 0), "Chance may explain the lead of C over B or A. More than chance"),
+        (
+            (-9, 0, 0),
+            "The lead of C over A is more than chance explains; chance may explain that over B. "
+            "More than chance explains is a lead",
+        ),
+        ((-9, -9, 0), "The lead of C over B and A is more than chance explains. Note:"),
     ],
 )
 def test_the_summary_says_from_which_models_the_best_differs(leads, told):
@@ -219,7 +224,7 @@ def test_wins_come_last_and_the_number_of_the_winner_is_said_to_be_too_high(rati
     choice = pr.choose(at_priors(crossing()), test_train_ratio=ratio)
     assert "folds" not in choice.answer
     said = " ".join(choice.summary().split())
-    assert re.search(r"A is the best in [\d.]+ of the 6 folds\. (The data|Note:)", said)
+    assert re.search(r"A is the best in [\d.]+ of the 6 folds\. (Chance|The lead|Note:)", said)
     assert "likely too high, because it was picked for being the highest of 3" in said
     mean, expected = choice.models.select("mean", "expected").row(0)
     assert expected < mean

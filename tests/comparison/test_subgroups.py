@@ -157,7 +157,7 @@ def test_what_chance_would_give_is_said_and_not_ranked():
     found = pr.subgroups(TABLE, **NAMES, subgroup="g", measures="auc")
     assert "no proof that they are equal" in found.answer
     notes = found.parts.filter(column="g")["note"].to_list()
-    assert notes == ["the subgroups differ by no more than chance"] * 3
+    assert notes == ["the data do not show that the subgroups differ"] * 3
     worse = TABLE.with_columns(p=pl.when(pl.col("g") == "b").then(1 - pl.col("p")).otherwise("p"))
     found = pr.subgroups(worse, **NAMES, subgroup="g", measures="auc")
     assert "differs by more than chance" in found.answer

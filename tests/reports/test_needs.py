@@ -151,7 +151,17 @@ def test_so_many_alerts_a_day_are_what_the_threshold_is_for(tmp_path, table):
     said = told(judged, path, tuning=tuning, alerts=60, volume=300)
     assert "set to look at no more than 60 cases a day." in Page(path).text()
     same = told(judged, path, tuning=tuning, capacity=200)
-    assert said.split("That makes")[0] == same.split("model 1 is")[0]
+    assert said.split("That makes")[0] == same.split("Without the promise")[0]
+    found, raised = (
+        int(re.search(rf"(\d+) of 100 {kind}, not", same)[1]) for kind in ("positives", "negatives")
+    )
+    free = pr.operating_points(
+        pr.curve(tuning, **ASKED | {"model": "model"}).filter(model="model 1"), "capacity",
+        target=0.2, over=OVER,
+    )["threshold"].item()  # fmt: skip
+    assert (found, raised) == pytest.approx(
+        [100 * rate for rate in rates_from(judged, free)], abs=0.5
+    )
     t, f = rates_from(judged, float(said.split("scores from ")[1].split(". ")[0]))
     low, high = (f"{300 * called(prior, t, f):.0f}" for prior in OVER)
     assert (

@@ -59,6 +59,7 @@ def test_each_number_is_that_of_the_rows_of_its_column(found, model, site):
     weight = np.where(y, 0.1 / y.mean(), 0.9 / (1 - y.mean()))
     expected = {
         "rows": len(y), "missing": 0, "positives": tp + fn, "negatives": fp + tn,
+        "tp": tp, "fn": fn, "fp": fp, "tn": tn,
         "prevalence": y.mean(), "auc": roc_auc_score(y, p), "recall": t, "specificity": 1 - f,
         "precision": 0.1 * t / (0.1 * t + 0.9 * f),
         "npv": 0.9 * (1 - f) / (0.9 * (1 - f) + 0.1 * (1 - t)),
@@ -106,6 +107,8 @@ def test_clusters_of_each_class_are_counted():
     for measure, truth in (("clusters_with_positives", True), ("clusters_with_negatives", False)):
         count = rows.filter(pl.col("y") == truth)["patient"].n_unique()
         assert value(found, measure) == count
+    assert "they count clusters (patient), not rows" in found.markdown
+    assert "count clusters" not in pr.study_table(rows, **NAMES).markdown
 
 
 def test_every_number_is_in_each_form(found):
@@ -121,7 +124,7 @@ def test_every_number_is_in_each_form(found):
 
 def test_items_are_answered_by_what_the_table_holds(found):
     answered = found.items.filter(pl.col("answer").is_not_null())
-    assert {"12a", "17", "24", "23a", "14"} <= {*answered["item"]}
+    assert {"12a", "17", "23", "24", "23a", "14"} <= {*answered["item"]}
     less = pr.study_table(TABLE, **NAMES).items.filter(pl.col("answer").is_not_null())
     assert not {"17", "12a", "23"} & {*less.filter(guideline="STARD 2015")["item"]}
 

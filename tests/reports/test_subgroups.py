@@ -29,6 +29,8 @@ def test_a_page_shows_the_first_model_in_each_subgroup(table, tmp_path):
     assert gaps["pair"].to_list()[0] == "north − south"
     assert float(gaps["gap"][0]) == pytest.approx(found.gaps["difference"][0], abs=5e-4)
     assert gaps["more than chance"][0] == "yes"
+    differ = (gaps["more than chance"] == "yes").sum()
+    assert f"{differ} of {gaps.height} numbers do" in page.text()
     words = page.text()
     assert "By site: " in words
     assert "differs by more than chance" in words

@@ -45,6 +45,26 @@ def test_a_promise_knows_the_clusters(tmp_path):
     assert re.search(act, said)[1] == re.search(act, of_rows)[1]
 
 
+@pytest.mark.parametrize("cluster", ["patient", (pl.col("patient") + pl.col("site")).alias("who")])
+def test_clusters_are_counted_by_the_name_of_their_column(tmp_path, cluster):
+    test, tuning = (
+        table.with_columns(patient=pl.col("case") // 3, site=0) for table in (TEST, TUNING)
+    )
+    _, page = answer(tmp_path, test, tuning=tuning, cluster=cluster, recall=0.8)
+    one, name = test.filter(model="A"), cluster if isinstance(cluster, str) else "who"
+    rows, clusters = one.height, one["patient"].n_unique()
+    assert rows > clusters > 1
+    words, of_tuning = page.text(), tuning.filter(model="A")["truth"]
+    assert f"{rows:,} rows, {one['truth'].sum()} of them positive, in {clusters} clusters" in words
+    assert f"interval that counts clusters ({name}), not rows" in words
+    assert f"set on {of_tuning.sum()} positives and {(~of_tuning).sum():,} negatives" in words
+    assert "independent cases" not in words.split("Ranking")[0]
+    assert "Obuchowski" in words
+    _, page = answer(tmp_path, recall=0.8)
+    assert "for independent cases" in page.text()
+    assert "Obuchowski" not in page.text()
+
+
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -142,10 +162,11 @@ def test_models_are_ranked_by_what_they_cost_at_thresholds_from_cases_of_their_o
     assert areas.models["model"].to_list() == ["early", "late"]
     # The page says what the choice says, and what it is beside no model at all.
     said = " ".join(told[0].split("\n"))
-    sentences = re.fullmatch(r"(.* than that of early\.) (.*)", choice.answer)
+    sentences = re.fullmatch(r"(.* fewer than with early\.) (.*)", choice.answer)
     assert said.startswith(f"{sentences[1]} Such a threshold finds about 100 of 100 positives")
     assert sentences[2] in said
-    assert "Acting on every case would cost 1.6." in page.text()  # 0.8 of 2, less than 0.2 of 30
+    # 0.2 of 30, and 0.8 of 2.
+    assert "Acting on no case would cost 6, acting on every case 1.6." in page.text()
     assert "If 10 to " not in page.text()
     assert (
         "late has the least cost whatever the share of positives, from 10 to 30 %." in page.text()

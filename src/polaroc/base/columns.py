@@ -142,7 +142,7 @@ def key_expressions(keys: object, argument: str = "by") -> list[pl.Expr]:
     return [_expression(key, argument) for key in key_columns(keys, argument)]
 
 
-def key_names(keys: Iterable[pl.Expr], frame: pl.LazyFrame) -> list[str]:
+def key_names(keys: Iterable[str | pl.Expr], frame: pl.LazyFrame) -> list[str]:
     """The names of the columns that keys are of a table, those that come twice among them."""
     # One by one: Polars does not select two columns of one name.
     return [name for key in keys for name in frame.select(key).collect_schema().names()]

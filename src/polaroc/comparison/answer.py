@@ -168,8 +168,20 @@ def _figure(mean: float, higher: bool) -> str:
 def _apart(difference: float, higher: bool) -> str:
     """A difference of two means."""
     if not higher:
-        return f"{difference:.2g}"
+        return two_digits(difference)
     return f"{difference:.3f}" if difference >= MIN_SHOWN else f"less than {MIN_SHOWN}"
+
+
+def two_digits(value: float) -> str:
+    """A number rounded to two digits, without an exponent where it is large.
+
+    Examples
+    --------
+    >>> two_digits(0.0123), two_digits(6.42), two_digits(1234.5)
+    ('0.012', '6.4', '1,200')
+    """
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 10 else f"{rounded:.2g}"
 
 
 def _in_a_sentence(chance: float) -> str:
@@ -212,16 +224,23 @@ def _lead(models: pl.DataFrame, higher: bool) -> str:
     if models.height < 2 or count_tied(models) > 1:
         return ""
     other = one_name(models[models.columns[0]][1])
-    before, after = (
-        (values[0] - values[1]) * (1 if higher else -1)
-        for values in (models["mean"], models["expected"])
-    )
+    before, after = leads(models, higher=higher)
     if after >= before:
         return ""
     if after <= 0:
         return f", and nothing is left of the lead over {other}"
     left, measured = _apart(after, higher), _apart(before, higher)
     return f", and the lead over {other} is {left} in place of {measured}"
+
+
+def leads(models: pl.DataFrame, *, higher: bool) -> tuple[float, float]:
+    """The lead of the first model over the next, and the same corrected for having been picked."""
+    tied, sign = count_tied(models), 1 if higher else -1
+    mean, expected = models["mean"], models["expected"]
+    measured: float = sign * (mean[0] - mean[tied])
+    if expected[0] is None or expected[tied] is None:
+        return measured, measured
+    return measured, min(measured, sign * (expected[0] - expected[tied]))
 
 
 def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", folds: int) -> str:
@@ -239,18 +258,18 @@ def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
     """Sentences on the models from which a test tells the first, and what it asks for."""
     apart, not_apart = split_by_test(models, comparison)
     first = one_name(models[0])
-    proven = f"The data prove that {first} beats {named(apart)}"
+    shown = f"The lead of {first} over {named(apart)} is more than chance explains"
     if not not_apart:
-        return f"{proven}."
+        return f"{shown}."
     others = listed(not_apart, "or")
     if not apart:
-        proven = f"The data do not prove that {first} beats {others}"
+        shown = f"Chance may explain the lead of {first} over {others}"
     else:
-        proven += f", but not that it beats {others}"
+        shown += f"; chance may explain that over {others}"
     rare = 1 / (1 - comparison.plan.level)
     return (
-        f"{proven}. A proof takes more than a probability: a lead that equal models show in fewer "
-        f"than 1 of {rare:,.3g} such studies."
+        f"{shown}. More than chance explains is a lead that equal models show in fewer than 1 of "
+        f"{rare:,.3g} such studies."
     )
 
 

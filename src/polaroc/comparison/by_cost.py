@@ -14,7 +14,15 @@ from polaroc.base.names import listed, named, noted_by_kind, one_name
 from polaroc.base.private_columns import ALARMS, MISSED, TRUTH, private
 from polaroc.base.rounding import short_threshold
 from polaroc.base.text import capitalised
-from polaroc.comparison.answer import PER_CASE, count_tied, describe_priors, first_words, how_sure
+from polaroc.comparison.answer import (
+    PER_CASE,
+    count_tied,
+    describe_priors,
+    first_words,
+    how_sure,
+    leads,
+    two_digits,
+)
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.compared import compared, doubted
@@ -75,6 +83,7 @@ class Stakes(NamedTuple):
     confidence: float | None
     estimate: pl.DataFrame | None = None  # whose belief `over` is
     subgroups: tuple[str, ...] = ()  # the columns of which each value keeps the promise
+    in_money: bool = False  # whether each case has costs of its own
 
     @property
     def belief(self) -> Belief:
@@ -331,6 +340,7 @@ def _choice(
     warnings: Sequence[str],
     curves: Sequence[pl.DataFrame],
 ) -> Choice:
+    stakes = stakes._replace(in_money=MISSED in rated)
     measured, models = stakes.expected(rated), rated.to_series(0)
     known = posterior(evidence, higher=False, level=level)
     if known is not None:
@@ -405,7 +415,7 @@ def _sentence(
         if threshold is None
         else f"act on scores from {written(threshold, ranked.to_series(0)[:1], curves)}"
     )
-    sure = how_sure(ranked, is_bound=is_bound, higher=False, unit=PER_CASE)
+    sure = how_sure_of_cost(ranked, stakes, is_bound=is_bound)
     return f"{take_first(ranked)}, and {act}. {cost_in_words(ranked, stakes)} {sure}".rstrip()
 
 
@@ -427,20 +437,49 @@ def cost_in_words(ranked: pl.DataFrame, stakes: Stakes) -> str:
     """What becomes of some number of cases with the first model, what it costs, and the next."""
     cost, tpr, fpr = ranked.select("mean", "tpr", "fpr").row(0)
     prior, tied = stakes.belief.mean, count_tied(ranked)
-    cases = 1000
-    while cases * prior < MIN_POSITIVES:
-        cases *= 10
+    cases = _cases_told(prior)
     positives, missed = cases * prior, cases * prior * (1 - tpr)
     alarms = cases * (1 - prior) * fpr
     belief = describe_priors(stakes.over, [prior])
     plural = "" if round(alarms) == 1 else "s"
     sentence = (
         f"Of {cases:,} cases, {belief}, it misses on average {missed:,.0f} of {positives:,.0f} "
-        f"positives and raises {alarms:,.0f} false alarm{plural}, a cost of {cost:.4g} per case"
+        f"positives and raises {alarms:,.0f} false alarm{plural}, "
     )
+    in_alarms = cases / stakes.fp
+    if stakes.in_money:
+        sentence += f"a cost of {cost:.4g} per case"
+    else:
+        as_many = cost * in_alarms
+        count = f"{as_many:,.0f}" if as_many >= 10 else two_digits(as_many)
+        sentence += f"which costs as much as {count} false alarms"
     if tied > 1:
         sentence += f", as much as {listed(ranked[ranked.columns[0]][1:tied].to_list(), 'and')}"
     if tied < ranked.height:
-        other, more = ranked.select(ranked.columns[0], "mean").row(tied)
-        sentence += f", {more - cost:.3g} less than that of {one_name(other)}"
+        other, lead = one_name(ranked[ranked.columns[0]][tied]), leads(ranked, higher=False)[-1]
+        if lead <= 0:
+            sentence += f", no less than {other} once the pick of the better one is allowed for"
+        elif stakes.in_money:
+            sentence += f", about {two_digits(lead)} less than that of {other}"
+        else:
+            sentence += f", about {two_digits(lead * in_alarms)} fewer than with {other}"
     return f"{sentence}."
+
+
+def how_sure_of_cost(ranked: pl.DataFrame, stakes: Stakes, *, is_bound: bool) -> str:
+    """How likely the first model costs least, and what is lost if it does not."""
+    if stakes.in_money:
+        return how_sure(ranked, is_bound=is_bound, higher=False, unit=PER_CASE)
+    cases = _cases_told(stakes.belief.mean)
+    return how_sure(
+        ranked.with_columns(pl.col("expected_loss") * cases / stakes.fp), is_bound=is_bound,
+        higher=False, unit=f" false alarms per {cases:,} cases",
+    )  # fmt: skip
+
+
+def _cases_told(prior: float) -> int:
+    """Of how many cases the answer speaks."""
+    cases = 1000
+    while cases * prior < MIN_POSITIVES:
+        cases *= 10
+    return cases

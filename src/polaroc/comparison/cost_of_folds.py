@@ -8,8 +8,14 @@ from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import COST, PLACE
 from polaroc.base.text import capitalised
-from polaroc.comparison.answer import PER_CASE, how_sure
-from polaroc.comparison.by_cost import COST_LIMITS, Stakes, cost_in_words, take_first, written
+from polaroc.comparison.by_cost import (
+    COST_LIMITS,
+    Stakes,
+    cost_in_words,
+    how_sure_of_cost,
+    take_first,
+    written,
+)
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import Compared, of_keys, pooled
 from polaroc.comparison.design import Incomplete, balanced, check_folds
@@ -47,6 +53,7 @@ def choose_by_cost_of_folds(
 ) -> Choice:
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
     model, cases, mean = given.model, given.cases, stakes.belief.mean
+    stakes = stakes._replace(in_money=COST in cases.table.columns)
     need = Need("cost", (mean,), cost_fn=stakes.fn, cost_fp=stakes.fp)
     too_sure = _too_sure(cases.table)
     rows, thresholds, folds_of, rates = [], [], {}, []
@@ -88,7 +95,7 @@ def choose_by_cost_of_folds(
     doubts = doubts_of_folds(folds_of[first], has_case=cases.case is not None)
 
     def answer(ranked: pl.DataFrame) -> str:
-        sure = how_sure(ranked, is_bound=evidence.is_bound, higher=False, unit=PER_CASE)
+        sure = how_sure_of_cost(ranked, stakes, is_bound=evidence.is_bound)
         act = _act(ranked, curves, is_comparable=OWN_SCALES not in doubts)
         return f"{take_first(ranked)}, and {act} {cost_in_words(ranked, stakes)} {sure}".rstrip()
 

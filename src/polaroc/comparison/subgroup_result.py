@@ -38,7 +38,7 @@ class Subgroups(Summarised):
         subgroups, and `subgroup`, String; `measure` String; `prior`, `threshold` Float64, null
         where a measure has none; `estimate`, `lower`, `upper`, their `level`, `std_error`
         Float64; `positives`, `negatives` Int64; `note` String: why a number is null or to be
-        doubted, and where subgroups differ by no more than chance.
+        doubted, and where the data do not show that subgroups differ.
     gaps
         One row per pair of subgroups, of each measure the largest first: the keys, `column`,
         `measure`, `prior`, `threshold`; `subgroup_a`, `subgroup_b` String; `difference`, first

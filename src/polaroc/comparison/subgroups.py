@@ -45,7 +45,7 @@ AT_A_THRESHOLD = Hint(
 )
 # Of the largest difference, drawn on a scale on which few are enough.
 DRAWS = 10_000
-AS_BY_CHANCE = "the subgroups differ by no more than chance"
+AS_BY_CHANCE = "the data do not show that the subgroups differ"
 MOST_PRIORS = 8
 GAP = {
     "subgroup_a": pl.String(), "subgroup_b": pl.String(), "difference": pl.Float64(),

@@ -201,7 +201,7 @@ def of_difference(
         check_margin(one.name, margin)
     wish = DifferenceWish(one, level, higher_is_better(one.name), margin)
     named = f"{label(one.name)}{place.words}"
-    found = f"the test at level {level:g} finds the challenger better in {named}"
+    found = f"the test at a level of {100 * level:g} % finds the challenger better in {named}"
     passed = f"the gate finds the challenger not worse by more than {margin} in {named}"
     names = dict(zip(("champion", "challenger"), pair or (None, None), strict=True))
     facts = {**names, "margin": margin} | _facts(one, place, level)

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from polaroc import rates
-from polaroc.base.names import one_name
+from polaroc.base.columns import single_column
+from polaroc.base.names import listed, one_name
 from polaroc.base.rounding import percent
 from polaroc.base.text import capitalised
-from polaroc.comparison.answer import OF_AREA, PER_CASE, first_words, how_sure
-from polaroc.comparison.by_cost import cost_in_words, take_first
+from polaroc.comparison.answer import OF_AREA, first_words, how_sure
+from polaroc.comparison.by_cost import cost_in_words, how_sure_of_cost, take_first
 from polaroc.comparison.choice import judged_models
 from polaroc.comparison.fold_thresholds import (
     ON_OTHERS,
@@ -21,7 +22,14 @@ from polaroc.reports.changes import better_at_goal, what_would_change
 from polaroc.reports.findings import BIASED, FEW_NEGATIVES, Findings, stakes
 from polaroc.reports.ranking import AREA, COST
 from polaroc.reports.thresholds import Thresholds
-from polaroc.reports.words import alarms_of_1000, at_ends, counted, of_hundred, percent_range
+from polaroc.reports.words import (
+    alarms_of_1000,
+    at_ends,
+    counted,
+    limits_of_hundred,
+    of_hundred,
+    percent_range,
+)
 
 NAME_OF_AREA = "area (AUPREC)"
 
@@ -42,7 +50,7 @@ def decide(findings: Findings) -> Decision:
     doubted = " ".join(doubts(findings.measures, "auprec"))
     known = (
         doubted, _take(findings), promise, _final_model(findings), _cost(findings),
-        _rates(findings), _alerts(findings), _probability(findings), *at_goal,
+        _rates(findings), _price(findings), _alerts(findings), _probability(findings), *at_goal,
     )  # fmt: skip
     return Decision(
         tuple(sentence for sentence in known if sentence),
@@ -71,10 +79,26 @@ def counts(findings: Findings) -> str:
         else:
             number = rows
             positive = f"{percent(positives / (positives + negatives))} of their weight positive"
-        parts.append(f"{counted(int(number), 'case')}, {positive}")
+        clusters = _clusters(findings)
+        unit = "row" if clusters else "case"
+        parts.append(f"{counted(int(number), unit)}, {positive}{clusters}")
     else:
         parts.append(counted(int(audit["rows"].sum()), "prediction"))
     return " · ".join(parts)
+
+
+def _clusters(findings: Findings) -> str:
+    """How many clusters the rows belong to, by the names of their columns."""
+    cases, names = findings.cases, findings.question.clusters
+    if cases is None or not names:
+        return ""
+    table = cases.table.lazy()
+    columns = cases.table.select(
+        single_column(one, "cluster", table).alias(name)
+        for one, name in zip(cases.cluster, names, strict=True)
+    )
+    said = [f"{counted(one.n_unique(), 'cluster')} ({one.name})" for one in columns]
+    return f", in {listed(said, 'and')}"
 
 
 def need_in_words(thresholds: Thresholds, *, given: bool) -> str:
@@ -145,8 +169,8 @@ def _rates(findings: Findings) -> str:
         return ""
     taken, (recall, alarms), margin = thresholds.taken, thresholds.rates_in_use, ""
     if taken["tpr_lower"] is not None and taken["tpr_upper"] is not None:
-        ends = of_hundred(taken["tpr_lower"]), of_hundred(taken["tpr_upper"])
-        margin = f" (margin of error: {ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
+        ends = limits_of_hundred(taken["tpr_lower"], taken["tpr_upper"])
+        margin = f" (margin of error: {ends})" if len({*ends.split(" to ")}) > 1 else ""
     is_named = not findings.by_cost and thresholds.folds < 2
     subject = "That" if is_named else "Such a threshold"
     found = f"{subject} finds about {of_hundred(recall)} of 100 positives{margin}"
@@ -159,7 +183,23 @@ def _rates(findings: Findings) -> str:
         thresholds.priors,
         lambda prior: of_hundred(float(rates.precision(recall, alarms, skew(prior)))),
     )
-    return f"{found}, and of 100 alarms about {right} are right."
+    said = f"{found}, and of 100 alarms about {right} are right."
+    return said.replace("about more", "more")
+
+
+def _price(findings: Findings) -> str:
+    """What a threshold would do that need not keep a promise."""
+    thresholds, free = findings.thresholds, findings.unpromised
+    if thresholds is None or free is None or thresholds.rates_in_use is None:
+        return ""
+    recall, alarms = free["tpr"], free["fpr"]
+    if recall is None or alarms is None or (recall, alarms) == thresholds.rates_in_use:
+        return ""
+    kept, raised = map(of_hundred, thresholds.rates_in_use)
+    return (
+        f"Without the promise a threshold would find {of_hundred(recall)} of 100 positives, not "
+        f"{kept}, and raise an alarm for {of_hundred(alarms)} of 100 negatives, not {raised}."
+    )
 
 
 def _alerts(findings: Findings) -> str:
@@ -190,9 +230,11 @@ def _probability(findings: Findings) -> str:
     choice = findings.choice
     if choice is None:
         return ""
-    is_area = not findings.by_cost
-    unit = OF_AREA if is_area else PER_CASE
-    words = how_sure(judged_models(choice), is_bound=choice.is_bound, higher=is_area, unit=unit)
+    is_area, models = not findings.by_cost, judged_models(choice)
+    if is_area:
+        words = how_sure(models, is_bound=choice.is_bound, unit=OF_AREA)
+    else:
+        words = how_sure_of_cost(models, stakes(findings.question), is_bound=choice.is_bound)
     areas = findings.measures.filter(measure="iauprec")
     if words and is_area and areas["note"].drop_nulls().str.contains(BIASED).any():
         words += (
@@ -212,8 +254,8 @@ def _how_sure(findings: Findings) -> tuple[str, ...]:
         limits = f" (margin of error: {' to '.join(ends)})"
     if row[COST] is not None:
         sentences.append(
-            f"The cost of {model} is {digits.format(row[COST])} per case{limits}. Acting on "
-            f"{_without_a_model(findings)}."
+            f"The cost of {model} is {digits.format(row[COST])} per case{limits}. "
+            f"{_without_a_model(findings)}"
         )
     elif row[AREA] is not None:
         over = findings.question.over
@@ -234,27 +276,29 @@ def _how_sure(findings: Findings) -> tuple[str, ...]:
 
 
 def _without_a_model(findings: Findings) -> str:
-    """What it costs to act on no case or on every case, whichever is less."""
+    """What it costs to act on no case and on every case."""
     prior = resolve_belief(findings.question.over).mean
     missed, alarm = findings.question.needs.costs
-    cost, cases = min((prior * missed, "no case"), ((1 - prior) * alarm, "every case"))
-    return f"{cases} would cost {cost:.4g}"
+    return (
+        f"Acting on no case would cost {prior * missed:.4g}, acting on every case "
+        f"{(1 - prior) * alarm:.4g}."
+    )
 
 
 def _judged(thresholds: Thresholds, findings: Findings) -> str:
     """On which cases the rates at the threshold were measured."""
     level = percent(findings.question.level)
-    margin = f"their margin of error is an exact {level} interval for independent cases"
+    clusters = listed(findings.question.clusters, "and")
+    of = f"that counts clusters ({clusters}), not rows" if clusters else "for independent cases"
+    margin = f"their margin of error is an exact {level} interval {of}"
     has_limits = thresholds.taken["tpr_lower"] is not None
     alarms = _right_alarms(thresholds, findings.question.estimated) if has_limits else ""
     if thresholds.is_tuned:
-        cases = (
-            f"{counted(thresholds.positives, 'positive')} and "
-            f"{counted(thresholds.negatives, 'negative')}"
-        )
+        cases = _of_classes(thresholds.positives, thresholds.negatives)
         promised = "" if thresholds.promise else ", without a promise: costs cannot be promised"
         return (
-            f"The threshold was set on other cases{promised}. The rates are those of {cases} "
+            f"The threshold was set on {_of_classes(*thresholds.tuned_on)} of other cases"
+            f"{promised}. The rates are those of {cases} "
             f"that took no part in setting it" + (f"; {margin}{alarms}." if has_limits else ".")
         )
     if thresholds.folds < 2:
@@ -267,8 +311,8 @@ def _judged(thresholds: Thresholds, findings: Findings) -> str:
         )
         if has_limits and thresholds.need.fixes_count:
             return (
-                f"The rates are those of {counted(thresholds.positives, 'positive')} and "
-                f"{counted(thresholds.negatives, 'negative')}; {margin}{alarms}."
+                f"The rates are those of {_of_classes(thresholds.positives, thresholds.negatives)}"
+                f"; {margin}{alarms}."
             )
         return (
             "The rates are those of cases that took no part in setting the threshold, a fifth at "
@@ -282,6 +326,10 @@ def _judged(thresholds: Thresholds, findings: Findings) -> str:
     return judged_on_other_folds(thresholds.folds, f"; {spread}")
 
 
+def _of_classes(positives: int, negatives: int) -> str:
+    return f"{counted(positives, 'positive')} and {counted(negatives, 'negative')}"
+
+
 def _right_alarms(thresholds: Thresholds, estimated: Belief | None) -> str:
     """How many alarms are right, as far as the limits of the rates and of an estimate go."""
     taken, priors = thresholds.taken, thresholds.priors
@@ -293,6 +341,6 @@ def _right_alarms(thresholds: Thresholds, estimated: Belief | None) -> str:
         for one, other, prior in (("lower", "upper", low), ("upper", "lower", high))
     )
     return (
-        f": at {percent_range(low, high)} positives {of_hundred(worst)} to {of_hundred(best)} "
-        "of 100 alarms are right"
+        f": at {percent_range(low, high)} positives {limits_of_hundred(worst, best)} of 100 "
+        "alarms are right"
     )

@@ -82,6 +82,8 @@ class Findings:
     at_goal: tuple[tuple[object, dict[str, float | None]], ...] = ()
     # The rates of the first at a threshold for all alerts a day, where most are left unused.
     at_capacity: dict[str, float | None] | None = None
+    # The rates of the first at a threshold for the same need without a promise, where it has one.
+    unpromised: dict[str, float | None] | None = None
 
     @property
     def models(self) -> pl.Series:
@@ -242,11 +244,16 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         (models[i], thresholds(cases, question, models[i : i + 1], [points.need]).taken)
         for i in range(1, others)
     )
+    full = at_capacity(points, cases, question, models[:1])
+    # With alerts left unused, what could be found with them says it.
+    free = None
+    if full is None and points.promise:
+        free = thresholds(cases, question, models[:1], [points.need], promised=False).taken
     return Findings(
         question, measures, ranked, choice, comparison, untested, cases, curves, points,
         check(cases),
         beyond=() if question.by_cost else tuple(_beyond(measures, question, models[0])),
-        at_goal=at_goal, at_capacity=at_capacity(points, cases, question, models[:1]),
+        at_goal=at_goal, at_capacity=full, unpromised=free,
     )  # fmt: skip
 
 

@@ -116,6 +116,7 @@ class Question:
     tuning: Cases[pl.DataFrame] | None = None
     estimate: pl.DataFrame | None = None  # whose belief `over` is
     found: str = ""  # which columns were found by their names, in words
+    clusters: tuple[str, ...] = ()  # the names of their columns
     remarks: tuple[str, ...] = ()  # on rows that were left out, or are not independent
 
     def __post_init__(self) -> None:

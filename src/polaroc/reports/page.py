@@ -237,6 +237,11 @@ SOURCES = (
         "cases",
     ),
     Source(
+        "Limits and tests of rows that share a cluster",
+        "Obuchowski: Nonparametric analysis of clustered ROC curve data. Biometrics 53, 1997.",
+        "clusters",
+    ),
+    Source(
         "Adjusting p-values for the number of pairs",
         "Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
         "Statistics 6, 1979.",
@@ -255,6 +260,8 @@ def sources(findings: Findings, *, calibration_shown: bool = False) -> list[Sour
     """The publications of what a report uses: of the tests, only where they were made."""
     comparison = findings.comparison
     used = {"all", "calibration"} if calibration_shown else {"all"}
+    if findings.question.clusters:
+        used.add("clusters")
     if comparison is not None:
         used.add("pairs")
         if comparison.plan.target == "trained":

@@ -17,7 +17,7 @@ from polaroc.base.checks import (
     pair_of,
     shortened,
 )
-from polaroc.base.columns import as_lazy
+from polaroc.base.columns import as_lazy, key_names
 from polaroc.base.docstrings import described_as
 from polaroc.base.names import listed
 from polaroc.base.text import capitalised
@@ -212,6 +212,7 @@ def report(
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
         incomplete, estimate=estimate, found=found_in_words(cases),
+        clusters=tuple(key_names(cases.cluster, cases.table.lazy())),
     )  # fmt: skip
     if given.are_measures:
         findings = of_measures(question)

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, refuse_unused, unless
-from polaroc.base.columns import with_level
+from polaroc.base.columns import key_names, with_level
 from polaroc.base.joins import join_on
+from polaroc.base.names import listed
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compared import doubted
@@ -133,7 +134,7 @@ def study_table(
     ]
     table = pl.concat(parts, how="vertical_relaxed")
     keys = tuple(table.columns[: table.columns.index("column")])
-    warnings = list(doubted(whole))
+    warnings = [_what_limits_are(own, wanted), *doubted(whole)]
     if with_costs:
         weighed = f"{cost_fp / cost_fn:.3g} of a found positive"
         warnings.append(f"Net benefit counts a false alarm as {weighed}.")
@@ -141,6 +142,18 @@ def study_table(
         with_level(table, level), keys, level, tuple(warnings),
         "" if over is None else describe_priors(over),
     )  # fmt: skip
+
+
+def _what_limits_are(cases: Cases[Any], wanted: SubgroupPlan) -> str:
+    """How limits were made, in the words of the documentation."""
+    kinds = ["Limits of areas are logit limits (DeLong's variance)"]
+    kinds += ["those of rates exact (Clopper and Pearson)"] if wanted.points is not None else []
+    kinds += ["those of the calibration Student's t"] if wanted.calibration else []
+    said = ", ".join(kinds)
+    names = listed(key_names(cases.cluster, cases.table.lazy()), "and")
+    if not names:
+        return f"{said}."
+    return f"{said}; they count clusters ({names}), not rows (Obuchowski 1997)."
 
 
 class PublishedSection(NamedTuple):
@@ -188,14 +201,37 @@ def _rows(divided: Divided, name: str | None, level: float) -> pl.DataFrame:
     # A model without a threshold has no rates.
     lacks = pl.col("measure").is_in([*OF_THRESHOLD]) & pl.col("threshold").is_null()
     lacks &= pl.col("estimate").is_null()
+    crossed = _crossed(measured.filter(~lacks)).select(flow.columns)
     measured = measured.filter(pl.col("measure") != "fpr", ~lacks).with_columns(
         *(one.alias(to) for one, to in zip(benefit, ends, strict=True)),
         pl.when(cost).then(nothing).otherwise("std_error").alias("std_error"),
         pl.when(cost).then(pl.lit(NET_BENEFIT)).otherwise("measure").alias("measure"),
     )
-    both = pl.concat([flow, measured.select(flow.columns)], how="vertical_relaxed")
+    both = pl.concat(
+        [flow, crossed, measured.select(flow.columns)],
+        how="vertical_relaxed",
+    )
     ordered = both.sort(keys, nulls_last=True, maintain_order=True)
     return ordered.select(*keys[:-1], *divided.whose(name), *COLUMNS)
+
+
+def _crossed(measured: pl.DataFrame) -> pl.DataFrame:
+    """The cases of each class at or above the threshold, and below it; of weights their sums."""
+    parts = []
+    for rate, total, names in (("recall", "positives", ("tp", "fn")),
+                               ("fpr", "negatives", ("fp", "tn"))):  # fmt: skip
+        rows = measured.filter(measure=rate)
+        above = pl.col("estimate") * pl.col(total)
+        # Counts are whole; a rate times a total is nearly so.
+        above = above.round(0) if rows.schema[total].is_integer() else above
+        nothing = [pl.lit(None, pl.Float64).alias(name) for name in ("lower", "upper", "std_error")]
+        parts += [
+            rows.with_columns(
+                value.alias("estimate"), pl.lit(name).alias("measure"), *nothing,
+            )
+            for name, value in zip(names, (above, pl.col(total) - above), strict=True)
+        ]  # fmt: skip
+    return pl.concat(parts)
 
 
 def _flow(divided: Divided, keys: Sequence[str]) -> pl.DataFrame:

@@ -34,6 +34,10 @@ SECTIONS = {
         "iauprec": "mean area under the precision-recall curve",
     },
     "At the threshold": {
+        "tp": "true positives",
+        "fn": "false negatives",
+        "fp": "false positives",
+        "tn": "true negatives",
         "recall": "sensitivity (recall)",
         "specificity": "specificity",
         "precision": "positive predictive value (precision)",
@@ -49,6 +53,8 @@ SECTIONS = {
         "brier": "Brier score",
     },
 }
+CROSSED = ("tp", "fn", "fp", "tn")
+COUNTS = (*SECTIONS["Cases"], *CROSSED)
 FLOW = tuple(list(SECTIONS["Cases"])[:5])
 WORDS = {name: words for names in SECTIONS.values() for name, words in names.items()}
 # Items of the guidelines that an analysis can answer: what they ask, what the table has for it, and
@@ -56,12 +62,12 @@ WORDS = {name: words for names in SECTIONS.values() for name, words in names.ite
 ITEMS = (
     ("STARD 2015", "12a", "cut-offs of the test",
      "the threshold; whether it was set beforehand is the author's to say", "recall"),
-    ("STARD 2015", "14", "how accuracy is estimated", "the measures, and the level of limits", ""),
+    ("STARD 2015", "14", "how accuracy is estimated", "the measures, and what limits are", ""),
     ("STARD 2015", "16", "missing data", "rows without score or truth", ""),
     ("STARD 2015", "17", "variability of accuracy", "every subgroup", "subgroup"),
     ("STARD 2015", "19", "flow of participants", "rows given, without a value, and used", ""),
     ("STARD 2015", "23", "test results by the reference standard",
-     "sensitivity and specificity, with the cases of each class", "recall"),
+     "true and false positives and negatives at the threshold", "tp"),
     ("STARD 2015", "24", "accuracy and its precision", "estimates with limits", ""),
     ("TRIPOD+AI 2024", "11", "missing data", "rows without score or truth", ""),
     ("TRIPOD+AI 2024", "12e", "measures of performance", "areas, rates and calibration", ""),
@@ -228,7 +234,7 @@ def _text(row: dict[str, Any]) -> str:
         return "–"
     if row["measure"] == "prevalence":
         return percent(value)
-    if row["measure"] in SECTIONS["Cases"]:
+    if row["measure"] in COUNTS:
         return f"{value:,.6g}" if value % 1 else f"{value:,.0f}"
     if row["lower"] is None or row["upper"] is None:
         return f"{limit(value)}"

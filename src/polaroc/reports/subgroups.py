@@ -7,7 +7,7 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.rounding import limit, number, percent
-from polaroc.comparison.subgroup_result import Subgroups, measure_in_words
+from polaroc.comparison.subgroup_result import Subgroups, answer_of, measure_in_words
 from polaroc.comparison.subgroups import subgroups
 from polaroc.predictions.cases import Cases
 from polaroc.reports.figures import Figure
@@ -50,8 +50,10 @@ def of_subgroups(cases: Cases[Any], findings: Findings) -> SubgroupSection | Non
         priors=sorted({priors[0], priors[-1]}), points=threshold, level=question.level,
     )  # fmt: skip
     is_own = chosen is not None and not chosen.is_tuned and threshold is not None
+    # Others, such as the share called positive, follow from these.
+    gaps, parts = (one.filter(pl.col("measure").is_in(SHOWN)) for one in (found.gaps, found.parts))
     return SubgroupSection(
-        _figure(found, findings), _table(found), found.answer,
+        _figure(found, findings), _table(found), answer_of(gaps, parts, found.keys),
         (*([ON_THESE_CASES] if is_own else []), *found.warnings),
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import Findings
 from polaroc.reports.ranking import AREA, COST
-from polaroc.reports.words import of_hundred, percent_range
+from polaroc.reports.words import limits_of_hundred, of_hundred, percent_range
 
 NOTHING = "–"
 Column: TypeAlias = Sequence[str | None]
@@ -301,7 +301,7 @@ def _distinct(named: Mapping[str, Column], values: Mapping[str, Column]) -> dict
 def _with_limits(share: float | None, low: float | None, high: float | None) -> str | None:
     if share is None:
         return None
-    limits = "" if low is None or high is None else f" ({of_hundred(low)} to {of_hundred(high)})"
+    limits = "" if low is None or high is None else f" ({limits_of_hundred(low, high)})"
     return of_hundred(share) + limits
 
 

@@ -52,6 +52,7 @@ class Thresholds:
     positives: int
     negatives: int
     cautions: tuple[str, ...] = ()
+    tuned_on: tuple[int, int] = (0, 0)  # positives and negatives of cases of its own
     # What each threshold that was set on cases of its own promises, or why there is none.
     promises: tuple[str | None, ...] = ()
     lacking: tuple[str | None, ...] = ()
@@ -210,6 +211,7 @@ def _tuned(
     first = points[0][0]
     return Thresholds(
         table, needs, priors, 1, first["positives"], first["negatives"],
+        tuned_on=curves.select("positives", "negatives").row(0),
         promises=tuple(said for _, said, _ in points),
         lacking=tuple(why if row["threshold"] is None else None for row, _, why in points),
         texts=_texts(

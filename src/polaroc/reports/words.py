@@ -3,8 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from polaroc import rates
-from polaroc.base.rounding import ALL, decimals_below, percent
+from polaroc.base.rounding import ALL, percent
 from polaroc.priors.grids import skew
+
+# Of 100, from which on one decimal would round to all.
+NEARLY_ALL = 99.95
 
 
 def percent_range(low: float, high: float) -> str:
@@ -25,14 +28,28 @@ def of_hundred(share: float) -> str:
     Examples
     --------
     >>> of_hundred(0.914), of_hundred(0.997), of_hundred(0.99998), of_hundred(1.0)
-    ('91', '99.7', '99.998', '100')
+    ('91', '99.7', 'more than 99.9', '100')
     >>> of_hundred(0.00034)
     '0.034'
     """
     value = 100 * share
     if 0 < value < 1:
         return f"{value:.2g}"
-    return f"{value:.{decimals_below(value)}f}" if 99 < value < ALL else f"{value:.0f}"
+    if NEARLY_ALL <= value < ALL:
+        return "more than 99.9"
+    return f"{value:.1f}" if 99 < value < NEARLY_ALL else f"{value:.0f}"
+
+
+def limits_of_hundred(low: float, high: float) -> str:
+    """Limits of a share as numbers of 100; nearly all is all in an upper one.
+
+    Examples
+    --------
+    >>> limits_of_hundred(0.893, 0.999997), limits_of_hundred(0.9, 0.997)
+    ('89 to 100', '90 to 99.7')
+    """
+    upper = "100" if 100 * high >= NEARLY_ALL else of_hundred(high)
+    return f"{of_hundred(low)} to {upper}"
 
 
 def counted(count: int, noun: str) -> str:

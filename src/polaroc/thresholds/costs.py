@@ -265,7 +265,8 @@ def decision_curve(
         .with_columns(pl.when(SHARES).then(rate).alias(rate) for rate in ("tpr", "fpr"))
         .with_columns(
             rates.net_benefit(t, f, skewed, threshold=p).alias("net_benefit"),
-            rates.net_benefit(pl.lit(1.0), pl.lit(1.0), skewed, threshold=p).alias("treat_all"),
+            # In this form it is 0, not nearly 0, where the threshold is the prior.
+            ((pl.col("prior") - p) / (1 - p)).alias("treat_all"),
             lack.alias("note"),
         )
     )

@@ -261,3 +261,15 @@ def admissible(constraints: Constraints) -> pl.Expr:
     """Whether a point of a surface keeps the constraints on the table itself."""
     own = pl.col("skew")
     return pl.all_horizontal(list(constraints.kept(pl.col("tpr"), pl.col("fpr"), own)))
+
+
+def check_promise(constraints: Constraints) -> None:
+    """Refuse a confidence where there is nothing to promise."""
+    if not constraints.limits:
+        raise InvalidArgument(
+            "confidence is given, but no constraint that could be promised.",
+            hint=Hint(
+                "give {constraints}, or a rule with a target, such as 'recall'.",
+                constraints={"precision": 0.8},
+            ),
+        )

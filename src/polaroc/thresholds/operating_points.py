@@ -40,12 +40,13 @@ from polaroc.thresholds.amounts import cost_at, refuse_amounts, with_costs_of_ca
 from polaroc.thresholds.constraints import (
     Constraints,
     admissible,
+    check_promise,
     checked_limits,
     depends_on_prior,
     promise,
     resolve_constraints,
 )
-from polaroc.thresholds.promises import LACK, PROMISED, check_promise, promising_cases
+from polaroc.thresholds.promises import LACK, PROMISED, promising_cases
 from polaroc.thresholds.rules import (
     CONSTRAINED,
     OVER_A_RANGE,

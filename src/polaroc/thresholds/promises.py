@@ -446,15 +446,3 @@ def _needed_in_words(
     alone = " or ".join(more(times, *one) for times, one in ways if times is not None)
     together = " and ".join(more(both, *one) for one in of_class)
     return f"{start}: about {alone or together} would do if the curve stays as it looks"
-
-
-def check_promise(constraints: Constraints) -> None:
-    """Refuse a confidence where there is nothing to promise."""
-    if not constraints.limits:
-        raise InvalidArgument(
-            "confidence is given, but no constraint that could be promised.",
-            hint=Hint(
-                "give {constraints}, or a rule with a target, such as 'recall'.",
-                constraints={"precision": 0.8},
-            ),
-        )

@@ -12,7 +12,7 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.comparison.answer import describe_priors, full_answer
-from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
+from polaroc.comparison.by_cost import choose_by_cost
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
     measured_once,
@@ -38,6 +38,7 @@ from polaroc.comparison.measure_rows import (
 from polaroc.comparison.over_time import NOT_BY_COST, over_time
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
+from polaroc.comparison.stakes import Stakes, stakes_of
 from polaroc.comparison.worst_subgroup import with_worst
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (

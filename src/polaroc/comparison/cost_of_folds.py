@@ -8,14 +8,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import COST, PLACE
 from polaroc.base.text import capitalised
-from polaroc.comparison.by_cost import (
-    COST_LIMITS,
-    Stakes,
-    cost_in_words,
-    how_sure_of_cost,
-    take_first,
-    written,
-)
+from polaroc.comparison.by_cost import COST_LIMITS, written
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import Compared, of_keys, pooled
 from polaroc.comparison.design import Incomplete, balanced, check_folds
@@ -32,6 +25,7 @@ from polaroc.comparison.fold_thresholds import (
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.comparison.regret import ExpectedMeasures
+from polaroc.comparison.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.curves.curve import curve
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.need import Need

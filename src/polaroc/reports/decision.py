@@ -8,7 +8,6 @@ from polaroc.base.names import listed, one_name
 from polaroc.base.rounding import percent
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import OF_AREA, first_words, how_sure
-from polaroc.comparison.by_cost import cost_in_words, how_sure_of_cost, take_first
 from polaroc.comparison.choice import judged_models
 from polaroc.comparison.fold_thresholds import (
     ON_OTHERS,
@@ -16,6 +15,7 @@ from polaroc.comparison.fold_thresholds import (
     judged_on_other_folds,
 )
 from polaroc.comparison.measure_rows import doubts
+from polaroc.comparison.stakes import cost_in_words, how_sure_of_cost, take_first
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.grids import skew
 from polaroc.reports.changes import better_at_goal, what_would_change

@@ -11,7 +11,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LACKING, private
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import changes
-from polaroc.comparison.by_cost import Stakes, choose_by_cost, stakes_of
+from polaroc.comparison.by_cost import choose_by_cost
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
 from polaroc.comparison.compare import of_fitted
@@ -30,6 +30,7 @@ from polaroc.comparison.measure_rows import (
 from polaroc.comparison.over_time import NOT_BY_COST, over_time
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
+from polaroc.comparison.stakes import Stakes, stakes_of
 from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.evaluation.evaluate import evaluate

@@ -1,0 +1,165 @@
+"""What wrong calls cost and at which priors, and a choice by it in words."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+from polaroc.base.checks import check_share
+from polaroc.base.lazy import np
+from polaroc.base.names import listed, one_name
+from polaroc.base.private_columns import ALARMS, MISSED
+from polaroc.comparison.answer import (
+    PER_CASE,
+    count_tied,
+    describe_priors,
+    first_words,
+    how_sure,
+    leads,
+    two_digits,
+)
+from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
+from polaroc.comparison.regret import ExpectedMeasures, priors_to_evaluate
+from polaroc.errors import InvalidArgument
+from polaroc.predictions.cases import Cases
+from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
+from polaroc.priors.grids import prior_grid
+from polaroc.thresholds.amounts import cost_at
+from polaroc.thresholds.constraints import promise, resolve_constraints
+from polaroc.thresholds.named_rates import EXPECTED_COST
+from polaroc.thresholds.operating_points import operating_points
+
+# Positives, at the least, among the cases of which the answer speaks.
+MIN_POSITIVES = 10
+
+
+class Stakes(NamedTuple):
+    """Costs of wrong calls, the range or belief of the prior, and constraints."""
+
+    fn: float
+    fp: float
+    at: float | None  # a single prior, in place of a range or belief
+    over: Over | None
+    constraints: Mapping[str, float] | None
+    confidence: float | None
+    estimate: pl.DataFrame | None = None  # whose belief `over` is
+    subgroups: tuple[str, ...] = ()  # the columns of which each value keeps the promise
+    in_money: bool = False  # whether each case has costs of its own
+
+    @property
+    def belief(self) -> Belief:
+        """The belief about the prior."""
+        return resolve_belief(self.over) if self.at is None else points([self.at])
+
+    def expected(self, rated: pl.DataFrame) -> ExpectedMeasures:
+        """What models cost with their thresholds at every prior, and under the belief."""
+        missed, alarms = (
+            (rated[MISSED], rated[ALARMS])
+            if MISSED in rated
+            else (self.fn * (1 - rated["tpr"]), self.fp * rated["fpr"])
+        )
+        grid = tuple(sorted({*self.belief.priors, *self.priors}))
+        values = [cost_at(prior, missed.to_numpy(), alarms.to_numpy()) for prior in grid]
+        return ExpectedMeasures(
+            np.stack(values, axis=-1)[None], grid, self.belief, self.priors, higher=False
+        )
+
+    @property
+    def priors(self) -> tuple[float, ...]:
+        """Where models are compared one by one; regrets are largest at the ends of a range."""
+        if isinstance(self.over, tuple):
+            return tuple(prior_grid(*self.over, GRID)["prior"])
+        return priors_to_evaluate(self.belief, self.belief.priors)
+
+    def thresholds(self, tuning: Cases[pl.DataFrame]) -> pl.DataFrame:
+        """The threshold of each model; their promises hold all at once."""
+        points: pl.DataFrame = operating_points(
+            tuning, "cost", priors=self.at, over=self.over, constraints=self.constraints,
+            confidence=self.confidence, cost_fn=self.fn, cost_fp=self.fp,
+        )  # fmt: skip
+        return points
+
+    def promise(self) -> str | None:
+        """What the thresholds promise."""
+        if self.confidence is None:
+            return None
+        limits = resolve_constraints(self.constraints, "cost", None, self.over)
+        return promise(limits.limits, self.confidence, self.at or limits.ends, self.subgroups)
+
+
+def stakes_of(
+    cost_fn: float,
+    cost_fp: float,
+    over: Over | None,
+    constraints: Mapping[str, float] | None = None,
+    confidence: float | None = None,
+    estimate: pl.DataFrame | None = None,
+) -> Stakes:
+    """The arguments of `choose` that are for costs, checked."""
+    if over is None:
+        raise InvalidArgument(
+            f"measure is {EXPECTED_COST!r}, which is taken over priors, and over is not given.",
+            hint=NEEDS_RANGE,
+        )
+    if confidence is not None:
+        check_share("confidence", confidence)
+    at = one_prior(over)
+    over = over if at is None else None
+    return Stakes(cost_fn, cost_fp, at, over, constraints, confidence, estimate)
+
+
+def take_first(ranked: pl.DataFrame) -> str:
+    """Which model to take: of those that cost the same one only, to which the threshold belongs."""
+    return first_words(ranked if count_tied(ranked) == 1 else ranked[:1])
+
+
+def cost_in_words(ranked: pl.DataFrame, stakes: Stakes) -> str:
+    """What becomes of some number of cases with the first model, what it costs, and the next."""
+    cost, tpr, fpr = ranked.select("mean", "tpr", "fpr").row(0)
+    prior, tied = stakes.belief.mean, count_tied(ranked)
+    cases = _cases_told(prior)
+    positives, missed = cases * prior, cases * prior * (1 - tpr)
+    alarms = cases * (1 - prior) * fpr
+    belief = describe_priors(stakes.over, [prior])
+    plural = "" if round(alarms) == 1 else "s"
+    sentence = (
+        f"Of {cases:,} cases, {belief}, it misses on average {missed:,.0f} of {positives:,.0f} "
+        f"positives and raises {alarms:,.0f} false alarm{plural}, "
+    )
+    in_alarms = cases / stakes.fp
+    if stakes.in_money:
+        sentence += f"a cost of {cost:.4g} per case"
+    else:
+        as_many = cost * in_alarms
+        count = f"{as_many:,.0f}" if as_many >= 10 else two_digits(as_many)
+        sentence += f"which costs as much as {count} false alarms"
+    if tied > 1:
+        sentence += f", as much as {listed(ranked[ranked.columns[0]][1:tied].to_list(), 'and')}"
+    if tied < ranked.height:
+        other, lead = one_name(ranked[ranked.columns[0]][tied]), leads(ranked, higher=False)[-1]
+        if lead <= 0:
+            sentence += f", no less than {other} once the pick of the better one is allowed for"
+        elif stakes.in_money:
+            sentence += f", about {two_digits(lead)} less than that of {other}"
+        else:
+            sentence += f", about {two_digits(lead * in_alarms)} fewer than with {other}"
+    return f"{sentence}."
+
+
+def how_sure_of_cost(ranked: pl.DataFrame, stakes: Stakes, *, is_bound: bool) -> str:
+    """How likely the first model costs least, and what is lost if it does not."""
+    if stakes.in_money:
+        return how_sure(ranked, is_bound=is_bound, higher=False, unit=PER_CASE)
+    cases = _cases_told(stakes.belief.mean)
+    return how_sure(
+        ranked.with_columns(pl.col("expected_loss") * cases / stakes.fp), is_bound=is_bound,
+        higher=False, unit=f" false alarms per {cases:,} cases",
+    )  # fmt: skip
+
+
+def _cases_told(prior: float) -> int:
+    """Of how many cases the answer speaks."""
+    cases = 1000
+    while cases * prior < MIN_POSITIVES:
+        cases *= 10
+    return cases

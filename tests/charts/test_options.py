@@ -163,3 +163,8 @@ def test_where_colours_repeat_marks_are_named(name, count):
     # Once in the legend, and once more beside its mark.
     best = f"model {count - 1}<"
     assert (svg(drawn).count(best) > 1) == (count > 8)
+
+
+def test_an_argument_that_a_chart_does_not_have_is_told_with_those_it_has():
+    with pytest.raises(InvalidArgument, match=r"(?s)charts\.pr.*'prior'.*Hint: .*'surface'"):
+        pr.charts.pr(curves(predictions(60)), prior=0.03)

@@ -50,7 +50,14 @@ def checked(chart: Callable[_P, _R]) -> Callable[_P, _R]:
     @wraps(chart)
     def checked_chart(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         _refuse_predictions(args, kwargs)
-        for name, value in chart_signature.bind(*args, **kwargs).arguments.items():
+        try:
+            given = chart_signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise InvalidArgument(
+                f"charts.{chart.__name__} {error}.",
+                hint=f"its arguments are {quoted([*chart_signature.parameters])}.",
+            ) from None
+        for name, value in given.items():
             kind = KINDS.get(name)
             if kind is not None and not kind.fits(value):
                 raise InvalidArgument(

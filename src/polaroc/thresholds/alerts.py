@@ -187,15 +187,20 @@ def idle_note(name: str, capacity: float, most: pl.Expr, found: pl.Expr) -> pl.E
 
     Given are how much of it is used at most, and the positives found; those without it in `FREE`.
     """
-    most, found, free = most.fill_null(0), found.fill_null(0), pl.col(FREE)
+    is_lacking, free = found.is_null(), pl.col(FREE)
+    most, found = most.fill_null(0), found.fill_null(0)
     said = pl.format(
         f"the promise leaves {{}} of {capacity:,.15g} {name} a day unused: without it {{}} % of "
         "positives would be found on this table, with it {} %",
         (capacity - most).round(0).cast(pl.Int64), _as_percent(free),
         _as_percent(found),
     )  # fmt: skip
+    without = pl.format(
+        "without a promise {} % of positives would be found on this table", _as_percent(free)
+    )
     is_idle = (most < IDLE * capacity) & (free > found)
-    return joined_notes("note", pl.when(is_idle).then(said))
+    told = pl.when(is_lacking).then(without).otherwise(said)
+    return joined_notes("note", pl.when(is_idle).then(told))
 
 
 def _as_percent(share: pl.Expr) -> pl.Expr:

@@ -149,9 +149,11 @@ def refuse_longer_rows(files: Sequence[Path], names: Sequence[str], separator: s
             raise InvalidPredictions(
                 f"{str(file)!r}, row {row + 1:,} has {len(names) + filled:,} fields, the header "
                 f"has {len(names):,}.",
-                hint="put text with commas in quotes."
-                if separator == ","
-                else "put text that has the separator in quotes.",
+                hint=Hint(
+                    f"put text that has the separator {separator!r} in quotes.",
+                    command_line=f"put text that has the separator {separator!r} in quotes, or "
+                    "name another one with --sep, and a decimal comma with --decimal ,.",
+                ),
             )
 
 

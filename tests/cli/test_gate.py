@@ -90,7 +90,6 @@ def test_models_are_told_apart_by_numbers_too(files):
     ("file", "arguments", "message"),
     [
         ("cases.csv", [*ON_CASES], "give --over 0.05 0.20, or --prior 0.1"),
-        ("cases.csv", [*PREDICTIONS, *OVER, "--no-case"], "name the column of the cases, --case"),
         ("cases.csv", [*ON_CASES, *OVER, "--margin", -1], "for example --margin 0.01"),
         ("cases.csv", [*ON_CASES, *OVER, "--model", "clf"], "'clf'"),
         ("cases.csv", [*OVER], "--truth truth and --score score"),

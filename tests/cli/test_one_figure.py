@@ -120,7 +120,10 @@ def test_threshold_and_loss_are_written_alike(tmp_path):
     written = r"Take (\w+).*?, and act on scores from (\S+)\.\s"
     assert re.match(written, told[0]).groups() == re.match(written, choice.answer).groups()
 
-    for sentence in (r"Of 1,000 cases, .* a cost of \S+ per case, \S+ less", r"\w+ is the best .*"):
+    for sentence in (
+        r"Of 1,000 cases, .* costs as much as \S+ false alarms, about \S+ fewer",
+        r"\w+ is the best .*",
+    ):
         assert re.search(sentence, choice.answer)[0] in told[0].replace("\n", " ")
     del told[:]
     pr.report(test, path=page, tell=told.append, **asked)

@@ -16,7 +16,7 @@ import polaroc as pr
 MODELS = ("A", "B")
 # Names that would do harm if they were read as code, as ours, or not as a whole.
 HOSTILE = (
-    "prior", "measure", "estimate", "note", "score", "weight", "count", "", " ", "'", '"', "{x}",
+    "prior", "measure", "estimate", "note", "score", "weight", "count", " ", "'", '"', "{x}",
     "{{0}}", "%s", "a\nb", "a\tb", "\\", "😀", "é", "e\u0301", "<b>&amp;", "$x$", "`", "--out",
     "=1+1", ".*", "__polaroc_index", "literal", "x" * 300, "\u202e", "null", "a.b", "col[0]",
     "; DROP TABLE t; --", "{%if%}", "</script>",

@@ -243,6 +243,7 @@ def _wrapped(
 
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        kwargs = {name: _plain(one) for name, one in kwargs.items()}
         if not args and first.name not in kwargs and first.default is not None:
             refuse_arrays(function.__name__, [*kwargs.values()])
             return function(**kwargs)
@@ -295,6 +296,12 @@ def _wrapped(
     if describe is None:
         shown.__doc__ = filled(shown, OF_CASES)
     return wrapper
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python: Polars computes with no other."""
+    is_number = getattr(getattr(value, "dtype", None), "kind", "") in ("f", "i", "u")
+    return value.item() if is_number and not hasattr(value, "__len__") else value
 
 
 def _parameters(own: Signature) -> list[Parameter]:

@@ -214,6 +214,24 @@ def test_cheapest_of_three_ways(path, weighting):
                 assert role_tables.reviewed_cost(*own, PRIOR, asked) == pytest.approx(least)
 
 
+@counted
+def test_three_ways_within_constraints(weighting):
+    for table in TABLES[weighting]:
+        asked = {"constraints": {"fpr": 0.2}, "reviews": 25, "volume": 100, "priors": PRIOR}
+        found = pr.three_ways(table.frame, **table.roles(), **asked)
+        for one, rows in table.by("model").items():
+            row = found.row(by_predicate=pl.col(table.names["model"]) == one, named=True)
+            points = [role_tables.rates(rows, at) for at in role_tables.thresholds(rows)]
+            # Of points with one recall the one with the fewest false alarms.
+            allowed = (point for point in points if point[1] <= 0.2)
+            acting = max(allowed, key=lambda point: (point[0], -point[1]))
+            t_, f_ = acting
+            below = [(t, f) for t, f in points if t >= t_ and f >= f_]
+            within = [t for t, f in below if PRIOR * (t - t_) + (1 - PRIOR) * (f - f_) <= 0.25]
+            assert row["found"] == pytest.approx(max(within))
+            assert row["act_tpr"] == pytest.approx(acting[0])
+
+
 @paths
 @weighted
 def test_highest_each_day(path, weighting):

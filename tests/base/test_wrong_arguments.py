@@ -147,8 +147,8 @@ WRONG = (
     [], [0.5, 0.5], (0.2, 0.1), [None], [[0.1]], [0.1, "x"], set(), range(2), b"x", object(), int,
     datetime.date(2026, 1, 1), len, np.ones((2, 2)), np.array(["model"]), pl.Series("s", [0.1]),
     pl.Series(["a"]), pl.col("truth"), pl.col("typo"), pl.lit(1), TEST, TEST.lazy(), pl.DataFrame(),
-    pl.DataFrame({"prior": [None]}), Fraction(1, 3), np.bool_(True), np.float32(0.5),
-    "{x}", "0i", {"typo": 0.5}, {None: 1}, pl.struct("truth", "score"), pl.all(), ...,
+    pl.DataFrame({"prior": [None]}), Fraction(1, 3), np.bool_(True), np.float32(0.5), "x" * 300,
+    "{x}", "\x00", "0i", {"typo": 0.5}, {None: 1}, pl.struct("truth", "score"), pl.all(), ...,
     iter([]),
 )  # fmt: skip
 EACH = len(WRONG) if os.environ.get("POLAROC_ALL_CASES") else 1

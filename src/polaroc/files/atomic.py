@@ -16,6 +16,8 @@ from polaroc.files.locks import locked_folder, sweep
 MARK = ".polaroc"
 # A temporary folder beside the output holds the new output and the earlier one.
 ASIDE, NEW, EARLIER = ".polaroc-", "new", "earlier"
+# Bytes of a name: file systems take 255, of which the name of the folder beside it needs some.
+MAX_NAME = 200
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 # Error numbers of a system, or a file system, that cannot exchange names.
 CANNOT_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM}
@@ -59,11 +61,14 @@ def atomic_folder(folder: Path, force: bool = False) -> Iterator[Path]:
 @contextmanager
 def _staging(target: Path) -> Iterator[tuple[Path, Path]]:
     """A temporary path for the output and its final path; the temporary folder is removed."""
-    if not is_utf8(str(target)):
-        raise OutputRefused(
-            f"the name {str(target)!r} is not UTF-8.",
-            hint="choose another --out.",
-        )
+    wrong = (
+        "is not UTF-8" if not is_utf8(str(target))
+        else "holds a zero byte" if "\0" in str(target)
+        else "is too long" if len(os.fsencode(target.name)) > MAX_NAME
+        else None
+    )  # fmt: skip
+    if wrong is not None:
+        raise OutputRefused(f"the name {str(target)[:80]!r} {wrong}.", hint="choose another name.")
     target.parent.mkdir(parents=True, exist_ok=True)
     prefix = f"{ASIDE}{target.name}-"
 

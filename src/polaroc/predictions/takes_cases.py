@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
+from numbers import Number
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 import polars as pl
@@ -300,8 +301,8 @@ def _wrapped(
 
 def _plain(value: Any) -> Any:
     """A number of NumPy as one of Python: Polars computes with no other."""
-    is_number = getattr(getattr(value, "dtype", None), "kind", "") in ("f", "i", "u")
-    return value.item() if is_number and not hasattr(value, "__len__") else value
+    item = getattr(value, "item", None)
+    return item() if isinstance(value, Number) and item is not None else value
 
 
 def _parameters(own: Signature) -> list[Parameter]:

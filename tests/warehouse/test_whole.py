@@ -33,17 +33,10 @@ BROKEN = {
 }  # fmt: skip
 # Those that finish on this machine raise; each of the others has a column that is then null.
 QUERIES: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "auc": ("estimate", lambda of: of.auc),
-    "auprec": ("estimate", lambda of: lambda curve: of.auprec(curve, [0.1, 0.5])),
-    "iauprec": ("estimate", lambda of: lambda curve: of.iauprec(curve, (0.05, 0.2))),
-    "sens": ("estimate", lambda of: lambda curve: of.sens(curve, (0.05, 0.2))),
-    "accsens": ("estimate", lambda of: lambda curve: of.accsens(curve, (0.05, 0.2))),
     "surface": ("precision", lambda of: lambda curve: of.surface(curve, [0.1])),
 }
 FETCHES: dict[str, Callable[[Any, Engine], Any]] = {
     "hull": lambda curve, _: warehouse.hull(curve),
-    "auprec of hulls": lambda curve, _: warehouse.auprec(curve, 0.1, "hull"),
-    "iauprec of hulls": lambda curve, _: warehouse.iauprec(curve, (0.05, 0.2), "hull"),
     "probabilities": lambda curve, engine: warehouse.probabilities(
         engine.table(TABLE), curve, score="score", priors=0.1,
         by=[name for name in ("model", "fold") if name in curve.columns],
@@ -55,7 +48,7 @@ FETCHES: dict[str, Callable[[Any, Engine], Any]] = {
 def test_all_functions_of_curves_are_among_these():
     public = {name: getattr(warehouse, name) for name in warehouse.__all__}
     taking = {name for name, one in public.items() if "curve" in inspect.signature(one).parameters}
-    assert taking == {*QUERIES} | {name for name in FETCHES if " " not in name}
+    assert taking == {*QUERIES, *FETCHES}
 
 
 @pytest.mark.product
@@ -66,8 +59,6 @@ def test_a_query_of_what_is_no_whole_curve_has_no_number(engine: Engine, name, b
     found = collected(function(warehouse)(engine.table(curve)))
     assert found.height
     assert found[column].drop_nulls().is_empty()
-    if "note" in found.columns:
-        assert found["note"].str.contains("not whole").all()
     assert_same(found, lazily(function(pr), curve))
 
 
@@ -111,5 +102,5 @@ def test_what_fetches_refuses_what_is_no_whole_curve(engine: Engine, name, broke
 def test_what_is_a_whole_curve_is_taken(engine: Engine, change):
     curve = change(predictions(13, 200, weights=True))
     there = engine.table(curve)
-    assert_same(warehouse.auc(there), pr.auc(curve))
+    assert_same(warehouse.surface(there, 0.1), pr.surface(curve, 0.1))
     assert_same(warehouse.hull(there).select("tp", "fp"), pr.hull(curve).select("tp", "fp"))

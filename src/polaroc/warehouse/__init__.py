@@ -8,7 +8,6 @@ Functions that fetch rows raise for such a curve table. The package needs the ex
 ``warehouse``, for Spark Connect the extra ``spark`` too.
 """
 
-from polaroc.warehouse.areas import accsens, auc, auprec, iauprec, sens
 from polaroc.warehouse.bins import binned
 from polaroc.warehouse.calibration import probabilities
 from polaroc.warehouse.connections import collected
@@ -17,17 +16,12 @@ from polaroc.warehouse.evaluation import evaluate
 from polaroc.warehouse.queries import sql, unseen
 
 __all__ = [
-    "accsens",
-    "auc",
-    "auprec",
     "binned",
     "collected",
     "curve",
     "evaluate",
     "hull",
-    "iauprec",
     "probabilities",
-    "sens",
     "sql",
     "surface",
     "unseen",

@@ -69,8 +69,8 @@ def evaluate(
     ----------
     **columns
     priors, over, interpolation, measures
-        As in `polaroc.evaluate`; for the interpolation ``"hull"`` see
-        `warehouse.auprec`.
+        As in `polaroc.evaluate`. For the interpolation ``"hull"`` the points that may be vertices
+        are fetched at once, and the result is a table in memory.
     intervals, level
         As in `polaroc.evaluate`. This call then fetches the cells, one per key and
         distinct score (at most 20 million), and computes the intervals on this

@@ -26,7 +26,6 @@ from polaroc.warehouse.columns import Column, Ibis, deferred, ibis_library, lite
 from polaroc.warehouse.connections import collected
 
 TOTALS = ("positives", "negatives")
-OF_POINTS = ("tp", "fp", "tpr", "fpr")
 
 
 def _float_column(name: str) -> Column:
@@ -44,16 +43,6 @@ def with_added(curve: IbisTable) -> IbisTable:
     added = added_to_whole(tolerance(curve), is_anchor, Column(unranked), FLOATS)
     stepped = curve.mutate(**to_ibis_columns(steps(FLOATS)))
     return stepped.mutate(**to_ibis_columns({ADDED: added}))
-
-
-def without_impossible_points(rows: IbisTable) -> IbisTable:
-    """Rows with `ADDED`, with null points where no curve has such: some engines take no logarithm.
-
-    What they add says that the curve is not whole.
-    """
-    possible = (deferred("tp") >= deferred("pos")) & (deferred("fp") >= deferred("neg"))
-    nulled = {name: possible.ifelse(deferred(name), literal(None)) for name in OF_POINTS}
-    return rows.mutate(**nulled)
 
 
 def tolerance(curve: IbisTable) -> float:

@@ -10,6 +10,7 @@ columns of `polaroc.datasets.satellite_predictions`, its default.
 import sys
 
 import polars as pl
+from papers.greatest import greatest_auprec
 from papers.published import proc_table_1
 
 import polaroc as pr
@@ -48,7 +49,7 @@ def bounds(counts: pl.DataFrame) -> pl.DataFrame:
         for prior in PRIORS if least <= auprec <= greatest else []:
             # The smaller the AUC and the greater AUPREC(0.5), the greater the bound.
             known = {"auc": auc - PRINTED, "auprec": {0.5: auprec + PRINTED}}
-            bound = pr.greatest_auprec(prior, **known, **size)
+            bound = greatest_auprec(prior, **known, **size)
             there = printed[model, "auprec", prior]
             rows.append((model, prior, there, bound, there <= bound + PRINTED))
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")

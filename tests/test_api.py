@@ -16,7 +16,7 @@ PUBLIC = {
     "calibration_curve", "cases", "charts", "check",
     "check_calibration", "choose", "compare", "cost_curve", "curve", "curve_from_bins", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
-    "expected_cost", "expr", "gate", "greatest_auprec", "h_measure", "highest_each_day", "hull",
+    "expected_cost", "expr", "gate", "h_measure", "highest_each_day", "hull",
     "iauprec", "intervals", "iso_lines", "label_budget", "macro", "mean_pr", "mean_roc",
     "merge_bins",
     "monitor", "one_vs_rest", "operating_points", "periods", "plan", "points", "pr_band",

@@ -541,9 +541,6 @@ OTHERS = {
     "n of iso_lines": (lambda x: pr.iso_lines("precision", 0.5, 0.1, n=x), ()),
     "priors of points": (lambda x: pr.points(x), ()),
     "weights of points": (lambda x: pr.points([0.1, 0.2], x), (None,)),
-    "auprec": (
-        lambda x: pr.greatest_auprec(0.1, auc=0.9, auprec=x, positives=9, negatives=9), (),
-    ),
     "same_table": (
         lambda x: pr.apply_thresholds(TABLE, points(), **NAMES, same_table=x),
         (),

@@ -134,9 +134,6 @@ CALLS = {
     "prior_grid": [{"lo": 0.1, "hi": 0.2, "n": 3}], "uniform": [{"lo": 0.1, "hi": 0.2}],
     "beta": [{"a": 1.0, "b": 2.0}], "points": [{"priors": [0.1, 0.2]}],
     "auprec_bounds": [{"auc": 0.9, "prior": 0.1}],
-    "greatest_auprec": [
-        {"prior": 0.1, "auc": 0.9, "auprec": {0.2: 0.5}, "positives": 9, "negatives": 9},
-    ],
     "iso_lines": [{"rate": "precision", "levels": 0.5, "priors": 0.1, "n": 3}],
 }  # fmt: skip
 # Arithmetic on whatever has arithmetic.

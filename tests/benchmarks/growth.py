@@ -26,7 +26,7 @@ MOST = 1.3
 # Pairs of models are what is asked for.
 OF_PAIRS = {("compare", "models"), ("delong", "models"), ("dominance", "models")}
 WITHOUT_TABLES = {
-    "anova", "auprec_bounds", "beta", "charts", "datasets", "errors", "expr", "greatest_auprec",
+    "anova", "auprec_bounds", "beta", "charts", "datasets", "errors", "expr",
     "iso_lines", "points", "pr_from_roc", "prior", "prior_grid", "rates", "roc_from_pr", "skew",
     "sklearn", "uniform", "warehouse",
 }  # fmt: skip

@@ -87,19 +87,6 @@ def test_weights_do_not_drown_in_those_of_another_key():
         assert auc == pytest.approx(expected, rel=1e-12)
 
 
-def test_weights_that_differ_too_much_are_noted_by_key():
-    table = pl.DataFrame(
-        {"key": [0, 0, 1, 1], "truth": [True, False] * 2, "score": [1.0, 0.0, 0.5, 0.75]}
-    ).with_columns(weight=pl.Series([1e-13, 1.0, 1e-13, 1e-13]))
-    asked = NAMES | {"by": "key", "weight": "weight", "measures": "auc"}
-    noted = pr.evaluate(table, **asked)
-    assert noted["note"].to_list() == [
-        "weights differ more than a trillionfold: the smallest are lost in rounding; "
-        "the score is the truth itself",
-        None,
-    ]
-
-
 @given(
     st.lists(
         st.tuples(st.integers(-1, 2), st.sampled_from([-2.0, -0.0, 0.25, 0.5, 1.0]), st.booleans()),

@@ -518,12 +518,14 @@ def test_notes_of_many_keys_are_those_of_each(by, priors):
     close(found, alone.sort(by, maintain_order=True) if by else alone)
 
 
-@pytest.mark.parametrize(("spread", "said"), [(1e10, False), (1e14, True), (1e300, True)])
-def test_weights_lost_in_rounding_are_said(spread, said):
+@pytest.mark.parametrize("spread", [1e10, 1e14, 1e300])
+def test_weights_of_one_class_do_not_drown_in_those_of_the_other(spread):
     table = PREDICTIONS.with_columns(weight=pl.when(pl.col("truth")).then(1 / spread).otherwise(1))
     found = pr.evaluate(table, **NAMES, weight="weight", priors=0.5)
-    assert found["note"].str.contains("trillionfold").fill_null(False).all() == said
-    assert not found["estimate"].is_nan().any()
+    close(
+        found.drop("positives", "negatives"),
+        pr.evaluate(PREDICTIONS, **NAMES, priors=0.5).drop("positives", "negatives"),
+    )
 
 
 TRUTHS = [True, True, False, False]

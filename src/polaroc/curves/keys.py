@@ -9,7 +9,6 @@ import polars as pl
 from polaroc.base.private_columns import (
     COUNT,
     GREATEST_LABEL,
-    GREATEST_WEIGHT,
     HAS_ONES,
     KEY_INDEX,
     LEAST_LABEL,
@@ -39,9 +38,6 @@ MAX_KEY_INDEX, MAX_CATEGORIES = 2**31, 10_000
 LEAST_WEIGHTS = LEAST_POS, LEAST_NEG
 # The lowest and highest score, and the least magnitude but zero.
 SCORE_EXTREMES = "lowest", "highest", "least_magnitude"
-# Sums of weights keep about sixteen digits.
-MAX_WEIGHT_RATIO = 1e12
-WEIGHT_RATIO_NOTE = "weights differ more than a trillionfold: the smallest are lost in rounding"
 
 
 def score_extremes(predictions: Predictions) -> pl.LazyFrame:
@@ -190,7 +186,7 @@ def key_counts(predictions: Predictions, also: Mapping[str, pl.Expr] | None = No
         positives.alias("positives"),
         negatives.alias("negatives"),
         *error_counts(predictions.possible_errors),
-        *_weight_extremes(predictions),
+        *_least_weights(predictions),
         *label_extremes(is_counted),
         **(also or {}),
     )
@@ -199,7 +195,6 @@ def key_counts(predictions: Predictions, also: Mapping[str, pl.Expr] | None = No
 def merged_counts(predictions: Predictions, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The `key_counts` of all rows from those of parts of the rows."""
     least = [LEAST_LABEL, *(LEAST_WEIGHTS if predictions.weighted else [])]
-    greatest = [GREATEST_LABEL, *([GREATEST_WEIGHT] if predictions.weighted else [])]
     errors = [error_count_column(kind) for kind in predictions.possible_errors]
     return (
         pl.concat(parts, how="diagonal_relaxed")
@@ -208,7 +203,7 @@ def merged_counts(predictions: Predictions, parts: Sequence[pl.DataFrame]) -> pl
             pl.col(COUNT, *errors).cast(pl.Int64).sum(),
             pl.col("positives", "negatives").sum(),
             pl.col(least).min(),
-            pl.col(greatest).max(),
+            pl.col(GREATEST_LABEL).max(),
         )
     )
 
@@ -223,7 +218,6 @@ def totals_of_counts(
         False, *(pl.col(error_count_column(kind)) > 0 for kind in predictions.fatal)
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
-    ratio = weight_ratio_note(pl.min_horizontal(LEAST_WEIGHTS), pl.col(GREATEST_WEIGHT))
     return ordered.with_row_index(KEY_INDEX).select(
         *predictions.keys,
         pl.col(KEY_INDEX).cast(pl.UInt32),
@@ -231,32 +225,22 @@ def totals_of_counts(
         pl.when(~fatal).then(negatives).alias("negatives"),
         *(name for name in LEAST_WEIGHTS if predictions.weighted),
         *also,
-        joined_notes(
-            _row_errors(predictions, fatal),
-            *([ratio] if predictions.weighted else []),
-            label_note(),
-        ),
+        joined_notes(_row_errors(predictions, fatal), label_note()),
     )
 
 
-def _weight_extremes(predictions: Predictions) -> list[pl.Expr]:
+def _least_weights(predictions: Predictions) -> list[pl.Expr]:
     if not predictions.weighted:
         return []
     weight, is_counted = pl.col(WEIGHT), pl.col(ROW_ERROR).is_null() & (pl.col(WEIGHT) > 0)
     classes = (pl.col(TRUTH), ~pl.col(TRUTH))
-    least = [
+    return [
         weight.filter(is_counted & in_class).min().alias(name)
         for in_class, name in zip(classes, LEAST_WEIGHTS, strict=True)
     ]
-    return [*least, weight.filter(is_counted).max().alias(GREATEST_WEIGHT)]
 
 
 def _row_errors(predictions: Predictions, fatal: pl.Expr) -> pl.Expr:
     """Counts of invalid rows by kind, prefixed with "dropped" where the key is still used."""
     listed = errors_in_words(predictions.possible_errors)
     return pl.when(fatal).then(listed).otherwise(pl.format("dropped {}", listed))
-
-
-def weight_ratio_note(least: pl.Expr, greatest: pl.Expr) -> pl.Expr:
-    """Note on positive weights so different that their sums lose the smaller ones."""
-    return pl.when(greatest / least > MAX_WEIGHT_RATIO).then(pl.lit(WEIGHT_RATIO_NOTE))

@@ -17,7 +17,6 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.base.text import joined_notes
 from polaroc.curves.cell_arrays import RankedCells, ScoredCells, SortedCodes
 from polaroc.curves.keys import (
     SCORE_EXTREMES,
@@ -26,7 +25,6 @@ from polaroc.curves.keys import (
     is_word,
     key_levels,
     score_extremes,
-    weight_ratio_note,
 )
 from polaroc.curves.packing import STEPS, Packing, packing
 from polaroc.predictions.row_checks import SCORE, label_extremes, label_note
@@ -228,18 +226,12 @@ def _sorted_rows(
 
 def _notes(predictions: Predictions, levels: KeyLevels, *, labels: bool) -> pl.Series | pl.Expr:
     """The `note` of each key; `labels`: whether scores may be labels."""
-    ratio: pl.Expr = pl.lit(None, pl.String)
-    if predictions.weighted:
-        weight = pl.col(WEIGHT).filter(pl.col(WEIGHT) > 0)
-        ratio = weight_ratio_note(weight.min(), weight.max())
-    ratio = ratio.alias("note")
-    if not labels and predictions.rows.select(ratio).first().collect().item() is None:
+    if not labels:
         return pl.lit(None, pl.String).alias("note")
     counted = pl.col(WEIGHT) > 0 if predictions.weighted else None
     by_key = predictions.rows.group_by(levels.index.alias(KEY_INDEX))
-    noted = by_key.agg(ratio, *label_extremes(counted)).sort(KEY_INDEX)
-    named = noted.select(joined_notes("note", label_note()))
-    return named.collect(engine=predictions.engine).to_series()
+    extremes = by_key.agg(*label_extremes(counted)).collect(engine=predictions.engine)
+    return extremes.sort(KEY_INDEX).select(label_note().alias("note")).to_series()
 
 
 def _runs(codes: pl.Series, shared: Packing, keys: int) -> _Runs:

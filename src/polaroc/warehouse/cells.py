@@ -124,7 +124,6 @@ def _checked_edges(edges: object) -> list[float]:
     return sorted(set(map(float, listed)))
 
 
-GREATEST = PRIVATE + "greatest"
 # Number of invalid rows of a key that rule out a result for it.
 FATAL = PRIVATE + "fatal"
 # Whether a row is not a cell but the head of its range, see `cumulate_in_ranges`.
@@ -141,7 +140,7 @@ def count_cells(predictions: Predictions) -> IbisTable:
 
 
 def _sums(predictions: Predictions) -> dict[str, Any]:
-    """The aggregates of rows: their counts by class and, if weighted, extreme weights."""
+    """The aggregates of rows: their counts by class and, if weighted, least weights."""
     valid, truth = deferred(ROW_ERROR).isnull(), deferred(TRUTH)
     weight = deferred(WEIGHT) if predictions.weighted else literal(1)
     columns = {
@@ -153,7 +152,6 @@ def _sums(predictions: Predictions) -> dict[str, Any]:
         counts = valid & (deferred(WEIGHT) > 0)
         columns[LEAST_POS] = deferred(WEIGHT).min(where=counts & truth)
         columns[LEAST_NEG] = deferred(WEIGHT).min(where=counts & ~truth)
-        columns[GREATEST] = deferred(WEIGHT).max(where=counts)
     return columns
 
 

@@ -5,13 +5,10 @@ from typing import Any
 from polaroc.base.private_columns import (
     GREATEST_LABEL,
     LEAST_LABEL,
-    LEAST_NEG,
-    LEAST_POS,
     PRIVATE,
     ROW_ERROR,
     ROWS,
 )
-from polaroc.curves.keys import MAX_WEIGHT_RATIO, WEIGHT_RATIO_NOTE
 from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
 from polaroc.predictions.row_checks import (
     ONLY_LABELS,
@@ -21,7 +18,7 @@ from polaroc.predictions.row_checks import (
     error_count_column,
 )
 from polaroc.typing import IbisTable
-from polaroc.warehouse.cells import FATAL, GREATEST, fatal_rows
+from polaroc.warehouse.cells import FATAL, fatal_rows
 from polaroc.warehouse.columns import deferred, ibis_library, literal
 from polaroc.warehouse.predictions import Predictions
 
@@ -65,14 +62,11 @@ def row_error_sums(predictions: Predictions) -> dict[str, Any]:
         for code in predictions.possible_errors
     }
     sums[FATAL] = fatal_rows(predictions).sum()
-    sums |= {name: deferred(name).min() for name in predictions.least_weights}
-    if predictions.weighted:
-        sums[GREATEST] = deferred(GREATEST).max()
     return sums if predictions.rounded else sums | _label_extremes()
 
 
 def row_error_note(predictions: Predictions) -> Any:
-    """A note with the counts of invalid or dropped rows, and notes on weights and labels."""
+    """A note with the counts of invalid or dropped rows, and a note on labels."""
     counts = []
     for code in predictions.possible_errors:
         count = deferred(error_count_column(code))
@@ -81,11 +75,7 @@ def row_error_note(predictions: Predictions) -> Any:
         counts.append((count > 0).ifelse(note, no_note()))
     dropped = (deferred(FATAL) > 0).ifelse("", "dropped ")
     listed = dropped + join_notes(*counts, separator=", ")
-    return join_notes(
-        listed,
-        *([_weight_ratio_note()] if predictions.weighted else []),
-        *([] if predictions.rounded else [_label_note()]),
-    )
+    return listed if predictions.rounded else join_notes(listed, _label_note())
 
 
 def _label_extremes() -> dict[str, Any]:
@@ -138,13 +128,3 @@ def with_bias_note(rows: IbisTable) -> IbisTable:
     before, after = BIASED.split("{}")
     note = (bias_ratio > literal(MAX_BIAS_RATIO)).ifelse(before + text + after, no_note())
     return rounded.mutate(**{BIAS_NOTE: note})
-
-
-def _weight_ratio_note() -> Any:
-    """A note on weights so different that sums lose the smaller ones."""
-    ibis = ibis_library()
-    positive, negative = deferred(LEAST_POS), deferred(LEAST_NEG)
-    # The least of a value and null is null in some engines, the value in others.
-    lightest = ibis.least(positive.coalesce(negative), negative.coalesce(positive))
-    wide = deferred(GREATEST) / lightest.nullif(0) > literal(MAX_WEIGHT_RATIO)
-    return wide.ifelse(WEIGHT_RATIO_NOTE, no_note())

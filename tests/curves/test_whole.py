@@ -35,10 +35,10 @@ BROKEN = {
     "a column added": (
         CURVES.with_columns(lift=pl.col("tp") / 7), "'model', 'fold', 'lift' are taken for keys",
     ),
-    "another rate": (ONE.with_columns(tpr=pl.col("tpr") * 2), "tpr or fpr is not the share"),
-    "no rate": (ONE.with_columns(fpr=pl.lit(None, pl.Float64)), "tpr or fpr is not the share"),
+    "another rate": (ONE.with_columns(tpr=pl.col("tpr") * 2), "contradict one another"),
+    "no rate": (ONE.with_columns(fpr=pl.lit(None, pl.Float64)), "contradict one another"),
     "the other order": (
-        ONE.with_columns(pl.col("tp", "tpr", "fp", "fpr").reverse()), "not pos and neg summed up",
+        ONE.with_columns(pl.col("tp", "tpr", "fp", "fpr").reverse()), "contradict one another",
     ),
     "half a table": (CURVES.filter((pl.col("fold") == 1) | (pl.col("tpr") > 0.5)), "no row begins"),
 }  # fmt: skip

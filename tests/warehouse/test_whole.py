@@ -21,14 +21,14 @@ BROKEN = {
     "concatenated": (pl.concat([ONE, ONE]), "up to 2 curves as one"),
     "every second row": (ONE[::2], r"\d+ of \d+ positives and \d+ of \d+ negatives"),
     "filtered": (ONE.filter(pl.col("threshold") > 0), "no row begins a curve"),
-    "another rate": (ONE.with_columns(tpr=pl.col("tpr") * 2), "tpr or fpr is not the share"),
-    "no rate": (ONE.with_columns(fpr=pl.lit(None, pl.Float64)), "tpr or fpr is not the share"),
+    "another rate": (ONE.with_columns(tpr=pl.col("tpr") * 2), "contradict one another"),
+    "no rate": (ONE.with_columns(fpr=pl.lit(None, pl.Float64)), "contradict one another"),
     "other totals": (
         ONE.with_columns(positives=pl.when(pl.col("tp") > 3).then("positives").otherwise(999)),
         ".",
     ),
     "the other order": (
-        ONE.with_columns(pl.col("tp", "tpr", "fp", "fpr").reverse()), "not pos and neg summed up",
+        ONE.with_columns(pl.col("tp", "tpr", "fp", "fpr").reverse()), "contradict one another",
     ),
 }  # fmt: skip
 # Those that finish on this machine raise; each of the others has a column that is then null.

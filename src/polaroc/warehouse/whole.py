@@ -8,14 +8,12 @@ import polars as pl
 from polaroc.base.private_columns import COUNT
 from polaroc.curves.whole import (
     ADDED,
-    AGREE,
     ANCHORS,
     NEG,
     NUMBERS,
     POS,
     SAME,
     added_to_whole,
-    rates_agree,
     refuse_not_whole,
     steps,
     tolerance_of,
@@ -76,8 +74,6 @@ def whole_curves(curve: IbisTable, keys: Sequence[str]) -> IbisTable:
 
 def check_whole(curve: IbisTable, keys: Sequence[str]) -> None:
     """Raise where a curve is not whole: this fetches a few sums per key."""
-    limit = tolerance(curve)
-    rows = with_added(curve).mutate(**to_ibis_columns({AGREE: rates_agree(limit, FLOATS)}))
     sums = {
         **wholeness(),
         COUNT: ibis_library()._.count(),
@@ -85,8 +81,7 @@ def check_whole(curve: IbisTable, keys: Sequence[str]) -> None:
         POS: deferred("pos").sum(),
         NEG: deferred("neg").sum(),
         **{name: deferred(name).max() for name in TOTALS},
-        AGREE: deferred(AGREE).all(),
     }
     # Without keys there is a row even for an empty table.
-    found = collected(rows.aggregate(by=keys, **sums)).filter(pl.col(COUNT) > 0)
-    refuse_not_whole(found, keys, limit)
+    found = collected(with_added(curve).aggregate(by=keys, **sums)).filter(pl.col(COUNT) > 0)
+    refuse_not_whole(found, keys, tolerance(curve))

@@ -30,12 +30,9 @@ def test_options_of_the_wrong_type_are_refused(option, value):
 
 def test_numbers_of_the_wrong_type_are_refused():
     curve = curves(predictions(60))
-    grid = pr.achievable(curve, [0.1, 0.2], recall=3)
     for refused in (
         lambda: pr.charts.explorer(curve, over=0.1),
         lambda: pr.charts.explorer(curve, prior="0.1"),
-        lambda: pr.charts.surface(grid, levels="0.1"),
-        lambda: pr.charts.surface(grid, levels=["0.1"]),
     ):
         with pytest.raises(InvalidArgument, match="Hint: for example"):
             refused()
@@ -68,24 +65,6 @@ def test_drift_has_no_mean_of_some_folds_only():
     spec = pr.charts.operating_drift(table).to_dict()
     large = next(layer for layer in spec["layer"] if layer["mark"].get("size", 0) > 100)
     assert {row["prior"] for row in large["data"]["values"]} == {0.1, 0.5}
-
-
-@pytest.mark.parametrize("count", [1, 3, 9])
-def test_labels_of_a_surface_lie_within_its_panels(count):
-    grid = pr.achievable(curves(models(count, folds=1)), pr.prior_grid(0.05, 0.2, 12, "log"), 21)
-    values = pr.charts.surface(grid).to_dict()["data"]["values"]
-    labels = [row for row in values if row["kind"] == "line"]
-    # Three digits of six pixels in a panel of 400 or 180.
-    reach = 9 / (400 if count == 1 else 180)
-    assert labels
-    for row in labels:
-        assert reach - 1e-9 <= row["label_x"] <= 1 - reach + 1e-9
-        assert 0.05 <= row["label_y"] <= 0.2
-
-
-def test_panels_beside_an_empty_place_have_axes_of_their_own():
-    grid = pr.achievable(curves(models(5, folds=1)), pr.prior_grid(0.05, 0.2, 4, "log"), 5)
-    assert svg(pr.charts.surface(grid)).count(">recall<") == 5
 
 
 @pytest.mark.long

@@ -48,7 +48,6 @@ READOUT = (
     f"'precision': format({NEAREST_POINT}.precision, '.4f')",
     "'share of positives': format(100 * prior, '.3~r') + ' %'",
 )
-RELIABILITY = "When it says 30 %, how often is it right?"
 INSTRUCTIONS = (
     "Move the slider to change the share of positives, point at a curve for its threshold, or drag "
     "a box."

@@ -17,8 +17,6 @@ from polaroc.comparison.choice import Choice
 from polaroc.comparison.compared import rows_among
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.curves.curve import curve
-from polaroc.curves.hull import achievable, hulls
-from polaroc.priors.grids import prior_grid
 from polaroc.reports.findings import Findings, drawn
 from polaroc.reports.ranking import AREA
 from polaroc.reports.thresholds import shown_priors
@@ -126,8 +124,6 @@ def _shown(part: Any) -> Any:
     return part
 
 
-# Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.
-MAX_PANELS, ROWS, RECALLS, AT_RECALL, SAME = 4, 15, 41, 0.8, 1e-9
 POOLED = "; the rows of all folds of a model are in one curve"
 # Least range of the slider of the explorer.
 SLIDER = (0.001, 0.999)
@@ -174,31 +170,6 @@ def roc(findings: Findings) -> Figure | None:
     )
 
 
-def surface(findings: Findings) -> Figure | None:
-    """Precision by recall and prior, of the first models."""
-    if findings.curves is None:
-        return None
-    priors = shown_priors(findings.question.over)
-    if len(priors) < 2:
-        return None
-    shown = findings.models.head(MAX_PANELS).to_frame()
-    few = hulls(rows_among(findings.curves, shown).lazy()).collect()
-    few_names = model_names(findings)[:MAX_PANELS]
-    grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
-    all_shown = len(few_names) == len(findings.models) + findings.undrawn
-    which = "Precision" if all_shown else "The best models: precision"
-    chart = charts.surface(grid, "Achievable precision by recall and share of positives")
-    chart.facet.sort = [f"{name} " for name in few_names]
-    return Figure(
-        "surface",
-        chart,
-        f"{which} of the best mixture of thresholds in hindsight; lines join equal precision.",
-        f"Achievable precision at recall {AT_RECALL:g}: {_achieved(grid, findings)}.",
-        few_names,
-        wide=True,
-    )
-
-
 def operating_drift(findings: Findings) -> Figure | None:
     """Drift of balanced operating points over the range."""
     if findings.curves is None:
@@ -222,23 +193,7 @@ def operating_drift(findings: Findings) -> Figure | None:
     )  # fmt: skip
 
 
-CURVES: tuple[Maker, ...] = (explorer, roc, operating_drift, surface)
-
-
-def _achieved(grid: pl.DataFrame, findings: Findings) -> str:
-    """The precision of each model at one recall, at the ends of the range."""
-    at = grid.filter((pl.col("tpr") - AT_RECALL).abs() < SAME).sort("prior")
-    sentences = []
-    for model in first_models(findings):
-        rows = rows_among(at, model.to_frame())
-        ends = rows.select("prior", "precision").rows()
-        if ends and ends[0][1] is not None:
-            low, high = (
-                f"{value:.3f} with {percent(prior)} positives"
-                for prior, value in (ends[0], ends[-1])
-            )
-            sentences.append(f"{model[0]} {low}, {high}")
-    return "; ".join(sentences)
+CURVES: tuple[Maker, ...] = (explorer, roc, operating_drift)
 
 
 def _drift(points: pl.DataFrame, findings: Findings) -> str:

@@ -140,7 +140,7 @@ def test_perfect_models_have_axes():
     score = pl.col("truth").cast(pl.Float64)
     perfect = measures(predictions().with_columns(score=score))
     choice = pr.choose(perfect)
-    beside = pr.charts.regret(choice).to_dict()["hconcat"][0]["layer"][0]["encoding"]["y"]
+    beside = pr.charts.regret(choice).to_dict()["layer"][0]["encoding"]["y"]
     assert beside["scale"]["domain"] == [0, 1]
     plane = pr.charts.accsens_plane(perfect).to_dict()["layer"][1]["encoding"]["y"]
     assert plane["scale"]["domain"][1] > 0

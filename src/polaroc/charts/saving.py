@@ -1,7 +1,6 @@
 """Write charts to files."""
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -9,6 +8,7 @@ from string import Template
 from typing import Any, Literal, TypeAlias
 
 from polaroc.base.checks import check_path, one_or_several, shortened
+from polaroc.base.text import escape_control
 from polaroc.charts.libraries import alt, browser_libraries, page_functions
 from polaroc.charts.theme import DARK_BACKGROUND, dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
@@ -42,9 +42,6 @@ STYLE = """
 @media (max-width: 36rem) { #chart { padding-right: 0 !important } }
 """
 DARK_STYLE = f":root {{ color-scheme: dark; background: {DARK_BACKGROUND} }}"
-# Control characters in JSON, which SVG does not allow.
-CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
-CONTROL_STARTS = ("\\u00", "\\uff", "\\b", "\\f")
 # Metadata key: the subtitle in a static picture.
 STATIC_SUBTITLE = "polaroc_still"
 # Name of an invisible layer for the pointer, left out of pictures.
@@ -214,25 +211,21 @@ def _specification(chart: "alt.TopLevelMixin") -> dict[str, Any]:
     return spec
 
 
-def escape_names(spec: dict[str, Any]) -> dict[str, Any]:
-    """A chart with escaped control characters in its text; renderers fail on them.
+def escape_names(part: Any) -> Any:
+    """A chart with control characters in its text spelled out; renderers fail on them.
 
     Examples
     --------
     >>> escape_names({"title": "red \\x1b[31m"})["title"]
     'red \\\\x1b[31m'
     """
-    text = json.dumps(spec)
-    if not any(start in text for start in CONTROL_STARTS) or CONTROL.search(text) is None:
-        return spec
-
-    def escape(match: re.Match[str]) -> str:
-        before, control, other, letter = match.groups()
-        word = other or control or {"b": "08", "f": "0c"}[letter]
-        return f"{before}\\\\{'u' if other else 'x'}{word}"
-
-    cleaned: dict[str, Any] = json.loads(CONTROL.sub(escape, text))
-    return cleaned
+    if isinstance(part, str):
+        return escape_control(part)
+    if isinstance(part, dict):
+        return {escape_names(name): escape_names(value) for name, value in part.items()}
+    if isinstance(part, list) and not (part and isinstance(part[0], float)):
+        return [escape_names(value) for value in part]
+    return part
 
 
 def _rendered(spec: dict[str, Any], kind: str, picture: Callable[[], str]) -> bytes:

@@ -9,8 +9,8 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.rounding import limit, percent
-from polaroc.base.text import escape_control
 from polaroc.charts.pairwise import spread_in_words
+from polaroc.charts.saving import escape_names
 from polaroc.charts.theme import COLOURS
 from polaroc.comparison.answer import changes
 from polaroc.comparison.choice import Choice
@@ -19,6 +19,7 @@ from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.curves.curve import curve
 from polaroc.reports.findings import Findings, drawn
 from polaroc.reports.ranking import AREA
+from polaroc.reports.tables import ReportTable
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.operating_points import operating_points
 
@@ -63,13 +64,23 @@ class Figure:
         config = spec.setdefault("config", {})
         for part in ("mark", "axis", "legend", "title"):
             config.setdefault(part, {})["aria"] = False
-        shown: dict[str, Any] = _shown(spec)
+        shown: dict[str, Any] = escape_names(spec)
         return shown
 
     @property
     def title(self) -> str:
         """Its heading."""
         return str(self.spec["usermeta"]["polaroc_title"])
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A part of a page: what it says, a figure, a table, and remarks below them."""
+
+    answer: str = ""
+    remarks: Sequence[str] = ()
+    figure: Figure | None = None
+    table: ReportTable | None = None
 
 
 Maker: TypeAlias = Callable[[Findings], Figure | None]
@@ -111,17 +122,6 @@ def listed(sentences: Sequence[str], findings: Findings) -> str:
     """Phrases on the first models, and the number of further models."""
     rest = len(findings.models) + findings.undrawn - MAX_NAMED
     return "; ".join([*sentences, *([f"and {rest} more"] if rest > 0 else [])])
-
-
-def _shown(part: Any) -> Any:
-    """A specification with escaped control characters in names."""
-    if isinstance(part, str):
-        return escape_control(part)
-    if isinstance(part, dict):
-        return {_shown(name): _shown(value) for name, value in part.items()}
-    if isinstance(part, list) and not (part and isinstance(part[0], float)):
-        return [_shown(value) for value in part]
-    return part
 
 
 POOLED = "; the rows of all folds of a model are in one curve"
@@ -181,6 +181,7 @@ def operating_drift(findings: Findings) -> Figure | None:
     # Where errors of both kinds weigh the same the balanced point is that of equal error.
     equal = [0.5] if priors[0] < 0.5 < priors[-1] else []
     points = operating_points(curves, priors=sorted({*priors, *equal}))
+    known = points.drop_nulls("tpr")
     return Figure(
         "operating-drift",
         charts.operating_drift(
@@ -189,27 +190,11 @@ def operating_drift(findings: Findings) -> Figure | None:
         ),
         "Where missed positives are as many as false alarms, from the lowest share of positives to "
         "the highest.",
-        _drift(points, findings), model_names(findings),
+        f"Balanced points: {_over_the_range(known, DRIFTS, findings)}.", model_names(findings),
     )  # fmt: skip
 
 
 CURVES: tuple[Maker, ...] = (explorer, roc, operating_drift)
-
-
-def _drift(points: pl.DataFrame, findings: Findings) -> str:
-    """Where the balanced point of each model is at the ends of the range."""
-    sentences = []
-    low, high = points["prior"].min(), shown_priors(findings.question.over)[-1]
-    for model in first_models(findings):
-        rows = rows_among(points, model.to_frame())
-        at = {prior: (tpr, fpr) for prior, tpr, fpr in rows.select("prior", "tpr", "fpr").rows()}
-        if at.get(low, (None,))[0] is not None and at.get(high, (None,))[0] is not None:
-            sentences.append(
-                f"{model[0]} from recall {at[low][0]:.3f} and false positive rate "
-                f"{at[low][1]:.3f} to {at[high][0]:.3f} and {at[high][1]:.3f}"
-            )
-    ends = f"from {percent(float(low))} to {percent(high)} positives"  # type: ignore[arg-type]
-    return f"Balanced points {ends}: {listed(sentences, findings)}."
 
 
 def auprec_by_prior(findings: Findings) -> Figure | None:
@@ -221,6 +206,9 @@ def auprec_by_prior(findings: Findings) -> Figure | None:
     rows = findings.measures.filter(measure="auprec").filter(prior.is_between(low, high))
     if rows["prior"].n_unique() < 2:
         return None
+    means = rows.group_by(findings.question.model, "prior").agg(pl.col("estimate").mean())
+    known = means.drop_nulls("estimate")
+    area = "Mean area" if findings.folds > 1 else "Area"
     return Figure(
         "auprec-by-prior",
         charts.auprec_by_prior(
@@ -229,7 +217,8 @@ def auprec_by_prior(findings: Findings) -> Figure | None:
             colours=colours(findings),
         ),
         f"How much of each model is left as positives get rarer{_folds_in_words(findings)}.",
-        _falls(rows, findings),
+        f"{area} under the precision-recall curve (AUPREC): "
+        f"{_over_the_range(known, FALLS, findings)}.",
         model_names(findings),
         wide=True,
     )
@@ -269,7 +258,7 @@ def regret(findings: Findings) -> Figure | None:
         "regret",
         charts.regret(findings.choice, "Regret by share of positives", colours=colours(findings)),
         f"How much {'more a model costs per case than' if findings.by_cost else LOST} the best one "
-        "at each share of positives; beside it from the mean (point) to the worst (diamond).",
+        "at each share of positives; diamonds are at the worst.",
         means_in_words(findings, "worst_regret", "Worst regret over the range"),
         model_names(findings),
         wide=True,
@@ -320,6 +309,11 @@ def pairs(findings: Findings) -> Figure | None:
     )
 
 
+DRIFTS = (
+    "from recall {low[tpr]:.3f} and false positive rate {low[fpr]:.3f} with {least} positives to "
+    "{high[tpr]:.3f} and {high[fpr]:.3f} with {most}"
+)
+FALLS = "from {low[estimate]:.3f} at {least} positives to {high[estimate]:.3f} at {most}"
 LOST = "area a model loses against"
 # How many lines or points of single folds can still be seen.
 MAX_SINGLE = 300
@@ -366,23 +360,13 @@ def _over_priors(choice: Choice) -> bool:
     return known and choice.priors["prior"].n_unique() > 1
 
 
-def _falls(rows: pl.DataFrame, findings: Findings) -> str:
-    """How far the mean of each model falls over the range."""
-    low, high = rows["prior"].min(), rows["prior"].max()
-    means = (
-        rows.group_by(findings.question.model, "prior")
-        .agg(pl.col("estimate").mean())
-        .filter(pl.col("prior").is_in([low, high]))
-    )
+def _over_the_range(rows: pl.DataFrame, words: str, findings: Findings) -> str:
+    """What the rows of each of the first models say of the lowest and the highest prior."""
     sentences = []
     for model in first_models(findings):
-        of_model = rows_among(means, model.to_frame())
-        at = dict(of_model.select("prior", "estimate").iter_rows())
-        if at.get(low) is not None and at.get(high) is not None:
-            sentences.append(
-                f"{model[0]} from {at[low]:.3f} at "
-                f"{percent(float(low))} positives to "  # type: ignore[arg-type]
-                f"{at[high]:.3f} at {percent(float(high))}"  # type: ignore[arg-type]
-            )
-    area = "Mean area" if findings.folds > 1 else "Area"
-    return f"{area} under the precision-recall curve (AUPREC): {listed(sentences, findings)}."
+        own = rows_among(rows, model.to_frame()).sort("prior").rows(named=True)
+        if own:
+            least, most = (percent(own[place]["prior"]) for place in (0, -1))
+            said = words.format(low=own[0], high=own[-1], least=least, most=most)
+            sentences.append(f"{model[0]} {said}")
+    return listed(sentences, findings)

@@ -85,16 +85,6 @@ def line_starts(points: pl.DataFrame, names: Sequence[str]) -> "Array":
     return np.concatenate(([0], np.flatnonzero(new[1:]) + 1, [len(new)]))
 
 
-def line_by_line(points: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, "Array"]:
-    """The points, those of a line one after the other, and `line_starts`."""
-    starts = line_starts(points, names)
-    first = points[starts[:-1]].select(names)
-    if names and first.n_unique() < first.height:
-        points = pl.concat(groups_of(points, names))
-        starts = line_starts(points, names)
-    return points, starts
-
-
 def straightened(
     *axes: "Array", starts: "Array | None" = None, tolerance: float = STRAIGHT
 ) -> "Array":
@@ -222,16 +212,16 @@ def straight_lines(
     size: float = 1,
     of_many: float = STRAIGHT_OF_MANY,
 ) -> Lines:
-    """Like `lines`, thinned to the points that are visible on axes from 0 to 1.
+    """Like `lines`, of points line by line, thinned to those that are visible on axes from 0 to 1.
 
     `size` is that of a panel, as a share of a chart that stands alone; `of_many` how many pixels
     of it straightening may move many lines.
     """
-    ordered, starts = line_by_line(points, [*keys, *const])
+    starts = line_starts(points, [*keys, *const])
     few = len(starts) - 1 <= MANY_LINES
     tolerance = STRAIGHT / size if few else of_many / size
     kept = straightened(
-        ordered[x].to_numpy(), ordered[y].to_numpy(), starts=starts, tolerance=tolerance
+        points[x].to_numpy(), points[y].to_numpy(), starts=starts, tolerance=tolerance
     )
-    rounded = ordered[kept].with_columns(pl.col(x, y).round(DIGITS))
+    rounded = points[kept].with_columns(pl.col(x, y).round(DIGITS))
     return lines(rounded, keys, x, y, const)

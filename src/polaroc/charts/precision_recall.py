@@ -28,7 +28,7 @@ from polaroc.charts.lines import (
     PIXELS,
     STRAIGHT,
     Lines,
-    line_by_line,
+    line_starts,
     lines,
     moved_back,
     steps_between,
@@ -192,8 +192,8 @@ def _curves(
     points: pl.DataFrame, keys: Sequence[str]
 ) -> tuple[Lines, list[str], list[dict[str, Any]]]:
     """Curves as lines, their panels, and records of tooltips."""
-    rows, starts = line_by_line(points, ["prior", *keys])
-    named = rows[starts[:-1]].select(*keys, "prior")
+    starts = line_starts(points, ["prior", *keys])
+    named = points[starts[:-1]].select(*keys, "prior")
     named = named.with_columns(
         panels_of(named, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
     )
@@ -201,7 +201,7 @@ def _curves(
     size = _size(panels)
     line = np.repeat(np.arange(named.height), np.diff(starts))
     few = named.height <= MANY_LINES
-    x, y, line = _filled_in(rows, line, STEP if few else STEP_OF_MANY)
+    x, y, line = _filled_in(points, line, STEP if few else STEP_OF_MANY)
     starts = np.searchsorted(line, np.arange(named.height + 1))
     tolerance = STRAIGHT / size if few else STRAIGHT_OF_MANY / size - THINNED_OF_MANY
     kept = straightened(x, y, starts=starts, tolerance=tolerance)
@@ -213,7 +213,7 @@ def _curves(
         "prior", *keys, descending=[True, *by_line], nulls_last=True, maintain_order=True
     )
     drawn = lines(ordered, keys, "tpr", "precision", ["prior", PANEL, CHANCE])
-    shown = tooltip_rows(rows, ["prior", *keys], "tpr", "precision")
+    shown = tooltip_rows(points, ["prior", *keys], "tpr", "precision")
     exact = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew")).alias("precision")
     labelled = join_on(shown, named, ["prior", *keys], order="left")
     by_curve = labelled.sort(*keys, "prior", nulls_last=True, maintain_order=True)
@@ -241,7 +241,8 @@ def _achievable(
             f"achievable has curves at {', '.join(unknown)}; the panels are {', '.join(panels)}.",
             hint="make them at the priors of the surface.",
         )
-    return straight_lines(labelled, keys, "tpr", "precision", const=["prior", PANEL]).records
+    ordered = labelled.sort(*keys, "prior", nulls_last=True, maintain_order=True)
+    return straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL]).records
 
 
 def _filled_in(points: pl.DataFrame, line: "Array", step: float) -> "tuple[Array, Array, Array]":

@@ -105,17 +105,8 @@ def export(
     ['roc.json']
     """
     check_formats(formats)
-    _check_chart(chart)
     check_path("folder", folder)
-    # Convert once, since that copies a chart.
-    spec = _themed(escape_names(_specification(chart)), theme)
-    files = [Path(folder) / f"{name}.{kind}" for kind in formats]
-    for file in files:
-        check_new(file, is_chart)
-    picture = cache(lambda: _svg(spec))
-    for file, kind in zip(files, formats, strict=True):
-        _write(file, _rendered(spec, kind, picture))
-    return files
+    return _written(chart, [Path(folder) / f"{name}.{kind}" for kind in formats], theme)
 
 
 def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light") -> Path:
@@ -153,14 +144,9 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
     'roc.svg'
     """
     check_path("file", file)
-    _check_chart(chart)
     path = Path(file)
-    kind = path.suffix[1:].lower()
-    check_formats([kind])
-    check_new(path, is_chart)
-    spec = _themed(escape_names(_specification(chart)), theme)
-    _write(path, _rendered(spec, kind, lambda: _svg(spec)))
-    return path
+    check_formats([path.suffix[1:].lower()])
+    return _written(chart, [path], theme)[0]
 
 
 def is_chart(file: Path) -> bool:
@@ -168,9 +154,22 @@ def is_chart(file: Path) -> bool:
     return MARKS[file.suffix[1:].lower()] in file.read_bytes()
 
 
-def _write(file: Path, content: bytes) -> None:
-    with atomic_file(file, is_chart) as staging:
-        staging.write_bytes(content)
+def _written(chart: "alt.TopLevelMixin", files: list[Path], theme: Theme) -> list[Path]:
+    """Write a chart to files, each in the format that its suffix names."""
+    if not hasattr(chart, "to_dict"):
+        raise InvalidArgument(
+            f"chart is {shortened(chart)}, allowed is an Altair chart.",
+            hint="pass the result of a function of polaroc.charts.",
+        )
+    # Altair has checked the parts of a chart, and would check each number again.
+    spec = _themed(escape_names(chart.to_dict(validate=False)), theme)
+    for file in files:
+        check_new(file, is_chart)
+    picture = cache(lambda: _svg(spec))
+    for file in files:
+        with atomic_file(file, is_chart) as staging:
+            staging.write_bytes(_rendered(spec, file.suffix[1:].lower(), picture))
+    return files
 
 
 def _themed(spec: dict[str, Any], theme: Theme) -> dict[str, Any]:
@@ -195,20 +194,6 @@ def check_formats(formats: Sequence[str]) -> None:
             f"there is no format {quoted(unknown)}; there are {', '.join(FORMATS)}.",
             hint="choose among them.",
         )
-
-
-def _check_chart(chart: object) -> None:
-    if not hasattr(chart, "to_dict"):
-        raise InvalidArgument(
-            f"chart is {shortened(chart)}, allowed is an Altair chart.",
-            hint="pass the result of a function of polaroc.charts.",
-        )
-
-
-def _specification(chart: "alt.TopLevelMixin") -> dict[str, Any]:
-    """A chart as Vega-Lite. Altair has checked its parts, and would check each number again."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)
-    return spec
 
 
 def escape_names(part: Any) -> Any:

@@ -1,8 +1,7 @@
 """The results that a report shows, computed by the functions of the package."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 
 import polars as pl
 
@@ -39,18 +38,15 @@ from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import prior_grid, skew
+from polaroc.priors.grids import prior_grid
 from polaroc.reports.inputs import Question
 from polaroc.reports.ranking import ranking
 from polaroc.reports.thresholds import Thresholds, at_capacity, thresholds
 from polaroc.typing import Prior
 
 MODELS = private("models")
-# Priors on either side of the range at which models are compared.
-OUTSIDE = 7
 # Models whose thresholds are set to the goal of the report.
 MAX_AT_GOAL = 8
-SAME = 1e-9
 # The notes on areas from too few negatives, and what they mean.
 BIASED = "biased upward"
 FEW_NEGATIVES = (
@@ -77,8 +73,6 @@ class Findings:
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
     undrawn: int = 0  # models left out of figures
-    # Models that are the best beyond the range, each with the prior next to it where it is.
-    beyond: tuple[tuple[object, float], ...] = ()
     # The next models, each with its rates at a threshold that is set to the same goal.
     at_goal: tuple[tuple[object, dict[str, float | None]], ...] = ()
     # The rates of the first at a threshold for all alerts a day, where most are left unused.
@@ -253,7 +247,6 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     return Findings(
         question, measures, ranked, choice, comparison, untested, cases, curves, points,
         check(cases),
-        beyond=() if question.by_cost else tuple(_beyond(measures, question, models[0])),
         at_goal=at_goal, at_capacity=full, unpromised=free,
     )  # fmt: skip
 
@@ -320,57 +313,12 @@ def _priors(question: Question, priors: Sequence[float], grid: int) -> list[floa
     over = question.over
     assert over is not None
     within = over.priors if isinstance(over, Belief) else prior_grid(*over, grid)["prior"]
-    ends = _ends(question)
-    beyond = (
-        [] if ends is None else [prior_grid(*side, OUTSIDE)["prior"] for side in _outside(ends)]
-    )
-    estimated = _ends_of_estimate(question)
-    return sorted({*within, *chain.from_iterable(beyond), *priors, *estimated})
+    return sorted({*within, *priors, *_ends_of_estimate(question)})
 
 
 def _ends_of_estimate(question: Question) -> list[float]:
     """The ends of the interval of an estimated prior, at which measures are needed, too."""
     return [] if question.estimated is None else question.estimated.inner_ends
-
-
-def _ends(question: Question) -> tuple[float, float] | None:
-    """The ends of a range or of a single prior."""
-    over = question.over
-    if isinstance(over, Belief):
-        return (over.priors[0], over.priors[0]) if len(over.priors) == 1 else None
-    return over
-
-
-def _outside(over: tuple[float, float]) -> list[tuple[float, float]]:
-    """The ranges on either side, to a tenth of the lowest prior and ten times the highest odds."""
-    low, high = over[0] / 10, 1 / (1 + skew(over[1]) / 10)
-    return [(low, over[0]), (over[1], high)]
-
-
-def _beyond(
-    measures: pl.DataFrame, question: Question, first: object
-) -> Iterator[tuple[object, float]]:
-    """On either side of the range, the nearest model that is better than the first."""
-    ends = _ends(question)
-    if ends is None:
-        return
-    model = question.model
-    means = (
-        measures.filter(measure="auprec")
-        .group_by(model, "prior")
-        .agg(pl.col("estimate").mean())
-        .drop_nulls("estimate")
-        .sort("estimate", model, descending=[True, False], nulls_last=True)
-        .unique("prior", keep="first", maintain_order=True)
-        .sort("prior")
-    )
-    low, high = ends
-    for side in (
-        means.filter(pl.col("prior") < low * (1 - SAME)).reverse(),
-        means.filter(pl.col("prior") > high * (1 + SAME)),
-    ):
-        others = (row for row in side.select(model, "prior").iter_rows() if row[0] != first)
-        yield from islice(others, 1)
 
 
 def _choice(

@@ -128,7 +128,6 @@ def contents(findings: Findings) -> dict[str, Any]:
         "omnibus": tables.omnibus_table(findings),
         "pairs": tables.pairs_table(findings),
         "audit": tables.audit_table(findings),
-        "keys": tables.keys_table(findings),
         "sources": sources(findings),
         "glossary": GLOSSARY,
         "versions": versions(),

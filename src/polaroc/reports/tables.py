@@ -17,7 +17,6 @@ from polaroc.reports.words import limits_of_hundred, of_hundred, percent_range
 
 NOTHING = "–"
 Column: TypeAlias = Sequence[str | None]
-MAX_KEYS = 400
 # Models up to which letters say which of them a test tells apart; of more they are too many.
 MAX_LETTERED = 8
 LETTERS, TOLD = "letters", "differs from the first"
@@ -255,26 +254,6 @@ def audit_table(findings: Findings) -> ReportTable | None:
     if table["note"].is_in([""]).all():
         del shown["note"]
     return ReportTable("audit", title, _distinct(columns, shown), words=("note",))
-
-
-def keys_table(findings: Findings) -> ReportTable | None:
-    """The audit of the predictions by model and fold."""
-    audit, keys = findings.audit, findings.question.keys
-    if audit is None or len(keys) < 2:
-        return None
-    shown = audit.head(MAX_KEYS)
-    rest = f"; the first {MAX_KEYS} of {audit.height:,}" if audit.height > MAX_KEYS else ""
-    parts = [column(shown[key]) for key in keys]
-    named = {" · ".join(keys): [" · ".join(map(str, row)) for row in zip(*parts, strict=True)]}
-    values: dict[str, Column] = {
-        "rows": _integers(shown["rows"]),
-        "positives": _integers(shown["positives"]),
-        "negatives": _integers(shown["negatives"]),
-        "share of positives": percents(shown["prior"], 1),
-        "distinct scores": _integers(shown["scores"]),
-        "note": shown["note"].to_list(),
-    }
-    return ReportTable("keys", f"Fold by fold{rest}", _distinct(named, values), words=("note",))
 
 
 def _distinct(named: Mapping[str, Column], values: Mapping[str, Column]) -> dict[str, Column]:

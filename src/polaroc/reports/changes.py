@@ -168,6 +168,11 @@ def _other_models(findings: Findings) -> list[str]:
             else f"If {percent_range(first, last)} of cases are positive, {winners} {verb} "
             f"{better} than {name}."
         )
+    sentences += [
+        f"If {'only ' if prior < low else ''}{percent(prior)} of cases were positive, beyond the "
+        f"range, {one_name(winner)} would have {largest}."
+        for winner, prior in findings.beyond
+    ]
     return sentences
 
 

@@ -38,13 +38,15 @@ from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import check
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import prior_grid
+from polaroc.priors.grids import prior_grid, skew
 from polaroc.reports.inputs import Question
 from polaroc.reports.ranking import ranking
 from polaroc.reports.thresholds import Thresholds, at_capacity, thresholds
 from polaroc.typing import Prior
 
 MODELS = private("models")
+# Priors on either side of the range at which models are compared.
+OUTSIDE, SAME = 7, 1e-9
 # Models whose thresholds are set to the goal of the report.
 MAX_AT_GOAL = 8
 # The notes on areas from too few negatives, and what they mean.
@@ -73,6 +75,8 @@ class Findings:
     thresholds: Thresholds | None = None
     audit: pl.DataFrame | None = None
     undrawn: int = 0  # models left out of figures
+    # Models that are the best beyond the range, each with the prior next to it where it is.
+    beyond: Sequence[tuple[object, float]] = ()
     # The next models, each with its rates at a threshold that is set to the same goal.
     at_goal: tuple[tuple[object, dict[str, float | None]], ...] = ()
     # The rates of the first at a threshold for all alerts a day, where most are left unused.
@@ -247,6 +251,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     return Findings(
         question, measures, ranked, choice, comparison, untested, cases, curves, points,
         check(cases),
+        beyond=[] if question.by_cost else _beyond(measures, question, models[:1]),
         at_goal=at_goal, at_capacity=full, unpromised=free,
     )  # fmt: skip
 
@@ -313,12 +318,46 @@ def _priors(question: Question, priors: Sequence[float], grid: int) -> list[floa
     over = question.over
     assert over is not None
     within = over.priors if isinstance(over, Belief) else prior_grid(*over, grid)["prior"]
-    return sorted({*within, *priors, *_ends_of_estimate(question)})
+    beyond = []
+    if (ends := _ends(question)) is not None:
+        # To a tenth of the lowest prior and ten times the highest odds.
+        low, high = ends[0] / 10, 1 / (1 + skew(ends[1]) / 10)
+        beyond = [
+            *prior_grid(low, ends[0], OUTSIDE)["prior"],
+            *prior_grid(ends[1], high, OUTSIDE)["prior"],
+        ]
+    return sorted({*within, *beyond, *priors, *_ends_of_estimate(question)})
 
 
 def _ends_of_estimate(question: Question) -> list[float]:
     """The ends of the interval of an estimated prior, at which measures are needed, too."""
     return [] if question.estimated is None else question.estimated.inner_ends
+
+
+def _ends(question: Question) -> tuple[float, float] | None:
+    """The ends of a range or of a single prior."""
+    over = question.over
+    if isinstance(over, Belief):
+        return (over.priors[0], over.priors[0]) if len(over.priors) == 1 else None
+    return over
+
+
+def _beyond(
+    measures: pl.DataFrame, question: Question, first: pl.Series
+) -> list[tuple[object, float]]:
+    """On either side of the range, the best model at the nearest prior where it is another one."""
+    ends, model, prior = _ends(question), question.model, pl.col("prior")
+    if ends is None:
+        return []
+    means = measures.filter(measure="auprec").group_by(model, "prior").agg(pl.mean("estimate"))
+    ranked = means.drop_nulls("estimate").sort(
+        "prior", "estimate", model, descending=[False, True, False], nulls_last=True
+    )
+    best = ranked.unique("prior", keep="first", maintain_order=True)
+    others = best.filter(pl.col(model).ne_missing(pl.lit(first).first()))
+    below = others.filter(prior < ends[0] * (1 - SAME)).tail(1)
+    above = others.filter(prior > ends[1] * (1 + SAME)).head(1)
+    return pl.concat([below, above]).select(model, "prior").rows()
 
 
 def _choice(

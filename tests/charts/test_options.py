@@ -11,14 +11,6 @@ from polaroc.cli import app
 from polaroc.errors import InvalidArgument
 
 
-def folded(count: int = 2) -> pl.DataFrame:
-    return models(count)
-
-
-def points(table: pl.DataFrame) -> pl.DataFrame:
-    return curves(table, fold="fold").pipe(pr.operating_points, priors=[0.1, 0.5, 0.9])
-
-
 @pytest.mark.parametrize(
     ("option", "value"),
     [("band", True), ("band", [1]), ("title", 3), ("title", None), ("colours", ["red"])],
@@ -48,23 +40,13 @@ def test_a_picture_of_the_explorer_says_its_prior_and_a_page_how_to_move_it(tmp_
     assert "slider" in json.dumps(chart.to_dict())
 
 
-def test_drift_of_folds_has_their_means():
-    table = points(folded())
-    spec = pr.charts.operating_drift(table).to_dict()
-    large = next(layer for layer in spec["layer"] if layer["mark"].get("size", 0) > 100)
-    at = {(row["series"], row["prior"]): (row["x"], row["y"]) for row in large["data"]["values"]}
-    assert len(at) == 6
-    for (model, prior), drawn in at.items():
-        rows = table.filter(pl.col("model") == model, pl.col("prior") == prior)
-        assert drawn == pytest.approx((rows["fpr"].mean(), rows["tpr"].mean()), abs=1e-4)
-
-
-def test_drift_has_no_mean_of_some_folds_only():
-    gone = pl.when((pl.col("fold") > 0) | (pl.col("prior") < 0.8)).then("tpr")
-    table = points(folded(1)).with_columns(gone.alias("tpr"))
-    spec = pr.charts.operating_drift(table).to_dict()
-    large = next(layer for layer in spec["layer"] if layer["mark"].get("size", 0) > 100)
-    assert {row["prior"] for row in large["data"]["values"]} == {0.1, 0.5}
+def test_points_of_folds_are_small_and_those_of_one_curve_large():
+    for table, folds, size in ((models(2), "fold", 24), (models(2, folds=1), None, 110)):
+        points = pr.operating_points(curves(table, fold=folds), priors=[0.1, 0.5, 0.9])
+        *_, joined, marks = pr.charts.operating_drift(points).to_dict()["layer"]
+        assert marks["mark"]["size"] == size
+        assert len(marks["data"]["values"]) == points.height
+        assert joined["encoding"]["detail"]["field"] == "line"
 
 
 @pytest.mark.long

@@ -125,12 +125,6 @@ def explorer(
         panels.append(
             (reliability_panel(usable, taken), "When it says 30 %, how often is it right?")
         )
-    nearest = alt.TopLevelSelectionParameter(
-        name="point",
-        select={"type": "point", "on": "pointerover", "nearest": True, "fields": ["id", "at"]},
-        # Altair names views by position, and does not update parameters accordingly.
-        views=["here_0", "here_1"],
-    )
     chart = alt.HConcatChart(
         hconcat=[
             panel.properties(
@@ -149,7 +143,7 @@ def explorer(
             ),
         ],
         title=alt.TitleParams(title, subtitle=INSTRUCTIONS),
-        params=[*slider(prior, over), nearest],
+        params=[*slider(prior, over), _nearest()],
         usermeta={
             STATIC_SUBTITLE: f"drawn with {100 * prior:.3g} % positives; "
             "the ROC is that of every share"
@@ -181,6 +175,13 @@ def _panel(
         line.encode(alt.Detail("id:N"), alt.Order("at:Q")),
         nearest_point.properties(name=f"here_{place}"),
     ]
+
+
+def _nearest() -> "alt.TopLevelSelectionParameter":
+    """The parameter of the point nearest to the pointer, in both panels."""
+    select = {"type": "point", "on": "pointerover", "nearest": True, "fields": ["id", "at"]}
+    # Altair names views by position, and does not update parameters accordingly.
+    return alt.TopLevelSelectionParameter(name="point", select=select, views=["here_0", "here_1"])
 
 
 def _chance_level() -> "alt.Chart":

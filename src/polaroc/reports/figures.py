@@ -54,7 +54,6 @@ class Figure:
         layout = {
             "polaroc_title": heading if isinstance(heading, str) else heading["text"],
             "polaroc_letters": min(max(map(len, self.names), default=0), MAX_LETTERS),
-            "polaroc_panels": spec.get("columns", len(self.names)),
         }
         if self.labels:
             longest = min(max(map(len, self.labels)), MAX_LETTERS)

@@ -17,7 +17,7 @@ from polaroc.typing import Array
 # Thinning, in cells of an eighth of a pixel or of many lines half a pixel, spends at most one and a
 # quarter cells of it where both rates rise (0.16 and 0.63), and one and a half where precision may
 # fall (0.19 and 0.75); straightening 0.2, of many lines 0.6 and of precision what is left;
-# rounding 0.06, hyperbolas drawn as chords 0.05.
+# rounding 0.06, hyperbolas drawn as chords 0.05, of many lines 0.2.
 PIXELS = 800
 STRAIGHT = 0.2
 STRAIGHT_OF_MANY = 0.6

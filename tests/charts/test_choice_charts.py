@@ -67,20 +67,11 @@ def test_without_folds_there_is_no_share_of_wins():
 def test_regret_is_the_way_to_the_best_mean(table):
     means = grid(table).mean(axis=0)
     expected = means.max(axis=0) - means
-    line, worst, beside, _, tips = values(
-        pr.charts.regret(pr.choose(table, over=pr.points(PRIORS))).to_dict()
-    )
+    line, worst = values(pr.charts.regret(pr.choose(table, over=pr.points(PRIORS))).to_dict())
     for i, (record, diamond) in enumerate(zip(line, worst, strict=True)):
         assert record["y"] == near(expected[i])
         assert diamond["y"] == near(expected[i].max())
         assert diamond["x"] == PRIORS[expected[i].argmax()]
-    # Priors of a table are believed to be equally likely.
-    of_models = {record["series"]: (record["y"], record["top"]) for record in beside}
-    for i, model in enumerate(MODELS):
-        assert of_models[model] == near([expected[i].mean(), expected[i].max()])
-    assert {tip["series"]: tip["y"] for tip in tips} == {
-        model: top for model, (_, top) in of_models.items()
-    }
 
 
 def test_regrets_of_costs_are_drawn_whatever_their_scale():

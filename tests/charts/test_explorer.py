@@ -132,22 +132,6 @@ def test_precision_is_worked_out_where_it_is_drawn(prior):
     assert np.abs(shown[:, 1] - expected).max() <= 1e-5
 
 
-def test_a_box_in_one_panel_selects_in_both():
-    chart = pr.charts.explorer(curves(predictions(500), model=None))
-    spec = chart.to_dict()
-    before = svg(spec).count("<path")
-    (box,) = [param for param in spec["params"] if param["name"] == "box_roc"]
-    # A box with nothing but its place in the data, as if it had been dragged.
-    box["value"] = {"x": [0.1, 0.4], "y": [0.3, 0.8]}
-    (record,) = points(chart)
-    inside = sum(
-        0.1 <= f <= 0.4 and 0.3 <= t <= 0.8 and threshold is not None
-        for f, t, threshold in zip(record["fpr"], record["tpr"], record["threshold"], strict=True)
-    )
-    assert inside > 5
-    assert svg(spec).count("<path") - before == pytest.approx(2 * inside, abs=4)
-
-
 def test_data_can_be_read_back_by_name():
     made = vega(pr.charts.explorer(curves(predictions(100, keys=2))))
     assert {"log_odds", "prior", "skew", "point"} <= {signal["name"] for signal in made["signals"]}

@@ -3,7 +3,7 @@ import pytest
 from chart_cases import CASES, PRIORS, measures
 from hypothesis import given
 from hypothesis import strategies as st
-from model_tables import MODELS, grid, near, predictions, values
+from model_tables import MODELS, near, predictions, values
 
 import polaroc as pr
 from polaroc.charts.over_prior import marks, with_ends
@@ -16,7 +16,7 @@ GIVEN = {
     "regret": pr.choose,
     "pairs": lambda table: pr.compare(table, test_train_ratio=0.5),
 }
-CHARTS = {"accsens_plane", "auprec_by_prior", "interaction", "pairs", "regret", "winner_map"}
+CHARTS = {"accsens_plane", "auprec_by_prior", "pairs", "regret", "winner_map"}
 
 
 @pytest.fixture(scope="module")
@@ -86,34 +86,6 @@ def test_limits_of_folds_are_no_band_of_their_mean(table):
     assert [len(layer) for layer in found] == [12, 3]
 
 
-def test_interaction_draws_means_and_their_spread(table):
-    band, line = values(pr.charts.interaction(table).to_dict())
-    by_fold = grid(table)
-    means, sds = by_fold.mean(axis=0), by_fold.std(axis=0, ddof=1)
-    for i, (spread, mean) in enumerate(zip(band, line, strict=True)):
-        assert mean["x"] == list(PRIORS)
-        assert mean["y"] == near(means[i])
-        assert spread["y"] == near(means[i] - sds[i])
-        assert spread["top"] == near(means[i] + sds[i])
-
-
-def test_interaction_of_one_fold_has_no_spread(table):
-    once = table.filter(fold=0).drop("fold")
-    assert len(values(pr.charts.interaction(once).to_dict())) == 1
-
-
-def test_interaction_of_values_beyond_one_has_an_axis_that_holds_them(table):
-    scaled = table.with_columns(measure=pl.lit("lift"), estimate=pl.col("estimate") * 5)
-    own = scaled.filter(pl.col("prior").is_not_null()).unique(["model", "fold", "prior"])
-    axis = pr.charts.interaction(own, measure="lift").to_dict()["layer"][1]["encoding"]["y"]
-    assert "domain" not in axis["scale"]
-
-
-def test_interaction_needs_a_measure_with_priors(table):
-    with pytest.raises(pr.errors.InvalidArgument, match=r"(?s)'auc', which has no prior.*Hint:"):
-        pr.charts.interaction(table, measure="auc")
-
-
 def test_a_mean_needs_every_fold(table):
     rows = table.filter(measure="auprec").select("model", "fold", "prior", "estimate")
     less = rows.filter((pl.col("model") != "A") | (pl.col("fold") != 2) | (pl.col("prior") != 0.1))
@@ -129,7 +101,7 @@ def test_a_mean_needs_every_fold(table):
 @pytest.mark.parametrize("key", ["error", "top", "x", "series", "label", "m.n[0]:Q"])
 def test_keys_of_any_name_are_drawn(table, key):
     renamed = table.rename({"model": key})
-    for draw in (pr.charts.auprec_by_prior, pr.charts.accsens_plane, pr.charts.interaction):
+    for draw in (pr.charts.auprec_by_prior, pr.charts.accsens_plane):
         assert values(draw(renamed).to_dict()) == values(draw(table).to_dict())
     for draw in (pr.charts.winner_map, pr.charts.regret):
         chosen, plain = pr.choose(renamed, model=key), pr.choose(table)
@@ -160,15 +132,15 @@ def test_priors_that_differ_by_rounding_are_one(table):
     noise = pl.when(pl.col("fold") == 1).then(pl.col("prior") * (1 + 4e-16))
     noisy = table.with_columns(noise.otherwise("prior").alias("prior"))
     assert noisy["prior"].n_unique() > table["prior"].n_unique()
-    for draw in (pr.charts.auprec_by_prior, pr.charts.interaction):
-        assert values(draw(noisy).to_dict()) == values(draw(table).to_dict())
+    drawn = pr.charts.auprec_by_prior
+    assert values(drawn(noisy).to_dict()) == values(drawn(table).to_dict())
 
 
 def test_perfect_models_have_axes():
     score = pl.col("truth").cast(pl.Float64)
     perfect = measures(predictions().with_columns(score=score))
     choice = pr.choose(perfect)
-    beside = pr.charts.regret(choice).to_dict()["hconcat"][0]["layer"][0]["encoding"]["y"]
+    beside = pr.charts.regret(choice).to_dict()["layer"][0]["encoding"]["y"]
     assert beside["scale"]["domain"] == [0, 1]
     plane = pr.charts.accsens_plane(perfect).to_dict()["layer"][1]["encoding"]["y"]
     assert plane["scale"]["domain"][1] > 0

@@ -11,14 +11,6 @@ from polaroc.cli import app
 from polaroc.errors import InvalidArgument
 
 
-def folded(count: int = 2) -> pl.DataFrame:
-    return models(count)
-
-
-def points(table: pl.DataFrame) -> pl.DataFrame:
-    return curves(table, fold="fold").pipe(pr.operating_points, priors=[0.1, 0.5, 0.9])
-
-
 @pytest.mark.parametrize(
     ("option", "value"),
     [("band", True), ("band", [1]), ("title", 3), ("title", None), ("colours", ["red"])],
@@ -30,12 +22,9 @@ def test_options_of_the_wrong_type_are_refused(option, value):
 
 def test_numbers_of_the_wrong_type_are_refused():
     curve = curves(predictions(60))
-    grid = pr.achievable(curve, [0.1, 0.2], recall=3)
     for refused in (
         lambda: pr.charts.explorer(curve, over=0.1),
         lambda: pr.charts.explorer(curve, prior="0.1"),
-        lambda: pr.charts.surface(grid, levels="0.1"),
-        lambda: pr.charts.surface(grid, levels=["0.1"]),
     ):
         with pytest.raises(InvalidArgument, match="Hint: for example"):
             refused()
@@ -51,41 +40,13 @@ def test_a_picture_of_the_explorer_says_its_prior_and_a_page_how_to_move_it(tmp_
     assert "slider" in json.dumps(chart.to_dict())
 
 
-def test_drift_of_folds_has_their_means():
-    table = points(folded())
-    spec = pr.charts.operating_drift(table).to_dict()
-    large = next(layer for layer in spec["layer"] if layer["mark"].get("size", 0) > 100)
-    at = {(row["series"], row["prior"]): (row["x"], row["y"]) for row in large["data"]["values"]}
-    assert len(at) == 6
-    for (model, prior), drawn in at.items():
-        rows = table.filter(pl.col("model") == model, pl.col("prior") == prior)
-        assert drawn == pytest.approx((rows["fpr"].mean(), rows["tpr"].mean()), abs=1e-4)
-
-
-def test_drift_has_no_mean_of_some_folds_only():
-    gone = pl.when((pl.col("fold") > 0) | (pl.col("prior") < 0.8)).then("tpr")
-    table = points(folded(1)).with_columns(gone.alias("tpr"))
-    spec = pr.charts.operating_drift(table).to_dict()
-    large = next(layer for layer in spec["layer"] if layer["mark"].get("size", 0) > 100)
-    assert {row["prior"] for row in large["data"]["values"]} == {0.1, 0.5}
-
-
-@pytest.mark.parametrize("count", [1, 3, 9])
-def test_labels_of_a_surface_lie_within_its_panels(count):
-    grid = pr.achievable(curves(models(count, folds=1)), pr.prior_grid(0.05, 0.2, 12, "log"), 21)
-    values = pr.charts.surface(grid).to_dict()["data"]["values"]
-    labels = [row for row in values if row["kind"] == "line"]
-    # Three digits of six pixels in a panel of 400 or 180.
-    reach = 9 / (400 if count == 1 else 180)
-    assert labels
-    for row in labels:
-        assert reach - 1e-9 <= row["label_x"] <= 1 - reach + 1e-9
-        assert 0.05 <= row["label_y"] <= 0.2
-
-
-def test_panels_beside_an_empty_place_have_axes_of_their_own():
-    grid = pr.achievable(curves(models(5, folds=1)), pr.prior_grid(0.05, 0.2, 4, "log"), 5)
-    assert svg(pr.charts.surface(grid)).count(">recall<") == 5
+def test_points_of_folds_are_small_and_those_of_one_curve_large():
+    for table, folds, size in ((models(2), "fold", 24), (models(2, folds=1), None, 110)):
+        points = pr.operating_points(curves(table, fold=folds), priors=[0.1, 0.5, 0.9])
+        *_, joined, marks = pr.charts.operating_drift(points).to_dict()["layer"]
+        assert marks["mark"]["size"] == size
+        assert len(marks["data"]["values"]) == points.height
+        assert joined["encoding"]["detail"]["field"] == "line"
 
 
 @pytest.mark.long

@@ -151,24 +151,6 @@ def test_bands_know_the_clusters(tmp_path, name):
     assert_same_document(found, expected.to_dict())
 
 
-def test_rates_by_skew_are_those_of_the_point_of_least_error(folder, tmp_path):
-    table = pr.curve(TABLE, truth="truth", score="score", fold=None)
-    options = ["--truth", "truth", "--score", "score", "--no-fold", "--over", 0.01, 0.5]
-    said = spec(folder / "predictions.parquet", tmp_path, "skew_effect", *options)
-    lines = said["data"]["values"]
-    assert len(lines) == 3 * 3
-    for line in lines:
-        own = table.filter(model=line["series"])
-        # At prior 0.5 error is least where t − f is greatest.
-        f, t = own.sort(pl.col("tpr") - pl.col("fpr")).select("fpr", "tpr").row(-1)
-        expected = {
-            "accuracy": [(t + skew * (1 - f)) / (1 + skew) for skew in line["x"]],
-            "precision": [t / (t + skew * f) for skew in line["x"]],
-            "true negative rate": [1 - f for _ in line["x"]],
-        }[line["rate"]]
-        assert line["y"] == pytest.approx(expected)
-
-
 def test_priors_are_those_given(folder, tmp_path):
     file = folder / "predictions.parquet"
     priors = ["--prior", 0.3, "--prior", 0.02]
@@ -182,7 +164,6 @@ def test_priors_are_those_given(folder, tmp_path):
     ("name", "draw"),
     [
         ("auprec_by_prior", pr.charts.auprec_by_prior),
-        ("interaction", pr.charts.interaction),
         ("accsens_plane", pr.charts.accsens_plane),
         ("winner_map", lambda table: pr.charts.winner_map(pr.choose(table))),
         ("regret", lambda table: pr.charts.regret(pr.choose(table))),
@@ -256,8 +237,8 @@ def test_the_suffix_is_the_format(folder, tmp_path, suffix):
 @pytest.mark.slow
 def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert chart("interaction", folder / "measures.parquet").exit_code == 0
-    assert [file.name for file in tmp_path.iterdir()] == ["interaction.html"]
+    assert chart("auprec_by_prior", folder / "measures.parquet").exit_code == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["auprec_by_prior.html"]
 
 
 @pytest.mark.alike(7)
@@ -271,15 +252,11 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
         (["roc", "P", *PREDICTIONS[:2]], "score is not given"),
         (["roc", "M"], "curves are drawn from predictions"),
         (["pr", "P", *PREDICTIONS, "--prior", "2"], "prior is 2.0"),
-        (["interaction", "P", *PREDICTIONS, "--over", 0.3, 0.2], "lo < hi"),
+        (["auprec_by_prior", "P", *PREDICTIONS, "--over", 0.3, 0.2], "lo < hi"),
         (["winner_map", "P", *PREDICTIONS], "without a range of priors"),
         (
             ["winner_map", "P", *PREDICTIONS[:4], "--no-model", "--no-fold", *OVER],
             "nothing tells the models apart",
-        ),
-        (
-            ["dominance", "P", *PREDICTIONS[:4], "--no-model", "--no-fold"],
-            "name a key that tells the models apart",
         ),
         (["accsens_plane", "P", *PREDICTIONS], "over is None"),
         (["accsens_plane", "M", *OVER], "--over is for predictions"),

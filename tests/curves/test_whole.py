@@ -91,8 +91,6 @@ def with_model(curves):
 def test_all_functions_of_curves_are_among_these():
     public = {name: getattr(pr, name) for name in dir(pr)}
     public |= {f"charts.{name}": getattr(pr.charts, name) for name in dir(pr.charts)}
-    # Of the result of `achievable`.
-    del public["charts.surface"]
     taking = {
         name
         for name, one in public.items()

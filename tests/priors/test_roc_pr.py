@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polaroc as pr
-from polaroc.priors.roc_pr import prior_at_precision
 
 SHARES = st.floats(0.001, 1)
 PRIORS = st.floats(0.001, 0.999)
@@ -40,9 +39,3 @@ def test_arrays_and_expressions():
 def test_a_prior_out_of_range_is_refused(convert):
     with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
         convert(0.5, 0.5, 1.0)
-
-
-@given(SHARES, SHARES, PRIORS)
-def test_the_prior_at_a_precision_is_the_one_it_was_taken_at(tpr, fpr, prior):
-    precision = prior * tpr / (prior * tpr + (1 - prior) * fpr)
-    assert prior_at_precision(tpr, fpr, precision) == pytest.approx(prior, rel=1e-6)

@@ -23,12 +23,6 @@ def measures(table: pl.DataFrame, fold: str | None = "fold", **asked: Any) -> pl
     return pr.evaluate(table, truth="truth", score="score", model="model", fold=fold, **asked)
 
 
-def unequal(table: pl.DataFrame) -> pl.DataFrame:
-    """The same with models of which the next is always better."""
-    rank = pl.col("model").rank("dense").cast(pl.Float64)
-    return table.with_columns(pl.col("score") + 2 * rank * pl.col("truth"))
-
-
 def choice(table: pl.DataFrame):
     return pr.choose(measures(table))
 
@@ -74,22 +68,12 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "pr with achievable": lambda table: pr.charts.pr(
         curves(table).pipe(pr.surface, 0.1), achievable=pr.achievable(curves(table), 0.1)
     ),
-    "surface": lambda table: pr.charts.surface(
-        pr.achievable(curves(table), pr.prior_grid(0.01, 0.5, 8, "log"), recall=11)
-    ),
     "monitor": lambda table: pr.charts.monitor(watched(table), over=(0.05, 0.3)),
     "operating_drift": lambda table: pr.charts.operating_drift(
         pr.operating_points(curves(table), priors=[0.1, 0.5, 0.9]), curves(table)
     ),
     "operating_drift of folds": lambda table: pr.charts.operating_drift(
         pr.operating_points(curves(table, "fold"), priors=[0.1, 0.5, 0.9])
-    ),
-    "skew_effect": lambda table: pr.charts.skew_effect(
-        curves(table)
-        .pipe(pr.surface, [0.5, 0.1, 0.02], rates=["accuracy", "precision"])
-        .filter(pl.col("tp") + pl.col("fp") > 20)
-        .group_by("model", "skew", maintain_order=True)
-        .agg(pl.col("accuracy", "precision").first())
     ),
     "cost_curves": lambda table: pr.charts.cost_curves(pr.cost_curve(curves(table), 21)),
     "decision_curves": lambda table: pr.charts.decision_curves(
@@ -111,7 +95,6 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "auprec_by_prior, intervals": lambda table: pr.charts.auprec_by_prior(
         measures(table, fold=None, over=None, intervals="logit")
     ),
-    "dominance": lambda table: pr.charts.dominance(pr.dominance(curves(unequal(table), "fold"))),
     "winner_map": lambda table: pr.charts.winner_map(choice(table)),
     "winner_map, no folds": lambda table: pr.charts.winner_map(
         pr.choose(measures(table, fold=None))
@@ -122,5 +105,4 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "subgroups": lambda table: pr.charts.subgroups(divided(table)),
     "plan": lambda _: pr.charts.plan(pr.plan(auc=0.9, width=0.1, positives=[20, 40, 80])),
     "periods": lambda table: pr.charts.periods(by_period(table)),
-    "interaction": lambda table: pr.charts.interaction(measures(table)),
 }

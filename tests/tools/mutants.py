@@ -153,8 +153,8 @@ TESTS = {
     "thresholds/ways": ["tests/thresholds/test_three_ways.py"],
     "thresholds/apply_thresholds": ["tests/thresholds/test_operating_points.py", "tests/thresholds/test_rate_intervals.py"],
     "thresholds/costs": ["tests/measures/test_exact_oracle.py::test_cost_curves"],
-    "thresholds/interval_columns": ["tests/thresholds/test_rate_intervals.py", "tests/thresholds/test_shifted_rates.py"],
-    "thresholds/rate_intervals": ["tests/thresholds/test_shifted_rates.py"],
+    "thresholds/interval_columns": ["tests/thresholds/test_rate_intervals.py"],
+    "thresholds/rate_intervals": ["tests/thresholds/test_rate_intervals.py"],
     "thresholds/saved": [
         "tests/cli/test_threshold.py", "tests/comparison/test_by_cost.py", "tests/reports/test_tuning.py",
     ],

@@ -1,28 +1,24 @@
 """Altair charts of tidy tables; they compute no measures."""
 
 from polaroc.charts.accsens import accsens_plane
-from polaroc.charts.by_prior import auprec_by_prior, interaction
+from polaroc.charts.by_prior import auprec_by_prior
 from polaroc.charts.calibration import reliability
 from polaroc.charts.choice import regret, winner_map
 from polaroc.charts.costs import cost_curves, decision_curves
-from polaroc.charts.dominance_regions import dominance
 from polaroc.charts.drift import operating_drift
 from polaroc.charts.explore import explorer
-from polaroc.charts.heat_maps import surface
 from polaroc.charts.monitoring import monitor, periods
 from polaroc.charts.more_cases import plan
 from polaroc.charts.pairwise import pairs, subgroups
 from polaroc.charts.precision_recall import pr
 from polaroc.charts.roc_curves import roc
 from polaroc.charts.saving import export, save
-from polaroc.charts.skew import skew_effect
 from polaroc.charts.theme import palette
 
 __all__ = [
-    "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "dominance", "explorer",
-    "export", "interaction", "monitor", "operating_drift", "pairs", "palette", "periods", "plan",
-    "pr", "regret", "reliability", "roc", "save", "skew_effect", "subgroups", "surface",
-    "winner_map",
+    "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "explorer", "export",
+    "monitor", "operating_drift", "pairs", "palette", "periods", "plan", "pr", "regret",
+    "reliability", "roc", "save", "subgroups", "winner_map",
 ]  # fmt: skip
 
 

@@ -1,7 +1,6 @@
-"""Charts of measures against the prior: the area under the precision-recall curve, and any mean."""
+"""Chart of the area under the precision-recall curve against the prior."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
@@ -16,13 +15,10 @@ from polaroc.charts.over_prior import (
     prior_lines,
     same_prior,
 )
-from polaroc.charts.theme import SIZE, folds_name, measure_name, share_axis, style
-from polaroc.comparison.measure_rows import fold_means, rows_of
-from polaroc.errors import Hint, InvalidArgument
+from polaroc.charts.theme import SIZE, share_axis, style
+from polaroc.comparison.measure_rows import fold_means
 
 LIMITS = ("lower", "upper")
-# Bands of more models than these are paler.
-FEW = 4
 
 
 @checked
@@ -108,79 +104,3 @@ def _points(measures: pl.LazyFrame, keys: list[str]) -> pl.DataFrame:
         .sort(*keys, "prior", nulls_last=True)
         .collect()
     )
-
-
-@checked
-def interaction(
-    measures: pl.LazyFrame | pl.DataFrame,
-    title: str = "Models by prior",
-    *,
-    measure: str = "auprec",
-    colours: Mapping[str, str] | None = None,
-) -> "alt.LayerChart":
-    """Mean of a measure per model and prior, and how far the folds spread around it.
-
-    Parameters
-    ----------
-    measures
-        Tidy measures that hold `measure` at several priors. The first key tells
-        the models apart, the others are folds; a prior that not all folds of a
-        model share is left out.
-    measure
-        A measure taken at priors.
-
-    Returns
-    -------
-    altair.LayerChart
-        A line per model over the prior, on a logarithmic axis, with a band of one
-        standard deviation over the folds to either side, prior by prior.
-
-    Notes
-    -----
-    What P-ROC calls the interaction of model and prior: lines that are not
-    parallel. `compare` with `contrast` tests it.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> measures = pr.datasets.satellite_predictions().pipe(
-    ...     pr.evaluate, truth="truth", score="score",
-    ...     priors=[0.05, 0.1, 0.2],
-    ... )
-    >>> pr.charts.interaction(measures).to_dict()["title"]["text"]
-    'Models by prior'
-    """
-    rows = rows_of(measures, measure)
-    if not rows.has_prior:
-        raise InvalidArgument(
-            f"measure is {measure!r}, which has no prior.", hint=Hint.example("measure", "auprec")
-        )
-    known = rows.frame.select(*rows.keys, same_prior(), "estimate").drop_nulls(
-        ["prior", "estimate"]
-    )
-    means = fold_means(known.unique(), rows.keys)
-    first = rows.keys[:1]
-    drawn = lines_by_prior(means, first)
-    encoding = [
-        alt.X("x:Q", **prior_axis(means["prior"].to_list())),
-        alt.Y("y:Q", **_value_axis(means, measure_name(measure))),
-        *style(drawn.series, drawn.title, colours),
-    ]
-    layers = [prior_lines(drawn, encoding, measure_name(measure))]
-    subtitle = "lines that are not parallel: an interaction of model and prior"
-    spread = means.drop_nulls(["lower", "upper"])
-    if spread.height:
-        pale = 0.18 if len(drawn.series) <= FEW else 0.08
-        layers.insert(0, prior_bands(spread, first, encoding, opacity=pale))
-        subtitle = (
-            f"bands: mean ± SD over {folds_name(rows.keys[1:])}; not parallel: an interaction"
-        )
-    return finished(layers, title, [subtitle], width=1.3 * SIZE)
-
-
-def _value_axis(means: pl.DataFrame, title: str) -> dict[str, Any]:
-    """An axis from 0 to 1 for shares, and over the values for anything else."""
-    values = means["estimate"]
-    if values.is_empty() or (values.min() >= 0 and values.max() <= 1):  # type: ignore[operator]
-        return share_axis(title)
-    return {"title": title, "scale": alt.Scale(zero=False)}

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.private_columns import HIGH, LEFT, LOW, RIGHT, SHARE
-from polaroc.charts.layers import data
+from polaroc.charts.layers import data, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import check_result, checked
 from polaroc.charts.over_prior import DECIMALS, lines_by_prior, prior_axis, prior_lines, same_prior
@@ -18,7 +18,6 @@ from polaroc.charts.theme import (
     filled,
     folds_name,
     measure_name,
-    ordered,
     share_axis,
     shares_colours,
     style,
@@ -27,11 +26,7 @@ from polaroc.charts.theme import (
 from polaroc.comparison.choice import Choice, judged_models
 from polaroc.errors import Hint, InvalidTable
 
-BESIDE_WIDTH = 90
 HEADROOM = 1.08
-TICKS = 6
-# Pixels per model with its name below.
-MODEL_WIDTH = 15
 STRIP_HEIGHT = 28
 WIDTH = 1.3 * SIZE
 # Four digits: areas are below 1, costs have any scale.
@@ -44,7 +39,7 @@ def regret(
     title: str = "Regret by prior",
     *,
     colours: Mapping[str, str] | None = None,
-) -> "alt.HConcatChart":
+) -> "alt.LayerChart":
     """How far each model is from the best one at each prior: below its area, above its cost.
 
     Parameters
@@ -54,10 +49,8 @@ def regret(
 
     Returns
     -------
-    altair.HConcatChart
-        Regret against the prior on a logarithmic axis, a diamond at each model's
-        worst; beside it, from the mean (point) to the worst regret (diamond) of
-        each model, in the same scale.
+    altair.LayerChart
+        Regret against the prior on a logarithmic axis, a diamond at each model's worst.
 
     Examples
     --------
@@ -67,8 +60,8 @@ def regret(
     ...     priors=pr.prior_grid(0.05, 0.20, 4),
     ... )
     >>> chart = pr.charts.regret(pr.choose(measures))
-    >>> len(chart.to_dict()["hconcat"])
-    2
+    >>> chart.to_dict()["title"]["subtitle"]
+    'diamond: worst'
     """
     table, model = table_of_choice(choice)
     decimals = _decimals(choice)
@@ -81,7 +74,7 @@ def regret(
     tint = style(drawn.series, drawn.title, colours)
     encoding = [
         alt.X("x:Q", **prior_axis(table["prior"].to_list())),
-        alt.Y("y:Q", scale=scale, title=label, axis=alt.Axis(format="~g", tickCount=TICKS)),
+        alt.Y("y:Q", scale=scale, title=label, axis=alt.Axis(format="~g", tickCount=6)),
     ]
     worst = table.sort("regret", descending=True, maintain_order=True).unique(
         model, keep="first", maintain_order=True
@@ -91,70 +84,16 @@ def regret(
         {"series": str(model), "line": str(model), "x": prior, "y": value}
         for model, prior, value in worst.select(model, "prior", "regret").rows()
     ]
-    diamonds = _diamonds(marks, [*encoding, tint[0]])
-    main = alt.layer(prior_lines(drawn, [*encoding, *tint], "regret", points=False), diamonds)
-    heading = alt.TitleParams(title, subtitle="diamond: worst; right: mean (point) to worst regret")
-    return with_theme(
-        alt.hconcat(
-            main.properties(width=WIDTH, height=SIZE),
-            _mean_and_worst(choice, drawn.series, tint[0], scale, colours),
-            spacing=16,
-        ).properties(title=heading)
-    )
-
-
-def _diamonds(records: list[dict[str, Any]], encoding: list[Any]) -> "alt.Chart":
-    return (
-        data(records)
-        .mark_point(shape="diamond", filled=True, size=150, opacity=1)
-        .encode(
-            *encoding,
-            [
-                alt.Tooltip("series:N", title="key"),
-                alt.Tooltip("y:Q", title="worst regret", format=TIP),
-            ],
-        )
-    )
-
-
-def _mean_and_worst(
-    choice: Choice,
-    series: list[str],
-    tint: Any,
-    scale: "alt.Scale",
-    colours: Mapping[str, str] | None,
-) -> "alt.LayerChart | alt.FacetChart":
-    model = choice.models.columns[0]
-    regrets = pl.col("mean_regret", "worst_regret").round(_decimals(choice))
-    table = judged_models(choice).select(model, regrets).sort(model, nulls_last=True)
-    records = [
-        {"series": str(model), "y": mean, "top": worst} for model, mean, worst in table.rows()
-    ]
-    place = alt.X(
-        "series:N", scale=alt.Scale(domain=ordered(series, colours)), title="mean to worst",
-        axis=alt.Axis(
-            labels=shares_colours(series, colours), labelAngle=-90, labelLimit=90, ticks=False,
-            grid=False,
-        ),
-    )  # fmt: skip
-    no_axis = alt.Axis(labels=False, ticks=False, domain=False, tickCount=TICKS)
-    vertical = alt.Y("y:Q", scale=scale, axis=no_axis, title=None)
     tooltip = [
-        alt.Tooltip("series:N", title=model),
-        alt.Tooltip("y:Q", title="mean regret", format=TIP),
-        alt.Tooltip("top:Q", title="worst regret", format=TIP),
+        alt.Tooltip("series:N", title="key"),
+        alt.Tooltip("y:Q", title="worst regret", format=TIP),
     ]
-    base = data(records).encode(place, vertical, tint, tooltip)
-    points = base.mark_point(filled=True, size=60, opacity=1)
-    bars = base.mark_rule(strokeWidth=2.5, opacity=0.5).encode(alt.Y2("top:Q"))
-    worst = [{**record, "y": record["top"]} for record in records]
-    diamonds = _diamonds(worst, [place, vertical, tint])
-    wide = (
-        max(BESIDE_WIDTH, MODEL_WIDTH * len(series))
-        if shares_colours(series, colours)
-        else BESIDE_WIDTH
-    )
-    return alt.layer(bars, points, diamonds).properties(width=wide, height=SIZE)
+    diamonds = data(marks).mark_point(shape="diamond", filled=True, size=150, opacity=1)
+    layers = [
+        prior_lines(drawn, [*encoding, *tint], "regret", points=False),
+        diamonds.encode(*encoding, tint[0], tooltip),
+    ]
+    return finished(layers, title, ["diamond: worst"], width=WIDTH)
 
 
 @checked

@@ -30,14 +30,6 @@ FORMULAS = {
     ),
     "score": "isNumber(datum.threshold) ? format(datum.threshold, '.6~g') : datum.threshold",
 }
-PANELS = ("roc", "pr")
-# Whether a point is in all boxes drawn.
-BOXED = {
-    "and": [
-        *({"param": f"box_{panel}"} for panel in PANELS),
-        {"or": [{"param": f"box_{panel}", "empty": False} for panel in PANELS]},
-    ]
-}
 # In the Voronoi layer of a nearest-point selection, Vega-Lite nests the point in `datum`.
 NEAREST_POINT = "(datum.datum || datum)"
 READOUT = (
@@ -48,10 +40,8 @@ READOUT = (
     f"'precision': format({NEAREST_POINT}.precision, '.4f')",
     "'share of positives': format(100 * prior, '.3~r') + ' %'",
 )
-RELIABILITY = "When it says 30 %, how often is it right?"
 INSTRUCTIONS = (
-    "Move the slider to change the share of positives, point at a curve for its threshold, or drag "
-    "a box."
+    "Move the slider to change the share of positives, and point at a curve for its threshold."
 )
 
 
@@ -88,8 +78,7 @@ def explorer(
     altair.HConcatChart
         The chart itself computes precision from the ROC points and the prior. The
         point nearest to the pointer is marked in both panels, with its threshold in a
-        tooltip; boxes dragged in the panels select the operating points that lie in
-        all of them. At 800 pixels, both curves are within half a pixel of the curves
+        tooltip. At 800 pixels, both curves are within half a pixel of the curves
         through all points, at every prior of the range.
 
     Notes
@@ -154,7 +143,7 @@ def explorer(
             ),
         ],
         title=alt.TitleParams(title, subtitle=INSTRUCTIONS),
-        params=[*slider(prior, over), *_selections()],
+        params=[*slider(prior, over), _nearest()],
         usermeta={
             STATIC_SUBTITLE: f"drawn with {100 * prior:.3g} % positives; "
             "the ROC is that of every share"
@@ -166,7 +155,7 @@ def explorer(
 def _panel(
     place: int, x: tuple[str, str], y: tuple[str, str], drawn: Lines, readout: Sequence[str]
 ) -> list["alt.Chart"]:
-    """The curves, the points in the boxes, and the point nearest to the pointer.
+    """The curves, and the point nearest to the pointer.
 
     `x` and `y` are the field and the title of an axis.
     """
@@ -176,9 +165,6 @@ def _panel(
     )
     line = base.mark_line(strokeWidth=1 if many else 2, strokeOpacity=0.6 if many else 1, clip=True)
     real = base.transform_filter("isValid(datum.threshold)")
-    boxed = real.transform_filter(alt.PredicateComposition.from_dict(BOXED)).mark_point(
-        filled=True, size=22, opacity=1, strokeWidth=0, clip=True, aria=False
-    )
     nearest_point = real.mark_point(
         filled=True, size=90, stroke="white", strokeWidth=1.5, aria=False,
         tooltip=alt.ExprRef(f"{{{', '.join(readout)}}}"),
@@ -186,29 +172,22 @@ def _panel(
         opacity=alt.condition({"param": "point", "empty": False}, alt.value(1), alt.value(0))
     )  # fmt: skip
     return [
-        line.encode(alt.Detail("id:N"), alt.Order("at:Q")).properties(name=f"lines_{place}"),
-        boxed,
+        line.encode(alt.Detail("id:N"), alt.Order("at:Q")),
         nearest_point.properties(name=f"here_{place}"),
     ]
+
+
+def _nearest() -> "alt.TopLevelSelectionParameter":
+    """The parameter of the point nearest to the pointer, in both panels."""
+    select = {"type": "point", "on": "pointerover", "nearest": True, "fields": ["id", "at"]}
+    # Altair names views by position, and does not update parameters accordingly.
+    return alt.TopLevelSelectionParameter(name="point", select=select, views=["here_0", "here_1"])
 
 
 def _chance_level() -> "alt.Chart":
     """The precision of chance, which is the prior."""
     level = data([{}]).transform_calculate(chance="prior")
     return level.mark_rule(color=GREY, strokeDash=[4, 4]).encode(alt.Y("chance:Q"))
-
-
-def _selections() -> list["alt.TopLevelSelectionParameter"]:
-    """The parameters of the point nearest to the pointer, in both panels, and of the boxes."""
-    selection = alt.TopLevelSelectionParameter
-    nearest = {"type": "point", "on": "pointerover", "nearest": True, "fields": ["id", "at"]}
-    # Altair names views by position, and does not update parameters accordingly.
-    both = [f"here_{place}" for place in range(len(PANELS))]
-    boxes = [
-        selection(name=f"box_{panel}", select={"type": "interval"}, views=[f"lines_{place}"])
-        for place, panel in enumerate(PANELS)
-    ]
-    return [selection(name="point", select=nearest, views=both), *boxes]
 
 
 def _records(points: pl.DataFrame, keys: Sequence[str]) -> Lines:

@@ -23,8 +23,7 @@ function fit(spec, room) {
   } else if (spec.vconcat) {
     for (const panel of spec.vconcat) widen(panel, room - side - APART);
   } else if (spec.spec) {
-    const panels = Math.max(1, Math.floor((room - AXIS) / (LEAST + APART)));
-    spec.columns = Math.min(panels, spec.usermeta?.polaroc_panels ?? panels);
+    spec.columns = Math.max(1, Math.floor((room - AXIS) / (LEAST + APART)));
     widen(spec.spec, (room - AXIS - APART * spec.columns) / spec.columns);
   } else {
     widen(spec, room - side - APART);

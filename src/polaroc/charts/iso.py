@@ -71,7 +71,7 @@ def iso_lines(
         points = list(zip(line[x].round(DIGITS), line[y].round(DIGITS), strict=True))
         label = f"{NAMES.get(rate, rate)} {level:.3g}" if len(names) > 1 else f"{level:.3g}"
         others = placed.setdefault(panel, [])
-        others.append(label_place(points, LETTER * len(label), others))
+        others.append(_label_place(points, len(label), others))
         records.append(
             {
                 "iso": i,
@@ -115,20 +115,12 @@ def iso_label_layers(base: "alt.Chart") -> list["alt.Chart"]:
     return [halo, text.mark_text(fontSize=10, color=INK)]
 
 
-def label_place(
-    line: Sequence[tuple[float, float]],
-    pixels: float,
-    taken: Sequence[LabelPlace],
-    square: float = SMALLEST,
-    overhang: float = OVERHANG,
+def _label_place(
+    line: Sequence[tuple[float, float]], letters: int, taken: Sequence[LabelPlace]
 ) -> LabelPlace:
-    """The last point of a line where a label fits, or overlaps least, and the label's width.
-
-    Coordinates are in a unit square that is drawn `square` pixels wide; a label may extend
-    beyond its right edge by `overhang` pixels.
-    """
-    width, height, free = pixels / square, HEIGHT / square, MARGIN / square
-    first, last = width / 2, 1 + overhang / square - width / 2
+    """The last point of a line where a label fits, or overlaps least, and the label's width."""
+    width, height, free = (pixels / SMALLEST for pixels in (LETTER * letters, HEIGHT, MARGIN))
+    first, last = width / 2, 1 + OVERHANG / SMALLEST - width / 2
     within = [(min(max(x, first), last), y) for x, y in line]
 
     def clearance(at: tuple[float, float]) -> float:

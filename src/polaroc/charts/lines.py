@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import ALONG, PRIVATE, START, private
-from polaroc.curves.thinning import CELLS, CELLS_OF_MANY, MANY_LINES, cells_per_axis
+from polaroc.curves.thinning import CELLS, MANY_LINES, cells_per_axis
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.typing import Array
 
@@ -17,7 +17,7 @@ from polaroc.typing import Array
 # Thinning, in cells of an eighth of a pixel or of many lines half a pixel, spends at most one and a
 # quarter cells of it where both rates rise (0.16 and 0.63), and one and a half where precision may
 # fall (0.19 and 0.75); straightening 0.2, of many lines 0.6 and of precision what is left;
-# rounding 0.06, hyperbolas drawn as chords 0.05.
+# rounding 0.06, hyperbolas drawn as chords 0.05, of many lines 0.2.
 PIXELS = 800
 STRAIGHT = 0.2
 STRAIGHT_OF_MANY = 0.6
@@ -76,42 +76,6 @@ def thinned(
     )
 
 
-def points_in_order(
-    frame: pl.LazyFrame | pl.DataFrame,
-    keys: Sequence[str],
-    x: str,
-    y: str,
-    keep: Sequence[str] = (),
-) -> pl.LazyFrame:
-    """Like `thinned`, of few points as they are: those of a DataFrame that a grid would leave too.
-
-    That is two of each cell along an axis.
-    """
-    if isinstance(frame, pl.LazyFrame):
-        return thinned(frame, keys, x, y, keep)
-    lines = frame["threshold"].null_count()
-    if frame.height > 2 * lines * (CELLS_OF_MANY if lines > MANY_LINES else CELLS):
-        return thinned(frame.lazy(), keys, x, y, keep)
-    known = frame.lazy().filter(pl.col(x).is_not_null() & pl.col(y).is_not_null())
-    along = (pl.col("tp") + pl.col("fp")).alias(ALONG)
-    points = known.select(*keys, x, y, *keep, "threshold", along).collect()
-    if not _in_order(points, keys):
-        points = points.sort(*keys, ALONG, nulls_last=True)
-    return points.drop(ALONG).lazy()
-
-
-def _in_order(points: pl.DataFrame, keys: Sequence[str]) -> bool:
-    """Whether lines follow one another, sorted by key but for the prior, and each is in order."""
-    starts = line_starts(points, keys)
-    falls = np.flatnonzero(np.diff(points[ALONG].to_numpy()) < 0) + 1
-    if not np.isin(falls, starts).all():
-        return False
-    first = points[starts[:-1]].select(keys)
-    if "prior" in keys:
-        return bool(first.is_unique().all())
-    return not keys or first.equals(first.unique().sort(keys, nulls_last=True))
-
-
 def line_starts(points: pl.DataFrame, names: Sequence[str]) -> "Array":
     """The first row of each line whose rows follow one another, then the number of rows."""
     if points.is_empty() or not names:
@@ -119,16 +83,6 @@ def line_starts(points: pl.DataFrame, names: Sequence[str]) -> "Array":
     changes = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in names]
     new = points.select(pl.any_horizontal(changes)).to_series().to_numpy()
     return np.concatenate(([0], np.flatnonzero(new[1:]) + 1, [len(new)]))
-
-
-def line_by_line(points: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, "Array"]:
-    """The points, those of a line one after the other, and `line_starts`."""
-    starts = line_starts(points, names)
-    first = points[starts[:-1]].select(names)
-    if names and first.n_unique() < first.height:
-        points = pl.concat(groups_of(points, names))
-        starts = line_starts(points, names)
-    return points, starts
 
 
 def straightened(
@@ -177,6 +131,33 @@ def straightened(
             np.concatenate([middle[bent], last[bent]]),
         )
     return np.flatnonzero(kept)
+
+
+def steps_between(t: "Array", height: "Array", step: float) -> "tuple[Array, Array]":
+    """Where to put points on the segments of ROC curves, so that lines follow precision.
+
+    Between two of them recall rises by no more than `step`, and precision only rises or falls: at
+    any prior no point of the curve is further from the line. `height` is how much higher or lower
+    the segment that ends at a point may be: none is put where that is within `step`.
+
+    Returns the point at which each segment ends, and how far before it, as a share of the segment.
+
+    Examples
+    --------
+    >>> row, before = steps_between(np.array([0.0, 1.0]), np.array([0.0, 1.0]), 0.5)
+    >>> row.tolist(), before.tolist()
+    ([0, 1, 1], [0.0, 0.5, 0.0])
+    """
+    rise = np.diff(t, prepend=t[:1])
+    parts = np.where(height > step, np.ceil(rise / step), 1).clip(1).astype(np.int64)
+    row = np.repeat(np.arange(len(t)), parts)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
+    return row, 1 - (place + 1) / parts[row]
+
+
+def moved_back(axis: "Array", row: "Array", before: "Array") -> "Array":
+    """The values of an axis at the places that `steps_between` returns."""
+    return axis[row] - before * np.diff(axis, prepend=axis[:1])[row]
 
 
 def lines(
@@ -231,16 +212,16 @@ def straight_lines(
     size: float = 1,
     of_many: float = STRAIGHT_OF_MANY,
 ) -> Lines:
-    """Like `lines`, thinned to the points that are visible on axes from 0 to 1.
+    """Like `lines`, of points line by line, thinned to those that are visible on axes from 0 to 1.
 
     `size` is that of a panel, as a share of a chart that stands alone; `of_many` how many pixels
     of it straightening may move many lines.
     """
-    ordered, starts = line_by_line(points, [*keys, *const])
+    starts = line_starts(points, [*keys, *const])
     few = len(starts) - 1 <= MANY_LINES
     tolerance = STRAIGHT / size if few else of_many / size
     kept = straightened(
-        ordered[x].to_numpy(), ordered[y].to_numpy(), starts=starts, tolerance=tolerance
+        points[x].to_numpy(), points[y].to_numpy(), starts=starts, tolerance=tolerance
     )
-    rounded = ordered[kept].with_columns(pl.col(x, y).round(DIGITS))
+    rounded = points[kept].with_columns(pl.col(x, y).round(DIGITS))
     return lines(rounded, keys, x, y, const)

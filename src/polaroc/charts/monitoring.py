@@ -245,23 +245,21 @@ def periods(
     keys = [key for key in others if key not in own]
     rows = lazy.collect()
     # Of priors that are those of the periods there is one for each.
-    several = rows.group_by(*keys, PERIOD, "measure").len().filter(pl.col("len") > 1)["measure"]
-    named = [
-        f"{name} {prior}" if name in several else name
-        for name, prior in rows.select("measure", "prior").iter_rows()
-    ]
-    titles: dict[str, set[tuple[str, float | None]]] = {}
-    for panel, name, prior in zip(named, rows["measure"], rows["prior"], strict=True):
-        titles.setdefault(panel, set()).add((name, prior))
-    drawn = rows.select(
-        *keys, PERIOD, pl.Series("quantity", named, pl.String), "estimate", "lower", "upper",
+    several = rows.filter(pl.len().over(*keys, PERIOD, "measure") > 1)["measure"]
+    prior = pl.when(pl.col("measure").is_in(several.implode())).then("prior")
+    rows = rows.select(
+        *keys, PERIOD, "measure", "prior", "estimate", "lower", "upper",
+        pl.concat_str("measure", prior, separator=" ", ignore_nulls=True).alias("quantity"),
         pl.lit(None, pl.String).alias("alarm"),
     )  # fmt: skip
-    in_words = {panel: _of_measure(*own) for panel, own in titles.items()}
-    return over_time(drawn, [*keys, PERIOD], in_words, title, colours)
+    titles = {
+        name: _of_measure(panel["measure"][0], panel["prior"].unique().to_list())
+        for (name,), panel in rows.group_by("quantity", maintain_order=True)
+    }
+    return over_time(rows, [*keys, PERIOD], titles, title, colours)
 
 
-def _of_measure(*own: tuple[str, float | None]) -> str:
+def _of_measure(name: str, priors: list[float | None]) -> str:
     """The measure of a panel, and its prior where it has one."""
-    name, prior = own[0]
-    return label(name) if prior is None or len(own) > 1 else f"{label(name)} at {prior:.3g}"
+    one = priors[0] if len(priors) == 1 else None
+    return label(name) if one is None else f"{label(name)} at {one:.3g}"

@@ -1,6 +1,6 @@
 """Options of charts: what several mean is said once, and their types are checked."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -116,19 +116,10 @@ def _is_colours(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values())
 
 
-def _is_levels(value: Any) -> bool:
-    if isinstance(value, str):
-        return False
-    return is_number(value) or (isinstance(value, Iterable) and all(map(is_number, value)))
-
-
 KINDS = {
     "title": Kind(lambda value: isinstance(value, str), "a text", "ROC curves"),
     "colours": Kind(_is_colours, "a mapping from name to colour, or None", {"logistic": "#0072b2"}),
     "band": Kind(_is_band, "a key, several, a table or None", "fold"),
-    "levels": Kind(_is_levels, "one or several numbers", [0.1, 0.5, 0.9]),
-    "rates": Kind(lambda value: value is None or _is_names(value), "names or None", ["accuracy"]),
-    "measure": Kind(lambda value: isinstance(value, str), "a name", "auprec"),
     "weights": Kind(_is_pair, "two numbers", (1, 1)),
     "over": Kind(_is_pair, "two numbers lo and hi", (0.05, 0.20)),
     "prior": Kind(is_number, "a number", 0.1),

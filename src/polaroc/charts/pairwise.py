@@ -243,11 +243,7 @@ def _subgroup_panel(
         "scale": alt.Scale(zero=False),
         "axis": alt.Axis(tickCount=5, format=".3~g"),
     }
-    down = alt.Y(
-        "row:N", title=None, scale=alt.Scale(domain=rows),
-        axis=alt.Axis(labelLimit=200, ticks=False, domain=False, grid=True),
-    )  # fmt: skip
-    channels: list[Any] = [down]
+    channels: list[Any] = [alt.Y("row:N", **_rows(rows))]
     if len(series) > 1:
         channels += [
             alt.YOffset("series:N"), filled(series, ", ".join(keys), "circle", colours),

@@ -28,11 +28,13 @@ from polaroc.charts.lines import (
     PIXELS,
     STRAIGHT,
     Lines,
-    line_by_line,
+    line_starts,
     lines,
-    points_in_order,
+    moved_back,
+    steps_between,
     straight_lines,
     straightened,
+    thinned,
 )
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, prior_label, with_captions, with_theme
@@ -44,13 +46,11 @@ from polaroc.errors import InvalidArgument
 from polaroc.typing import Array
 
 COLUMNS = 2
-INSERTED_POINTS = 100
-# Distance of a hyperbola from its chord above which points are inserted, within the half
-# pixel that `lines` allows in all.
-MAX_CHORD_ERROR = 0.05 / PIXELS
+# How far apart points stand along a hyperbola, within the half pixel that `lines` allows in all.
+STEP, STEP_OF_MANY = 0.05 / PIXELS, 0.2 / PIXELS
 # Of the 1.6 pixels of many lines, all but what rounding and chords take, and what thinning takes of
 # a chart that stands alone.
-STRAIGHT_OF_MANY, THINNED_OF_MANY = 1.49, 0.75
+STRAIGHT_OF_MANY, THINNED_OF_MANY = 1.34, 0.75
 
 
 @checked
@@ -171,7 +171,7 @@ def _tables(
     """The points of the curves to draw; or of their means, and the priors of the curves."""
     if band is None:
         kept = ["fpr", "skew"]
-        return [points_in_order(surface, ["prior", *keys], "tpr", "precision", kept)]
+        return [thinned(surface.lazy(), ["prior", *keys], "tpr", "precision", kept)]
     if isinstance(band, pl.DataFrame | pl.LazyFrame):
         return [band.lazy()]
     one_reading = surface.lazy().cache()
@@ -192,17 +192,17 @@ def _curves(
     points: pl.DataFrame, keys: Sequence[str]
 ) -> tuple[Lines, list[str], list[dict[str, Any]]]:
     """Curves as lines, their panels, and records of tooltips."""
-    rows, starts = line_by_line(points, ["prior", *keys])
-    named = rows[starts[:-1]].select(*keys, "prior")
+    starts = line_starts(points, ["prior", *keys])
+    named = points[starts[:-1]].select(*keys, "prior")
     named = named.with_columns(
         panels_of(named, keys).alias(PANEL), pl.col("prior").round_sig_figs(3).alias(CHANCE)
     )
     panels = named.sort("prior", descending=True)[PANEL].unique(maintain_order=True).to_list()
     size = _size(panels)
     line = np.repeat(np.arange(named.height), np.diff(starts))
-    x, y, line = _interpolated(rows, line)
-    starts = np.searchsorted(line, np.arange(named.height + 1))
     few = named.height <= MANY_LINES
+    x, y, line = _filled_in(points, line, STEP if few else STEP_OF_MANY)
+    starts = np.searchsorted(line, np.arange(named.height + 1))
     tolerance = STRAIGHT / size if few else STRAIGHT_OF_MANY / size - THINNED_OF_MANY
     kept = straightened(x, y, starts=starts, tolerance=tolerance)
     straight = named[line[kept]].with_columns(
@@ -213,7 +213,7 @@ def _curves(
         "prior", *keys, descending=[True, *by_line], nulls_last=True, maintain_order=True
     )
     drawn = lines(ordered, keys, "tpr", "precision", ["prior", PANEL, CHANCE])
-    shown = tooltip_rows(rows, ["prior", *keys], "tpr", "precision")
+    shown = tooltip_rows(points, ["prior", *keys], "tpr", "precision")
     exact = rates.precision(pl.col("tpr"), pl.col("fpr"), pl.col("skew")).alias("precision")
     labelled = join_on(shown, named, ["prior", *keys], order="left")
     by_curve = labelled.sort(*keys, "prior", nulls_last=True, maintain_order=True)
@@ -241,55 +241,16 @@ def _achievable(
             f"achievable has curves at {', '.join(unknown)}; the panels are {', '.join(panels)}.",
             hint="make them at the priors of the surface.",
         )
-    return straight_lines(labelled, keys, "tpr", "precision", const=["prior", PANEL]).records
+    ordered = labelled.sort(*keys, "prior", nulls_last=True, maintain_order=True)
+    return straight_lines(ordered, keys, "tpr", "precision", const=["prior", PANEL]).records
 
 
-def _interpolated(points: pl.DataFrame, line: "Array") -> "tuple[Array, Array, Array]":
-    """Recall, precision and line of the points, and of more between two of a line.
-
-    They are where the hyperbola between two ROC points is visibly curved: evenly spaced in
-    recall and, where it may be steep at one end and flat at the other, also in precision.
-    """
-    x, y = points["tpr"].to_numpy(), points["precision"].to_numpy()
-    end = np.flatnonzero(line[1:] == line[:-1]) + 1
-    t, f, skew = (points[name].to_numpy() for name in ("tpr", "fpr", "skew"))
-    t0, f0, rise, skewed = t[end - 1], f[end - 1], t[end] - t[end - 1], skew[end]
-    called = t0 + skewed * f0
-    called_rise = rise + skewed * (f[end] - f0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        level, fall = t0 / called, t[end] / (called + called_rise) - t0 / called
-        # Bound on the chord error: the greatest second derivative, at the start, times dt²/8,
-        # but at most the height and width of the segment.
-        bend = (
-            called_rise * np.abs(rise * called - called_rise * t0) / (4 * called * called * called)
-        )
-    height = np.minimum(rise, np.abs(fall))
-    bends = np.flatnonzero((called > 0) & (np.minimum(bend, height) > MAX_CHORD_ERROR))
-    # The error falls with the square of the number of chords.
-    chords = np.ceil(np.sqrt(bend[bends] / MAX_CHORD_ERROR))
-    steep = chords > INSERTED_POINTS + 1
-    number = np.where(steep, INSERTED_POINTS, chords - 1).astype(np.int64)
-    even, of = _even_steps(number)
-    along = np.where(steep, INSERTED_POINTS, 0)
-    step, of_steep = _even_steps(along)
-    segment = bends[of_steep]
-    target = level[segment] + step * fall[segment]
-    at_level = (target * called[segment] - t0[segment]) / (
-        rise[segment] - target * called_rise[segment]
-    )
-    segment, share = np.append(bends[of], segment), np.append(even, at_level)
-    inside = (share > 0) & (share < 1)
-    segment, share = segment[inside], share[inside]
-    order = np.lexsort((share, segment))
-    segment, share = segment[order], share[order]
-    recall = t0[segment] + share * rise[segment]
-    precision = recall / (called[segment] + share * called_rise[segment])
-    at = end[segment]
-    return np.insert(x, at, recall), np.insert(y, at, precision), np.insert(line, at, line[at])
-
-
-def _even_steps(number: "Array") -> "tuple[Array, Array]":
-    """So many evenly spaced shares between 0 and 1 of each, and which each is of."""
-    of = np.repeat(np.arange(len(number)), number)
-    place = np.arange(len(of)) - np.repeat(np.cumsum(number) - number, number)
-    return (place + 1) / (number[of] + 1), of
+def _filled_in(points: pl.DataFrame, line: "Array", step: float) -> "tuple[Array, Array, Array]":
+    """Recall, precision and line of the points, and of more where precision bends between two."""
+    t, f, skew, y = (points[name].to_numpy() for name in ("tpr", "fpr", "skew", "precision"))
+    height = np.abs(np.diff(y, prepend=y[:1])) * (np.diff(line, prepend=-1) == 0)
+    row, before = steps_between(t, height, step)
+    recall, alarms = (moved_back(axis, row, before) for axis in (t, f))
+    with np.errstate(invalid="ignore"):
+        exact = rates.precision(recall, alarms, skew[row])
+    return recall, np.where(before > 0, exact, y[row]), line[row]

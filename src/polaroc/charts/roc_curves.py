@@ -18,7 +18,7 @@ from polaroc.charts.layers import (
     overlay,
 )
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import points_in_order, straight_lines
+from polaroc.charts.lines import straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_roc
@@ -78,7 +78,7 @@ def roc(
     if hull is not None:
         above = as_polars(hull)
         others = curve_keys(whole_curves(above))
-        tables.append(points_in_order(above, others, "fpr", "tpr"))
+        tables.append(thinned(above.lazy(), others, "fpr", "tpr"))
     points, *hulls = pl.collect_all(tables)
     if band is None:
         drawn = straight_lines(points, keys, "fpr", "tpr")
@@ -110,7 +110,7 @@ def _drawn(
 ) -> pl.LazyFrame:
     """The points of the curves that are drawn, or of their means."""
     if band is None:
-        return points_in_order(curve, keys, "fpr", "tpr")
+        return thinned(curve.lazy(), keys, "fpr", "tpr")
     if isinstance(band, pl.DataFrame | pl.LazyFrame):
         return band.lazy()
     return mean_roc(curve.lazy(), band)

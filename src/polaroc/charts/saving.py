@@ -1,7 +1,6 @@
 """Write charts to files."""
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -9,6 +8,7 @@ from string import Template
 from typing import Any, Literal, TypeAlias
 
 from polaroc.base.checks import check_path, one_or_several, shortened
+from polaroc.base.text import escape_control
 from polaroc.charts.libraries import alt, browser_libraries, page_functions
 from polaroc.charts.theme import DARK_BACKGROUND, dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
@@ -42,9 +42,6 @@ STYLE = """
 @media (max-width: 36rem) { #chart { padding-right: 0 !important } }
 """
 DARK_STYLE = f":root {{ color-scheme: dark; background: {DARK_BACKGROUND} }}"
-# Control characters in JSON, which SVG does not allow.
-CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:u00([01][0-9a-f])|u(fff[ef])|([bf]))")
-CONTROL_STARTS = ("\\u00", "\\uff", "\\b", "\\f")
 # Metadata key: the subtitle in a static picture.
 STATIC_SUBTITLE = "polaroc_still"
 # Name of an invisible layer for the pointer, left out of pictures.
@@ -108,17 +105,8 @@ def export(
     ['roc.json']
     """
     check_formats(formats)
-    _check_chart(chart)
     check_path("folder", folder)
-    # Convert once, since that copies a chart.
-    spec = _themed(escape_names(_specification(chart)), theme)
-    files = [Path(folder) / f"{name}.{kind}" for kind in formats]
-    for file in files:
-        check_new(file, is_chart)
-    picture = cache(lambda: _svg(spec))
-    for file, kind in zip(files, formats, strict=True):
-        _write(file, _rendered(spec, kind, picture))
-    return files
+    return _written(chart, [Path(folder) / f"{name}.{kind}" for kind in formats], theme)
 
 
 def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light") -> Path:
@@ -156,14 +144,9 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
     'roc.svg'
     """
     check_path("file", file)
-    _check_chart(chart)
     path = Path(file)
-    kind = path.suffix[1:].lower()
-    check_formats([kind])
-    check_new(path, is_chart)
-    spec = _themed(escape_names(_specification(chart)), theme)
-    _write(path, _rendered(spec, kind, lambda: _svg(spec)))
-    return path
+    check_formats([path.suffix[1:].lower()])
+    return _written(chart, [path], theme)[0]
 
 
 def is_chart(file: Path) -> bool:
@@ -171,9 +154,22 @@ def is_chart(file: Path) -> bool:
     return MARKS[file.suffix[1:].lower()] in file.read_bytes()
 
 
-def _write(file: Path, content: bytes) -> None:
-    with atomic_file(file, is_chart) as staging:
-        staging.write_bytes(content)
+def _written(chart: "alt.TopLevelMixin", files: list[Path], theme: Theme) -> list[Path]:
+    """Write a chart to files, each in the format that its suffix names."""
+    if not hasattr(chart, "to_dict"):
+        raise InvalidArgument(
+            f"chart is {shortened(chart)}, allowed is an Altair chart.",
+            hint="pass the result of a function of polaroc.charts.",
+        )
+    # Altair has checked the parts of a chart, and would check each number again.
+    spec = _themed(escape_names(chart.to_dict(validate=False)), theme)
+    for file in files:
+        check_new(file, is_chart)
+    picture = cache(lambda: _svg(spec))
+    for file in files:
+        with atomic_file(file, is_chart) as staging:
+            staging.write_bytes(_rendered(spec, file.suffix[1:].lower(), picture))
+    return files
 
 
 def _themed(spec: dict[str, Any], theme: Theme) -> dict[str, Any]:
@@ -200,39 +196,21 @@ def check_formats(formats: Sequence[str]) -> None:
         )
 
 
-def _check_chart(chart: object) -> None:
-    if not hasattr(chart, "to_dict"):
-        raise InvalidArgument(
-            f"chart is {shortened(chart)}, allowed is an Altair chart.",
-            hint="pass the result of a function of polaroc.charts.",
-        )
-
-
-def _specification(chart: "alt.TopLevelMixin") -> dict[str, Any]:
-    """A chart as Vega-Lite. Altair has checked its parts, and would check each number again."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)
-    return spec
-
-
-def escape_names(spec: dict[str, Any]) -> dict[str, Any]:
-    """A chart with escaped control characters in its text; renderers fail on them.
+def escape_names(part: Any) -> Any:
+    """A chart with control characters in its text spelled out; renderers fail on them.
 
     Examples
     --------
     >>> escape_names({"title": "red \\x1b[31m"})["title"]
     'red \\\\x1b[31m'
     """
-    text = json.dumps(spec)
-    if not any(start in text for start in CONTROL_STARTS) or CONTROL.search(text) is None:
-        return spec
-
-    def escape(match: re.Match[str]) -> str:
-        before, control, other, letter = match.groups()
-        word = other or control or {"b": "08", "f": "0c"}[letter]
-        return f"{before}\\\\{'u' if other else 'x'}{word}"
-
-    cleaned: dict[str, Any] = json.loads(CONTROL.sub(escape, text))
-    return cleaned
+    if isinstance(part, str):
+        return escape_control(part)
+    if isinstance(part, dict):
+        return {escape_names(name): escape_names(value) for name, value in part.items()}
+    if isinstance(part, list) and not (part and isinstance(part[0], float)):
+        return [escape_names(value) for value in part]
+    return part
 
 
 def _rendered(spec: dict[str, Any], kind: str, picture: Callable[[], str]) -> bytes:

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.lazy import np
-from polaroc.base.private_columns import PRIVATE
+from polaroc.base.columns import within
+from polaroc.base.private_columns import PLACE, PRIVATE
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import groups_of, line_by_line, name_of
+from polaroc.charts.lines import groups_of, name_of
 from polaroc.charts.saving import INVISIBLE_LAYER
 
 # Points per curve and in all, which keeps charts small, and the area of a point in square
@@ -28,22 +28,14 @@ def tooltip_points(
 
 def tooltip_rows(points: pl.DataFrame, names: Sequence[str], x: str, y: str) -> pl.DataFrame:
     """A limited number of points of each line, evenly spaced along it, none without a threshold."""
-    rows, starts = line_by_line(points, names)
-    line = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    known = np.flatnonzero(rows["threshold"].is_not_null().to_numpy())
-    line = line[known]
-    same = line[1:] == line[:-1]
-    begins = np.flatnonzero(np.append(True, ~same)[: len(line)])
-    most = min(PER_CURVE, IN_ALL // max(1, len(begins)))
-    steps = (np.diff(rows[name].to_numpy()[known]) for name in (x, y))
-    along = np.cumsum(np.append(0, np.where(same, np.hypot(*steps), 0))[: len(line)])
-    size = np.diff(begins, append=len(line))
-    before, length = along[begins], along[begins + size - 1] - along[begins]
-    along -= np.repeat(before, size)
-    whole = np.repeat(np.where(length > 0, length, 1), size)
-    place = np.minimum(along * most // whole, most - 1)
-    spaced = np.flatnonzero(np.append(True, (place[1:] != place[:-1]) | ~same)[: len(line)])
-    return rows[known[spaced]]
+    known = points.drop_nulls("threshold")
+    most = min(PER_CURVE, IN_ALL // max(1, known.select(names).n_unique() if names else 1))
+    steps = (pl.col(x).diff() ** 2 + pl.col(y).diff() ** 2).sqrt().fill_null(0)
+    along = steps.cum_sum()
+    share = (along / along.max()).fill_nan(0) * most
+    place = within(share.floor().clip(upper_bound=most - 1), names).alias(PLACE)
+    spaced = known.with_columns(place).unique([*names, PLACE], keep="first", maintain_order=True)
+    return spaced.drop(PLACE)
 
 
 def tooltip_records(

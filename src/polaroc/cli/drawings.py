@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple
 
 import polars as pl
 import typer
@@ -29,11 +29,9 @@ from polaroc.predictions.roles import ROLES
 from polaroc.predictions.row_checks import left_out
 from polaroc.predictions.table import read
 from polaroc.priors.grids import OBSERVED, check_range
-from polaroc.thresholds.operating_points import shifted_rates
 from polaroc.typing import Prior
 
 RANGE = (0.01, 0.5)
-SKEWED_RATES = ("accuracy", "precision", "tnr")
 
 
 @dataclass(frozen=True)
@@ -86,25 +84,12 @@ class ChartInputs:
         cases = self.call.cases
         return self.call.in_memory if cases.cluster or cases.weight is not None else curves
 
-    def relations(self) -> pl.DataFrame:
-        """Which curve dominates which."""
-        return pr.dominance(self.curves(), cast(Any, self.call.cases.model))
-
-    def achievable(self) -> pl.DataFrame:
-        """The achievable precision of each curve on a grid of recalls and priors."""
-        return self.curves().pipe(pr.achievable, self._grid(), recall=51)
-
     def drift(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """The balanced points at the ends of the range, and at 0.5 within it, and their curves."""
         lo, hi = self.over
         curves = self.curves()
         priors = [lo, 0.5, hi] if lo < 0.5 < hi else [lo, hi]
         return pr.operating_points(curves, priors=priors), curves
-
-    def by_skew(self) -> pl.DataFrame:
-        """Rates of the points of least error at prior 0.5, as the skew changes."""
-        points = pr.operating_points(self.curves(), "cost", priors=0.5)
-        return shifted_rates(points, self._grid(), SKEWED_RATES)
 
     def costs(self) -> "pl.DataFrame | WithOverlay":
         """The least expected cost of each curve, and that of acting on scores as they are."""
@@ -226,13 +211,10 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
 DRAWINGS = {
     "roc": Drawing(ChartInputs.roc, with_overlay(pr.charts.roc), ("band", "cluster")),
     "pr": Drawing(ChartInputs.at_priors, with_overlay(pr.charts.pr), ("priors", "band", "cluster")),
-    "dominance": Drawing(ChartInputs.relations, pr.charts.dominance),
     "explorer": Drawing(ChartInputs.curves, pr.charts.explorer),
-    "surface": Drawing(ChartInputs.achievable, pr.charts.surface, ("over", "grid")),
     "operating_drift": Drawing(
         ChartInputs.drift, lambda both, **more: pr.charts.operating_drift(*both, **more), ("over",)
     ),
-    "skew_effect": Drawing(ChartInputs.by_skew, pr.charts.skew_effect, ("over", "grid")),
     "cost_curves": Drawing(ChartInputs.costs, with_overlay(pr.charts.cost_curves), ("brier",)),
     "reliability": Drawing(ChartInputs.calibration, pr.charts.reliability, ("priors",)),
     "decision_curves": Drawing(
@@ -241,7 +223,6 @@ DRAWINGS = {
     "auprec_by_prior": Drawing(
         ChartInputs.by_prior, pr.charts.auprec_by_prior, ("priors", "over", "grid")
     ),
-    "interaction": Drawing(ChartInputs.by_prior, pr.charts.interaction, ("priors", "over", "grid")),
     "winner_map": Drawing(ChartInputs.choice, pr.charts.winner_map, options_of(pr.choose)),
     "regret": Drawing(ChartInputs.choice, pr.charts.regret, options_of(pr.choose)),
     "accsens_plane": Drawing(ChartInputs.over_range, pr.charts.accsens_plane, ("over",)),

@@ -1,4 +1,4 @@
-"""Lines of equal rates in ROC and precision-recall space, and of equal precision over priors."""
+"""Lines of equal rates in ROC and precision-recall space."""
 
 from collections.abc import Sequence
 from math import inf
@@ -16,17 +16,14 @@ from polaroc.base.checks import (
     one_or_several,
     shortened,
 )
-from polaroc.base.columns import GRID, lazily, require
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.grids import resolve_priors, skew
-from polaroc.priors.roc_pr import prior_at_precision
 from polaroc.typing import Priors
 
 IsoRate: TypeAlias = Literal["precision", "f_measure", "loss", "error", "accuracy"]
 ISO_RATES: tuple[IsoRate, ...] = get_args(IsoRate)
 SPACES = {"roc": ("fpr", "tpr"), "pr": ("tpr", "precision")}
-PR_POINT = ("tpr", "fpr", "precision")
 Point: TypeAlias = tuple[float, float]
 
 
@@ -185,34 +182,3 @@ def distinct_levels(given: float | Sequence[float], rate: str) -> list[float]:
             hint=Hint.example("levels", [0.2, 0.5, 0.8]),
         )
     return [float(level) for level in dict.fromkeys(levels)]
-
-
-@lazily
-def precision_contours(curve: pl.LazyFrame, levels: float | Sequence[float]) -> pl.LazyFrame:
-    """The prior at which a curve, the result of `achievable`, has a precision, at each recall.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import polaroc as pr
-    >>> table = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.8, 0.7, 0.1]})
-    >>> grid = pr.achievable(pr.curve(table, truth="truth", score="p"), 0.5, recall=3)
-    >>> precision_contours(grid, 0.5).select("tpr", "prior").rows()
-    [(0.5, 0.0), (1.0, 0.33...)]
-    """
-    keys = require(curve, (*GRID, *PR_POINT), source="achievable(...)")
-    ordered = sorted(distinct_levels(levels, "precision"))
-    grid = pl.LazyFrame({"level": ordered}, schema={"level": pl.Float64})
-    return (
-        curve.filter(pl.col("tpr") > 0)
-        .group_by(*keys, "tpr")
-        .agg(pl.col("fpr").max())
-        .join(grid, how="cross")
-        .select(
-            *keys,
-            "level",
-            "tpr",
-            prior_at_precision(pl.col("tpr"), pl.col("fpr"), pl.col("level")).alias("prior"),
-        )
-        .sort(*keys, "level", "tpr", nulls_last=True)
-    )

@@ -68,16 +68,3 @@ def roc_from_pr(
     (0.125, 0.5)
     """
     return rates.ratio(recall * (1 - precision), skew(prior) * precision), recall
-
-
-def prior_at_precision(tpr: Quantity, fpr: Quantity, precision: Quantity) -> Quantity:
-    """The prior at which a ROC point has a precision p: pf/(pf + (1−p)t), from P-ROC Eq. 3.
-
-    It is 0 where the point has no false positives, NaN where it has no true ones either.
-
-    Examples
-    --------
-    >>> round(prior_at_precision(0.5, 0.125, 0.5), 12)
-    0.2
-    """
-    return rates.ratio(precision * fpr, precision * fpr + (1 - precision) * tpr)

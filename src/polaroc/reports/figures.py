@@ -9,18 +9,17 @@ import polars as pl
 
 from polaroc import charts
 from polaroc.base.rounding import limit, percent
-from polaroc.base.text import escape_control
 from polaroc.charts.pairwise import spread_in_words
+from polaroc.charts.saving import escape_names
 from polaroc.charts.theme import COLOURS
 from polaroc.comparison.answer import changes
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.compared import rows_among
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.curves.curve import curve
-from polaroc.curves.hull import achievable, hulls
-from polaroc.priors.grids import prior_grid
 from polaroc.reports.findings import Findings, drawn
 from polaroc.reports.ranking import AREA
+from polaroc.reports.tables import ReportTable
 from polaroc.reports.thresholds import shown_priors
 from polaroc.thresholds.operating_points import operating_points
 
@@ -55,7 +54,6 @@ class Figure:
         layout = {
             "polaroc_title": heading if isinstance(heading, str) else heading["text"],
             "polaroc_letters": min(max(map(len, self.names), default=0), MAX_LETTERS),
-            "polaroc_panels": spec.get("columns", len(self.names)),
         }
         if self.labels:
             longest = min(max(map(len, self.labels)), MAX_LETTERS)
@@ -65,13 +63,23 @@ class Figure:
         config = spec.setdefault("config", {})
         for part in ("mark", "axis", "legend", "title"):
             config.setdefault(part, {})["aria"] = False
-        shown: dict[str, Any] = _shown(spec)
+        shown: dict[str, Any] = escape_names(spec)
         return shown
 
     @property
     def title(self) -> str:
         """Its heading."""
         return str(self.spec["usermeta"]["polaroc_title"])
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A part of a page: what it says, a figure, a table, and remarks below them."""
+
+    answer: str = ""
+    remarks: Sequence[str] = ()
+    figure: Figure | None = None
+    table: ReportTable | None = None
 
 
 Maker: TypeAlias = Callable[[Findings], Figure | None]
@@ -115,19 +123,6 @@ def listed(sentences: Sequence[str], findings: Findings) -> str:
     return "; ".join([*sentences, *([f"and {rest} more"] if rest > 0 else [])])
 
 
-def _shown(part: Any) -> Any:
-    """A specification with escaped control characters in names."""
-    if isinstance(part, str):
-        return escape_control(part)
-    if isinstance(part, dict):
-        return {_shown(name): _shown(value) for name, value in part.items()}
-    if isinstance(part, list) and not (part and isinstance(part[0], float)):
-        return [_shown(value) for value in part]
-    return part
-
-
-# Heat maps of many models would fill pages; on a grid that looks smooth in so small a panel.
-MAX_PANELS, ROWS, RECALLS, AT_RECALL, SAME = 4, 15, 41, 0.8, 1e-9
 POOLED = "; the rows of all folds of a model are in one curve"
 # Least range of the slider of the explorer.
 SLIDER = (0.001, 0.999)
@@ -174,31 +169,6 @@ def roc(findings: Findings) -> Figure | None:
     )
 
 
-def surface(findings: Findings) -> Figure | None:
-    """Precision by recall and prior, of the first models."""
-    if findings.curves is None:
-        return None
-    priors = shown_priors(findings.question.over)
-    if len(priors) < 2:
-        return None
-    shown = findings.models.head(MAX_PANELS).to_frame()
-    few = hulls(rows_among(findings.curves, shown).lazy()).collect()
-    few_names = model_names(findings)[:MAX_PANELS]
-    grid = achievable(few, prior_grid(priors[0], priors[-1], ROWS, "log"), recall=RECALLS)
-    all_shown = len(few_names) == len(findings.models) + findings.undrawn
-    which = "Precision" if all_shown else "The best models: precision"
-    chart = charts.surface(grid, "Achievable precision by recall and share of positives")
-    chart.facet.sort = [f"{name} " for name in few_names]
-    return Figure(
-        "surface",
-        chart,
-        f"{which} of the best mixture of thresholds in hindsight; lines join equal precision.",
-        f"Achievable precision at recall {AT_RECALL:g}: {_achieved(grid, findings)}.",
-        few_names,
-        wide=True,
-    )
-
-
 def operating_drift(findings: Findings) -> Figure | None:
     """Drift of balanced operating points over the range."""
     if findings.curves is None:
@@ -210,6 +180,7 @@ def operating_drift(findings: Findings) -> Figure | None:
     # Where errors of both kinds weigh the same the balanced point is that of equal error.
     equal = [0.5] if priors[0] < 0.5 < priors[-1] else []
     points = operating_points(curves, priors=sorted({*priors, *equal}))
+    known = points.drop_nulls("tpr")
     return Figure(
         "operating-drift",
         charts.operating_drift(
@@ -218,43 +189,11 @@ def operating_drift(findings: Findings) -> Figure | None:
         ),
         "Where missed positives are as many as false alarms, from the lowest share of positives to "
         "the highest.",
-        _drift(points, findings), model_names(findings),
+        f"Balanced points: {_over_the_range(known, DRIFTS, findings)}.", model_names(findings),
     )  # fmt: skip
 
 
-CURVES: tuple[Maker, ...] = (explorer, roc, operating_drift, surface)
-
-
-def _achieved(grid: pl.DataFrame, findings: Findings) -> str:
-    """The precision of each model at one recall, at the ends of the range."""
-    at = grid.filter((pl.col("tpr") - AT_RECALL).abs() < SAME).sort("prior")
-    sentences = []
-    for model in first_models(findings):
-        rows = rows_among(at, model.to_frame())
-        ends = rows.select("prior", "precision").rows()
-        if ends and ends[0][1] is not None:
-            low, high = (
-                f"{value:.3f} with {percent(prior)} positives"
-                for prior, value in (ends[0], ends[-1])
-            )
-            sentences.append(f"{model[0]} {low}, {high}")
-    return "; ".join(sentences)
-
-
-def _drift(points: pl.DataFrame, findings: Findings) -> str:
-    """Where the balanced point of each model is at the ends of the range."""
-    sentences = []
-    low, high = points["prior"].min(), shown_priors(findings.question.over)[-1]
-    for model in first_models(findings):
-        rows = rows_among(points, model.to_frame())
-        at = {prior: (tpr, fpr) for prior, tpr, fpr in rows.select("prior", "tpr", "fpr").rows()}
-        if at.get(low, (None,))[0] is not None and at.get(high, (None,))[0] is not None:
-            sentences.append(
-                f"{model[0]} from recall {at[low][0]:.3f} and false positive rate "
-                f"{at[low][1]:.3f} to {at[high][0]:.3f} and {at[high][1]:.3f}"
-            )
-    ends = f"from {percent(float(low))} to {percent(high)} positives"  # type: ignore[arg-type]
-    return f"Balanced points {ends}: {listed(sentences, findings)}."
+CURVES: tuple[Maker, ...] = (explorer, roc, operating_drift)
 
 
 def auprec_by_prior(findings: Findings) -> Figure | None:
@@ -266,6 +205,9 @@ def auprec_by_prior(findings: Findings) -> Figure | None:
     rows = findings.measures.filter(measure="auprec").filter(prior.is_between(low, high))
     if rows["prior"].n_unique() < 2:
         return None
+    means = rows.group_by(findings.question.model, "prior").agg(pl.col("estimate").mean())
+    known = means.drop_nulls("estimate")
+    area = "Mean area" if findings.folds > 1 else "Area"
     return Figure(
         "auprec-by-prior",
         charts.auprec_by_prior(
@@ -274,7 +216,8 @@ def auprec_by_prior(findings: Findings) -> Figure | None:
             colours=colours(findings),
         ),
         f"How much of each model is left as positives get rarer{_folds_in_words(findings)}.",
-        _falls(rows, findings),
+        f"{area} under the precision-recall curve (AUPREC): "
+        f"{_over_the_range(known, FALLS, findings)}.",
         model_names(findings),
         wide=True,
     )
@@ -314,7 +257,7 @@ def regret(findings: Findings) -> Figure | None:
         "regret",
         charts.regret(findings.choice, "Regret by share of positives", colours=colours(findings)),
         f"How much {'more a model costs per case than' if findings.by_cost else LOST} the best one "
-        "at each share of positives; beside it from the mean (point) to the worst (diamond).",
+        "at each share of positives; diamonds are at the worst.",
         means_in_words(findings, "worst_regret", "Worst regret over the range"),
         model_names(findings),
         wide=True,
@@ -365,6 +308,11 @@ def pairs(findings: Findings) -> Figure | None:
     )
 
 
+DRIFTS = (
+    "from recall {low[tpr]:.3f} and false positive rate {low[fpr]:.3f} with {least} positives to "
+    "{high[tpr]:.3f} and {high[fpr]:.3f} with {most}"
+)
+FALLS = "from {low[estimate]:.3f} at {least} positives to {high[estimate]:.3f} at {most}"
 LOST = "area a model loses against"
 # How many lines or points of single folds can still be seen.
 MAX_SINGLE = 300
@@ -411,23 +359,13 @@ def _over_priors(choice: Choice) -> bool:
     return known and choice.priors["prior"].n_unique() > 1
 
 
-def _falls(rows: pl.DataFrame, findings: Findings) -> str:
-    """How far the mean of each model falls over the range."""
-    low, high = rows["prior"].min(), rows["prior"].max()
-    means = (
-        rows.group_by(findings.question.model, "prior")
-        .agg(pl.col("estimate").mean())
-        .filter(pl.col("prior").is_in([low, high]))
-    )
+def _over_the_range(rows: pl.DataFrame, words: str, findings: Findings) -> str:
+    """What the rows of each of the first models say of the lowest and the highest prior."""
     sentences = []
     for model in first_models(findings):
-        of_model = rows_among(means, model.to_frame())
-        at = dict(of_model.select("prior", "estimate").iter_rows())
-        if at.get(low) is not None and at.get(high) is not None:
-            sentences.append(
-                f"{model[0]} from {at[low]:.3f} at "
-                f"{percent(float(low))} positives to "  # type: ignore[arg-type]
-                f"{at[high]:.3f} at {percent(float(high))}"  # type: ignore[arg-type]
-            )
-    area = "Mean area" if findings.folds > 1 else "Area"
-    return f"{area} under the precision-recall curve (AUPREC): {listed(sentences, findings)}."
+        own = rows_among(rows, model.to_frame()).sort("prior").rows(named=True)
+        if own:
+            least, most = (percent(own[place]["prior"]) for place in (0, -1))
+            said = words.format(low=own[0], high=own[-1], least=least, most=most)
+            sentences.append(f"{model[0]} {said}")
+    return listed(sentences, findings)

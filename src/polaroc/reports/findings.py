@@ -1,8 +1,7 @@
 """The results that a report shows, computed by the functions of the package."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 
 import polars as pl
 
@@ -47,10 +46,9 @@ from polaroc.typing import Prior
 
 MODELS = private("models")
 # Priors on either side of the range at which models are compared.
-OUTSIDE = 7
+OUTSIDE, SAME = 7, 1e-9
 # Models whose thresholds are set to the goal of the report.
 MAX_AT_GOAL = 8
-SAME = 1e-9
 # The notes on areas from too few negatives, and what they mean.
 BIASED = "biased upward"
 FEW_NEGATIVES = (
@@ -78,7 +76,7 @@ class Findings:
     audit: pl.DataFrame | None = None
     undrawn: int = 0  # models left out of figures
     # Models that are the best beyond the range, each with the prior next to it where it is.
-    beyond: tuple[tuple[object, float], ...] = ()
+    beyond: Sequence[tuple[object, float]] = ()
     # The next models, each with its rates at a threshold that is set to the same goal.
     at_goal: tuple[tuple[object, dict[str, float | None]], ...] = ()
     # The rates of the first at a threshold for all alerts a day, where most are left unused.
@@ -253,7 +251,7 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
     return Findings(
         question, measures, ranked, choice, comparison, untested, cases, curves, points,
         check(cases),
-        beyond=() if question.by_cost else tuple(_beyond(measures, question, models[0])),
+        beyond=[] if question.by_cost else _beyond(measures, question, models[:1]),
         at_goal=at_goal, at_capacity=full, unpromised=free,
     )  # fmt: skip
 
@@ -320,12 +318,15 @@ def _priors(question: Question, priors: Sequence[float], grid: int) -> list[floa
     over = question.over
     assert over is not None
     within = over.priors if isinstance(over, Belief) else prior_grid(*over, grid)["prior"]
-    ends = _ends(question)
-    beyond = (
-        [] if ends is None else [prior_grid(*side, OUTSIDE)["prior"] for side in _outside(ends)]
-    )
-    estimated = _ends_of_estimate(question)
-    return sorted({*within, *chain.from_iterable(beyond), *priors, *estimated})
+    beyond = []
+    if (ends := _ends(question)) is not None:
+        # To a tenth of the lowest prior and ten times the highest odds.
+        low, high = ends[0] / 10, 1 / (1 + skew(ends[1]) / 10)
+        beyond = [
+            *prior_grid(low, ends[0], OUTSIDE)["prior"],
+            *prior_grid(ends[1], high, OUTSIDE)["prior"],
+        ]
+    return sorted({*within, *beyond, *priors, *_ends_of_estimate(question)})
 
 
 def _ends_of_estimate(question: Question) -> list[float]:
@@ -341,36 +342,22 @@ def _ends(question: Question) -> tuple[float, float] | None:
     return over
 
 
-def _outside(over: tuple[float, float]) -> list[tuple[float, float]]:
-    """The ranges on either side, to a tenth of the lowest prior and ten times the highest odds."""
-    low, high = over[0] / 10, 1 / (1 + skew(over[1]) / 10)
-    return [(low, over[0]), (over[1], high)]
-
-
 def _beyond(
-    measures: pl.DataFrame, question: Question, first: object
-) -> Iterator[tuple[object, float]]:
-    """On either side of the range, the nearest model that is better than the first."""
-    ends = _ends(question)
+    measures: pl.DataFrame, question: Question, first: pl.Series
+) -> list[tuple[object, float]]:
+    """On either side of the range, the best model at the nearest prior where it is another one."""
+    ends, model, prior = _ends(question), question.model, pl.col("prior")
     if ends is None:
-        return
-    model = question.model
-    means = (
-        measures.filter(measure="auprec")
-        .group_by(model, "prior")
-        .agg(pl.col("estimate").mean())
-        .drop_nulls("estimate")
-        .sort("estimate", model, descending=[True, False], nulls_last=True)
-        .unique("prior", keep="first", maintain_order=True)
-        .sort("prior")
+        return []
+    means = measures.filter(measure="auprec").group_by(model, "prior").agg(pl.mean("estimate"))
+    ranked = means.drop_nulls("estimate").sort(
+        "prior", "estimate", model, descending=[False, True, False], nulls_last=True
     )
-    low, high = ends
-    for side in (
-        means.filter(pl.col("prior") < low * (1 - SAME)).reverse(),
-        means.filter(pl.col("prior") > high * (1 + SAME)),
-    ):
-        others = (row for row in side.select(model, "prior").iter_rows() if row[0] != first)
-        yield from islice(others, 1)
+    best = ranked.unique("prior", keep="first", maintain_order=True)
+    others = best.filter(pl.col(model).ne_missing(pl.lit(first).first()))
+    below = others.filter(prior < ends[0] * (1 - SAME)).tail(1)
+    above = others.filter(prior > ends[1] * (1 + SAME)).head(1)
+    return pl.concat([below, above]).select(model, "prior").rows()
 
 
 def _choice(

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -51,46 +50,19 @@ OWN_WORDS = (
 )
 
 
-@dataclass(frozen=True)
-class AlarmKind:
-    """A kind of alarm: how it begins, what it means and what to do."""
-
-    begins: str
-    meaning: str
-    advice: str
-
-    @property
-    def name(self) -> str:
-        """How it begins, in the words of the page."""
-        return in_page_words(self.begins)
-
-
-KINDS = (
-    AlarmKind(
-        LEFT_RANGE,
-        "The share of positives is certainly outside the range that the threshold was chosen for, "
-        "on that day or on average over some last days.",
-        "Choose the threshold, or the model, for another range.",
-    ),
-    AlarmKind(
-        BETTER_THRESHOLD,
-        "The named threshold costs less at every share of positives that the scores allow, by "
-        "more than it did anywhere in the range.",
-        "Look at the range, then change to it.",
-    ),
-    AlarmKind(
-        BETTER_MODEL,
-        "The named model costs less at every share of positives that the scores allow, by more "
-        "than it did anywhere in the range.",
-        "Look at the range, then change to it.",
-    ),
-    AlarmKind(
-        OTHER_SHIFT,
-        "No mixture of the positives and negatives of the reference gives these scores: the "
-        "cases, or how they are scored, have changed.",
-        "Label cases from use, and make a new reference.",
-    ),
-)
+# What each kind of alarm means and what to do, by how it begins.
+KINDS = {
+    LEFT_RANGE: "The share of positives is certainly outside the range that the threshold was "
+    "chosen for, on that day or on average over some last days. Choose the threshold, or the "
+    "model, for another range.",
+    BETTER_THRESHOLD: "The named threshold costs less at every share of positives that the scores "
+    "allow, by more than it did anywhere in the range. Look at the range, then change to it.",
+    BETTER_MODEL: "The named model costs less at every share of positives that the scores allow, "
+    "by more than it did anywhere in the range. Look at the range, then change to it.",
+    OTHER_SHIFT: "No mixture of the positives and negatives of the reference gives these scores: "
+    "the cases, or how they are scored, have changed. Label cases from use, and make a new "
+    "reference.",
+}
 
 
 def monitor_page(result: Monitor, title: str) -> str:
@@ -106,7 +78,11 @@ def monitor_page(result: Monitor, title: str) -> str:
         counts=_counts(table, keys),
         headline=headline,
         said=said,
-        kinds=[one for one in KINDS if now.str.contains(one.begins, literal=True).any()],
+        kinds=[
+            (in_page_words(begins), meaning)
+            for begins, meaning in KINDS.items()
+            if now.str.contains(begins, literal=True).any()
+        ],
         today=_today(result, keys) if table.height else [],
         alarms=_sheet("alarms", f"Alarms{of_keys}", alarms) if alarms.height else None,
         chart=_figure(result, keys) if table.height else None,

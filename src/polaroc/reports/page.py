@@ -19,12 +19,16 @@ from polaroc.comparison.result import verdict
 from polaroc.reports import tables
 from polaroc.reports.cases import case_counts
 from polaroc.reports.decision import counts, decide, need_in_words
-from polaroc.reports.figures import CURVES, DIFFERENCES, MAX_DRAWN, OVER_THE_RANGE, figures
+from polaroc.reports.figures import (
+    CURVES,
+    DIFFERENCES,
+    MAX_DRAWN,
+    OVER_THE_RANGE,
+    Section,
+    figures,
+)
 from polaroc.reports.findings import Findings
-from polaroc.reports.plan_section import PlanSection
 from polaroc.reports.probabilities import calibration
-from polaroc.reports.study_table import PublishedSection
-from polaroc.reports.subgroups import SubgroupSection
 from polaroc.reports.tables import ReportTable
 
 TEMPLATE = "page.html.j2"
@@ -42,16 +46,9 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def page(
-    findings: Findings,
-    title: str,
-    subgroups: SubgroupSection | None = None,
-    published: PublishedSection | None = None,
-    plan: PlanSection | None = None,
-) -> str:
-    """The whole page as HTML."""
-    beside = {"subgroups": subgroups, "published": published, "plan": plan}
-    return rendered(TEMPLATE, title, **contents(findings) | _figures(findings) | beside)
+def page(findings: Findings, title: str, **sections: Section | None) -> str:
+    """The whole page as HTML; `sections` are those on subgroups, the plan and to publish."""
+    return rendered(TEMPLATE, title, **contents(findings) | _figures(findings) | sections)
 
 
 def rendered(template: str, title: str, **contents: Any) -> str:
@@ -111,7 +108,7 @@ def contents(findings: Findings) -> dict[str, Any]:
     """What a page says without its pictures, by the names that templates have for it."""
     question = findings.question
     comparison, thresholds = findings.comparison, findings.thresholds
-    rankings = tables.ranking_tables(findings)
+    ranking = tables.ranking_table(findings)
     count = len(findings.models)
     return {
         "findings": findings,
@@ -120,8 +117,8 @@ def contents(findings: Findings) -> dict[str, Any]:
         "decision": decide(findings),
         "cases": [] if thresholds is None else case_counts(thresholds),
         "need": thresholds and need_in_words(thresholds, given=question.needs.is_given),
-        "rankings": rankings,
-        "notes_on_columns": tables.notes_on_columns(findings, rankings[0]),
+        "ranking": ranking,
+        "notes_on_columns": tables.notes_on_columns(findings, ranking),
         "thinned": f"Charts show the best {MAX_DRAWN} of {count} models; tables have all."
         if count > MAX_DRAWN
         else "",
@@ -131,7 +128,6 @@ def contents(findings: Findings) -> dict[str, Any]:
         "omnibus": tables.omnibus_table(findings),
         "pairs": tables.pairs_table(findings),
         "audit": tables.audit_table(findings),
-        "keys": tables.keys_table(findings),
         "sources": sources(findings),
         "glossary": GLOSSARY,
         "versions": versions(),
@@ -279,16 +275,16 @@ def versions() -> list[tuple[str, str]]:
 def content(
     findings: Findings,
     title: str,
-    subgroups: SubgroupSection | None = None,
-    published: PublishedSection | None = None,
-    plan: PlanSection | None = None,
+    *,
+    subgroups: Section | None,
+    published: Section | None,
+    plan: Section | None,
 ) -> dict[str, Any]:
     """All sentences, counts and tables of the page, by name; tables by heading."""
     said = contents(findings)
     decision, tested = said["decision"], findings.comparison is not None
     shown = [
-        said["rankings"][-1],
-        *(said[name] for name in ("thresholds", "omnibus", "pairs", "audit")),
+        *(said[name] for name in ("ranking", "thresholds", "omnibus", "pairs", "audit")),
         subgroups and subgroups.table, published and published.table,
     ]  # fmt: skip
     return {
@@ -310,10 +306,10 @@ def content(
             f"{said['verdict']} {said['separation']}" if tested else findings.untested,
         "assumptions": findings.assumptions,
         "subgroups": None if subgroups is None else [subgroups.answer, *subgroups.remarks],
-        "plan": None if plan is None else [plan.answer, *plan.departures],
-        "notes_to_publish": None if published is None else published.notes,
+        "plan": None if plan is None else [plan.answer, *plan.remarks],
+        "notes_to_publish": None if published is None else published.remarks,
         "columns": findings.question.found or None,
-        "notes_on_columns": dict(tables.notes_on_columns(findings, said["rankings"][-1])),
+        "notes_on_columns": dict(said["notes_on_columns"]),
         "tables": {
             one.name: {"caption": one.caption, "columns": {k: [*v] for k, v in one.columns.items()}}
             for one in shown if isinstance(one, ReportTable)

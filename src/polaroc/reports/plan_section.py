@@ -1,7 +1,6 @@
 """Where a report departs from the plan of the study, as a section of the page."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -11,24 +10,11 @@ from polaroc.evaluation.evaluate import evaluate
 from polaroc.planning.saved_plan import departures, hash_of, read_plan
 from polaroc.planning.study_plan import StudyPlan
 from polaroc.priors.beliefs import points, resolve_belief
+from polaroc.reports.figures import Section
 from polaroc.reports.findings import Findings
 
 # Letters of a hash that tell one plan from another.
 LETTERS = 12
-
-
-@dataclass(frozen=True)
-class PlanSection:
-    """The plan by its hash, and where the page departs from it, in sentences."""
-
-    hash: str
-    departures: list[str]
-
-    @property
-    def answer(self) -> str:
-        """Whether the page keeps to the plan, in a sentence."""
-        keeps = "departs from" if self.departures else "keeps to"
-        return f"This page {keeps} the plan {self.hash[:LETTERS]}, written before the data."
 
 
 def facts_of(plan: "StudyPlan | str | PathLike[str] | None") -> Mapping[str, Any] | None:
@@ -38,7 +24,7 @@ def facts_of(plan: "StudyPlan | str | PathLike[str] | None") -> Mapping[str, Any
     return plan.facts if isinstance(plan, StudyPlan) else read_plan(plan)
 
 
-def of_plan(facts: Mapping[str, Any] | None, findings: Findings) -> PlanSection | None:
+def of_plan(facts: Mapping[str, Any] | None, findings: Findings) -> Section | None:
     """The section on a plan; None where there is none."""
     if facts is None:
         return None
@@ -52,7 +38,10 @@ def of_plan(facts: Mapping[str, Any] | None, findings: Findings) -> PlanSection 
         for role in ("champion", "challenger")
         if planned.get(role) is not None and str(planned[role]) not in present
     ]
-    return PlanSection(hash_of(facts), found)
+    keeps = "departs from" if found else "keeps to"
+    return Section(
+        f"This page {keeps} the plan {hash_of(facts)[:LETTERS]}, written before the data.", found
+    )
 
 
 def _said(planned: Mapping[str, Any], findings: Findings) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """How often scores that are probabilities are right: a figure, and the parts of their error."""
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from polaroc import charts
@@ -14,7 +12,7 @@ from polaroc.comparison.compared import rows_among
 from polaroc.measures.catalog import select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.priors.grids import OBSERVED
-from polaroc.reports.figures import MAX_DRAWN, POOLED, SLIDER, Figure, colours
+from polaroc.reports.figures import MAX_DRAWN, POOLED, SLIDER, Figure, Section, colours
 from polaroc.reports.findings import Findings, drawn
 from polaroc.reports.tables import Column, ReportTable, column, numbers, percents
 from polaroc.reports.thresholds import shown_priors
@@ -45,26 +43,16 @@ TOO_MANY = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """How often the scores of the first models are right, or why that is not shown."""
-
-    figure: Figure | None = None
-    table: ReportTable | None = None
-    meaning: str = ""
-    missing: str = ""
-
-
-def calibration(findings: Findings) -> Calibration:
-    """The calibration of the first model, and of the next two with probabilities as scores."""
+def calibration(findings: Findings) -> Section:
+    """How often the scores of the first three models are right, or why that is not shown."""
     if findings.curves is None or findings.audit is None:
-        return Calibration()
+        return Section()
     first = findings.models.head(MAX_CURVES)
     keys = rows_among(first.to_frame(), _with_probabilities(findings.audit, first.name))
     if first[:1].is_in(keys.to_series().implode(), nulls_equal=True).not_().item():
-        return Calibration(missing=NO_PROBABILITIES.format(one_name(first[0])))
+        return Section(NO_PROBABILITIES.format(one_name(first[0])))
     if findings.audit["rows"].sum() > MAX_ROWS:
-        return Calibration(missing=TOO_MANY)
+        return Section(TOO_MANY)
     curves = rows_among(findings.curves, keys)
     right_at = findings.score_prior
     table = _table(curves, keys, shown_priors(findings.question.over), right_at)
@@ -73,7 +61,8 @@ def calibration(findings: Findings) -> Calibration:
         where = f"{percent(float(right_at))} positives"
     others = [one for one in first if one not in keys.to_series()]
     said = MEANING.format(where) + (LEFT_OUT.format(named(others)) if others else "")
-    return Calibration(_figure(drawn(findings, MAX_DRAWN), curves, keys, table), table, said)
+    figure = _figure(drawn(findings, MAX_DRAWN), curves, keys, table)
+    return Section(said, figure=figure, table=table)
 
 
 def _with_probabilities(audit: pl.DataFrame, model: str) -> pl.DataFrame:

@@ -15,11 +15,11 @@ from polaroc.base.checks import (
     check_whole,
     one_or_several,
     pair_of,
+    refuse_unused,
     shortened,
 )
 from polaroc.base.columns import as_lazy, key_names
 from polaroc.base.docstrings import described_as
-from polaroc.base.names import listed
 from polaroc.base.text import capitalised
 from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
@@ -188,7 +188,8 @@ def report(
             hint="for example tell=print.",
         )
     if isinstance(cases, Monitor):
-        _refuse_with_monitor(
+        refuse_unused(
+            "for predictions or measures", "the result of monitor has all that its page shows",
             **columns, over=over, priors=priors or None, recall=recall, precision=precision,
             capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning, plan=plan,
             alerts=alerts, volume=volume,
@@ -224,11 +225,16 @@ def report(
         question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
         findings = with_changes(of_predictions(question, priors, grid), given)
     held = of_plan(planned, findings)
-    beside = of_subgroups(divided, findings), of_publication(divided, findings), held
+    sections = {
+        "subgroups": of_subgroups(divided, findings),
+        "published": of_publication(divided, findings),
+        "plan": held,
+    }
     said = {".json": as_json, ".md": model_card}.get(file.suffix.lower())
-    written = said(content(findings, title, *beside)) if said else page(findings, title, *beside)
+    written = (said(content(findings, title, **sections)) if said
+               else page(findings, title, **sections))  # fmt: skip
     found = [question.found] if question.found else []
-    found += [] if held is None else [held.answer, *held.departures]
+    found += [] if held is None else [held.answer, *held.remarks]
     answer = "\n".join(decide(findings).answer)
     return _write(file, written, [answer, *found, *findings.cautions, *findings.assumptions], tell)
 
@@ -266,17 +272,6 @@ def _checked_path(path: str | Path) -> Path:
         )
     check_new(file, is_report)
     return file
-
-
-def _refuse_with_monitor(**options: object) -> None:
-    """Refuse arguments that are for predictions or measures."""
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise InvalidArgument(
-            f"{listed(given, 'and')} {'is' if len(given) == 1 else 'are'} given, and the result "
-            "of monitor has all that its page shows.",
-            hint="leave it out." if len(given) == 1 else "leave them out.",
-        )
 
 
 def _of_monitor(

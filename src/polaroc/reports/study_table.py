@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -22,6 +22,7 @@ from polaroc.predictions.roles import NEEDED, Columns
 from polaroc.predictions.table import read
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief
+from polaroc.reports.figures import Section
 from polaroc.reports.findings import Findings
 from polaroc.reports.study_table_result import CLUSTERS, FLOW, StudyTable
 from polaroc.reports.subgroups import ON_THESE_CASES, of_first_model
@@ -156,14 +157,7 @@ def _what_limits_are(cases: Cases[Any], wanted: SubgroupPlan) -> str:
     return f"{said}; they count clusters ({names}), not rows (Obuchowski 1997)."
 
 
-class PublishedSection(NamedTuple):
-    """The table of a report, and what stands below it."""
-
-    table: ReportTable
-    notes: tuple[str, ...]
-
-
-def of_publication(cases: Cases[Any], findings: Findings) -> PublishedSection | None:
+def of_publication(cases: Cases[Any], findings: Findings) -> Section | None:
     """The first model of a report as it is published; None for folds, measures and many rows."""
     chosen = findings.thresholds
     if findings.cases is None or findings.question.folds or findings.audit is None:
@@ -183,7 +177,7 @@ def of_publication(cases: Cases[Any], findings: Findings) -> PublishedSection | 
     is_own = chosen is not None and not chosen.is_tuned
     limits, *notes = found.below()
     table = ReportTable("published", f"All numbers of {findings.models[0]}. {limits}", named)
-    return PublishedSection(table, (*([ON_THESE_CASES] if is_own else []), *notes))
+    return Section(remarks=[*([ON_THESE_CASES] if is_own else []), *notes], table=table)
 
 
 def _rows(divided: Divided, name: str | None, level: float) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """What the first model does in each subgroup: a figure, and the largest gaps."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -10,7 +10,7 @@ from polaroc.base.rounding import limit, number, percent
 from polaroc.comparison.subgroup_result import Subgroups, answer_of, measure_in_words
 from polaroc.comparison.subgroups import subgroups
 from polaroc.predictions.cases import Cases
-from polaroc.reports.figures import Figure
+from polaroc.reports.figures import Figure, Section
 from polaroc.reports.findings import Findings
 from polaroc.reports.tables import ReportTable, column
 from polaroc.reports.thresholds import shown_priors
@@ -26,22 +26,12 @@ ON_THESE_CASES = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class SubgroupSection:
-    """What a report shows of subgroups, or why it shows nothing."""
-
-    figure: Figure | None = None
-    table: ReportTable | None = None
-    answer: str = ""
-    remarks: tuple[str, ...] = ()
-
-
-def of_subgroups(cases: Cases[Any], findings: Findings) -> SubgroupSection | None:
+def of_subgroups(cases: Cases[Any], findings: Findings) -> Section | None:
     """The section of a report on subgroups; None where no column tells them apart."""
     if not cases.subgroup or findings.cases is None:
         return None
     if findings.question.folds:
-        return SubgroupSection(answer=OF_FOLDS)
+        return Section(OF_FOLDS)
     question, chosen = findings.question, findings.thresholds
     threshold = None if chosen is None else chosen.taken["threshold"]
     priors = shown_priors(question.over)
@@ -52,9 +42,10 @@ def of_subgroups(cases: Cases[Any], findings: Findings) -> SubgroupSection | Non
     is_own = chosen is not None and not chosen.is_tuned and threshold is not None
     # Others, such as the share called positive, follow from these.
     gaps, parts = (one.filter(pl.col("measure").is_in(SHOWN)) for one in (found.gaps, found.parts))
-    return SubgroupSection(
-        _figure(found, findings), _table(found), answer_of(gaps, parts, found.keys),
-        (*([ON_THESE_CASES] if is_own else []), *found.warnings),
+    return Section(
+        answer_of(gaps, parts, found.keys),
+        [*([ON_THESE_CASES] if is_own else []), *found.warnings],
+        _figure(found, findings), _table(found),
     )  # fmt: skip
 
 

@@ -17,9 +17,6 @@ from polaroc.reports.words import limits_of_hundred, of_hundred, percent_range
 
 NOTHING = "–"
 Column: TypeAlias = Sequence[str | None]
-MAX_KEYS = 400
-# Rows of a ranking that is not folded, and those above one that is.
-MAX_ROWS, FIRST_ROWS = 25, 20
 # Models up to which letters say which of them a test tells apart; of more they are too many.
 MAX_LETTERED = 8
 LETTERS, TOLD = "letters", "differs from the first"
@@ -89,23 +86,9 @@ def percents(values: pl.Series, digits: int = 0) -> Column:
     return [None if value is None else f"{100 * value:.{digits}f} %" for value in values]
 
 
-def ranking_tables(findings: Findings) -> list[ReportTable]:
-    """The models, the best first; of many models, the first ones before all."""
-    count = findings.ranking.height
-    caption = f"The models, the {'least cost' if findings.by_cost else 'largest area'} first"
-    if count <= MAX_ROWS:
-        return [_ranking_table(findings, findings.ranking, "ranking", caption)]
-    first = findings.ranking.head(FIRST_ROWS)
-    return [
-        _ranking_table(
-            findings, first, "ranking-first", f"The best {FIRST_ROWS} of {count} models"
-        ),
-        _ranking_table(findings, findings.ranking, "ranking", caption),
-    ]
-
-
-def _ranking_table(findings: Findings, table: pl.DataFrame, name: str, caption: str) -> ReportTable:
-    level = percent(findings.question.level)
+def ranking_table(findings: Findings) -> ReportTable:
+    """The models, the best first."""
+    table, level = findings.ranking, percent(findings.question.level)
     columns = {findings.question.model: column(table.to_series(0))}
     area: dict[str, Column] = {"area": numbers(table[AREA])}
     # Costs have any scale.
@@ -124,15 +107,16 @@ def _ranking_table(findings: Findings, table: pl.DataFrame, name: str, caption: 
         **(area if findings.by_cost else {}),
         "AUC": numbers(table["auc"]),
         "Sens": numbers(table["sens"]),
-        **_told_apart(table["letters"], findings.ranking.height),
+        **_told_apart(table["letters"]),
     }
     known = {name: values for name, values in shown.items() if any(v is not None for v in values)}
-    return ReportTable(name, caption, _distinct(columns, known), words=(LETTERS, TOLD))
+    caption = f"The models, the {'least cost' if findings.by_cost else 'largest area'} first"
+    return ReportTable("ranking", caption, _distinct(columns, known), words=(LETTERS, TOLD))
 
 
-def _told_apart(letters: pl.Series, models: int) -> dict[str, Column]:
+def _told_apart(letters: pl.Series) -> dict[str, Column]:
     """Which models a test tells apart; of many models, which it tells from the first one."""
-    if models <= MAX_LETTERED or letters.null_count():
+    if len(letters) <= MAX_LETTERED or letters.null_count():
         return {LETTERS: [None if value is None else shortened(value) for value in letters]}
     first, *others = letters
     told = ["not shown" if share_a_letter(first, other) else "yes" for other in others]
@@ -270,26 +254,6 @@ def audit_table(findings: Findings) -> ReportTable | None:
     if table["note"].is_in([""]).all():
         del shown["note"]
     return ReportTable("audit", title, _distinct(columns, shown), words=("note",))
-
-
-def keys_table(findings: Findings) -> ReportTable | None:
-    """The audit of the predictions by model and fold."""
-    audit, keys = findings.audit, findings.question.keys
-    if audit is None or len(keys) < 2:
-        return None
-    shown = audit.head(MAX_KEYS)
-    rest = f"; the first {MAX_KEYS} of {audit.height:,}" if audit.height > MAX_KEYS else ""
-    parts = [column(shown[key]) for key in keys]
-    named = {" · ".join(keys): [" · ".join(map(str, row)) for row in zip(*parts, strict=True)]}
-    values: dict[str, Column] = {
-        "rows": _integers(shown["rows"]),
-        "positives": _integers(shown["positives"]),
-        "negatives": _integers(shown["negatives"]),
-        "share of positives": percents(shown["prior"], 1),
-        "distinct scores": _integers(shown["scores"]),
-        "note": shown["note"].to_list(),
-    }
-    return ReportTable("keys", f"Fold by fold{rest}", _distinct(named, values), words=("note",))
 
 
 def _distinct(named: Mapping[str, Column], values: Mapping[str, Column]) -> dict[str, Column]:

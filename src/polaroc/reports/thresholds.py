@@ -203,7 +203,7 @@ def _tuned(
         said = chosen["promise"][0] if "promise" in chosen.columns else None
         points.append((judged.row(0, named=True), said, chosen["note"][0]))
     names = ("threshold", "tpr", "fpr", *LIMITS)
-    empty = dict.fromkeys(("tpr_sd", "fpr_sd", "lowest", "highest"))
+    empty = dict.fromkeys(("lowest", "highest"))
     table = pl.DataFrame(
         [{name: row[name] for name in names} | empty for row, _, _ in points],
         schema=dict.fromkeys((*names, *empty), pl.Float64),
@@ -325,14 +325,13 @@ def _limits_over_folds(held_out: HeldOutRates, question: Question) -> dict[str, 
 
 
 def _summary(held_out: HeldOutRates) -> dict[str, list[float | None]]:
-    """Means and spreads over the folds, and of the thresholds."""
+    """Means over the folds, and the ends of their thresholds."""
     columns: dict[str, list[float | None]] = {}
     with warnings.catch_warnings():
-        # A class that is in no fold has no rate, in one fold it has no spread.
+        # A class that is in no fold has no rate.
         warnings.simplefilter("ignore", RuntimeWarning)
         for name, values in (("tpr", held_out.tpr), ("fpr", held_out.fpr)):
             columns[name] = np.nanmean(values, axis=1).tolist()
-            columns[f"{name}_sd"] = np.nanstd(values, axis=1, ddof=1).tolist()
     set_to = [[value for value in some if value is not None] for some in held_out.thresholds]
     columns["lowest"] = [min(some, default=None) for some in set_to]
     columns["highest"] = [max(some, default=None) for some in set_to]

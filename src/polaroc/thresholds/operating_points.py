@@ -15,8 +15,6 @@ from polaroc.base.columns import (
     PRIOR_LIMITS,
     PROMISE,
     curve_keys,
-    lazily,
-    require,
     with_level,
 )
 from polaroc.base.docstrings import described_as
@@ -24,7 +22,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import ALARMS, MISSED, private
 from polaroc.curves.curve import curves_of
 from polaroc.curves.segments import CELLS
-from polaroc.curves.surface import at_priors, select_rates, with_rates
+from polaroc.curves.surface import with_rates
 from polaroc.curves.whole import OF_CURVES
 from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
@@ -414,26 +412,3 @@ def _selected(
     )
     chosen = join_on(best, first_of_best, on, "left")
     return chosen.drop(worth, order)
-
-
-@lazily
-def shifted_rates(points: pl.LazyFrame, priors: Priors, rates: Sequence[str]) -> pl.LazyFrame:
-    """The rates of fixed operating points at other priors than they were chosen for (P-ROC Fig. 1).
-
-    One row per key with a point and prior: the keys, `prior`, `skew` and a column per rate, null
-    where it is undefined.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> point = curves.pipe(pr.operating_points, "threshold", target=0.54)
-    >>> shifted_rates(point, [0.5, 0.1], ["accuracy"])["accuracy"].round(2).to_list()
-    [0.7, 0.86]
-    """
-    keys = require(points, POINTS, source="operating_points(...)")
-    chosen = select_rates(rates, keys)
-    t, f, skew = pl.col("tpr"), pl.col("fpr"), pl.col("skew")
-    fixed = points.filter(t.is_not_null()).select(*keys, t, f, "positives", "negatives")
-    values = {name: rate(t, f, skew).fill_nan(None) for name, rate in chosen.items()}
-    return at_priors(fixed, priors).select(*keys, "prior", "skew", **values)

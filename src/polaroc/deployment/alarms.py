@@ -8,7 +8,7 @@ from typing import Any
 from polaroc import rates
 from polaroc.base.lazy import np
 from polaroc.base.rounding import percent
-from polaroc.base.statistics import ROUNDING, Band
+from polaroc.base.statistics import Band
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import Key
 from polaroc.typing import Array, Quantity

@@ -195,8 +195,7 @@ def monitor(
     of all these times together. They are null where nothing says how cases were drawn, and where
     the scores contradict what is said: fewer than one such draw in a thousand has so many, or so
     few, labelled cases at or above some score, or in all. Labels of alerts alone tell the
-    precision at most; `warnings` says so, and how many labels of other cases would tell the
-    recall to ± 0.1.
+    precision at most; `label_budget` says how many of other cases tell the recall.
 
     "Better" is a threshold, among the same scores, or a model that costs less at every prior
     within the limits, and by more than the estimates of the reference showed anywhere
@@ -274,7 +273,7 @@ def monitor(
         *moments(rows, time),
         *(reference_days(known.cases.collect(), day) if day is not None else []),
         *complete,
-        *draw_warnings(drawn, level),
+        *draw_warnings(drawn),
         *([SAME_DAYS] if day is None and table["alarm"].count() else []),
     ]
     states = history_table(histories, references, keys, types, terms)

@@ -315,17 +315,12 @@ class _Request:
         limits, ends = self.constraints.limits, self.constraints.ends
         if ends is not None or not any(map(depends_on_prior, limits)):
             sentence = pl.lit(promise(limits, self.confidence, ends, self.subgroups))
-        elif self.estimated:
-            confidence = self.confidence
-            known = pl.when(pl.all_horizontal(pl.col(PRIOR_LIMITS).is_not_null()))
-            # Where limits are null there is no list, and nothing is promised.
-            sentence = known.then(pl.concat_list(PRIOR_LIMITS)).map_elements(
-                lambda interval: promise(limits, confidence, interval.to_list(), self.subgroups),
-                return_dtype=pl.String,
-            )
         else:
-            sentence = pl.col("prior").map_elements(
-                partial(promise, limits, self.confidence, subgroups=self.subgroups),
+            confidence, own = self.confidence, PRIOR_LIMITS if self.estimated else ("prior",)
+            known = pl.when(pl.all_horizontal(pl.col(own).is_not_null()))
+            # Where limits are null there is no list, and nothing is promised.
+            sentence = known.then(pl.concat_list(own)).map_elements(
+                lambda priors: promise(limits, confidence, priors.to_list(), self.subgroups),
                 return_dtype=pl.String,
             )
         has_threshold = pl.col("threshold").is_not_null()
@@ -422,14 +417,6 @@ def shifted_rates(points: pl.LazyFrame, priors: Priors, rates: Sequence[str]) ->
 
     One row per key with a point and prior: the keys, `prior`, `skew` and a column per rate, null
     where it is undefined.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> point = curves.pipe(pr.operating_points, "threshold", target=0.54)
-    >>> shifted_rates(point, [0.5, 0.1], ["accuracy"])["accuracy"].round(2).to_list()
-    [0.7, 0.86]
     """
     keys = require(points, POINTS, source="operating_points(...)")
     chosen = select_rates(rates, keys)

@@ -267,7 +267,7 @@ def draws(
                 hint="labelled cases are among those in use; give their scores, too.",
             )
         reference = references[key]
-        prior = float(history.at([at], reference).prior()[0])
+        prior = float(reference.prior(above, cases))
         found[key, at] = Draw(
             of, at, reference, Bins.at_prior(reference, above, cases, prior),
             frame[SCORE].to_numpy(), frame[TRUTH].to_numpy(),

@@ -270,6 +270,12 @@ class Reference:
             prior = nearest_prior(*(rates or own), share, 1 / varies)
         return prior
 
+    def prior(self, above: "Array", cases: "Array | int") -> "Array":
+        """The prior of the nearest mixture to cases, of which so many are at or above each cut."""
+        size = np.maximum(cases, 1)
+        prior: Array = self.nearest(above / size, size)[..., 0]
+        return prior
+
     def bands(self) -> tuple[Band, Band]:
         """Simultaneous limits of the true and the false positive rates at all cuts."""
         part = FOR_RATE if self.days is None else FOR_RATE_OF_DAYS
@@ -377,8 +383,7 @@ class Looks:
 
     def prior(self) -> "Array":
         """The prior of the nearest mixture at each look, of its own time."""
-        size = np.maximum(self.cases[:, :1], 1)
-        return self.reference.nearest(self.called[:, 0] / size, size)[:, 0]
+        return self.reference.prior(self.called[:, 0], self.cases[:, :1])
 
 
 def _solved(level: "Array", slope: "Array") -> Band:

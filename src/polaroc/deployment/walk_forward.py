@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import sqrt
 from typing import Any, Unpack
 
 import polars as pl
@@ -12,6 +11,7 @@ from polaroc.base.columns import COVERAGE, PROMISE, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
+from polaroc.base.statistics import student
 from polaroc.base.text import capitalised
 from polaroc.deployment.period_rates import PERIOD_RATES, tidy_rates
 from polaroc.deployment.walk_forward_result import WalkForward, main_rates
@@ -26,7 +26,6 @@ from polaroc.thresholds.named_rates import rate_at
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.rules import RULES, Rule
 from polaroc.typing import Prior
-from polaroc.uncertainty.evidence import quantile
 
 # Steps from which on they tell how much the next one may differ.
 FEWEST_STEPS = 3
@@ -227,16 +226,9 @@ def _expected(
         apart.count().cast(pl.Int64).alias("steps"),
     )
     known = join_on(now, by_step, [*keys, "measure"], "left", order="left")
-    reach = {
-        steps: float(quantile(level, steps - 1)) * sqrt(1 + 1 / steps)
-        for steps in known["steps"].drop_nulls().unique()
-        if steps >= FEWEST_STEPS
-    }
-    error = pl.col("spread") * (1 + 1 / pl.col("steps")).sqrt()
     enough = pl.col("steps") >= FEWEST_STEPS
-    width = pl.col("spread") * pl.col("steps").replace_strict(
-        reach, default=None, return_dtype=pl.Float64
-    )
+    error = pl.when(enough).then(pl.col("spread") * (1 + 1 / pl.col("steps")).sqrt())
+    width = error * student(pl.col("steps") - 1, level)
     bounded = pl.col("measure") != "cost"
     most = pl.when(bounded).then(1.0).otherwise(float("inf"))
     estimate = (pl.col("promised") + pl.col("shift")).clip(0.0, most)
@@ -246,6 +238,6 @@ def _expected(
         (pl.col("promised") + pl.col("shift") - width).clip(0.0, most).alias("lower"),
         (pl.col("promised") + pl.col("shift") + width).clip(0.0, most).alias("upper"),
         pl.lit(level).alias(COVERAGE),
-        pl.when(enough).then(error).alias("std_error"),
+        error.alias("std_error"),
         note.when(~enough).then(pl.lit(FEW_STEPS)).alias("note"),
     ).sort(*keys, _order(), nulls_last=True).select(*keys, *EXPECTED)  # fmt: skip

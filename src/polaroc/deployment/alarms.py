@@ -223,12 +223,12 @@ Alarms = dict[tuple[Key, int], tuple[float, str]]
 
 
 def model_alarms(
-    assessed: Assessed, keys: Sequence[str], model_key: str | None, terms: Terms
+    assessed: Assessed, keys: Sequence[str], models: Sequence[str], terms: Terms
 ) -> Alarms:
     """The other model with the greatest lower limit of savings, by key and place of its time."""
-    if model_key is None:
+    if not models:
         return {}
-    place = keys.index(model_key)
+    place = keys.index(models[0])
     groups: dict[Key, list[Key]] = {}
     for key in assessed:
         groups.setdefault((*key[:place], *key[place + 1 :]), []).append(key)

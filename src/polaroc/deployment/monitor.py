@@ -40,7 +40,6 @@ from polaroc.deployment.tables import (
     counts_of,
     days_as_time,
     errors_named,
-    model_key,
     range_of_points,
     read_with_time,
     references_of,
@@ -56,6 +55,7 @@ from polaroc.predictions.table import Predictions
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
+from polaroc.thresholds.subgroup_promises import names_of_models
 from polaroc.typing import Paths, Table
 
 QUANTITIES = (
@@ -258,7 +258,7 @@ def monitor(
     drawn, complete = (
         ({}, []) if labels is None else draws(labels, keys, references, histories, how)
     )
-    _say_alarms(assessed, histories, keys, model_key(reference), terms)
+    _say_alarms(assessed, histories, keys, names_of_models(reference), terms)
     for (key, at), draw in drawn.items():
         for name, limits in labelled_estimates(draw.bins, draw.labels, terms, level).items():
             histories[key].say(at, name, *limits, None)
@@ -310,14 +310,14 @@ def _say_alarms(
     assessed: Assessed,
     histories: Mapping[Key, History],
     keys: Sequence[str],
-    of_models: str | None,
+    models: Sequence[str],
     terms: Terms,
 ) -> None:
     """Keep what is known of new rows, with their alarms, in the histories."""
-    models = model_alarms(assessed, keys, of_models, terms)
+    of_models = model_alarms(assessed, keys, models, terms)
     for key, (times, assessment) in assessed.items():
         costs = [
-            _joined(threshold, models.get((key, at)))
+            _joined(threshold, of_models.get((key, at)))
             for at, threshold in enumerate(assessment.threshold_alarms())
         ]
         alarms = {"prior": assessment.prior_alarms(), "cost": costs}

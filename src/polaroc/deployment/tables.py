@@ -32,7 +32,6 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import refuse_roles
 from polaroc.predictions.usual_keys import column_names_of
-from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import labelled_range
 from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
@@ -144,12 +143,6 @@ def refuse_other_keys(
             hint="say fold=None or model=None where the rows are of one model, or keep in the "
             "reference the model in use alone.",
         )
-
-
-def model_key(cases: Cases[Any]) -> str | None:
-    """The name of the key that tells models apart, None where there is none."""
-    names = key_names(key_expressions(cases.model, "model"), cases.table.lazy())
-    return MODEL if cases.scores else next(iter(names), None)
 
 
 def references_of(

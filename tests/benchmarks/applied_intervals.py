@@ -25,7 +25,6 @@ from polaroc.thresholds.rate_intervals import (
     Calls,
     Costs,
     Meld,
-    further_limits,
     limits,
 )
 
@@ -117,7 +116,7 @@ def rates(runs):
         of_priors = [*product(("npv", "f_measure", "error"), (0.01, 0.1, 0.3))]
         for rate, prior in [*((one, None) for one in WITHOUT_PRIOR), *of_priors]:
             at = 0.5 if prior is None else prior
-            low, high = further_limits(rate, *calls, KnownPrior(np.full(len(x), at)), 0.95)
+            low, high = limits(rate, *calls, KnownPrior(np.full(len(x), at)), 0.95, COSTS)
             held = []
             for pair, weight in zip(pairs, weights, strict=True):
                 truth = getattr(pr.rates, rate)(*pair, (1 - at) / at)

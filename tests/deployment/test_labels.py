@@ -10,10 +10,10 @@ import polaroc as pr
 from polaroc.deployment.alarms import Terms
 from polaroc.deployment.draws import Draw
 from polaroc.deployment.how_labelled import HowLabelled
-from polaroc.deployment.label_draws import Draws, allotted
+from polaroc.deployment.label_draws import allotted
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import Reference, Threshold
-from polaroc.deployment.monitor_result import last_times, told_by_labels
+from polaroc.deployment.monitor_result import in_words, labelled_rows, last_rows
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score", "points": 1.0}
@@ -228,10 +228,10 @@ def test_the_summary_has_labels_that_came_late():
     used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2, 3)])
     labelled = used.filter(pl.col("day") < 3)
     told = pr.monitor(REFERENCE, used, labelled=labelled, label_share="observed", **NAMES | TIME)
-    shown = last_times(told.history)
+    shown = in_words(last_rows(told.history))
     assert shown.columns == ["day", "prior", "precision", "posfrac", "cost"]
     assert shown["day"].to_list() == ["3"]
-    labels = told_by_labels(told)
+    labels = in_words(labelled_rows(told))
     assert labels.columns == ["day", "prior", "precision", "recall", "cost"]
     assert labels["day"].to_list() == ["2", "1 to 2"]
     truth = labelled["truth"].mean()
@@ -382,33 +382,6 @@ def test_alerts_and_a_share_of_the_others_tell_all_where_they_are_that(labelled,
     assert bool(warned) == (why is not None)
     if why is not None:
         assert re.search(why, warned[0])
-        # Its few positives tell no recall, whatever is labelled.
-        others = "others of 2 times would not tell the recall to ± 0.1"
-        assert (others in warned[0]) == bool(re.match("only the|alerts alone", why))
-
-
-def test_labels_that_are_said_to_be_enough_for_the_recall_are():
-    used = pl.concat([cases(70 + d, 5_000, 0.1).with_columns(day=d) for d in (1, 2)])
-    (said,) = told_of(alerts_and(0, used), used, label_alerts=True).warnings
-    needed, others = (
-        int(number.replace(",", ""))
-        for number in re.search(r"about ([\d,]+) of the ([\d,]+) others", said).groups()
-    )
-    assert others == used.filter(~ALARM).height
-    halves = []
-    for share in (needed / others, needed / others / 8):
-        told = told_of(alerts_and(share, used), used, label_alerts=True, label_share="observed")
-        row = told.labelled.row(by_predicate=pl.col("quantity") == RECALL, named=True)
-        halves.append((row["upper"] - row["lower"]) / 2)
-    assert halves[0] < 0.1 < 0.13 < halves[1]
-
-
-def test_where_all_others_are_needed_for_the_recall_that_is_said(monkeypatch):
-    monkeypatch.setattr(Draws, "fewest", lambda self, ranges, width, most: most)
-    used = cases(71, 5_000, 0.1).with_columns(day=1)
-    (said,) = told_of(alerts_and(0, used), used, label_alerts=True).warnings
-    others = used.filter(~ALARM).height
-    assert f": all of the {others:,} others would tell the recall to ± 0.1" in said
 
 
 def test_a_threshold_that_calls_some_of_its_cases_has_their_labels():

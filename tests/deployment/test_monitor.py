@@ -1,6 +1,5 @@
 import re
 from datetime import datetime
-from hashlib import sha256
 
 import numpy as np
 import polars as pl
@@ -43,9 +42,8 @@ def monitored(deployed, reference=REFERENCE, **arguments):
 
 
 def assert_same_state(state, expected):
-    # Sums over other numbers of days may differ in the last digit, and so their digest.
-    said = ["results", "digest"]
-    assert_frame_equal(state.drop(said), expected.drop(said))
+    # Sums over other numbers of days may differ in the last digit.
+    assert_frame_equal(state.drop("results"), expected.drop("results"))
 
 
 def test_without_change_there_is_no_alarm_and_all_limits_hold():
@@ -178,8 +176,8 @@ def test_a_late_time_and_a_time_given_again():
     [
         ({"reference": cases(77, 10_000, 0.1)}, "state is of another reference, threshold"),
         ({"points": 0.3}, "state is of another reference, threshold"),
-        ({"level": 0.9}, "state is of another reference, threshold, level or model"),
-        ({"cost_fn": 5}, "state is of cost_fn=1 and cost_fp=1, now it is cost_fn=5 and cost_fp=1"),
+        ({"level": 0.9}, "state is of another reference, threshold, level, model or costs"),
+        ({"cost_fn": 5}, "state is of another reference, threshold, level, model or costs"),
         ({"by": "place"}, "the state has the columns 'day', 'look'"),
     ],
 )
@@ -191,17 +189,6 @@ def test_a_state_of_something_else_is_refused(change, match):
     ]
     with pytest.raises(InvalidTable, match=match):
         monitored(tables[1], tables[0], state=state, **arguments)
-
-
-def test_a_state_of_an_earlier_version_has_no_costs():
-    rows = []
-    for time, look, size, called, plan, results, _ in monitored(days(STEADY)).state.iter_rows():
-        row = (time, look, size, called, plan.split()[0], results)
-        rows.append((*row, sha256(repr([*row]).encode()).hexdigest()[:16]))
-    whole = monitored(days(STEADY)).state
-    earlier = pl.DataFrame(rows, whole.schema, orient="row")
-    new = days([0.1]).with_columns(day=pl.lit(99, pl.Int32))
-    assert monitored(new, state=earlier, cost_fn=5).state.height == whole.height + 1
 
 
 def test_a_state_whose_times_are_of_another_type_is_refused():
@@ -228,21 +215,12 @@ def test_a_state_that_no_monitor_wrote_is_refused(state, match):
     assert "\nHint: give the state of the last call" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("column", "change"),
-    [
-        *((column, "null") for column in STATE_OF_TWO.columns),
-        # The plan is the same at both times.
-        *((column, "of the other time") for column in STATE_OF_TWO.columns if column != "plan"),
-    ],
-)
-def test_a_changed_value_of_a_state_is_refused(column, change):
-    value = pl.lit(None) if change == "null" else pl.col(column).reverse()
+@pytest.mark.parametrize("column", STATE_OF_TWO.columns)
+def test_a_state_that_lacks_a_value_is_refused(column):
     first = pl.int_range(pl.len()) == 0
-    kept = pl.when(first).then(value).otherwise(column).cast(STATE_OF_TWO.schema[column])
-    changed = STATE_OF_TWO.with_columns(kept.alias(column))
-    with pytest.raises(InvalidTable, match=r"was changed|is of another reference|twice"):
-        monitored(days([0.1]).with_columns(day=pl.lit(3)), state=changed)
+    lacking = STATE_OF_TWO.with_columns(pl.when(~first).then(column).alias(column))
+    with pytest.raises(InvalidTable, match="the state was changed"):
+        monitored(days([0.1]).with_columns(day=pl.lit(3)), state=lacking)
 
 
 def test_two_states_under_each_other_are_refused():
@@ -353,8 +331,8 @@ def of_points(**columns):
         (InvalidArgument, "points is nan", TWO | {"points": float("nan")}),
         (InvalidTable, "a threshold that is no number", of_points(threshold=float("nan"))),
         (InvalidTable, "a threshold that is no number", of_points(threshold="0.3")),
-        (InvalidTable, "a share outside 0 to 1, or none", of_points(share=7.0)),
-        (InvalidTable, "a share outside 0 to 1, or none", of_points(share=None)),
+        (InvalidTable, "a share that is no number from 0 to 1", of_points(share=7.0)),
+        (InvalidTable, "a share that is no number from 0 to 1", of_points(share=None)),
         (InvalidArgument, "over is 0.1, allowed is a pair", TWO | {"over": 0.1}),
         (InvalidArgument, "level is 95", TWO | {"level": 95}),
         (InvalidArgument, "cost_fn is 0", TWO | {"cost_fn": 0}),

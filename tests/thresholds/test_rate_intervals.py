@@ -11,7 +11,7 @@ from sizes import replicates
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
 from polaroc.priors.in_use import BelievedPrior, EstimatedPrior, KnownPrior
-from polaroc.thresholds.rate_intervals import Calls, Costs, Meld, further_limits, limits
+from polaroc.thresholds.rate_intervals import Calls, Costs, Meld, limits
 
 NAMES = {"truth": "truth", "score": "score"}
 QUANTITIES = ("precision", "posfrac", "cost")
@@ -389,7 +389,7 @@ def test_further_limits_hold_the_rate(rate):
     positives, negatives, prior = 15, 15, 0.1
     x, y = (a.ravel().astype(float) for a in np.mgrid[: positives + 1, : negatives + 1])
     calls_ = [Calls(own, own, np.full_like(own, 15.0)) for own in (x, y)]
-    low, high = further_limits(rate, *calls_, KnownPrior(np.full(len(x), prior)), 0.95)
+    low, high = limits(rate, *calls_, KnownPrior(np.full(len(x), prior)), 0.95, COSTS)
     for t, f in product((0.3, 0.85), (0.07, 0.5)):
         weight = binom.pmf(x, positives, t) * binom.pmf(y, negatives, f)
         truth = getattr(pr.rates, rate)(t, f, (1 - prior) / prior)

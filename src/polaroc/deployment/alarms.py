@@ -8,7 +8,7 @@ from typing import Any
 from polaroc import rates
 from polaroc.base.lazy import np
 from polaroc.base.rounding import percent
-from polaroc.base.statistics import ROUNDING, Band
+from polaroc.base.statistics import Band
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import Key
 from polaroc.typing import Array, Quantity
@@ -195,11 +195,6 @@ class Assessment:
         return alarms
 
 
-def better_model(name: str, saved: float, window: int) -> str:
-    """The alarm that names another model."""
-    return f"{BETTER_MODEL}: {name}{_saves(saved, window)}"
-
-
 def _ratio(part: "Array", whole: "Array", otherwise: float) -> "Array":
     ratio: Array = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), otherwise)
     return np.clip(ratio, 0.0, 1.0)
@@ -228,12 +223,12 @@ Alarms = dict[tuple[Key, int], tuple[float, str]]
 
 
 def model_alarms(
-    assessed: Assessed, keys: Sequence[str], model_key: str | None, terms: Terms
+    assessed: Assessed, keys: Sequence[str], models: Sequence[str], terms: Terms
 ) -> Alarms:
     """The other model with the greatest lower limit of savings, by key and place of its time."""
-    if model_key is None:
+    if not models:
         return {}
-    place = keys.index(model_key)
+    place = keys.index(models[0])
     groups: dict[Key, list[Key]] = {}
     for key in assessed:
         groups.setdefault((*key[:place], *key[place + 1 :]), []).append(key)
@@ -241,14 +236,14 @@ def model_alarms(
     for group in groups.values():
         if len(group) > 1:
             rivals = Rivals.of({key: assessed[key] for key in group}, terms)
-            for model, at in rivals.candidates():
-                saving = rivals.best(model, at)
-                if saving is not None:
-                    other, saved, window = saving
-                    name = str(group[other][place])
-                    # The place of a time among those of the key itself.
-                    own = int(np.searchsorted(rivals.places[model], at))
-                    alarms[group[model], own] = saved, better_model(name, saved, window)
+            for model, (key, places) in enumerate(zip(group, rivals.places, strict=True)):
+                other, window, saved = (best[places] for best in rivals.best(model))
+                for at in np.flatnonzero(saved > 0):
+                    alarm = (
+                        f"{BETTER_MODEL}: {group[other[at]][place]}"
+                        f"{_saves(saved[at], int(window[at]))}"
+                    )
+                    alarms[key, int(at)] = float(saved[at]), alarm
     return alarms
 
 
@@ -305,45 +300,21 @@ class Rivals:
             places,
         )
 
-    def candidates(self) -> list[tuple[int, int]]:
-        """Models and times at which another model may cost less: few, found without pairs.
-
-        Whoever saves at all priors within the limits of two models saves at those within the
-        limits of all models.
-        """
-        known = self.cases > 0
-        common = Band(
-            np.where(known, self.priors.lower, -np.inf).max(axis=0),
-            np.where(known, self.priors.upper, np.inf).min(axis=0),
-        )
-        none = common.lower > common.upper
-        may_cost_less = known.copy()
-        for prior in common:
-            # Without a common prior all pairs are compared.
-            at = np.where(none | ~np.isfinite(prior), 0.0, prior)
-            own = self.terms.cost(at, self.tpr.upper, self.fpr.lower)
-            others = self.terms.cost(at, self.tpr.lower, self.fpr.upper)
-            least = np.where(known, others, np.inf).min(axis=0)
-            may_cost_less &= none | (own >= least - ROUNDING)
-        found = np.argwhere(may_cost_less.any(axis=2))
-        return [(int(model), int(at)) for model, at in found]
-
-    def best(self, model: int, at: int) -> tuple[int, float, int] | None:
-        """The model that saves most, the least that it saves, and the window; None where none."""
-        (lower, upper), tpr, fpr = (
-            Band(*(limit[:, at] for limit in band)) for band in (self.priors, self.tpr, self.fpr)
-        )
+    def best(self, model: int) -> "tuple[Array, Array, Array]":
+        """At each time the model that saves most, its window, and the least it saves: 0 if none."""
+        tpr, fpr, cases = self.tpr, self.fpr, self.cases
+        lower, upper = self.priors
         prior = Band(np.maximum(lower, lower[model]), np.minimum(upper, upper[model]))
         saved = self.terms.least(prior, tpr.lower - tpr.upper[model], fpr.lower[model] - fpr.upper)
         more = self.rates.lower - self.rates.lower[model]
         less = self.rates.upper[model] - self.rates.upper
         accepted = self.terms.accepted(self.expected[model], more, less)
-        cases = self.cases[:, at]
         known = (prior.lower <= prior.upper) & (cases > 0) & (cases == cases[model])
-        excess = np.where(known, saved - accepted[:, None], -np.inf)
+        excess = np.where(known, saved - accepted[:, None, None], -np.inf)
         excess[model] = -np.inf
-        window = excess.argmax(axis=1)
-        rows = np.arange(len(excess))
-        most = np.where(excess[rows, window] > 0, saved[rows, window], 0.0)
-        other = int(most.argmax())
-        return (other, float(most[other]), int(window[other])) if most[other] > 0 else None
+        window = excess.argmax(axis=-1)
+        rival, time = np.indices(window.shape)
+        best = rival, time, window
+        most = np.where(excess[best] > 0, saved[best], 0.0)
+        other, time = most.argmax(axis=0), time[0]
+        return other, window[other, time], most[other, time]

@@ -12,7 +12,6 @@ from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.base.rounding import percent
 from polaroc.deployment.history import History, instants
 from polaroc.deployment.how_labelled import INCLUSION, HowLabelled
-from polaroc.deployment.label_draws import enough_for_recall
 from polaroc.deployment.labelled import Bins, Labels
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.tables import Key, by_key, for_key, read_with_time
@@ -28,18 +27,11 @@ LABELLED = "labelled"
 CONTRADICTED = 1e-3
 ALERTS_ALONE = (
     " Labels of alerts alone tell the precision at most; prior, recall and cost need labels from "
-    "below the threshold, too{}."
+    "below the threshold, too: label_budget says how many."
 )
 REMEDY = Hint(
     " Draw cases of each time at random and say so ({label_share}), or give the chance of each in "
     f"a column {INCLUSION!r}.",
-    label_share=0.01,
-)
-
-
-AT_RANDOM = Hint(
-    " If they were drawn at random, say so ({label_share}); else give the chance of each in a "
-    f"column {INCLUSION!r}.",
     label_share=OBSERVED,
 )
 
@@ -180,18 +172,6 @@ class Draw:
             told = "the precision, and no prior, recall or cost"
         return f"labelled: {self._why()}, so they tell {told}."
 
-    @property
-    def is_of_alerts(self) -> bool:
-        """Whether no case below the threshold is labelled."""
-        return bool((self.bins.called[self.place] > 0).all())
-
-    @property
-    def remedy(self) -> Hint:
-        """What to say, or to do, so that labels tell more."""
-        domain = self.bins.called == 0 if self.how.alerts else np.ones(self.bins.count.size, bool)
-        unsaid = not self._is_stated or self._is_other_share(domain)
-        return AT_RANDOM if unsaid and not self.is_of_alerts else REMEDY
-
     def _why(self) -> str:
         """Why not all is known of how cases were drawn."""
         domain = np.ones(self.bins.count.size, dtype=bool)
@@ -287,7 +267,7 @@ def draws(
                 hint="labelled cases are among those in use; give their scores, too.",
             )
         reference = references[key]
-        prior = float(history.at([at], reference).prior()[0])
+        prior = float(reference.prior(above, cases))
         found[key, at] = Draw(
             of, at, reference, Bins.at_prior(reference, above, cases, prior),
             frame[SCORE].to_numpy(), frame[TRUTH].to_numpy(),
@@ -309,17 +289,12 @@ def together(drawn: Sequence[Draw]) -> tuple[Bins, Labels]:
     return bins, Labels(place, truth, inclusion, all(one.of_all for one in labels))
 
 
-def draw_warnings(drawn: Mapping[tuple[Key, Any], Draw], level: float) -> list[str]:
+def draw_warnings(drawn: Mapping[tuple[Key, Any], Draw]) -> list[str]:
     """A warning of labels that tell no prior, for what nothing states or the scores refute."""
     told = [one for one in drawn.values() if one.note is not None]
     if not told:
         return []
     first = told[0]
-    # Positives of one time may be too few to know their recall.
-    own = [one for one in drawn.values() if one.reference is first.reference]
-    bins, _ = together(own)
     more = f" So it is at {len(told) - 1:,} more." if len(told) > 1 else ""
-    needed = enough_for_recall(first.reference, bins, len(own), level)
-    alone = ALERTS_ALONE.format("" if needed is None else f": {needed}")
-    said = str(first.note) + (alone if first.is_of_alerts else "")
-    return [said + first.remedy + more]
+    alone = ALERTS_ALONE if (first.bins.called[first.place] > 0).all() else ""
+    return [str(first.note) + alone + REMEDY + more]

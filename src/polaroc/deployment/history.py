@@ -16,7 +16,6 @@ from polaroc.deployment.alarms import Terms
 from polaroc.deployment.limits import WINDOWS, Looks, Reference
 from polaroc.deployment.tables import Key, for_key
 from polaroc.errors import InvalidTable, quoted
-from polaroc.predictions.calendar import dates_of
 from polaroc.typing import Array, Table
 
 RESULT: dict[str, Any] = {
@@ -32,7 +31,6 @@ STATE: dict[str, Any] = {
     "called": pl.List(pl.Int64),
     "plan": pl.String,
     "results": pl.String,
-    "digest": pl.String,
 }
 
 
@@ -125,11 +123,10 @@ def history_table(
     """The looks at all keys and times, with the columns `STATE`."""
     rows = []
     for key, history in histories.items():
-        plan = f"{_fingerprint(references[key])} {_costs(terms)}"
+        plan = _fingerprint(references[key], terms)
         for time, look in history.looks.items():
             counts = (look.number, look.cases, look.called.tolist())
-            row = (*key, time, *counts, plan, history.results(time))
-            rows.append((*row, _digest(row)))
+            rows.append((*key, time, *counts, plan, history.results(time)))
     table = pl.DataFrame(rows, schema={**types, **STATE}, orient="row")
     return table.sort(*keys, [*types][-1], nulls_last=True)
 
@@ -162,35 +159,20 @@ def read_histories(
             hint="give the state of a monitor with the same keys and time.",
         )
     held = lazy.collect()
-    # Days that an earlier version read as text.
-    dates = dates_of(held[time])
-    check_same_time(time, dates.dtype, times, "the state")
-    plans = {key: _fingerprint(reference) for key, reference in references.items()}
-    rows = _checked(held, keys, time)
-    if dates.dtype != held.schema[time]:
-        rows = rows.with_columns(dates_of(rows[time]))
-    for row in rows.iter_rows(named=True):
+    check_same_time(time, held.schema[time], times, "the state")
+    plans = {key: _fingerprint(reference, terms) for key, reference in references.items()}
+    for row in _checked(held, keys, time).iter_rows(named=True):
         key = as_key(row[name] for name in keys)
-        plan, _, costs = row["plan"].partition(" ")
-        if plans.get(key) != plan:
+        if plans.get(key) != row["plan"]:
             raise InvalidTable(
-                "the state is of another reference, threshold, level or model"
+                "the state is of another reference, threshold, level, model or costs"
                 f"{for_key(keys, key)}.",
-                hint="give the reference and the points of the monitor that made it, or start "
-                "without a state.",
-            )
-        # An earlier version kept no costs.
-        if costs not in ("", _costs(terms)):
-            raise InvalidTable(
-                f"the state is of {costs.replace(' ', ' and ')}, now it is "
-                f"{_costs(terms).replace(' ', ' and ')}{for_key(keys, key)}.",
-                hint="give the costs of the monitor that made it, or start without a state.",
+                hint="give the reference, the points and the costs of the monitor that made it, or "
+                "start without a state.",
             )
         history = histories.setdefault(key, History())
         insort(history.times, row[time])
         called = np.array(row["called"], dtype=int)
-        if called.shape != references[key].cuts.shape:
-            raise _damaged()
         history.looks[row[time]] = Look(row["look"], row["cases"], called)
         history.kept[row[time]] = row["results"]
         history.latest = max(history.latest, row["look"])
@@ -237,23 +219,19 @@ def times_in_words(times: pl.Series) -> pl.Series:
     return times.dt.date() if days else times
 
 
-def _damaged() -> InvalidTable:
-    return InvalidTable(
+def _checked(state: pl.DataFrame, keys: Sequence[str], time: str) -> pl.DataFrame:
+    """The rows of a state; raise where they cannot be those that a monitor wrote."""
+    damaged = InvalidTable(
         "the state was changed: it has rows that no monitor wrote.",
         hint="give the state of the last call as it was, or start without one.",
     )
-
-
-def _checked(state: pl.DataFrame, keys: Sequence[str], time: str) -> pl.DataFrame:
-    """The rows of a state; raise where they are not as a monitor wrote them."""
     try:
         rows = state.with_columns(pl.col(name).cast(kind) for name, kind in STATE.items())
         rows = rows.with_columns(instants(state[time]))
     except pl.exceptions.PolarsError:
-        raise _damaged() from None
-    named = [*keys, time, *STATE]
-    if any(digest != _digest(row) for *row, digest in rows.select(named).iter_rows()):
-        raise _damaged()
+        raise damaged from None
+    if rows.select(time, *STATE).null_count().sum_horizontal().item():
+        raise damaged
     for column in (time, "look"):
         twice = rows.filter(pl.struct(*keys, column).is_duplicated())
         if twice.height:
@@ -265,22 +243,13 @@ def _checked(state: pl.DataFrame, keys: Sequence[str], time: str) -> pl.DataFram
     return rows
 
 
-def _digest(row: Sequence[Any]) -> str:
-    """A hash of the values of a row, whatever the widths of its whole numbers."""
-    return sha256(repr([*row]).encode()).hexdigest()[:16]
-
-
-def _costs(terms: Terms) -> str:
-    """The costs that a state belongs to."""
-    return f"cost_fn={float(terms.cost_fn):.15g} cost_fp={float(terms.cost_fp):.15g}"
-
-
-def _fingerprint(reference: Reference) -> str:
-    """A hash of the cases, cuts, threshold and error rate that a state belongs to."""
+def _fingerprint(reference: Reference, terms: Terms) -> str:
+    """A hash of the cases, cuts, threshold, error rate and costs that a state belongs to."""
     text = repr(
         (
             reference.cuts.tolist(), reference.tp.tolist(), reference.fp.tolist(),
             reference.positives, reference.negatives, reference.threshold.share, reference.error,
+            float(terms.cost_fn), float(terms.cost_fp),
         )
     )  # fmt: skip
     return sha256(text.encode()).hexdigest()[:16]

@@ -13,7 +13,7 @@ from polaroc.base.text import joined_notes
 from polaroc.deployment.input_warnings import dependent_rows
 from polaroc.deployment.label_draws import Draws, Plan
 from polaroc.deployment.labelled import Bins
-from polaroc.deployment.limits import WINDOWS, Looks, Reference, design_effect
+from polaroc.deployment.limits import Reference, design_effect
 from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
@@ -204,10 +204,7 @@ def _budget(
     count, code = counts_of(rows), np.zeros(rows.height, dtype=int)
     cases = int(count.sum())
     above = reference.counts(rows[SCORE].to_numpy(), code, 1, count)[0]
-    window = np.zeros((1, len(WINDOWS), above.size), dtype=int)
-    window[0, 0] = above
-    looks = Looks(reference, [1], window, np.array([[cases] + [0] * (len(WINDOWS) - 1)]))
-    bins = Bins.at_prior(reference, above, cases, float(looks.prior()[0]))
+    bins = Bins.at_prior(reference, above, cases, float(reference.prior(above, cases)))
     lowest = reference.threshold.value if quantity == "precision" else -np.inf
     design = 1.0 if labelled is None else _design(labelled, rows, lowest)
     draws = Draws.of_reference(reference, bins, quantity, level, alerts=alerts, design=design)

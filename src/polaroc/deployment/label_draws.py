@@ -21,8 +21,6 @@ DRAWS = 200
 # The share of draws in which the limits are to be as narrow as asked.
 REACHED = 0.98
 MIN_LABELS = 2
-# How well the recall is to be known where nobody said.
-OF_RECALL = 0.1
 # Numbers of ranges that are tried, beside one.
 RANGES = (2, 8, 32)
 
@@ -207,23 +205,6 @@ class Plan:
             if fewest is not None and labels.sum() < best.labels.sum():
                 best = cls(ranges, labels, at_random)
         return best
-
-
-def enough_for_recall(reference: Reference, bins: Bins, times: int, level: float) -> str | None:
-    """How many cases that are no alerts would tell the recall, drawn at random, in words."""
-    draws = Draws.of_reference(reference, bins, "recall", level, alerts=True)
-    ranges = draws.ranges(1)
-    others, alerts = (int(bins.count[one].sum()) for one in (ranges >= 0, draws.labelled))
-    if not others or not alerts:
-        return None
-    of_times = f" of {times:,} times" if times > 1 else ""
-    needed = draws.fewest(ranges, OF_RECALL, others)
-    if needed is None:
-        return f"all {others:,} others{of_times} would not tell the recall to ± {OF_RECALL}"
-    drawn = f"about {needed:,} of the {others:,} others{of_times}, drawn at random,"
-    if needed == others:
-        drawn = f"all of the {others:,} others{of_times}"
-    return f"{drawn} would tell the recall to ± {OF_RECALL}"
 
 
 def allotted(count: "Array", part: "Array", labels: int) -> "Array":

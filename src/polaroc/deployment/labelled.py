@@ -8,7 +8,7 @@ from polaroc.deployment.alarms import Terms
 from polaroc.deployment.limits import Reference
 from polaroc.typing import Array
 
-Estimates = dict[str, tuple[float, float, float]]
+Estimates = dict[str, tuple[float, ...]]
 PRECISION = "precision_labelled"
 TOLD = "prior_labelled", PRECISION, "recall_labelled", "cost_labelled"
 UNKNOWN = float("nan"), float("nan"), float("nan")
@@ -87,7 +87,8 @@ def labelled_estimates(bins: Bins, labels: Labels, terms: Terms, level: float) -
             "recall_labelled": labelled_recall(bins, labels, level),
             "cost_labelled": labelled_mean(bins, labels, everything, costs, level),
         }
-    return {name: _numbers(found[name]) if name in found else UNKNOWN for name in TOLD}
+    numbers = {name: tuple(map(float, values)) for name, values in found.items()}
+    return dict.fromkeys(TOLD, UNKNOWN) | numbers
 
 
 def labelled_recall(
@@ -110,11 +111,6 @@ def labelled_recall(
         ends = (found, missed), (of_found[0], of_missed[1]), (of_found[1], of_missed[0])
         estimate, lower, upper = (tp / (tp + fn) for tp, fn in ends)
     return estimate, lower, upper
-
-
-def _numbers(found: tuple["Array", "Array", "Array"]) -> tuple[float, float, float]:
-    estimate, lower, upper = found
-    return float(estimate), float(lower), float(upper)
 
 
 def labelled_mean(

@@ -40,6 +40,8 @@ class Days:
         The spread is the upper limit of that of a shift of all scores, or the estimate of a cut
         where that is greater: days may differ by more than a shift.
         """
+        from scipy.stats import norm
+
         size = np.bincount(code).astype(float)
         code, size = np.unique(code, return_inverse=True)[1], size[size > 0]
         total, freedom = size.sum(), size.size - 1
@@ -47,7 +49,7 @@ class Days:
         # Half a case more of either kind, so that no rate is 0 or 1.
         at_or_above = score[:, None] >= cuts
         rate = (at_or_above.sum(axis=0) + 0.5) / (total + 1)
-        variance, slope = rate * (1 - rate), _density(rate)
+        variance, slope = rate * (1 - rate), norm.pdf(norm.ppf(rate))
         spread = np.full(cuts.size, shift)
         usual = usual_size(size)
         if freedom > 0 and usual > 1:
@@ -86,22 +88,8 @@ def _shift(score: "Array", code: "Array", size: "Array", error: float) -> float:
     return float(np.sqrt(max(highest - 1, 0.0) / (usual_size(size) * min(within, 1.0))))
 
 
-def _density(rate: "Array") -> "Array":
-    from scipy.special import ndtri
-
-    density: Array = np.exp(-(ndtri(rate) ** 2) / 2) / np.sqrt(2 * np.pi)
-    return density
-
-
 def effective_days(cases: "Array", squares: "Array") -> "Array":
-    """As how many equal days those of a window count, by the sums of cases and of their squares.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> effective_days(np.array([10, 40]), np.array([100, 400])).tolist()
-    [1.0, 2.56]
-    """
+    """As how many equal days those of a window count, by the sums of cases and of their squares."""
     days: Array = np.maximum(EVEN * cases**2 / np.maximum(squares, 1), 1.0)
     return days
 
@@ -282,6 +270,12 @@ class Reference:
             prior = nearest_prior(*(rates or own), share, 1 / varies)
         return prior
 
+    def prior(self, above: "Array", cases: "Array | int") -> "Array":
+        """The prior of the nearest mixture to cases, of which so many are at or above each cut."""
+        size = np.maximum(cases, 1)
+        prior: Array = self.nearest(above / size, size)[..., 0]
+        return prior
+
     def bands(self) -> tuple[Band, Band]:
         """Simultaneous limits of the true and the false positive rates at all cuts."""
         part = FOR_RATE if self.days is None else FOR_RATE_OF_DAYS
@@ -389,8 +383,7 @@ class Looks:
 
     def prior(self) -> "Array":
         """The prior of the nearest mixture at each look, of its own time."""
-        size = np.maximum(self.cases[:, :1], 1)
-        return self.reference.nearest(self.called[:, 0] / size, size)[:, 0]
+        return self.reference.prior(self.called[:, 0], self.cases[:, :1])
 
 
 def _solved(level: "Array", slope: "Array") -> Band:

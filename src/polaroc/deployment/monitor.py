@@ -1,7 +1,7 @@
 """What a deployed threshold does, day by day, from scores without labels."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
@@ -10,7 +10,6 @@ from polaroc.base.checks import check_factors, check_share
 from polaroc.base.columns import check_keys, key_columns, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
-from polaroc.base.statistics import Band
 from polaroc.deployment.alarms import Assessed, Assessment, Terms, model_alarms
 from polaroc.deployment.draws import LABELLED, Draw, draw_warnings, draws, read_labels, together
 from polaroc.deployment.history import (
@@ -41,7 +40,6 @@ from polaroc.deployment.tables import (
     counts_of,
     days_as_time,
     errors_named,
-    model_key,
     range_of_points,
     read_with_time,
     references_of,
@@ -57,7 +55,8 @@ from polaroc.predictions.table import Predictions
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
-from polaroc.typing import Array, Paths, Table
+from polaroc.thresholds.subgroup_promises import names_of_models
+from polaroc.typing import Paths, Table
 
 QUANTITIES = (
     "prior", "precision", "posfrac", "cost", *TOLD
@@ -196,8 +195,7 @@ def monitor(
     of all these times together. They are null where nothing says how cases were drawn, and where
     the scores contradict what is said: fewer than one such draw in a thousand has so many, or so
     few, labelled cases at or above some score, or in all. Labels of alerts alone tell the
-    precision at most; `warnings` says so, and how many labels of other cases would tell the
-    recall to ± 0.1.
+    precision at most; `label_budget` says how many of other cases tell the recall.
 
     "Better" is a threshold, among the same scores, or a model that costs less at every prior
     within the limits, and by more than the estimates of the reference showed anywhere
@@ -260,11 +258,11 @@ def monitor(
     drawn, complete = (
         ({}, []) if labels is None else draws(labels, keys, references, histories, how)
     )
-    blocks = _blocks(assessed, keys, model_key(reference), terms)
-    blocks += _labelled_blocks(drawn, terms, level)
-    for block in blocks:
-        block.keep(histories[block.key])
-    table = _table(blocks, types)
+    _say_alarms(assessed, histories, keys, names_of_models(reference), terms)
+    for (key, at), draw in drawn.items():
+        for name, limits in labelled_estimates(draw.bins, draw.labels, terms, level).items():
+            histories[key].say(at, name, *limits, None)
+    table = _table(histories, types)
     # In use a patient may come on several days.
     doubts = dependent_rows(reference, replace(of_use, by=(*of_use.by, *key_columns(of_use.time))))
     warnings = [
@@ -275,7 +273,7 @@ def monitor(
         *moments(rows, time),
         *(reference_days(known.cases.collect(), day) if day is not None else []),
         *complete,
-        *draw_warnings(drawn, level),
+        *draw_warnings(drawn),
         *([SAME_DAYS] if day is None and table["alarm"].count() else []),
     ]
     states = history_table(histories, references, keys, types, terms)
@@ -308,57 +306,25 @@ def _assessed(
     return times, Assessment(history.at(times, reference), terms, reach)
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Rows of the result of one key and quantity."""
-
-    key: Key
-    times: Sequence[Any]
-    quantity: str
-    estimate: "Array"
-    band: Band
-    alarm: Sequence[str | None]
-
-    def keep(self, history: History) -> None:
-        """Keep the rows in the history of the key."""
-        for time, *said in zip(self.times, self.estimate, *self.band, self.alarm, strict=True):
-            history.say(time, self.quantity, *said)
-
-
-def _blocks(
-    assessed: Assessed, keys: Sequence[str], of_models: str | None, terms: Terms
-) -> list[_Block]:
-    models = model_alarms(assessed, keys, of_models, terms)
-    blocks = []
+def _say_alarms(
+    assessed: Assessed,
+    histories: Mapping[Key, History],
+    keys: Sequence[str],
+    models: Sequence[str],
+    terms: Terms,
+) -> None:
+    """Keep what is known of new rows, with their alarms, in the histories."""
+    of_models = model_alarms(assessed, keys, models, terms)
     for key, (times, assessment) in assessed.items():
         costs = [
-            _joined(threshold, models.get((key, at)))
+            _joined(threshold, of_models.get((key, at)))
             for at, threshold in enumerate(assessment.threshold_alarms())
         ]
         alarms = {"prior": assessment.prior_alarms(), "cost": costs}
         for name, (estimate, band) in assessment.quantities().items():
             of_name = alarms.get(name, [None] * len(times))
-            blocks.append(_Block(key, times, name, estimate, band, of_name))
-    return blocks
-
-
-def _labelled_blocks(
-    drawn: Mapping[tuple[Key, Any], Draw], terms: Terms, level: float
-) -> list[_Block]:
-    return [
-        _Block(
-            key,
-            [at],
-            name,
-            np.array([estimate]),
-            Band(np.array([lower]), np.array([upper])),
-            [None],
-        )
-        for (key, at), draw in drawn.items()
-        for name, (estimate, lower, upper) in labelled_estimates(
-            draw.bins, draw.labels, terms, level
-        ).items()
-    ]
+            for time, *said in zip(times, estimate, *band, of_name, strict=True):
+                histories[key].say(time, name, *said)
 
 
 def _together(
@@ -389,25 +355,15 @@ def _together(
     return told.with_columns(pl.col(*numbers).fill_nan(None))
 
 
-def _table(blocks: Sequence[_Block], types: Mapping[str, Any]) -> pl.DataFrame:
-    schema = {**types, PLACE: pl.Int64, **RESULT}
-    *keys, time = types
-    frames = [
-        pl.DataFrame(
-            {
-                **{k: [v] * len(block.times) for k, v in zip(keys, block.key, strict=True)},
-                time: block.times,
-                PLACE: [QUANTITIES.index(block.quantity)] * len(block.times),
-                "quantity": [block.quantity] * len(block.times),
-                "estimate": block.estimate, "lower": block.band.lower, "upper": block.band.upper,
-                "alarm": block.alarm,
-            },
-            schema=schema,
-            nan_to_null=True,
-        )
-        for block in blocks
-    ]  # fmt: skip
-    table = pl.concat([pl.DataFrame(schema=schema), *frames])
+def _table(histories: Mapping[Key, History], types: Mapping[str, Any]) -> pl.DataFrame:
+    """What was found now."""
+    rows = [
+        (*key, time, QUANTITIES.index(name), *row.values())
+        for key, history in histories.items()
+        for time, found in history.found.items()
+        for name, row in found.items()
+    ]
+    table = pl.DataFrame(rows, schema={**types, PLACE: pl.Int64, **RESULT}, orient="row")
     return table.sort(*types, PLACE, nulls_last=True).drop(PLACE)
 
 

@@ -60,7 +60,7 @@ class Monitor(Summarised):
         One row per key and time, this one's and all earlier ones: what `monitor` needs
         to go on. The keys, the time; `look` and `cases` Int64, `called`
         List(Int64), `plan` String, `results` String: the rows of the table of that time, as
-        JSON, `digest` String, by which a change of the row is noticed.
+        JSON.
     labelled
         What the labels that were given tell of all their times together: one row per key and
         quantity, the keys; `quantity` String, those of the table that end in "_labelled"; `first`
@@ -118,8 +118,8 @@ class Monitor(Summarised):
         alarms = alarms_by_key(self.history)
         tables = (
             ("Alarms", alarms, alarms.width),
-            ("Last time", last_times(self.history), keys + 1),
-            ("Labels", told_by_labels(self), keys + 1),
+            ("Last time", in_words(last_rows(self.history)), keys + 1),
+            ("Labels", in_words(labelled_rows(self)), keys + 1),
         )
         of_keys = " of each key" if keys else ""
         shown = [
@@ -181,19 +181,9 @@ def _alarms(results: pl.DataFrame) -> pl.DataFrame:
     ).drop("quantity").sort(NOW, descending=True, maintain_order=True)  # fmt: skip
 
 
-def last_times(results: pl.DataFrame) -> pl.DataFrame:
-    """The quantities of the last time of each key, with their limits, as text."""
-    return _in_words(last_rows(results.filter(~OF_LABELS)))
-
-
-def told_by_labels(result: Monitor) -> pl.DataFrame:
-    """What labels tell of the last time of each key that has any, and of all together, as text."""
-    return _in_words(labelled_rows(result))
-
-
 def labelled_rows(result: Monitor) -> pl.DataFrame:
     """The estimates from labels of the last time of each key that has any, and of all together."""
-    last = last_rows(result.history.filter(OF_LABELS, pl.col("estimate").is_not_null()))
+    last = _last(result.history.filter(OF_LABELS, pl.col("estimate").is_not_null()))
     *keys, time = _keys(result.history)
     both = [last.with_columns(times_in_words(last[time]).cast(pl.String))]
     together = result.labelled.filter(pl.col("times") > 1)
@@ -205,13 +195,17 @@ def labelled_rows(result: Monitor) -> pl.DataFrame:
     return rows.with_columns(pl.col("quantity").str.strip_suffix(LABELLED))
 
 
-def last_rows(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the last time of each key."""
+def last_rows(results: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the last time of each key, but for what labels tell."""
+    return _last(results.filter(~OF_LABELS))
+
+
+def _last(rows: pl.DataFrame) -> pl.DataFrame:
     *keys, time = _keys(rows)
     return rows.filter(pl.col(time) == within(pl.col(time).max(), keys))
 
 
-def _in_words(rows: pl.DataFrame) -> pl.DataFrame:
+def in_words(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of each key and time as one, as text."""
     *keys, time = _keys(rows)
     rows = rows.with_columns(times_in_words(rows[time]))

@@ -11,6 +11,7 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_factors, check_share, one_or_several, refuse_unused, unless
 from polaroc.base.columns import COVERAGE, refuse_clash
 from polaroc.base.docstrings import described_as
+from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.text import capitalised
@@ -283,7 +284,8 @@ def _influences(
         else:
             assert judged is not None
             assert quantity.prior is not None
-            at = _of_key(judged, rows, [*keys, PERIOD]).filter(prior=quantity.prior)
+            own_key = [*keys, PERIOD]
+            at = join_on(judged, rows.head(1), own_key, "semi").filter(prior=quantity.prior)
             if at.height != 1 or at["share"][0] is None:
                 found.append(None)
                 continue
@@ -293,14 +295,6 @@ def _influences(
         known = np.isfinite(own.estimates[0]) and all(np.isfinite(one).all() for one in own[1:])
         found.append(own if known else None)
     return found
-
-
-def _of_key(table: pl.DataFrame, rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The rows of a table with the keys of the first of other rows."""
-    first = rows.select(keys).row(0)
-    same = [pl.col(key).eq_missing(pl.lit(one, table.schema[key])) for key, one in
-            zip(keys, first, strict=True)]  # fmt: skip
-    return table.filter(same)
 
 
 def _trend(

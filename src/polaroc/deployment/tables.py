@@ -1,8 +1,9 @@
 """The two tables of a deployment: the labelled reference, and the scores in use."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from math import inf
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -31,7 +32,6 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import refuse_roles
 from polaroc.predictions.usual_keys import column_names_of
-from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import labelled_range
 from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
@@ -145,12 +145,6 @@ def refuse_other_keys(
         )
 
 
-def model_key(cases: Cases[Any]) -> str | None:
-    """The name of the key that tells models apart, None where there is none."""
-    names = key_names(key_expressions(cases.model, "model"), cases.table.lazy())
-    return MODEL if cases.scores else next(iter(names), None)
-
-
 def references_of(
     known: Predictions, points: Table | Numbers, level: float, day: str | None = None
 ) -> dict[Key, Reference]:
@@ -204,26 +198,8 @@ def _codes(frame: pl.DataFrame, day: str, of_key: str) -> tuple["Array", "Array"
     return code[truth], code[~truth]
 
 
-@dataclass(frozen=True)
-class _Thresholds:
-    """The thresholds by the keys that they depend on."""
-
-    by_key: Mapping[Key, list[Threshold]]
-    places: Sequence[int]
-    keys: Sequence[str]
-
-    def __call__(self, key: Key) -> Threshold:
-        own = self.by_key.get(tuple(key[place] for place in self.places), [])
-        if len(own) != 1:
-            one = "keep one row per key, such as that of one prior: points.filter(prior=0.1)."
-            raise InvalidTable(
-                f"the points have {len(own) or 'no'} rows{for_key(self.keys, key)}, needed is one.",
-                hint=one if own else "choose a threshold for each key of the reference.",
-            )
-        return own[0]
-
-
-def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> _Thresholds:
+def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key], Threshold]:
+    """The threshold of each key, by the keys that it depends on."""
     lazy = as_lazy(threshold_table(points, keys) if are_numbers(points) else points)
     given = require(lazy, ["threshold"], source="operating_points(...)")
     # Points that were judged, or are those of `expected_cost`, have further columns.
@@ -236,15 +212,26 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> _Thresholds:
             hint="keep points with a threshold: points.drop_nulls('threshold').",
         )
     _check_numbers(table)
-    by_key: dict[Key, list[Threshold]] = {}
+    known: dict[Key, list[Threshold]] = {}
     for row in table.iter_rows(named=True):
         tuned = [row[name] for name in TUNED] if set(TUNED) <= row.keys() else None
         lowest = row.get("rule") in LOWEST
         threshold = Threshold(
             row["threshold"], row.get("share", 1.0), row.get("prior"), tuned, lowest
         )
-        by_key.setdefault(as_key(row[key] for key in shared), []).append(threshold)
-    return _Thresholds(by_key, [keys.index(key) for key in shared], keys)
+        known.setdefault(as_key(row[key] for key in shared), []).append(threshold)
+
+    def of_key(key: Key) -> Threshold:
+        own = known.get(tuple(key[keys.index(name)] for name in shared), [])
+        if len(own) != 1:
+            one = "keep one row per key, such as that of one prior: points.filter(prior=0.1)."
+            raise InvalidTable(
+                f"the points have {len(own) or 'no'} rows{for_key(keys, key)}, needed is one.",
+                hint=one if own else "choose a threshold for each key of the reference.",
+            )
+        return own[0]
+
+    return of_key
 
 
 def range_of_points(points: Table | Numbers) -> tuple[float, float] | None:
@@ -260,25 +247,15 @@ def range_of_points(points: Table | Numbers) -> tuple[float, float] | None:
 
 def _check_numbers(points: pl.DataFrame) -> None:
     """Refuse thresholds that are no numbers, and shares of tied cases that are no shares."""
-    for name in ("threshold", "share"):
-        if name not in points:
-            continue
-        values = points[name].drop_nulls()
-        if values.len() and (
-            not values.dtype.is_numeric() or values.cast(pl.Float64).is_nan().any()
-        ):
+    for name, least, most in (("threshold", -inf, inf), ("share", 0, 1)):
+        values = points[name] if name in points else pl.Series([most])
+        inside = values.dtype.is_numeric() and values.is_between(least, most).fill_null(False).all()
+        if not inside:
             raise InvalidTable(
-                f"the points have a {name} that is no number.",
-                hint="give the thresholds as numbers.",
+                f"the points have a {name} that is no number{' from 0 to 1' * (most == 1)}.",
+                hint="give thresholds as numbers; without a share all cases at the threshold are "
+                "called positive.",
             )
-    if "share" not in points:
-        return
-    share = points["share"].cast(pl.Float64)
-    if not share.is_between(0, 1).fill_null(False).all():
-        raise InvalidTable(
-            "the points have a share outside 0 to 1, or none.",
-            hint="leave the column out where all cases at the threshold are called positive.",
-        )
 
 
 def check_times(used: Predictions, time: str, table: str) -> None:

@@ -1,8 +1,7 @@
 """Thresholds set on the past and judged on the next period, step by step."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import sqrt
+from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
@@ -12,6 +11,7 @@ from polaroc.base.columns import COVERAGE, PROMISE, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
+from polaroc.base.statistics import student
 from polaroc.base.text import capitalised
 from polaroc.deployment.period_rates import PERIOD_RATES, tidy_rates
 from polaroc.deployment.walk_forward_result import WalkForward, main_rates
@@ -26,7 +26,6 @@ from polaroc.thresholds.named_rates import rate_at
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.rules import RULES, Rule
 from polaroc.typing import Prior
-from polaroc.uncertainty.evidence import quantile
 
 # Steps from which on they tell how much the next one may differ.
 FEWEST_STEPS = 3
@@ -41,29 +40,6 @@ EXPECTED = {
     "upper": pl.Float64(), COVERAGE: pl.Float64(), "std_error": pl.Float64(), "steps": pl.Int64(),
     "shift": pl.Float64(), "spread": pl.Float64(), "note": pl.String(),
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How thresholds are set and what they are judged by."""
-
-    options: Mapping[str, Any]
-    costs: Mapping[str, float]
-    level: float
-
-    def set_on(self, cases: Cases[pl.DataFrame]) -> pl.DataFrame:
-        """The points of cases of the past."""
-        points: pl.DataFrame = operating_points(cases, **self.options)
-        return points.drop(PROMISE, strict=False)
-
-    def judged(self, cases: Cases[pl.DataFrame], points: pl.DataFrame) -> pl.DataFrame:
-        """What points do on cases of the next period."""
-        # That rates agree by chance is no reason to refuse a period.
-        judged: pl.DataFrame = apply_thresholds(
-            cases, points, intervals="exact", level=self.level, same_table=True,
-            cost_fn=self.costs["cost_fn"], cost_fp=self.costs["cost_fp"],
-        )  # fmt: skip
-        return judged
 
 
 @described_as(operating_points)
@@ -148,7 +124,7 @@ def walk_forward(
     [(1, 0.8, 0.75), (2, 0.8, 0.8), (3, 0.8, 0.85), (4, 0.8, 0.8), (5, 0.8, 0.85)]
     """
     check_share("level", level)
-    costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
+    costs: dict[str, Any] = {"cost_fn": cost_fn, "cost_fp": cost_fp}
     check_factors(**costs)
     if rule is not None:
         check_choice("rule", rule, RULES)
@@ -169,10 +145,9 @@ def walk_forward(
     options = {
         "rule": rule, "target": target, "constraints": constraints, "confidence": confidence,
     } | at | of_rule  # fmt: skip
-    setting = Setting(options, costs, level)
-    steps = list(_steps(held, periods, keys, history, setting))
+    steps = list(_steps(held, periods, keys, history, options, costs, level))
     table = pl.concat(steps).sort(*keys, PERIOD, _order(), nulls_last=True).select(*keys, *STEP)
-    now = setting.set_on(_part(held, periods[-(history or len(periods)) :]))
+    now = _set_on(held, periods[-(history or len(periods)) :], options)
     expected = _expected(table, _promised(now, keys, costs), keys, level)
     main = main_rates(now["rule"][0], constraints)
     few = table[PERIOD].n_unique() < FEWEST_STEPS
@@ -187,20 +162,34 @@ def _part(held: Cases[pl.DataFrame], periods: Sequence[Any]) -> Cases[pl.DataFra
     return replace(held, table=kept, by=by, score_prior="observed")
 
 
+def _set_on(
+    held: Cases[pl.DataFrame], past: Sequence[Any], options: Mapping[str, Any]
+) -> pl.DataFrame:
+    """The points of the cases of some periods."""
+    points: pl.DataFrame = operating_points(_part(held, past), **options)
+    return points.drop(PROMISE, strict=False)
+
+
 def _steps(
     held: Cases[pl.DataFrame],
     periods: Sequence[Any],
     keys: Sequence[str],
     history: int | None,
-    setting: Setting,
+    options: Mapping[str, Any],
+    costs: Mapping[str, Any],
+    level: float,
 ) -> Iterator[pl.DataFrame]:
     """What came of each step, beside what was promised."""
     for place in range(1, len(periods)):
         past = periods[max(place - (history or place), 0) : place]
-        points = setting.set_on(_part(held, past))
-        judged = setting.judged(_part(held, periods[place : place + 1]), points)
-        rows = tidy_rates(judged, keys, setting.level)
-        promised = _promised(points, keys, setting.costs).drop("prior")
+        points = _set_on(held, past, options)
+        # That rates agree by chance is no reason to refuse a period.
+        judged = apply_thresholds(
+            _part(held, periods[place : place + 1]), points, same_table=True, intervals="exact",
+            level=level, **costs,
+        )  # fmt: skip
+        rows = tidy_rates(judged, keys, level)
+        promised = _promised(points, keys, costs).drop("prior")
         beside = join_on(rows, promised, [*keys, "measure"], "left", order="left")
         yield beside.with_columns(pl.lit(periods[place], held.table.schema[PERIOD]).alias(PERIOD))
 
@@ -209,17 +198,15 @@ def _promised(
     points: pl.DataFrame, keys: Sequence[str], costs: Mapping[str, float]
 ) -> pl.DataFrame:
     """What points promise, a row for each key and rate."""
-    rows = []
-    for row in points.iter_rows(named=True):
-        known = None not in (row["tpr"], row["fpr"], row["prior"], row["share"])
-        for name in PERIOD_RATES:
-            value = None
-            if known:
-                value = rate_at(name, skew(row["prior"]), **costs)(row["tpr"], row["fpr"])
-            rows.append([*(row[key] for key in keys), name, row["prior"], row["threshold"], value])
-    schema = {key: points.schema[key] for key in keys}
-    schema |= {name: EXPECTED[name] for name in ("measure", "prior", "threshold", "promised")}
-    return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+    t, f, at = pl.col("tpr"), pl.col("fpr"), skew(pl.col("prior"))
+    known = pl.when(pl.col("share").is_not_null() & t.is_not_null() & f.is_not_null())
+    rates = (
+        known.then(rate_at(name, at, **costs)(t, f)).fill_nan(None).alias(name)
+        for name in PERIOD_RATES
+    )
+    index = [*keys, "prior", "threshold"]
+    wide = points.select(*index, *rates)
+    return wide.unpivot(PERIOD_RATES, index=index, variable_name="measure", value_name="promised")
 
 
 def _order() -> pl.Expr:
@@ -239,16 +226,9 @@ def _expected(
         apart.count().cast(pl.Int64).alias("steps"),
     )
     known = join_on(now, by_step, [*keys, "measure"], "left", order="left")
-    reach = {
-        steps: float(quantile(level, steps - 1)) * sqrt(1 + 1 / steps)
-        for steps in known["steps"].drop_nulls().unique()
-        if steps >= FEWEST_STEPS
-    }
-    error = pl.col("spread") * (1 + 1 / pl.col("steps")).sqrt()
     enough = pl.col("steps") >= FEWEST_STEPS
-    width = pl.col("spread") * pl.col("steps").replace_strict(
-        reach, default=None, return_dtype=pl.Float64
-    )
+    error = pl.when(enough).then(pl.col("spread") * (1 + 1 / pl.col("steps")).sqrt())
+    width = error * student(pl.col("steps") - 1, level)
     bounded = pl.col("measure") != "cost"
     most = pl.when(bounded).then(1.0).otherwise(float("inf"))
     estimate = (pl.col("promised") + pl.col("shift")).clip(0.0, most)
@@ -258,6 +238,6 @@ def _expected(
         (pl.col("promised") + pl.col("shift") - width).clip(0.0, most).alias("lower"),
         (pl.col("promised") + pl.col("shift") + width).clip(0.0, most).alias("upper"),
         pl.lit(level).alias(COVERAGE),
-        pl.when(enough).then(error).alias("std_error"),
+        error.alias("std_error"),
         note.when(~enough).then(pl.lit(FEW_STEPS)).alias("note"),
     ).sort(*keys, _order(), nulls_last=True).select(*keys, *EXPECTED)  # fmt: skip

@@ -11,14 +11,12 @@ from polaroc.charts.monitoring import MAX_POINTS, PRIORS, TITLES, over_time
 from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
 from polaroc.deployment.history import times_in_words
 from polaroc.deployment.monitor_result import (
-    OF_LABELS,
     Monitor,
     alarms_by_key,
     alarms_now,
+    in_words,
     labelled_rows,
     last_rows,
-    last_times,
-    told_by_labels,
 )
 from polaroc.reports.figures import Figure
 from polaroc.reports.page import GLOSSARY, rendered, versions
@@ -101,11 +99,11 @@ def _headline(answer: str) -> tuple[str, str]:
 
 def _today(result: Monitor, keys: Sequence[str]) -> list[ReportTable]:
     """The last time, from scores, and what labels tell: of one key with a row per quantity."""
-    scores, labels = last_rows(result.history.filter(~OF_LABELS)), labelled_rows(result)
+    scores, labels = last_rows(result.history), labelled_rows(result)
     if len(keys) > 1:
         shown = (
-            ("last", "The last time of each key, from scores", last_times(result.history)),
-            ("labels", "From labels, of each key", told_by_labels(result)),
+            ("last", "The last time of each key, from scores", in_words(scores)),
+            ("labels", "From labels, of each key", in_words(labels)),
         )
         return [_sheet(*one) for one in shown if one[-1].height]
     (time,) = keys

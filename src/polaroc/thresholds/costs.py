@@ -40,8 +40,6 @@ WORDS = {
 }
 GIVEN = ("tpr", "fpr", "positives", "negatives", *EFFECTS, "prior", "threshold")
 ENDS = dict.fromkeys(("lower", "upper"), pl.Float64())
-# Rows whose limits are in memory at once.
-CHUNK = 1_000
 
 
 @takes_curve
@@ -393,18 +391,11 @@ def _at_each(
 ) -> tuple[Array, Array]:
     # Up to a factor the net benefit is what cases of another prior cost less at equal costs.
     scale = prior + odds * (1 - prior)
-    moved = prior / scale
-    parts = []
-    for start in range(0, len(prior), CHUNK):
-        rows = slice(start, start + CHUNK)
-        calls = [
-            Calls(own[:-1][rows] / effect, own[:-1][rows] / effect,
-                  np.full(len(prior[rows]), own[-1] / effect))
-            for own, effect in zip(counts, effects, strict=True)
-        ]  # fmt: skip
-        known = KnownPrior(moved[rows])
-        parts.append(np.stack(limits("cost", calls[0], calls[1], known, level, Costs())))
-    least, most = np.concatenate(parts, axis=1)
+    of_pos, of_neg = (
+        Calls(own[:-1] / effect, own[:-1] / effect, np.full(len(prior), own[-1] / effect))
+        for own, effect in zip(counts, effects, strict=True)
+    )
+    least, most = limits("cost", of_pos, of_neg, KnownPrior(prior / scale), level, Costs())
     return prior - scale * most, prior - scale * least
 
 

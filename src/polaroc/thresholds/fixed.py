@@ -11,6 +11,7 @@ from polaroc.base.columns import with_key_types
 from polaroc.base.joins import attach
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.usual_keys import usual_names
+from polaroc.thresholds.operating_points import POINTS
 from polaroc.typing import Table
 
 Numbers = float | Mapping[str, float]
@@ -66,17 +67,14 @@ def points_of_numbers(points: Numbers, totals: pl.LazyFrame, keys: Sequence[str]
         table, totals.collect_schema(), shared, ("the predictions", "the points")
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
-    none = pl.lit(None, pl.Float64)
-    return attach(totals.select(*keys, positives, negatives), table, shared).select(
-        *keys,
-        pl.lit("threshold").alias("rule"),
-        (positives / (positives + negatives)).alias("prior"),
-        "threshold",
-        pl.lit(1.0).alias("share"),
-        none.alias("tpr"),
-        none.alias("fpr"),
-        none.alias("precision"),
-        positives,
-        negatives,
-        pl.lit(None, pl.String).alias("note"),
+    of_keys = attach(totals.select(*keys, positives, negatives), table, shared)
+    return as_points(
+        of_keys, keys, rule=pl.lit("threshold"), prior=positives / (positives + negatives)
     )
+
+
+def as_points(table: pl.LazyFrame, keys: Sequence[str], **own: pl.Expr) -> pl.LazyFrame:
+    """A table of thresholds with the columns of points: null rates and notes but its `own`."""
+    none = dict.fromkeys(("tpr", "fpr", "precision"), pl.lit(None, pl.Float64))
+    usual = {"share": pl.lit(1.0), "note": pl.lit(None, pl.String)} | none | own
+    return table.select(*keys, **{name: usual.get(name, pl.col(name)) for name in POINTS})

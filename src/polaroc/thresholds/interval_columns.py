@@ -1,7 +1,7 @@
 """The prior in use of applied thresholds, and the limits of what they do at it, as columns."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
@@ -23,7 +23,7 @@ from polaroc.priors.in_use import (
 )
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS
 from polaroc.thresholds.named_rates import WITHOUT_PRIOR
-from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, further_limits, limits
+from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, limits
 from polaroc.typing import Priors
 
 PriorsInUse: TypeAlias = Priors | Belief
@@ -45,8 +45,6 @@ def limit_columns(names: Sequence[str]) -> tuple[str, ...]:
 
 LIMIT_COLUMNS = limit_columns(QUANTITIES)
 ADDED = ("posfrac", "cost", *LIMIT_COLUMNS)
-# Rows whose nodes are in memory at once.
-CHUNK = 1_000
 
 
 def with_priors_in_use(
@@ -117,7 +115,7 @@ def _with_limits(
     )
     distinct = frame.filter(valid).select(given).unique(maintain_order=True)
     kinds = [NO_LIMITS, ~NO_LIMITS & IS_EM, ~NO_LIMITS & ~IS_EM]
-    parts = [part for kind in kinds for part in distinct.filter(kind).iter_slices(CHUNK)]
+    parts = [part for kind in kinds if (part := distinct.filter(kind)).height]
     known = [_limits(part, _priors(part, belief, level), level, costs, further) for part in parts]
     columns = (*LIMIT_COLUMNS, *limit_columns(further))
     empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(columns, pl.Float64)})
@@ -159,13 +157,8 @@ def _limits(
     )
     calls = Calls(tp_least, tp_most, positives), Calls(fp_least, fp_most, negatives)
     columns = {}
-    found: list[tuple[str, Any]] = [
-        (one, [limits(one, *calls, prior, level, costs) for prior in priors]) for one in QUANTITIES
-    ]
-    found += [
-        (rate, [further_limits(rate, *calls, prior, level) for prior in priors]) for rate in further
-    ]
-    for name, pairs in found:
+    for name in (*QUANTITIES, *further):
+        pairs = [limits(name, *calls, prior, level, costs) for prior in priors]
         columns[f"{name}_lower"] = np.min([low for low, _ in pairs], axis=0)
         columns[f"{name}_upper"] = np.max([high for _, high in pairs], axis=0)
     ends = part.with_columns(pl.Series(name, values) for name, values in columns.items())

@@ -313,17 +313,12 @@ class _Request:
         limits, ends = self.constraints.limits, self.constraints.ends
         if ends is not None or not any(map(depends_on_prior, limits)):
             sentence = pl.lit(promise(limits, self.confidence, ends, self.subgroups))
-        elif self.estimated:
-            confidence = self.confidence
-            known = pl.when(pl.all_horizontal(pl.col(PRIOR_LIMITS).is_not_null()))
-            # Where limits are null there is no list, and nothing is promised.
-            sentence = known.then(pl.concat_list(PRIOR_LIMITS)).map_elements(
-                lambda interval: promise(limits, confidence, interval.to_list(), self.subgroups),
-                return_dtype=pl.String,
-            )
         else:
-            sentence = pl.col("prior").map_elements(
-                partial(promise, limits, self.confidence, subgroups=self.subgroups),
+            confidence, own = self.confidence, PRIOR_LIMITS if self.estimated else ("prior",)
+            known = pl.when(pl.all_horizontal(pl.col(own).is_not_null()))
+            # Where limits are null there is no list, and nothing is promised.
+            sentence = known.then(pl.concat_list(own)).map_elements(
+                lambda priors: promise(limits, confidence, priors.to_list(), self.subgroups),
                 return_dtype=pl.String,
             )
         has_threshold = pl.col("threshold").is_not_null()

@@ -180,15 +180,7 @@ def sample_of(
 def promised(
     sample: Sample, constraints: Constraints, own: float, delta: float, draws: int = DRAWS
 ) -> Array:
-    """Whether each threshold keeps the constraints, all of them at once with probability 1 − δ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sample = Sample(np.arange(101), np.zeros(101, int), 100, 1000)
-    >>> promised(sample, Constraints({"recall": 0.9}), 9.0, 0.05).argmax()
-    np.int64(96)
-    """
+    """Whether each threshold keeps the constraints, all of them at once with probability 1 − δ."""
     lines = tuple((float(m), float(c)) for m, c in constraints.lines(own))
     capacity, cap = constraints.capacity, constraints.cap
     from_below, from_above = bool(lines) or cap < 1, capacity is not None
@@ -298,13 +290,7 @@ def counts_within(recalls: Array, positives: int, generator: Any) -> Array:
 def highest_share(
     positives: int, negatives: int, prior: float, capacity: float, delta: float
 ) -> float:
-    """The highest share of a table called positive that promises at most `capacity` in truth.
-
-    Examples
-    --------
-    >>> 0.09 < highest_share(1000, 9000, 0.1, 0.1, 0.05) < 0.1
-    True
-    """
+    """The highest share of a table called positive that promises at most `capacity` in truth."""
     lowest = max(0.0, (capacity - (1 - prior)) / prior)
     highest = min(1.0, capacity / prior)
 

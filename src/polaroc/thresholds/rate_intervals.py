@@ -20,6 +20,8 @@ FURTHER = (
 # half a standard deviation or more.
 STEP, FURTHEST = 0.5, 6.0
 HALVINGS = 40
+# Rows whose nodes are in memory at once.
+CHUNK = 1_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ QUOTIENTS: dict[str, Quotient] = {
 }
 # Those that do not rise with the true and fall with the false positive rate.
 WITH_MISSES, WITH_CALLS = ("cost", "error", "likelihood_ratio_negative"), ("posfrac",)
+# What is 1 less another rate.
+MIRRORED = {"specificity": "fpr", "fnr": "tpr"}
 
 
 @dataclass(frozen=True)
@@ -113,10 +117,16 @@ def limits(
 ) -> tuple[Array, Array]:
     """Lower and upper limits of a quantity, each exceeded with probability (1 − level)/2."""
     tail = (1 - level) / 2
+    if quantity in MIRRORED:
+        low, high = limits(MIRRORED[quantity], positives, negatives, prior, level, costs)
+        return 1 - high, 1 - low
     if quantity in ("tpr", "fpr"):
         calls = positives if quantity == "tpr" else negatives
-        low, high = RateDistribution.low(calls), RateDistribution.high(calls)
-        return low.quantile(tail), high.quantile(1 - tail)
+        lowest, highest = RateDistribution.low(calls), RateDistribution.high(calls)
+        return lowest.quantile(tail), highest.quantile(1 - tail)
+    if quantity in WITHOUT_PRIOR:
+        # Any does, and of a known one there is one node.
+        prior = KnownPrior(np.full(len(positives.total), 0.5))
     grows_with_t = quantity not in WITH_MISSES
     grows_with_f = quantity in (*WITH_MISSES, *WITH_CALLS)
     ends = []
@@ -125,22 +135,8 @@ def limits(
         f = (RateDistribution.low if grows_with_f == lower else RateDistribution.high)(negatives)
         meld = Meld(quantity, t, f, prior, costs)
         ends.append(meld.quantile(tail if lower else 1 - tail))
-    return ends[0], ends[1]
-
-
-def further_limits(
-    rate: str, positives: Calls, negatives: Calls, prior: PriorInUse, level: float
-) -> tuple[Array, Array]:
-    """Limits as of `limits` of one of `FURTHER`."""
-    if rate in ("specificity", "fnr"):
-        of = "fpr" if rate == "specificity" else "tpr"
-        low, high = limits(of, positives, negatives, prior, level, Costs())
-        return 1 - high, 1 - low
-    if rate in WITHOUT_PRIOR:
-        # Any does, and of a known one there is one node.
-        prior = KnownPrior(np.full(len(positives.total), 0.5))
-    low, high = limits(rate, positives, negatives, prior, level, Costs())
-    if rate not in ("likelihood_ratio_positive", "likelihood_ratio_negative"):
+    low, high = ends
+    if quantity not in ("likelihood_ratio_positive", "likelihood_ratio_negative"):
         return low, high
     with np.errstate(divide="ignore"):
         return low / (1 - low), high / (1 - high)
@@ -164,6 +160,10 @@ class Meld:
 
     def quantile(self, share: float) -> Array:
         """The quantile of each row, by bisection."""
+        rows = np.arange(len(self.t.a))
+        if len(rows) > CHUNK:
+            parts = np.split(rows, rows[CHUNK::CHUNK])
+            return np.concatenate([self._rows(part).quantile(share) for part in parts])
         nodes = self._nodes()
         low, high = self._range({name: values for name, (values, _) in nodes.items()})
         below = self._below(nodes)

@@ -163,14 +163,7 @@ def last_reviewed(
 def _highest_reviewed(
     sample: Sample, constraints: Constraints, own: float, share: float, delta: float
 ) -> float:
-    """The highest share of a table between two thresholds that promises at most `share` in truth.
-
-    Examples
-    --------
-    >>> sample = Sample(np.arange(101), np.arange(101) * 9, 1000, 9000)
-    >>> 0.06 < _highest_reviewed(sample, Constraints({"precision": 0.5}), 9.0, 0.1, 0.05) < 0.1
-    True
-    """
+    """The highest share of a table between thresholds that promises at most `share` in truth."""
     _, _, positives, negatives = sample.independent
     priors = [1 / (1 + skew) for skew in constraints.skews(own)]
     most_acted = [_most_acted(constraints, own, one) for one in priors]

@@ -126,16 +126,7 @@ def _typed(key: str, written: pl.DataType, kind: pl.DataType) -> pl.Expr:
 
 
 def fingerprint(curves: pl.DataFrame, keys: Sequence[str]) -> str:
-    """A hash of the cells of curves, the same for any order of rows.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> rows = pr.datasets.twenty_scores()
-    >>> both = [pr.curve(one, truth="truth", score="score") for one in (rows, rows.reverse())]
-    >>> fingerprint(both[0], []) == fingerprint(both[1], [])
-    True
-    """
+    """A hash of the cells of curves, the same for any order of rows."""
     ordered = in_order(curves.lazy(), keys).select(*keys, "threshold", "pos", "neg").collect()
     # Whole weights and counts are the same cases.
     counts = pl.col("pos", "neg").cast(pl.Float64)
@@ -151,18 +142,7 @@ def _described(rows: pl.DataFrame) -> str:
 
 
 def refuse_tuning_cases(judging: pl.DataFrame, tuning: pl.DataFrame, keys: Sequence[str]) -> None:
-    """Refuse curves of the same cases, and of cases one of which are all among the other's.
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> rows = pr.datasets.twenty_scores()
-    >>> some, all_rows = (pr.curve(one, truth="truth", score="score") for one in (rows[::2], rows))
-    >>> refuse_tuning_cases(all_rows, some, [])
-    Traceback (most recent call last):
-        ...
-    polaroc.errors.InvalidTable: all cases of tuning are among the predictions: ...
-    """
+    """Refuse curves of the same cases, and of cases one of which are all among the other's."""
     if fingerprint(tuning, keys) == fingerprint(judging, keys):
         raise InvalidTable(f"predictions and tuning are the same cases: {JUDGED}", hint=OTHERS)
     judged, tuned = _cells(judging), _cells(tuning)

@@ -91,16 +91,8 @@ def with_promises(
 ) -> pl.LazyFrame:
     """Whether each point of a surface keeps the constraints for sure enough, and why none does.
 
-    Parameters
-    ----------
-    points
-        The curves of all cases at their priors.
-    cases
-        The cases, if known: their models keep their promises all at once, and in every subgroup.
-    keys, groups
-        The columns that tell curves apart, and those that tell curves and priors apart.
-    constraints, confidence
-        What is promised.
+    `points` are the curves of all cases at their priors, told apart by `keys`, and with the priors
+    by `groups`. Known cases keep the promises of all their models, and in every subgroup, at once.
     """
     models = names_of_models(cases)
     rest = [name for name in keys if name not in models]

@@ -11,7 +11,7 @@ from polaroc.base.private_columns import private
 from polaroc.base.rounding import percent
 from polaroc.errors import Hint, InvalidTable
 from polaroc.priors.grids import skew
-from polaroc.thresholds.fixed import Numbers, are_numbers
+from polaroc.thresholds.fixed import Numbers, are_numbers, as_points
 from polaroc.thresholds.review_bands import Rates, ReviewCosts
 from polaroc.typing import Table
 
@@ -112,26 +112,18 @@ def points_of_ways(ways: pl.LazyFrame) -> pl.LazyFrame:
     names = ways.collect_schema().names()
     keys = names[: names.index("prior")]
     limits = [name for name in PRIOR_LIMITS if name in names]
-    band, is_chosen = _band(), pl.col("act_tpr").is_not_null()
-    none = pl.lit(None, pl.Float64)
+    is_chosen = pl.col("act_tpr").is_not_null()
     return pl.concat(
-        [
-            ways.select(
-                *keys,
-                pl.format("{} {}", pl.lit(name), band).alias("rule"),
-                "prior",
-                *limits,
-                pl.col(place).alias("threshold"),
-                pl.when(is_chosen).then(1.0).alias("share"),
-                pl.col(f"{name}_tpr").alias("tpr"),
-                pl.col(f"{name}_fpr").alias("fpr"),
-                none.alias("precision"),
-                "positives",
-                "negatives",
-                pl.lit(None, pl.String).alias("note"),
-            )
-            for name, place in NAMES.items()
-        ]
+        as_points(
+            ways,
+            [*keys, *limits],
+            rule=pl.format("{} {}", pl.lit(name), _band()),
+            threshold=pl.col(place),
+            share=pl.when(is_chosen).then(1.0),
+            tpr=pl.col(f"{name}_tpr"),
+            fpr=pl.col(f"{name}_fpr"),
+        )
+        for name, place in NAMES.items()
     )
 
 

@@ -70,28 +70,10 @@ def posterior(
 ) -> Posterior | None:
     """The posterior of the true means of the first measure of some evidence.
 
-    Parameters
-    ----------
-    evidence
-        On k models; their covariance may be singular.
-    higher
-        Whether more of the measure is better.
-    level
-        Of the limits, in (0, 1).
-    limits
-        The least and the greatest value that a mean may have. They matter with few degrees of
-        freedom, where a loss without limits may have no mean.
-    draws
-        Random draws, by default 20,000, or fewer from a hundred models on.
-    seed
-        Of the draws: the same arguments give the same numbers.
-
-    Returns
-    -------
-    Posterior or None
-        `expected`, shrunk towards the other models, with `lower` and `upper`;
-        `probability_best`, which adds up to 1; `expected_loss`, the expected distance from the
-        best. None where nothing varies, or only what all models share.
+    None where nothing varies, or only what all models share. `limits` are the least and the
+    greatest value that a mean may have: they matter with few degrees of freedom, where a loss
+    without limits may have no mean. There are 20,000 random draws by default, fewer from a hundred
+    models on.
 
     Notes
     -----

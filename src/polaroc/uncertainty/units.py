@@ -7,7 +7,7 @@ crossed clusterings that is done for each, and for both at once (Cameron, Gelbac
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -26,126 +26,130 @@ NO_VARIANCE = 1e-26
 CLASSES = (("pos", "positives"), ("neg", "negatives"))
 
 
+class Places(NamedTuple):
+    """Places of cases of consecutive keys: many share one, which has an influence."""
+
+    of_case: "Array"
+    key: "Array"  # of each place, counted from the first of these keys
+    positives: int  # how many places of positives there are, which come first
+
+
 class Placed(NamedTuple):
-    """The cases of consecutive keys by cluster; many share a place, which has an influence.
+    """The cases of consecutive keys at places, by cluster."""
 
-    Attributes
-    ----------
-    place, group, weight
-        Of the positives and of the negatives.
-    totals
-        The positives and the negatives of each key.
-    key_of_group
-        The key of each cluster.
-    """
-
-    place: "list[Array]"
+    places: Places
+    alone: "Array"  # cases of each place that are alone in their cluster, or their squared weights
+    # The places of the other positives, and negatives; their clusters, and what they weigh.
+    shared: "list[Array]"
     group: "list[Array]"
     weight: "list[Array] | None"
-    totals: "list[Array]"
     key_of_group: "Array"
+    totals: "list[Array]"  # the positives and the negatives of each key
 
     def moments(self, values: "Array") -> "Array":
         """The squares of the sums over clusters, by class, and their products; by key."""
-        moved = [values[place] for place in self.place]
+        moved = [values[place] for place in self.shared]
         if self.weight is not None:
             moved = [own * weight for own, weight in zip(moved, self.weight, strict=True)]
         of_pos, of_neg = (
-            np.bincount(group, own, len(self.key_of_group)) / total[self.key_of_group]
-            for group, own, total in zip(self.group, moved, self.totals, strict=True)
+            np.bincount(group, own, len(self.key_of_group))
+            for group, own in zip(self.group, moved, strict=True)
         )
-        size = len(self.totals[0])
-        products = (of_pos**2, of_neg**2, of_pos * of_neg)
-        return np.stack([np.bincount(self.key_of_group, one, size) for one in products])
+        positives, negatives = self.totals
+        squares = np.where(self.alone > 0, self.alone * values**2, 0.0)
+        size, first = len(positives), self.places.positives
+        found = [np.bincount(self.key_of_group, of_pos * of_neg, size) / (positives * negatives)]
+        for sums, of_class, total in (
+            (of_neg, slice(first, None), negatives), (of_pos, slice(first), positives)
+        ):  # fmt: skip
+            alone = np.bincount(self.places.key[of_class], squares[of_class], size)
+            square = np.bincount(self.key_of_group, sums**2, size)
+            found.insert(0, (alone + square) / total**2)
+        return np.stack(found)
 
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """The clusters of cases by one clustering, each of them in one key.
-
-    Attributes
-    ----------
-    cases
-        The cases.
-    group
-        The cluster of each case, numbered from 0 on, key by key.
-    key_of_group
-        The key of each cluster.
-    """
+    """Cases by one clustering, whose clusters are each in one key."""
 
     cases: ClusteredCases
-    group: "Array"
-    key_of_group: "Array"
+    group: "Array"  # the cluster of each case, key by key; −1 where it is alone in it
+    key_of_group: "Array"  # of each cluster that has several cases
+    # Of each key: clusters that have positives, that have negatives, of weighted ones as many
+    # equal ones as say as much, and all clusters.
+    numbers: "Array"
 
     @classmethod
-    def of(cls, cases: ClusteredCases, cluster: "Array") -> "Clustering":
+    def of(cls, cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> "Clustering":
         """The clustering with these numbers, which may be the same in several keys."""
-        key = np.repeat(np.arange(len(cases.starts) - 1), np.diff(cases.starts))
+        keys = len(cases.starts) - 1
+        key = np.repeat(np.arange(keys), np.diff(cases.starts))
         code = pl.Series(key * (int(cluster.max(initial=0)) + 1) + cluster)
         group = code.rank("dense").to_numpy().astype(np.int64) - 1
-        key_of_group = np.empty(int(group.max(initial=-1)) + 1, np.int64)
+        size = np.bincount(group)
+        key_of_group = np.empty(len(size), np.int64)
         key_of_group[group] = key
-        return cls(cases, group, key_of_group)
+        starts = np.searchsorted(key_of_group, np.arange(1, keys))
+        numbers: list[Any] = []
+        for own in (cases.truth, ~cases.truth):
+            if weighted and cases.weight is not None:
+                weights = np.split(np.bincount(group[own], cases.weight[own], len(size)), starts)
+                numbers.append([equal_units(one[one > 0]) for one in weights])
+            else:
+                held = np.bincount(group[own], minlength=len(size)) > 0
+                numbers.append(np.bincount(key_of_group[held], minlength=keys))
+        numbers.append(np.bincount(key_of_group, minlength=keys))
+        shared = size > 1
+        group = np.where(shared, np.cumsum(shared) - 1, -1)[group]
+        return cls(cases, group, key_of_group[shared], np.array(numbers, float))
 
-    def placed(self, keys: slice, place: "Array") -> Placed:
-        """The cases of consecutive keys at places, which are counted from these keys on."""
+    def placed(self, keys: slice, places: Places) -> Placed:
+        """The cases of consecutive keys at places."""
         cases = self.cases
         rows = slice(int(cases.starts[keys.start]), int(cases.starts[keys.stop]))
         first, last = np.searchsorted(self.key_of_group, (keys.start, keys.stop))
-        group, truth = self.group[rows] - first, cases.truth[rows]
-        classes = [np.flatnonzero(truth), np.flatnonzero(~truth)]
+        group, truth, at = self.group[rows], cases.truth[rows], places.of_case
+        weight = None if cases.weight is None else cases.weight[rows]
+        alone = np.flatnonzero(group < 0)
+        squared = None if weight is None else weight[alone] ** 2
+        shared = [np.flatnonzero((group >= 0) & own) for own in (truth, ~truth)]
         return Placed(
-            [place[own] for own in classes],
-            [group[own] for own in classes],
-            None if cases.weight is None else [cases.weight[rows][own] for own in classes],
-            [cases.totals[name][keys] for _, name in CLASSES],
+            places,
+            np.bincount(at[alone], squared, len(places.key)),
+            [at[own] for own in shared],
+            [group[own] - first for own in shared],
+            None if weight is None else [weight[own] for own in shared],
             self.key_of_group[first:last] - keys.start,
+            [cases.totals[name][keys] for _, name in CLASSES],
         )
-
-    def numbers(self, *, weighted: bool) -> "Array":
-        """How many clusters of each key have positives, have negatives, and are there.
-
-        Of `weighted` ones that have cases of a class as many as equal ones that say as much.
-        """
-        cases, size = self.cases, len(self.cases.starts) - 1
-        numbers = [np.bincount(self.key_of_group, minlength=size)]
-        starts = np.searchsorted(self.key_of_group, np.arange(1, size))
-        for own in (~cases.truth, cases.truth):
-            weight = None if cases.weight is None else cases.weight[own]
-            held = np.bincount(self.group[own], weight, len(self.key_of_group))
-            if weighted:
-                found = [equal_units(one[one > 0]) for one in np.split(held, starts)]
-            else:
-                found = np.bincount(self.key_of_group, held > 0, size)
-            numbers.insert(0, found)
-        return np.array(numbers, float)
 
     @property
     def has_shared(self) -> "Array":
         """Whether cases of each key share a cluster."""
-        shared = self.key_of_group[np.bincount(self.group) > 1]
-        return np.bincount(shared, minlength=len(self.cases.starts) - 1) > 0
+        has_shared: Array = np.bincount(self.key_of_group, minlength=len(self.numbers[0])) > 0
+        return has_shared
 
     @property
     def of_prior(self) -> "Array":
         """The variance of the log-odds of the observed prior of each key."""
-        starts = self.cases.starts
-        placed = self.placed(slice(0, len(starts) - 1), np.zeros(int(starts[-1]), np.int64))
+        cases, keys = self.cases, len(self.numbers[0])
+        key = np.repeat(np.arange(keys), np.diff(cases.starts))
+        places = Places(key + keys * ~cases.truth, np.tile(np.arange(keys), 2), keys)
         with np.errstate(all="ignore"):
-            of_pos, of_neg, both = placed.moments(np.ones(1))
-            variance: Array = of_pos + of_neg - 2 * both
+            found = self.placed(slice(0, keys), places).moments(np.ones(2 * keys))
+            variance: Array = found[0] + found[1] - 2 * found[2]
         return variance
 
 
-def places_on_segments(cases: ClusteredCases, keys: slice) -> "Array":
+def places_on_segments(cases: ClusteredCases, keys: slice) -> Places:
     """The places of the cases of consecutive keys among the values of `on_places`."""
     starts = cases.starts[keys.start : keys.stop + 1]
     of_areas = cases.areas.starts[keys.start : keys.stop + 1]
     of_cells, of_key = slice(of_areas[0], of_areas[-1]), np.diff(of_areas)
     size, count = int(of_areas[-1] - of_areas[0]), len(of_key)
-    number = np.arange(size)
+    number, key = np.arange(size), np.repeat(np.arange(count), of_key)
     # Of each segment the level run before it and the cases with its score, of each key the rest.
-    run = 2 * number + np.repeat(np.arange(count), of_key)
+    run = 2 * number + key
     rest = 2 * np.cumsum(of_key) + np.arange(count)
     ends, places = np.empty((2, 2 * size + count), np.int64)
     ends[run], ends[run + 1] = cases.tied[of_cells], cases.ends[of_cells]
@@ -153,7 +157,7 @@ def places_on_segments(cases: ClusteredCases, keys: slice) -> "Array":
     ends[rest], places[rest] = starts[1:], 3 * size + np.arange(count)
     place = np.repeat(places, np.diff(ends, prepend=starts[0]))
     place -= size * cases.truth[starts[0] : starts[-1]]
-    return place
+    return Places(place, np.concatenate([key, key, key, np.arange(count)]), size)
 
 
 def on_places(moved: SegmentInfluence, keys: slice, own: "Array") -> "Array":
@@ -163,42 +167,32 @@ def on_places(moved: SegmentInfluence, keys: slice, own: "Array") -> "Array":
     return np.concatenate([moved.pos, moved.neg, moved.level, rest])
 
 
-def places_on_cells(cases: ClusteredCases, keys: slice, cells: slice) -> "Array":
+def places_on_cells(cases: ClusteredCases, keys: slice, cells: CellArrays | ScoredCells) -> Places:
     """The places of the cases of consecutive keys: the positives of all their cells come first."""
     first, last = int(cases.starts[keys.start]), int(cases.starts[keys.stop])
-    size = cells.stop - cells.start
-    place = np.arange(size)
+    starts = cells.starts[keys.start : keys.stop + 1]
+    size, place = int(starts[-1] - starts[0]), np.arange(starts[-1] - starts[0])
     if cases.firsts is not None:
-        ends = np.append(cases.firsts[cells.start + 1 : cells.stop], last)
+        ends = np.append(cases.firsts[starts[0] + 1 : starts[-1]], last)
         place = np.repeat(place, np.diff(ends, prepend=first))
-    return place + size * ~cases.truth[first:last]
+    key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    return Places(place + size * ~cases.truth[first:last], np.tile(key, 2), size)
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
     """What is independent: cases, or clusters of them.
 
-    Attributes
-    ----------
-    positives, negatives
-        Of each key: cases of the class, or clusters that have such cases, of weighted ones as many
-        equal ones; of crossed clusterings those of the one with fewer.
-    of_prior
-        The variance of the log-odds of the observed prior of each key.
-    least
-        How many units of each class a key needs for limits.
-    clusterings
-        None of cases; of two that cross each other also that by both at once.
-    numbers
-        Those of each clustering.
+    Of two clusterings that cross each other there is also that by both at once, and numbers are
+    those of the one with fewer.
     """
 
+    # Of each key: cases of the class, or clusters that have such cases.
     positives: "Array"
     negatives: "Array"
-    of_prior: "Array"
-    least: "Array"
+    of_prior: "Array"  # the variance of the log-odds of the observed prior of each key
+    least: "Array"  # units of each class that a key needs for limits
     clusterings: Sequence[Clustering] = ()
-    numbers: "Sequence[Array]" = ()
 
     @property
     def enough(self) -> "Array":
@@ -230,23 +224,22 @@ class Units:
             if not self.clusterings:
                 independent: Array = own[0] + own[1]
                 return independent
-            pairs = zip(self.numbers, moments, strict=True)
-            return crossed([_between(own, numbers, found) for numbers, found in pairs])
+            pairs = zip(self.clusterings, moments, strict=True)
+            return crossed([_between(own, one.numbers, found) for one, found in pairs])
 
     def moments_of_losses(
         self, cells: CellArrays | ScoredCells, measures: Sequence[Measure]
-    ) -> "Array":
-        """The moments of means of losses: by clustering, moment, measure and key."""
+    ) -> "list[Array]":
+        """The moments of means of losses, by clustering."""
         size = len(self.positives)
         moments = np.full((len(self.clusterings), 3, len(measures), size), np.nan)
 
         def job(own: "Array") -> None:
             cases, keys = self.clusterings[0].cases, slice(int(own[0]), int(own[-1]) + 1)
-            of_cells = slice(int(cells.starts[keys.start]), int(cells.starts[keys.stop]))
-            columns = cells.block(of_cells.start, of_cells.stop)
-            place = places_on_cells(cases, keys, of_cells)
-            placed = [one.placed(keys, place) for one in self.clusterings]
-            key = np.repeat(own - own[0], np.diff(cells.starts[keys.start : keys.stop + 1]))
+            columns = cells.block(int(cells.starts[keys.start]), int(cells.starts[keys.stop]))
+            places = places_on_cells(cases, keys, cells)
+            placed = [one.placed(keys, places) for one in self.clusterings]
+            key = places.key[: places.positives]
             with np.errstate(all="ignore"):
                 for i, measure in enumerate(measures):
                     if measure.case_loss is None:
@@ -266,7 +259,7 @@ class Units:
             areas = self.clusterings[0].cases.areas
             with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
                 list(pool.map(job, groups(areas.starts, np.arange(size))))
-        return moments
+        return [*moments]
 
 
 def _between(own: "Sequence[Array]", numbers: "Array", moments: "Array") -> "Array":
@@ -293,11 +286,9 @@ def cases_as_units(positives: "Array", negatives: "Array") -> Units:
 
 def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units:
     """Clusters that are independent; where they are `weighted`, as many equal ones."""
-    found = [Clustering.of(cases, own) for own in cases.clusters]
-    numbers = [one.numbers(weighted=weighted) for one in found]
-    fewest = np.min(numbers, axis=0)
+    found = [Clustering.of(cases, own, weighted=weighted) for own in cases.clusters]
+    fewest = np.min([one.numbers for one in found], axis=0)
     # Clusters of one case each are cases.
     has_shared = np.any([one.has_shared for one in found], axis=0)
     least = np.where(has_shared, FEWEST_CLUSTERS, 2)
-    of_prior = crossed([one.of_prior for one in found])
-    return Units(fewest[0], fewest[1], of_prior, least, found, numbers)
+    return Units(fewest[0], fewest[1], crossed([one.of_prior for one in found]), least, found)

@@ -66,7 +66,6 @@ def posterior(
     level: float = 0.95,
     limits: tuple[float | None, float | None] = (None, None),
     draws: int | None = None,
-    seed: int = 0,
 ) -> Posterior | None:
     """The posterior of the true means of the first measure of some evidence.
 
@@ -110,7 +109,7 @@ def posterior(
     if not higher:
         least, most = (None if limit is None else -limit for limit in limits)
         mirrored = replace(evidence, estimates=-evidence.estimates)
-        known = posterior(mirrored, level=level, limits=(most, least), draws=draws, seed=seed)
+        known = posterior(mirrored, level=level, limits=(most, least), draws=draws)
         if known is None:
             return None
         return known._replace(expected=-known.expected, lower=-known.upper, upper=-known.lower)
@@ -118,7 +117,7 @@ def posterior(
 
     def of_models(some: "Array") -> Posterior | None:
         among = covariance[np.ix_(some, some)]
-        return _posterior(means[some], among, freedom, level, limits, draws, seed)
+        return _posterior(means[some], among, freedom, level, limits, draws)
 
     every, ahead = np.arange(len(means)), _contenders(means, covariance, freedom)
     known = of_models(every)
@@ -160,7 +159,6 @@ def _posterior(
     level: float,
     limits: tuple[float | None, float | None],
     draws: int | None,
-    seed: int,
 ) -> Posterior | None:
     """The posterior of models that are all taken to be of one spread."""
     own, copies, first = _distinct(means, covariance)
@@ -177,19 +175,21 @@ def _posterior(
         return None
     low, high = (None if one is None or not is_few else one - center for one in limits)
     usual = int(min(max(DRAWN_VALUES / len(own), MIN_DRAWS), MAX_DRAWS))
-    best, loss = _best(fit, draws or usual, seed, low, high)
+    best, loss = _best(fit, draws or usual, low, high)
     expected = sized.means @ sized.weights
     lower, upper = (_quantile(sized, share) for share in ((1 - level) / 2, (1 + level) / 2))
     of_means = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
     return Posterior(*of_means, (best / copies)[first], loss[first])
 
 
-def at_least_own(known: Posterior, evidence: Evidence, level: float) -> Posterior:
+def at_least_own(known: Posterior | None, evidence: Evidence, level: float) -> Posterior | None:
     """The posterior with limits that reach as far as those of each model by itself.
 
     Where models differ by several standard errors, more than the prior expects, a mean is drawn
     too far towards the others, and its limits with it.
     """
+    if known is None:
+        return None
     lower, upper = (ends[0] for ends in evidence.limits(level))
     return known._replace(
         lower=np.minimum(known.lower, lower), upper=np.maximum(known.upper, upper)
@@ -332,10 +332,10 @@ def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
 
 
 def _best(
-    fit: _Fit, draws: int, seed: int, least: float | None, most: float | None
+    fit: _Fit, draws: int, least: float | None, most: float | None
 ) -> tuple["Array", "Array"]:
     """How often each model is the best, and its mean loss where models differ."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     weights = fit.weights[1:] / fit.weights[1:].sum()
     half = draws // 2
     # Evenly through the posterior of the spread.

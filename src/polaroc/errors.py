@@ -29,6 +29,8 @@ PLACEHOLDER = re.compile(r"\{(\w+)\}")
 class Hint(str):
     """A sentence that names arguments: as text the one for Python.
 
+    That a role is not there, as in ``fold=None``, is an option of the command line, ``--no-fold``.
+
     Parameters
     ----------
     template
@@ -41,8 +43,11 @@ class Hint(str):
 
     Examples
     --------
-    >>> print(Hint("give {over}, or name it among {by}.", over=(0.05, 0.2), by=None))
-    give over=(0.05, 0.20), or name it among by=.
+    >>> hint = Hint("give {over}, or say fold=None.", over=(0.05, 0.2))
+    >>> print(hint)
+    give over=(0.05, 0.20), or say fold=None.
+    >>> hint.for_command_line(lambda name, value: f"--{name}")
+    'give --over, or say --no-fold.'
     """
 
     template: str
@@ -53,7 +58,8 @@ class Hint(str):
         """The sentence, with arguments as Python spells them."""
         text = super().__new__(cls, _fill(template, arguments, _python))
         text.template = template
-        text.command_line = template if command_line is None else command_line
+        absent = re.sub(r"\b(\w+)=None\b", r"--no-\1", template)
+        text.command_line = absent if command_line is None else command_line
         text.arguments = arguments
         return text
 

@@ -103,19 +103,8 @@ def full_answer(
 ) -> str:
     """Which model, by how much, how likely it is the best, and what is lost if it is not.
 
-    Parameters
-    ----------
-    models
-        As in a `Choice`, the best first.
-    judged_by
-        The measure with the priors, such as "area (AUPREC) over 5 to 20 % positives".
-    is_bound
-        Whether the probability is at least as high.
-    higher
-        Whether more of the measure is better. Losses are small where positives are rare,
-        and have three significant digits.
-    is_area
-        Whether the measure is the mean precision over all recalls.
+    Models are as in a `Choice`, `judged_by` a measure with priors, such as "area (AUPREC) over 5 to
+    20 % positives". Losses are small where positives are rare, and have three significant digits.
     """
     top, tied = models["mean"][0], count_tied(models)
     sentence = f"{first_words(models)}: the {judged_by} is {_figure(top, higher)}"

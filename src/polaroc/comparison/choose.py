@@ -375,8 +375,7 @@ def choose_measured(
         evidence = measured_once(frame)
     higher, limits = higher_is_better(measure), bounds(measure)
     known = posterior(evidence, higher=higher, level=level, limits=limits)
-    if known is not None:
-        known = at_least_own(known, evidence, level)
+    known = at_least_own(known, evidence, level)
     comparison = None
     if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
         plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)

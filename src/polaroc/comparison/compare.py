@@ -285,11 +285,8 @@ def _target(given: Compared, target: Target | None) -> Target:
             "target is 'trained', which compares models fitted once, and there are several folds, "
             f"{quoted(given.folds)}.",
             hint=Hint(
-                "keep one of them, or say {fold} where the column only divides one test set; "
+                "keep one of them, or say fold=None where the column only divides one test set; "
                 "for models fitted anew for each take {target}.",
-                command_line="keep one of them, or give --no-fold where the column only divides "
-                "one test set; for models fitted anew for each take {target}.",
-                fold=None,
                 target="algorithm",
             ),
         )

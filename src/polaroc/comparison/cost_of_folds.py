@@ -73,8 +73,7 @@ def choose_by_cost_of_folds(
     )
     evidence = of_folds(measured.expected, test_train_ratio, table.models)
     known = posterior(evidence, higher=False, level=level, limits=(0.0, None))
-    if known is not None:
-        known = at_least_own(known, evidence, level)
+    known = at_least_own(known, evidence, level)
     lower, upper = np.maximum(evidence.limits(level), 0)[:, 0]
     columns = {
         "sens": [None] * len(table.models), "threshold": thresholds,

@@ -38,27 +38,14 @@ SAME_CASES = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The folds of a comparison.
+    """The folds of a comparison."""
 
-    Attributes
-    ----------
-    folds
-        How many there are.
-    kind
-        "k-fold" where each repeat tests all cases once; None where no key `repeat` tells.
-    repeats
-        The repeat of each fold, from 0; empty where it is not known.
-    per_repeat
-        How many folds each repeat has, where all have as many.
-    cases
-        Positives and negatives of a repeat of a k-fold.
-    """
-
-    folds: int
+    folds: int  # how many there are
+    # "k-fold" where each repeat tests all cases once; None where no key `repeat` tells.
     kind: Literal["k-fold", "hold-outs"] | None = None
-    repeats: tuple[int, ...] = ()
-    per_repeat: int = 1
-    cases: tuple[float, float] | None = None
+    repeats: tuple[int, ...] = ()  # of each fold, from 0; empty where it is not known
+    per_repeat: int = 1  # folds, where all repeats have as many
+    cases: tuple[float, float] | None = None  # of both classes, of a repeat of a k-fold
 
     @property
     def test_train_ratio(self) -> float | None:

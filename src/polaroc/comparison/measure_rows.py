@@ -164,14 +164,12 @@ def rows_of(measures: pl.LazyFrame | pl.DataFrame, measure: str) -> Rows:
     if frame.is_empty():
         known = lazy.select(wanted.drop_nulls().unique().sort()).collect()["measure"].to_list()
         again = Hint(
-            "choose one of these, or evaluate again.",
-            command_line="choose one of these, or evaluate again: `polaroc evaluate ... --out "
-            "FOLDER`.",
+            "choose one of these, or evaluate again. 'iauprec' and 'sens' need {over}.",
+            over=(0.05, 0.20),
         )
-        needs = Hint(" 'iauprec' and 'sens' need {over}.", over=(0.05, 0.20))
         raise InvalidArgument(
             f"the table has no measure {measure!r}; it has {quoted(known) or 'no rows'}.",
-            hint=spelling([measure], known, again + (needs if measure not in known else "")),
+            hint=spelling([measure], known, again),
         )
     return Rows(frame, keys, measure)
 

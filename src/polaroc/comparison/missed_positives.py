@@ -21,18 +21,8 @@ def positives_of_folds(
 
     Each is taken once, by its mean over the folds that test it; of two crossed clusterings there
     is one for each. Where nothing tells which rows are the same case, only the number of
-    positives says something, as if none of them moved the difference.
-
-    Parameters
-    ----------
-    given
-        Predictions, or measures, of the champion and the challenger.
-    challenger
-        The one of them that the difference is of.
-    lead
-        The difference of their mean AUCs.
-    ratio
-        Test over training cases of a fold, None where it is not known.
+    positives says something, as if none of them moved the difference. `lead` is the difference of
+    their mean AUCs, `ratio` that of test to training cases.
     """
     if given.are_measures:
         if "positives" not in given.table.columns:

@@ -66,32 +66,13 @@ def posterior(
     level: float = 0.95,
     limits: tuple[float | None, float | None] = (None, None),
     draws: int | None = None,
-    seed: int = 0,
 ) -> Posterior | None:
     """The posterior of the true means of the first measure of some evidence.
 
-    Parameters
-    ----------
-    evidence
-        On k models; their covariance may be singular.
-    higher
-        Whether more of the measure is better.
-    level
-        Of the limits, in (0, 1).
-    limits
-        The least and the greatest value that a mean may have. They matter with few degrees of
-        freedom, where a loss without limits may have no mean.
-    draws
-        Random draws, by default 20,000, or fewer from a hundred models on.
-    seed
-        Of the draws: the same arguments give the same numbers.
-
-    Returns
-    -------
-    Posterior or None
-        `expected`, shrunk towards the other models, with `lower` and `upper`;
-        `probability_best`, which adds up to 1; `expected_loss`, the expected distance from the
-        best. None where nothing varies, or only what all models share.
+    None where nothing varies, or only what all models share. `limits` are the least and the
+    greatest value that a mean may have: they matter with few degrees of freedom, where a loss
+    without limits may have no mean. There are 20,000 random draws by default, fewer from a hundred
+    models on.
 
     Notes
     -----
@@ -128,7 +109,7 @@ def posterior(
     if not higher:
         least, most = (None if limit is None else -limit for limit in limits)
         mirrored = replace(evidence, estimates=-evidence.estimates)
-        known = posterior(mirrored, level=level, limits=(most, least), draws=draws, seed=seed)
+        known = posterior(mirrored, level=level, limits=(most, least), draws=draws)
         if known is None:
             return None
         return known._replace(expected=-known.expected, lower=-known.upper, upper=-known.lower)
@@ -136,7 +117,7 @@ def posterior(
 
     def of_models(some: "Array") -> Posterior | None:
         among = covariance[np.ix_(some, some)]
-        return _posterior(means[some], among, freedom, level, limits, draws, seed)
+        return _posterior(means[some], among, freedom, level, limits, draws)
 
     every, ahead = np.arange(len(means)), _contenders(means, covariance, freedom)
     known = of_models(every)
@@ -178,7 +159,6 @@ def _posterior(
     level: float,
     limits: tuple[float | None, float | None],
     draws: int | None,
-    seed: int,
 ) -> Posterior | None:
     """The posterior of models that are all taken to be of one spread."""
     own, copies, first = _distinct(means, covariance)
@@ -195,19 +175,21 @@ def _posterior(
         return None
     low, high = (None if one is None or not is_few else one - center for one in limits)
     usual = int(min(max(DRAWN_VALUES / len(own), MIN_DRAWS), MAX_DRAWS))
-    best, loss = _best(fit, draws or usual, seed, low, high)
+    best, loss = _best(fit, draws or usual, low, high)
     expected = sized.means @ sized.weights
     lower, upper = (_quantile(sized, share) for share in ((1 - level) / 2, (1 + level) / 2))
     of_means = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
     return Posterior(*of_means, (best / copies)[first], loss[first])
 
 
-def at_least_own(known: Posterior, evidence: Evidence, level: float) -> Posterior:
+def at_least_own(known: Posterior | None, evidence: Evidence, level: float) -> Posterior | None:
     """The posterior with limits that reach as far as those of each model by itself.
 
     Where models differ by several standard errors, more than the prior expects, a mean is drawn
     too far towards the others, and its limits with it.
     """
+    if known is None:
+        return None
     lower, upper = (ends[0] for ends in evidence.limits(level))
     return known._replace(
         lower=np.minimum(known.lower, lower), upper=np.maximum(known.upper, upper)
@@ -350,10 +332,10 @@ def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
 
 
 def _best(
-    fit: _Fit, draws: int, seed: int, least: float | None, most: float | None
+    fit: _Fit, draws: int, least: float | None, most: float | None
 ) -> tuple["Array", "Array"]:
     """How often each model is the best, and its mean loss where models differ."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     weights = fit.weights[1:] / fit.weights[1:].sum()
     half = draws // 2
     # Evenly through the posterior of the spread.

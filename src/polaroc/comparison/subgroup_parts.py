@@ -39,50 +39,25 @@ SCORES_MOVED = "scores are right at another prior: calibration is not judged"
 
 @dataclass(frozen=True)
 class SubgroupPlan:
-    """What is measured in each subgroup.
+    """What is measured in each subgroup; the arguments of `subgroups` of the same names."""
 
-    Attributes
-    ----------
-    measures
-        Those of `evaluate`.
-    calibration
-        Whether that of scores is judged.
-    priors, over
-        As in `subgroups`.
-    points
-        Thresholds as a table, None without any.
-    cost_fn, cost_fp
-        The costs of a miss and of a false alarm.
-    rates
-        What `points` do, by the column of `apply_thresholds` that has it.
-    """
-
-    measures: tuple[str, ...]
-    calibration: bool
+    measures: tuple[str, ...]  # those of `evaluate`
+    calibration: bool  # whether that of scores is judged
     priors: tuple[float, ...]
     over: Over | None
     points: pl.DataFrame | None
     cost_fn: float
     cost_fp: float
+    # What `points` do, by the column of `apply_thresholds` that has it.
     rates: Mapping[str, str] = field(default_factory=lambda: JUDGED)
 
 
 @dataclass(frozen=True, eq=False)
 class Divided:
-    """Cases divided by one column, and what is wanted of each part.
+    """Cases divided by one column, and what is wanted of each part."""
 
-    Attributes
-    ----------
-    cases
-        The cases, with the subgroup as last column of `by`.
-    column
-        The name of that column.
-    wanted
-        What is measured.
-    """
-
-    cases: Cases[pl.DataFrame]
-    column: str
+    cases: Cases[pl.DataFrame]  # with the subgroup as last column of `by`
+    column: str  # the name of that one
     wanted: SubgroupPlan
 
     def measured(self, level: float) -> pl.DataFrame:

@@ -143,16 +143,9 @@ def decide(lower: float | None, upper: float | None, margin: float, *, higher: b
 
 
 def more_cases(limits: Limits, margin: float, moved: Moved | None, *, higher: bool) -> str:
-    """How many cases would decide what these leave open.
+    """How many cases would decide what limits leave open; `moved` says what they are, if no folds.
 
-    Parameters
-    ----------
-    limits
-        Those of challenger minus champion, with so many times the cases.
-    margin, higher
-        As for `decide`.
-    moved
-        What the cases are, None of folds.
+    Limits are those of challenger minus champion with so many times the cases.
     """
 
     def is_decided(copies: float) -> bool:

@@ -13,25 +13,16 @@ RANGE = 0.9
 class Outcome(NamedTuple):
     """The chance with so many cases, and what else is expected.
 
-    Attributes
-    ----------
-    chance
-        The chance, over studies and over what may be true.
-    lower, upper
-        The range of the chance over what may be true, which holds the chance: of a range that was
-        given at its ends, else of the middle 9 of 10; None where one thing is assumed.
-    expected
-        What is expected, by its name; None where it is not known.
-    shares, studies
-        The chance by what may be true, and of how many studies in all.
+    Its range over what may be true is, of a range that was given, that at its ends, else that of
+    the middle 9 of 10; None where one thing is assumed.
     """
 
-    chance: float
+    chance: float  # over studies and over what may be true
     lower: float | None
     upper: float | None
-    expected: Mapping[str, float | None]
-    shares: Sequence[float]
-    studies: int
+    expected: Mapping[str, float | None]  # by name; None where it is not known
+    shares: Sequence[float]  # the chance by what may be true
+    studies: int  # how many in all
 
 
 def _between(

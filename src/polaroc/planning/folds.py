@@ -31,30 +31,17 @@ TRUTHS, STUDIES, TIMES = 100, 40, (1, 2, 5, 10)
 
 @dataclass(frozen=True)
 class FoldsWish:
-    """That a challenger is found better on so many folds, or not worse by more than a margin.
+    """That a challenger is found better on so many folds, or not worse by more than a margin."""
 
-    Attributes
-    ----------
-    level, margin
-        Of the test, or of the gate.
-    difference, spread
-        The mean over the folds of the pilot, challenger minus champion, turned so that more is
-        better, and the standard deviation.
-    ratio
-        Of test to training cases.
-    least
-        What the limits of the gate are from the difference at least, however many folds there are.
-    pilot
-        The folds of the pilot, and the cases that each tests.
-    """
-
-    level: float
+    level: float  # of the test, or of the gate
     margin: float | None
+    # The mean over the folds of the pilot, challenger minus champion, turned so that more is
+    # better, and the standard deviation.
     difference: float
     spread: float
-    ratio: float
-    least: float
-    pilot: Size
+    ratio: float  # of test to training cases
+    least: float  # how far the gate's limits are from the difference with any number of folds
+    pilot: Size  # its folds, and the cases that each tests
 
     @property
     def about(self) -> tuple[str, ...]:

@@ -78,8 +78,6 @@ def _one_model(cases: Cases[Any]) -> ScoredCases:
             hint=Hint(
                 "keep the rows of one; fold=None pools folds; for a difference name two models, "
                 "{champion} and {challenger}.",
-                command_line="keep the rows of one; --no-fold pools folds; for a difference name "
-                "two models, {champion} and {challenger}.",
                 champion="A", challenger="B",
             ),
         )  # fmt: skip
@@ -93,10 +91,7 @@ def _two_models(cases: Cases[Any], pair: tuple[object, object]) -> ScoredCases:
     if not given.on_cases:
         raise InvalidArgument(
             f"the pilot has several folds, {quoted(given.folds)}, and needed is one test set.",
-            hint=Hint(
-                "keep the rows of one fold, or pool them: fold=None.",
-                command_line="keep the rows of one fold, or pool them: --no-fold.",
-            ),
+            hint=Hint("keep the rows of one fold, or pool them: fold=None."),
         )
     scored = read_cases(given.cases).only
     if not scored.paired:

@@ -29,24 +29,12 @@ SAME = 1.1
 
 @dataclass(frozen=True)
 class PromiseWish:
-    """That a threshold can be promised to keep constraints.
-
-    Attributes
-    ----------
-    constraints
-        The constraints.
-    delta
-        One less the confidence.
-    skew
-        Of the prior, or of the mean of the range.
-    cost_fn, cost_fp
-        Of a missed positive and of a false alarm: where they differ from 1 the threshold is that of
-        the least cost, else that of the highest recall.
-    """
+    """That a threshold can be promised to keep constraints."""
 
     constraints: Constraints
-    delta: float
-    skew: float
+    delta: float  # one less the confidence
+    skew: float  # of the prior, or of the mean of the range
+    # Where costs differ from 1 the threshold is that of the least cost, else of the highest recall.
     cost_fn: float = 1.0
     cost_fp: float = 1.0
 

@@ -24,7 +24,6 @@ CLOSE = 1e-3
 NEAR, TIMES = 0.03, 4
 # Shares of a budget that go to positives.
 SPLITS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-PRICES = ("cost_positive", "cost_negative")
 Tried = tuple[Size, Outcome]
 
 
@@ -203,14 +202,13 @@ def splits(budget: float, costs: tuple[float, float], sizes: Sizes, is_divided: 
         )
     found = [one for one in paid_for if one.cases <= sizes.max_rows]
     if not found:
-        least = 2 * budget / sizes.max_rows
-        raised: dict[str, Any] = {
-            name: float(f"{least:.1g}")
-            for name, one in zip(PRICES, costs, strict=True) if one < least
-        }  # fmt: skip
         raise InvalidArgument(
             f"budget is {budget:g}, and pays for more than the {sizes.max_rows:,} cases that can "
-            f"be drawn, at {' and '.join(raised)}.",
-            hint=Hint(f"raise {' and '.join(f'{{{name}}}' for name in raised)}.", **raised),
+            "be drawn.",
+            hint=Hint(
+                "say what labels cost, such as {cost_positive} and {cost_negative}.",
+                cost_positive=20,
+                cost_negative=5,
+            ),
         )
     return found

@@ -155,8 +155,6 @@ def found_by_name(schema: Mapping[str, pl.DataType], roles: Collection[str]) -> 
                     f"{name!r} may by its name tell the {role}s apart, and is {kind}.",
                     hint=Hint(
                         f"say whether it does, {{{role}}}, or that nothing does, {role}=None.",
-                        command_line=f"say whether it does, {{{role}}}, or that nothing does, "
-                        f"--no-{role}.",
                         **{role: name},
                     ),
                 )

@@ -123,8 +123,6 @@ def refuse_folds(cases: Cases[pl.DataFrame]) -> None:
             hint=Hint(
                 "give {volume}, the cases that there are a day, or fold=None where one model "
                 "scored them all.",
-                command_line="give {volume}, the cases that there are a day, or --no-fold where "
-                "one model scored them all.",
                 volume=200_000,
             ),
         )

@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.backend import POLARS
-from polaroc.base.checks import check_share
+from polaroc.base.checks import MAX_NUMBER, check_share, check_whole
 from polaroc.base.columns import as_lazy, curve_keys
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, DRAW, PLACE, TRUTH, WEIGHT
@@ -32,7 +32,6 @@ from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Priors
 from polaroc.uncertainty.cells import segments_of_curve
 from polaroc.uncertainty.draws import (
-    check_draws,
     draws_of_cells,
     draws_of_clusters,
     generator,
@@ -44,6 +43,7 @@ from polaroc.uncertainty.limits import COLUMNS, NOT_COUNTS, beside
 from polaroc.uncertainty.pseudo_cases import PLACES, PSEUDO, with_pseudo_cases
 
 METHODS = ("percentile", "logit")
+MIN_DRAWS = 100
 # Lower and upper limit, standard error, note.
 Limits: TypeAlias = tuple[float | None, float | None, float | None, str | None]
 NOT_RESAMPLED = "not resampled: no interval"
@@ -63,7 +63,8 @@ class BootstrapSpec:
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
         check_share("level", self.level)
-        check_draws(self.draws, self.seed)
+        check_whole("draws", self.draws, MIN_DRAWS, MAX_NUMBER)
+        check_whole("seed", self.seed, 0)
 
 
 @frame_of_cases(

@@ -83,35 +83,20 @@ def segments_of(
 class ClusteredCases:
     """Cases by key, best score first, and what tells clusters apart.
 
-    Attributes
-    ----------
-    truth, weight
-        Of each case; without weights each counts once.
-    clusters
-        A number from 0 on; in different keys clusters are different. Of two crossed clusterings
-        three numbers, as from `numbered`.
-    starts
-        The first case of each key, then the number of cases.
-    totals
-        The `positives` and `negatives` of each key.
-    areas
-        The cells with positives.
-    tied, ends
-        Of each of them, the first case with its score, and the case after its last.
-    scored, firsts
-        All cells, with their scores, and the first case of each, where they are not one each.
+    In different keys clusters are different. Of two crossed clusterings there are three numbers of
+    each case, as from `numbered`.
     """
 
     truth: "Array"
     weight: "Array | None"
     clusters: "Sequence[Array]"
-    starts: "Array"
-    totals: "dict[str, Array]"
-    areas: CellArrays
-    tied: "Array"
-    ends: "Array"
-    scored: CellArrays | ScoredCells | None
-    firsts: "Array | None"
+    starts: "Array"  # the first case of each key, then the number of cases
+    totals: "dict[str, Array]"  # the `positives` and `negatives` of each key
+    areas: CellArrays  # those with positives
+    tied: "Array"  # of each of these, the first case with its score
+    ends: "Array"  # and the case after its last
+    scored: CellArrays | ScoredCells | None  # all cells, with their scores
+    firsts: "Array | None"  # the first case of each, where they are not one each
 
 
 def numbered(rows: pl.DataFrame) -> "list[Array]":

@@ -5,7 +5,6 @@ from hashlib import blake2b
 
 import polars as pl
 
-from polaroc.base.checks import MAX_NUMBER, check_whole
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, DRAW, TRUTH, WEIGHT
 from polaroc.predictions.row_checks import SCORE
@@ -14,14 +13,7 @@ from polaroc.uncertainty.pseudo_cases import BEST, NONE, PSEUDO, WORST, counts_w
 
 # Counts in memory at once, over all draws of a block.
 BLOCK = 4_000_000
-MIN_DRAWS = 100
 MANY_PER_GROUP = 20
-
-
-def check_draws(draws: int, seed: int) -> None:
-    """Raise on too few draws or an invalid seed."""
-    check_whole("draws", draws, MIN_DRAWS, MAX_NUMBER)
-    check_whole("seed", seed, 0)
 
 
 def generator(seed: int, key: Sequence[object]) -> "np.random.Generator":

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import erfc, inf, isinf, sqrt
 from typing import Any, NamedTuple, TypeAlias
 
@@ -241,17 +240,9 @@ def of_folds(
 ) -> Evidence:
     """Evidence from one number per fold and model, whose folds share training cases.
 
-    The variance of the means is that of Nadeau and Bengio (2003).
-
-    Parameters
-    ----------
-    values
-        Folds × models.
-    ratio
-        Test cases over training cases of a fold; 0 for folds that share nothing; None where it is
-        not known, and the most that is usual is taken.
-    models
-        Their names.
+    The variance of the means is that of Nadeau and Bengio (2003). Values are folds × models. The
+    ratio is that of test to training cases of a fold; 0 for folds that share nothing; None where it
+    is not known, and the most that is usual is taken.
 
     Examples
     --------
@@ -309,22 +300,10 @@ def of_halves(
 ) -> Evidence:
     """Evidence from means over folds, and from the same measure in disjoint halves of the cases.
 
-    Parameters
-    ----------
-    means
-        One per model.
-    halves
-        The measure in halves: splits × 2 halves × repeats × models, a mean over folds each.
-    fewest
-        The cases of the smaller class.
-    noise
-        The part of the covariance of the means that is due to how the cases were split, by default
-        that of one repeat, as the halves tell it.
-    models
-        Their names.
+    Halves are splits × 2 × repeats × models, `fewest` are the cases of the smaller class, and
+    `noise` is the part of the covariance of the means that is due to how the cases were split, by
+    default that of one repeat, as the halves tell it.
 
-    Notes
-    -----
     The two halves share no case, so that half the mean square of their difference is unbiased
     for the variance at half the cases, whatever the learner; at all cases it is half of that.
 
@@ -423,8 +402,8 @@ def all_pairs(evidence: Evidence, measure: int = 0) -> Contrasts:
 
 def pair_places(models: int) -> tuple["Array", "Array"]:
     """The places of the first and of the second model of each pair."""
-    pairs = np.array(list(combinations(range(models), 2)), dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
+    first, second = np.triu_indices(models, 1)
+    return first, second
 
 
 def quantile(level: "float | Array", freedom: float = inf) -> "Array":

@@ -5,14 +5,12 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_share, refuse_unused, unless
 from polaroc.base.columns import COVERAGE, PRIOR_LIMITS
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.curves.whole import OF_CURVES
-from polaroc.errors import InvalidArgument, check_choice
+from polaroc.errors import InvalidArgument
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.deferred import deferred
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
@@ -32,10 +30,11 @@ from polaroc.typing import Cost
 from polaroc.uncertainty.least_costs import (
     CostLimits,
     beside_costs,
+    check_intervals,
     collected,
-    is_held,
     limits_of_least_cost,
     losses_of,
+    now_or_later,
 )
 from polaroc.uncertainty.scored_cases import ScoredCases
 
@@ -134,11 +133,7 @@ def expected_cost(
     >>> ends.select(pl.all().round(2)).row(0)
     (0.13, 0.06, 0.2)
     """
-    if intervals is None:
-        refuse_unused("for intervals", "intervals is None", level=unless(0.95, level))
-    else:
-        check_choice("intervals", intervals, ("logit",))
-    check_share("level", level)
+    check_intervals(intervals, level)
     of_costs = costs_of(curve, cost, cost_fn, cost_fp)
     priors, beliefs = beliefs_about(over)
     found = expected_costs(curve, priors, beliefs, *of_costs)
@@ -152,13 +147,12 @@ def expected_cost(
     if isinstance(priors, pl.DataFrame):
         check_level(priors, level)
     made = partial(_with_limits, curve, priors, beliefs, of_costs, level)
-    if is_held(curve):
-        return made().lazy()
     schema = dict(found.collect_schema())
     schema.pop(COVERAGE, None)
     first = [name for name in schema if name != "note"]
     limits = dict.fromkeys((*limit_columns(WITH_LIMITS), COVERAGE), pl.Float64())
-    return deferred(made, {**{name: schema[name] for name in first}, **limits, "note": pl.String()})
+    shown = {**{name: schema[name] for name in first}, **limits, "note": pl.String()}
+    return now_or_later(curve, made, shown)
 
 
 def _with_limits(

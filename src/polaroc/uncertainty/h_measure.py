@@ -6,7 +6,6 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from polaroc.base.checks import check_share, refuse_unused, unless
 from polaroc.base.columns import curve_keys, refuse_clash
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
@@ -15,9 +14,7 @@ from polaroc.curves.curve import curves_of
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.surface import at_priors
 from polaroc.curves.whole import OF_CURVES
-from polaroc.errors import check_choice
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.deferred import deferred
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.predictions.table import one_class_note
@@ -35,10 +32,11 @@ from polaroc.typing import Array, Prior
 from polaroc.uncertainty.least_costs import (
     CostLimits,
     beside_costs,
+    check_intervals,
     collected,
-    is_held,
     limits_of_least_cost,
     losses_of,
+    now_or_later,
 )
 from polaroc.uncertainty.scored_cases import ScoredCases
 
@@ -111,11 +109,7 @@ def h_measure(
     >>> round(pr.h_measure(curves)["h_measure"].item(), 6)
     0.255302
     """
-    if intervals is None:
-        refuse_unused("for intervals", "intervals is None", level=unless(0.95, level))
-    else:
-        check_choice("intervals", intervals, ("logit",))
-    check_share("level", level)
+    check_intervals(intervals, level)
     share = belief_of("cost", beta(2, 2) if cost is None else cost)
     check_prior_or_observed(prior)
     curves = curves_of(curve)
@@ -127,9 +121,7 @@ def h_measure(
     made = partial(_with_limits, curve, share, prior, level)
     shown = [*keys, "prior", "h_measure", *LIMITS, "positives", "negatives", "note"]
     schema = found.collect_schema() | dict.fromkeys(LIMITS, pl.Float64())
-    if is_held(curve):
-        return made().lazy()
-    return deferred(made, {name: schema[name] for name in shown})
+    return now_or_later(curve, made, {name: schema[name] for name in shown})
 
 
 def _h_measures(

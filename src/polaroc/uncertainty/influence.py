@@ -22,37 +22,22 @@ from polaroc.typing import Array
 
 
 class CaseInfluence(NamedTuple):
-    """Estimates of measures, and the influence of each case on them, about its mean.
+    """Estimates of measures, and the influence of each case on them, about its mean."""
 
-    Attributes
-    ----------
-    estimates
-        One per measure.
-    positives, negatives
-        By measure and case, the cases of each class in the order given.
-    """
-
-    estimates: "Array"
+    estimates: "Array"  # one per measure
+    # By measure and case, the cases of each class in the order given.
     positives: "Array"
     negatives: "Array"
 
 
 class SegmentInfluence(NamedTuple):
-    """The influence of the cases of the segments of each key on a measure.
+    """The influence of cases on a measure, whose mean is zero in each class of a key."""
 
-    Attributes
-    ----------
-    pos, neg, level
-        Of the positives and negatives of each segment, and of the negatives on the level run
-        before it; their mean is zero in each class of a key.
-    rest
-        Of the negatives below all positives, of each key.
-    """
-
+    # Of the positives and negatives of each segment, and of the negatives on the level run before.
     pos: "Array"
     neg: "Array"
     level: "Array"
-    rest: "Array"
+    rest: "Array"  # of the negatives below all positives, of each key
 
     def mean_squares(self, segments: Segments) -> "tuple[Array, Array]":
         """The mean square of the influence of positives and of negatives, of each key."""
@@ -70,15 +55,9 @@ def of_cases(
     measures: Sequence[Measure],
     weight: "Array | None" = None,
 ) -> CaseInfluence:
-    """The influence of the cases of one test set on each measure.
+    """The influence of the cases of one test set on each measure, which is written for `ARRAYS`.
 
-    Parameters
-    ----------
-    score, truth, weight
-        Of each case; estimates and influences are NaN where a class has none. Weights are above
-        0; without any, all are 1.
-    measures
-        Measures that have limits, written for `ARRAYS`.
+    Estimates and influences are NaN where a class has no case. Weights are above 0.
 
     Examples
     --------

@@ -1,15 +1,18 @@
 """How sure one is of a cost at the best thresholds, which are not known."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from polaroc.base.checks import check_share, refuse_unused, unless
 from polaroc.base.columns import curve_keys, parts_by_key, with_level
 from polaroc.base.lazy import np
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import curves_of, in_order
+from polaroc.errors import check_choice
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.deferred import deferred
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.priors.distributions import Distribution
 from polaroc.thresholds.expected_cost import partial_means
@@ -29,6 +32,7 @@ TOO_FEW = "too few {} for this prior: no interval"
 OF_CURVE = "limits take the cases of the curve as independent"
 # What costs are made of.
 Held: TypeAlias = Cases[pl.DataFrame] | pl.DataFrame
+Given: TypeAlias = Cases[Any] | pl.LazyFrame | pl.DataFrame
 
 
 class CostLimits(NamedTuple):
@@ -53,17 +57,6 @@ def limits_of_least_cost(
     cases it costs more. So the lower limit is that of the cost on the hull of all cases, and the
     upper one that of the cost of folds on the hulls of the others. Each is Student's on the
     logarithm of the cost, from the costs of single cases, as if thresholds were known.
-
-    Parameters
-    ----------
-    cases
-        Those of one model.
-    losses
-        What a positive and a negative cost in blocks of the hull, weighted to the prior.
-    skews
-        Those of the priors.
-    level
-        Nominal coverage.
     """
     nothing = CostLimits(np.nan, np.nan, np.nan)
     costs = _on_hulls(cases, losses)
@@ -96,18 +89,8 @@ def of_least_costs(
 
     On the hull of all cases each model costs too little by about the same, which a difference does
     not show. The variance is that of costs on the hulls of other cases, which is larger, and of a
-    case of each class more for each model, which it alone calls otherwise.
-
-    Parameters
-    ----------
-    cases
-        Those of all models.
-    losses
-        As for `limits_of_least_cost`.
-    most
-        The cost of missing all positives, and that of an alarm at every negative.
-    unit
-        What all costs are multiplied by.
+    case of each class more for each model, which it alone calls otherwise: `most` is the cost of
+    missing all positives, and that of an alarm at every negative. All costs are times `unit`.
     """
     influences = []
     for place in range(len(cases.models)):
@@ -153,12 +136,24 @@ def losses_of(prior: Distribution, share: Distribution) -> Losses:
     return losses
 
 
-def is_held(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> bool:
-    """Whether cases, or curves, are in memory."""
-    return isinstance(given.table if isinstance(given, Cases) else given, pl.DataFrame)
+def check_intervals(intervals: object, level: float) -> None:
+    """Refuse limits of another kind, and a level without limits."""
+    if intervals is None:
+        refuse_unused("for intervals", "intervals is None", level=unless(0.95, level))
+    else:
+        check_choice("intervals", intervals, ("logit",))
+    check_share("level", level)
 
 
-def collected(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> Held:
+def now_or_later(
+    given: Given, made: Callable[[], pl.DataFrame], schema: Mapping[str, pl.DataType]
+) -> pl.LazyFrame:
+    """What is made of cases, or curves: now of those in memory, else when it is collected."""
+    is_held = isinstance(given.table if isinstance(given, Cases) else given, pl.DataFrame)
+    return made().lazy() if is_held else deferred(made, schema)
+
+
+def collected(given: Given) -> Held:
     """The cases, or curves, in memory."""
     return given.collect() if isinstance(given, Cases) else given.lazy().collect()
 
@@ -170,20 +165,10 @@ def beside_costs(
     columns: Sequence[Sequence[str]],
     level: float,
 ) -> pl.DataFrame:
-    """A table with a row or more per key, with limits of costs, their level and why there are none.
+    """A table that was made of `given`, with limits of costs, their level and why there are none.
 
-    Parameters
-    ----------
-    found
-        With `prior` and `note`.
-    given
-        What it was made of.
-    limits_of
-        Of the cases of a key and a row of the table, the limits.
-    columns
-        Of each of these the names of as many of its fields as are shown.
-    level
-        As asked for.
+    The limits are those of the cases of a key and a row, which has a `prior` and a `note`. The
+    columns name, of each of these limits, as many fields as are shown.
     """
     keys = curve_keys(curves_of(given))
     doubt: str | None

@@ -38,22 +38,12 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sureness:
-    """How limits follow from variances.
-
-    Attributes
-    ----------
-    method, level
-        As in `intervals`.
-    counted
-        Of each key, whether its weights are counts of cases.
-    units
-        What is independent.
-    """
+    """How limits follow from variances; method and level are as in `intervals`."""
 
     method: str
     level: float
-    counted: "Array"
-    units: Units
+    counted: "Array"  # of each key, whether its weights are counts of cases
+    units: Units  # what is independent
 
     @property
     def both(self) -> "Array":

@@ -116,12 +116,8 @@ def gap_limits(first: "Array", second: "Array", correlation: "Array") -> "tuple[
     They are as wide to either side as those of the parts are there, so that they hold for shares
     near 0 or 1 and for few cases, too.
 
-    Parameters
-    ----------
-    first, second
-        Estimate, lower and upper limit of either part, on the first axis.
-    correlation
-        That of the errors of the two estimates.
+    Either part has its estimate, lower and upper limit on the first axis; their errors have this
+    correlation.
 
     Examples
     --------
@@ -148,15 +144,9 @@ def mean_limits(values: "Array", correlation: "Array", shares: "Array") -> "Arra
 
     As in `gap_limits`, they are as wide to either side as those of the parts are there.
 
-    Parameters
-    ----------
-    values
-        Estimates, lower and upper limits and standard errors, on the first axis, of measures ×
-        parts.
-    correlation
-        That of the errors of the estimates: measures × parts × parts.
-    shares
-        The weight of each part; they sum to 1.
+    The values are estimates, lower and upper limits and standard errors, on the first axis, of
+    measures × parts. Of these the errors have a correlation: measures × parts × parts. The shares
+    of the parts sum to 1.
 
     Examples
     --------

@@ -256,16 +256,8 @@ def saved(
 ) -> list[Saving]:
     """`MEASURES` of one model at the first prior, with the widest limits of those at all priors.
 
-    Parameters
-    ----------
-    cases
-        Those of the model.
-    threshold, share
-        Cases that score more are called positive, and of those that score it this share.
-    costs
-        Those of a missed positive and of a false alarm; 1 where cases have their own.
-    level
-        Nominal coverage of the limits.
+    Of cases that score just the threshold this share is called positive. The costs, of a missed
+    positive and of a false alarm, are 1 where cases have their own.
     """
     ((_, truth, weight),) = cases.by_model
     missed, false = costs_of_calls(cases, 0, threshold, share)

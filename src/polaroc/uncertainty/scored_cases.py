@@ -133,8 +133,6 @@ def read_cases(
             hint=Hint(
                 "name its column, {case}; case=None says that every model has a test set of its "
                 "own.",
-                command_line="name its column, {case}; --no-case says that every model has a test "
-                "set of its own.",
                 case="id",
             ),
         )
@@ -403,8 +401,7 @@ def _refuse_unpaired(rows: pl.DataFrame, blocks: list[str], model: str, case: st
     counts = join_on(counts, wanted, blocks) if blocks else counts.join(wanted, how="cross")
     _refuse(counts.filter(pl.col("found") < pl.col("models")), key,
             "cases lack a score by some model",
-            Hint("keep the cases that all models scored, or case=None for independent test sets.",
-                 command_line="keep the cases that all models scored."),
+            Hint("keep the cases that all models scored, or case=None for independent test sets."),
             )  # fmt: skip
     for name, role in roles.items():
         if name in kinds:
@@ -421,11 +418,7 @@ def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:
             Hint("keep one row per case and model, or say that no column tells cases apart, "
                  "case=None. Number the cases of several folds throughout. Where several rows "
                  "belong to one patient, customer or the like, name these as {cluster}, and what "
-                 "tells the rows apart as {case}.",
-                 command_line="keep one row per case and model, or say that no column tells cases "
-                 "apart, --no-case. Number the cases of several folds throughout. Where several "
-                 "rows belong to one patient, customer or the like, name these as {cluster}, and "
-                 "what tells the rows apart as {case}.", cluster=case, case="row"),
+                 "tells the rows apart as {case}.", cluster=case, case="row"),
             )  # fmt: skip
 
 

@@ -87,14 +87,7 @@ def why_no_promise(
     The bias of AUPREC is of the order λ/N, its standard error of the order 1/√P. Among cases that
     have many more positives than in use, λ P/N times as many, the bias is not small beside it.
 
-    Parameters
-    ----------
-    measure
-        The measure, written for `ARRAYS`.
-    positives, negatives
-        How many cases of each class there are.
-    few, units
-        How many units the rarer class has, where these are no cases, and what they are.
+    Where units are no cases, `few` says how many the rarer class has.
     """
     few = min(positives, negatives) if few is None else few
     if few < MIN_CASES:

@@ -102,21 +102,11 @@ def of_thresholds(
     *,
     unseen: bool = False,
 ) -> Evidence:
-    """Evidence on a rate, or cost, of fitted models at fixed thresholds.
+    """Evidence on a rate, or cost, of fitted models at fixed thresholds, None to call no case.
 
-    Parameters
-    ----------
-    cases
-        The cases.
-    thresholds
-        That of each model; None where it calls no case positive.
-    rate
-        Of the true and of the false positive rate.
-    shares
-        With which chance each model calls a case that scores just its threshold, by default 1.
-    unseen
-        Whether the variance has a case of each class more for each model, which it alone calls
-        otherwise. Without it, differences of few calls have limits that are far too narrow.
+    The `shares` are the chances with which each model calls a case that scores just its threshold,
+    by default 1. With `unseen` the variance has a case of each class more for each model, which it
+    alone calls otherwise: else differences of few calls have limits that are far too narrow.
     """
     influences = [
         of_calls(called(score, threshold, share), truth, rate, weight)

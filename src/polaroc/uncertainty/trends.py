@@ -16,22 +16,12 @@ ENDS = 2
 
 @dataclass(frozen=True, eq=False)
 class PeriodEvidence:
-    """Evidence of one measure in several periods, and what each class adds to it.
+    """Evidence of one measure in several periods, and what each class adds to it."""
 
-    Attributes
-    ----------
-    evidence
-        The periods stand where models do.
-    variances, units
-        The variance of each class and period, and its cases or clusters: 2 × periods.
-    shares
-        The share of the cases of each class and period that each cluster has, where there are
-        clusters: 2 × periods × clusters.
-    """
-
-    evidence: Evidence
-    variances: "Array"
-    units: "Array"
+    evidence: Evidence  # periods stand where models do
+    variances: "Array"  # of each class and period
+    units: "Array"  # the cases or clusters of each class and period
+    # Of the cases of each class and period that which each cluster has, where there are clusters.
     shares: "Array | None"
 
     def freedom(self, slope: "Array", working: "Array") -> float:

@@ -19,16 +19,7 @@ def least_with_unseen(
 ) -> float:
     """The least AUC of the first of a pair minus that of the second that is not rejected.
 
-    Parameters
-    ----------
-    evidence
-        Of the AUC, with what each unit moves.
-    pair
-        The places of the two models.
-    level
-        Of limits to both sides.
-    copies
-        As if there were so many times the cases.
+    `level` is that of limits to both sides, `copies` is as if there were so many times the cases.
     """
     moved = evidence.moved
     assert moved is not None
@@ -105,16 +96,8 @@ class Positives(NamedTuple):
         ratio of m, with one more positive of −1 in the support, and u²/2v are beyond the bar
         together.
 
-        Parameters
-        ----------
-        level
-            Of limits to both sides.
-        variance
-            What the negatives add, v.
-        copies
-            As if there were so many times the cases.
-        more
-            How many times larger the variance is than that of positives and negatives.
+        The `variance` v is what the negatives add, and all of it is `more` times larger than that
+        of positives and negatives. `level` and `copies` are as in `least_with_unseen`.
         """
         from scipy.optimize import brentq
 

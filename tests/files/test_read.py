@@ -316,3 +316,22 @@ def test_a_row_with_more_fields_than_the_header_is_refused(tmp_path, suffix, mar
     expected = rf"rows\.{suffix}', row 3 has {3 + surplus} fields, the header has 3\.\nHint: put"
     with pytest.raises(InvalidPredictions, match=expected):
         scan([str(whole), str(file)])
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
+@pytest.mark.parametrize(
+    ("row", "said"), [(b"1,.5,", "has (3|more) fields"), (b"1,\xe9", "is not UTF-8 text")]
+)
+def test_a_wrong_row_of_one_of_several_files_names_the_file(tmp_path, name, row, said):
+    text = b"label,score\n1,.9\n" + row + b"\n"
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    (tmp_path / "all.csv").write_text("label,score\n1,.9\n0,.1\n")
+    with pytest.raises(InvalidPredictions, match=rf"{name}'.* {said}"):
+        scan([str(tmp_path)])
+
+
+def test_types_are_those_of_all_files(tmp_path):
+    for i in range(12):
+        word = "x" if i == 11 else f".{i}"
+        (tmp_path / f"part-{i:02}.csv").write_text(f"label,score\n1,{word}\n")
+    assert scan([str(tmp_path)]).collect().schema["score"] == pl.String

@@ -22,17 +22,13 @@ from polaroc.base.text_tables import MORE_NOTES
 from polaroc.cli.parameters import option_name
 from polaroc.cli.pipes import json_text, without_stdin
 from polaroc.cli.settings import Settings
-from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
+from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers, without_long_words
 from polaroc.files.text_files import ONLY_UTF_8
 
 # What stands for a value where the data tell it.
 PLACEHOLDERS = {"alerts": "NUMBER", "positive": "LABEL", "scratch": "FOLDER", "tuning": "FILE"}
 DISK = "check path, rights and free space."
 RENAME = "rename the file, folder or column."
-RAGGED = (
-    "a row has more fields than the header: name another separator with --sep, and a decimal comma "
-    "with --decimal ,."
-)
 DAMAGED = "a file may be damaged, or columns differ between files."
 # A file or a pipe has no edge to wrap a table at.
 WIDE = 500
@@ -166,8 +162,6 @@ def say_settings(settings: Settings) -> None:
 def _hint_of_reader(message: str) -> str:
     if "os error" in message:
         return DISK
-    if "more fields" in message:
-        return RAGGED
     return ONLY_UTF_8 if "utf-8" in message.lower() else DAMAGED
 
 
@@ -182,7 +176,8 @@ def _refuse_other_encodings(options: dict[str, Any]) -> None:
 
 def refuse(message: str) -> NoReturn:
     """Say what is wrong, and exit with code 2."""
-    error_console().print(Text("Error: ", style="bold red") + Text(escape_control(message)))
+    message = escape_control(without_long_words(message))
+    error_console().print(Text("Error: ", style="bold red") + Text(message))
     raise typer.Exit(2)
 
 

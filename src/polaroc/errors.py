@@ -24,6 +24,8 @@ OTHER_NAMES = {
     "decision_curves": {"dca", "net_benefit"},
 }  # fmt: skip
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
+# What was given, where it would fill a screen.
+LONG = re.compile(r"'[^'\n]{1000,}'|\S{1000,}")
 
 
 class Hint(str):
@@ -103,7 +105,7 @@ class PolarocError(ValueError):
     def __init__(self, found: str, *, hint: str) -> None:
         self.found = found
         self.hint = hint
-        super().__init__(f"{found}\nHint: {hint}")
+        super().__init__(without_long_words(f"{found}\nHint: {hint}"))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.found, self.hint)
@@ -168,6 +170,17 @@ def numbers(values: Sequence[float]) -> list[str]:
     """
     places = max(len(repr(value).partition(".")[2]) for value in values)
     return [f"{value:.{places}f}" for value in values]
+
+
+def without_long_words(message: str) -> str:
+    """A message, of what is very long in it the beginning.
+
+    Examples
+    --------
+    >>> len(without_long_words(f"no file matches {'x' * 100_000!r}."))
+    77
+    """
+    return LONG.sub(lambda long: f"{long[0][:MAX_LETTERS]}…", message)
 
 
 def quoted(names: Sequence[object], most: int = MAX_NAMES) -> str:

@@ -202,6 +202,7 @@ def refused(function, arguments):
 
 
 LONG = [np.linspace(0, 1, 1_000), pl.Series("amt", range(1_000)), pd.Series(range(1_000))]
+LONG += ["x" * 100_000, ["many words " * 10_000]]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -320,6 +320,18 @@ def test_other_marks_are_told_with_the_option(tmp_path, text, options, said):
     assert said in refused("evaluate", tmp_path / "p.csv", *PREDICTIONS, *options)
 
 
+def test_text_among_numbers_names_its_file(tmp_path):
+    (tmp_path / "a.csv").write_text("truth,score\n1,0.9\n0,0.1\n")
+    (tmp_path / "b.csv").write_text("truth,score\n1,0.9\n0,none\n")
+    message = refused("evaluate", tmp_path, *PREDICTIONS)
+    assert "b.csv': 'score' has the text 'none'" in message
+
+
+def test_a_second_column_without_its_option_is_told(places):
+    asked = [*places["wide file"], "--truth", "truth", "--score", "A", "B"]
+    assert "--score ... --score B" in refused("evaluate", *asked)
+
+
 def test_other_encodings_are_refused_in_plain_words(tmp_path):
     (tmp_path / "p.csv").write_bytes("truth;score;größe\n1;0,9;1\n".encode("latin-1"))
     asked = ["--sep", ";", "--decimal", ","]

@@ -226,9 +226,9 @@ def test_folders_stay_as_they_are_written(tmp_path):
 
 # Text as it is written, and what is said of it.
 MISREAD = {
-    "a column twice": (b"truth,score,score\n1,.9,.1\n", "has the column 'score' twice"),
-    "two columns, one thrice": (b"a,b,a,b,a\n1,2,3,4,5\n", "'a' 3 times; so are 'b'"),
-    "a column twice, in quotes": (b'"s,1",x,"s,1"\n1,2,3\n', "has the column 's,1' twice"),
+    "a column twice": (b"truth,score,score\n1,.9,.1\n", "more than one column 'score'"),
+    "two columns, one thrice": (b"a,b,a,b,a\n1,2,3,4,5\n", "more than one column 'a', 'b'"),
+    "a column twice, in quotes": (b'"s,1",x,"s,1"\n1,2,3\n', "more than one column 's,1'"),
     "UTF-16": ("truth,score\n1,.9\n".encode("utf-16"), "is UTF-16"),
     "UTF-16 without a mark": ("truth,score\n1,.9\n".encode("utf-16-le"), "is UTF-16"),
     "Latin-1": ("vérité,score\n1,.9\n".encode("latin-1"), "is not UTF-8"),
@@ -270,8 +270,8 @@ def test_a_decimal_comma_is_no_separator_by_default(tmp_path):
     ("name", "text", "said"),
     [
         ("table.tsv", "truth,score\n1,.9\n", "separator ','"),
-        ("table.tsv", "s\tx\ts\n1\t2\t3\n", "has the column 's' twice"),
-        ("table.ndjson", '{"s": 1, "x": {"a": 1}, "s": 2}\n', "has the column 's' twice"),
+        ("table.tsv", "s\tx\ts\n1\t2\t3\n", "more than one column 's'"),
+        ("table.ndjson", '{"s": 1, "x": {"a": 1}, "s": 2}\n', "more than one column 's'"),
     ],
 )
 def test_other_text_that_would_be_misread_is_refused(tmp_path, name, text, said):
@@ -316,3 +316,22 @@ def test_a_row_with_more_fields_than_the_header_is_refused(tmp_path, suffix, mar
     expected = rf"rows\.{suffix}', row 3 has {3 + surplus} fields, the header has 3\.\nHint: put"
     with pytest.raises(InvalidPredictions, match=expected):
         scan([str(whole), str(file)])
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
+@pytest.mark.parametrize(
+    ("row", "said"), [(b"1,.5,", "has (3|more) fields"), (b"1,\xe9", "is not UTF-8 text")]
+)
+def test_a_wrong_row_of_one_of_several_files_names_the_file(tmp_path, name, row, said):
+    text = b"label,score\n1,.9\n" + row + b"\n"
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    (tmp_path / "all.csv").write_text("label,score\n1,.9\n0,.1\n")
+    with pytest.raises(InvalidPredictions, match=rf"{name}'.* {said}"):
+        scan([str(tmp_path)])
+
+
+def test_types_are_those_of_all_files(tmp_path):
+    for i in range(12):
+        word = "x" if i == 11 else f".{i}"
+        (tmp_path / f"part-{i:02}.csv").write_text(f"label,score\n1,{word}\n")
+    assert scan([str(tmp_path)]).collect().schema["score"] == pl.String

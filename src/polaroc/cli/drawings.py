@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import polars as pl
 import typer
@@ -32,6 +32,7 @@ from polaroc.priors.grids import OBSERVED, check_range
 from polaroc.typing import Prior
 
 RANGE = (0.01, 0.5)
+Tables: TypeAlias = dict[str, pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -61,42 +62,39 @@ class ChartInputs:
             )
         return self.call.curves
 
-    def roc(self) -> "pl.DataFrame | WithOverlay":
+    def roc(self) -> Tables:
         """The curves, and bands that hold the true ones."""
         curves = self.curves()
         if self.band is None:
-            return curves
-        return WithOverlay(curves, band=pr.roc_band(self._given(curves), level=self.band))
+            return {"curve": curves}
+        return {"curve": curves, "band": pr.roc_band(self._given(curves), level=self.band)}
 
-    def at_priors(self) -> "pl.DataFrame | WithOverlay":
+    def at_priors(self) -> Tables:
         """The precision of each point of the curves at the priors, and bands."""
         curves, priors = self.curves(), list(self.priors or DEFAULT_PRIORS)
-        precisions = curves.pipe(pr.surface, priors)
+        precisions, given = curves.pipe(pr.surface, priors), self._given(curves)
         if self.band is None:
-            return precisions
-        given = self._given(curves)
-        if given is curves:
-            return WithOverlay(precisions, band=pr.pr_band(precisions, level=self.band))
-        return WithOverlay(precisions, band=pr.pr_band(given, priors=priors, level=self.band))
+            return {"surface": precisions}
+        of, at = (precisions, None) if given is curves else (given, priors)
+        return {"surface": precisions, "band": pr.pr_band(of, priors=at, level=self.band)}
 
     def _given(self, curves: pl.DataFrame) -> "pl.DataFrame | Cases[pl.DataFrame]":
         """What a band is made of: the cases where their clusters or weights count."""
         cases = self.call.cases
         return self.call.in_memory if cases.cluster or cases.weight is not None else curves
 
-    def drift(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def drift(self) -> Tables:
         """The balanced points at the ends of the range, and at 0.5 within it, and their curves."""
         lo, hi = self.over
         curves = self.curves()
         priors = [lo, 0.5, hi] if lo < 0.5 < hi else [lo, hi]
-        return pr.operating_points(curves, priors=priors), curves
+        return {"points": pr.operating_points(curves, priors=priors), "curve": curves}
 
-    def costs(self) -> "pl.DataFrame | WithOverlay":
+    def costs(self) -> Tables:
         """The least expected cost of each curve, and that of acting on scores as they are."""
         curves = self.curves()
-        if not self.brier:
-            return pr.cost_curve(curves)
-        return WithOverlay(pr.cost_curve(curves), brier=pr.brier_curve(curves))
+        beside = {"brier": pr.brier_curve(curves)} if self.brier else {}
+        return {"costs": pr.cost_curve(curves), **beside}
 
     def calibration(self) -> pl.DataFrame:
         """How often scores are right, at the priors or at each key's own."""
@@ -165,17 +163,8 @@ class ChartInputs:
         return list(grid_of(self.over, self.grid, "log"))
 
 
-class WithOverlay:
-    """The table of a chart, and further tables by the name of their argument."""
-
-    def __init__(self, table: pl.DataFrame, **over: pl.DataFrame) -> None:
-        self.table, self.over = table, over
-
-
 def notes_of(table: Any) -> list[str]:
-    """The warnings of the tables of a chart."""
-    if isinstance(table, WithOverlay):
-        return [note for one in (table.table, *table.over.values()) for note in notes_of(one)]
+    """The warnings of a table of a chart."""
     if isinstance(table, Choice | Comparison):
         return list(table.warnings)
     if isinstance(table, pl.DataFrame) and "note" in table.columns:
@@ -184,22 +173,14 @@ def notes_of(table: Any) -> list[str]:
 
 
 class Drawing(NamedTuple):
-    """A chart: how its table is made, the function that draws it, and its options."""
+    """A chart: how its tables are made, the function that draws them, and its options.
 
-    table: Callable[[ChartInputs], Any]
+    Several tables come by the names of the arguments that take them.
+    """
+
+    tables: Callable[[ChartInputs], Any]
     draw: Callable[..., Any]
     options: tuple[str, ...] = ()
-
-
-def with_overlay(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of a chart, for a table with something to draw over it."""
-
-    def both(table: Any, **options: Any) -> Any:
-        if isinstance(table, WithOverlay):
-            return draw(table.table, **table.over, **options)
-        return draw(table, **options)
-
-    return both
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -209,13 +190,11 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 DRAWINGS = {
-    "roc": Drawing(ChartInputs.roc, with_overlay(pr.charts.roc), ("band", "cluster")),
-    "pr": Drawing(ChartInputs.at_priors, with_overlay(pr.charts.pr), ("priors", "band", "cluster")),
+    "roc": Drawing(ChartInputs.roc, pr.charts.roc, ("band", "cluster")),
+    "pr": Drawing(ChartInputs.at_priors, pr.charts.pr, ("priors", "band", "cluster")),
     "explorer": Drawing(ChartInputs.curves, pr.charts.explorer),
-    "operating_drift": Drawing(
-        ChartInputs.drift, lambda both, **more: pr.charts.operating_drift(*both, **more), ("over",)
-    ),
-    "cost_curves": Drawing(ChartInputs.costs, with_overlay(pr.charts.cost_curves), ("brier",)),
+    "operating_drift": Drawing(ChartInputs.drift, pr.charts.operating_drift, ("over",)),
+    "cost_curves": Drawing(ChartInputs.costs, pr.charts.cost_curves, ("brier",)),
     "reliability": Drawing(ChartInputs.calibration, pr.charts.reliability, ("priors",)),
     "decision_curves": Drawing(
         ChartInputs.benefits, pr.charts.decision_curves, ("priors", "band", "cluster")
@@ -308,10 +287,12 @@ def chart(
         _ = call.cases
         with progress() as say:
             say("measuring")
-            drawn_from = drawing.table(wanted)
+            made = drawing.tables(wanted)
             say("drawing")
-            drawn = drawing.draw(drawn_from, **({} if title is None else {"title": title}))
-            notes = [*wanted.dropped(), *notes_of(drawn_from)]
+            first, more = ([], made) if isinstance(made, dict) else ([made], {})
+            drawn = drawing.draw(*first, **more, **({} if title is None else {"title": title}))
+            tables = [*first, *more.values()]
+            notes = [*wanted.dropped(), *(note for one in tables for note in notes_of(one))]
             call.check_unchanged()
             with atomic_file(where, force) as staging:
                 save(drawn, staging)

@@ -1,5 +1,7 @@
 """What a command reads: files, or a table at an address, and what their columns mean."""
 
+import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -58,6 +60,12 @@ Decimal = Annotated[
 ROLES_OF_WORDS = {*COLUMN_ROLES, "positive"}
 # Columns without a role that are named.
 MAX_UNUSED = 8
+# By the mark that numbers have and the format has not.
+DECIMAL_HINTS = {
+    ",": "is that a decimal comma? Then give --decimal ,.",
+    ".": "is that a decimal point? Then leave --decimal out.",
+}
+NUMBERS = "write all of them as numbers; a missing one is null, in CSV an empty field."
 
 
 @dataclass(frozen=True)
@@ -88,20 +96,23 @@ class FileSource:
         return replace(cases, table=self.written(words_of(cases)))
 
     def _check_numbers(self, cases: Cases[Any]) -> None:
-        """Refuse numbers that became text for another decimal mark."""
+        """Refuse text among numbers, which makes text of the column, and name its file."""
         schema, mark = self.schema(), "." if self.text.decimal == "," else ","
-        hint = "give --decimal ,." if mark == "," else "leave --decimal out."
-        named = [
-            one for role in ("score", "weight", "count") for one in cases.columns.get(role, ())
-        ]
-        for name in [name for name in column_names_of(named) if schema.get(name) == pl.String]:
-            is_number = pl.col(name).str.contains(rf"^\s*-?\d*[{mark}]\d+(e-?\d+)?\s*$")
-            words = self.table.select(pl.col(name).filter(is_number)).head(1).collect()
-            if words.height:
-                raise InvalidPredictions(
-                    f"{name!r} is text, such as {words.item()!r}, needed are numbers.",
-                    hint=f"is that a decimal {'comma' if mark == ',' else 'point'}? Then {hint}",
-                )
+        roles = ("score", "weight", "count")
+        named = column_names_of(one for role in roles for one in cases.columns.get(role, ()))
+        for name in [name for name in named if schema.get(name) == pl.String]:
+            word = pl.col(name).cast(pl.String)
+            is_none = word.cast(pl.Float64, strict=False).is_null() & word.is_not_null()
+            no_number = word.filter(is_none | word.str.contains(mark, literal=True))
+            for file in [one for one in self.stamps.stamps if {".csv", ".tsv"} & {*one.suffixes}]:
+                found = scan([str(file)], text=self.text).select(no_number.head(1)).collect()
+                if found.height:
+                    is_decimal = re.search(rf"^\s*-?\d*[{mark}]\d+(e-?\d+)?\s*$", found.item())
+                    raise InvalidPredictions(
+                        f"{str(file)!r}: {name!r} has the text {quoted([found.item()])}, needed "
+                        "are numbers.",
+                        hint=DECIMAL_HINTS[mark] if is_decimal else NUMBERS,
+                    )
 
     def in_memory(self, cases: Cases[Any]) -> Cases[pl.DataFrame]:
         """The cases with the columns in use read."""
@@ -148,7 +159,15 @@ def opened(
             f"--table is {table!r}, which is for an address, and files are given.",
             hint="for example duckdb://scores.duckdb --table predictions.",
         )
-    yield FileSource(list(files), text, Stamps(files))
+    try:
+        stamps = Stamps(files)
+    except InvalidArgument as error:
+        there = [word for word in files if os.path.exists(word)]
+        columns = scan(there, text=text).collect_schema() if there else ()
+        lost = next((word for word in files if word in columns and word not in there), None)
+        hint = f"is it a further column? An option is repeated: --score ... --score {lost}."
+        raise InvalidArgument(error.found, hint=hint if lost else error.hint) from None
+    yield FileSource(list(files), text, stamps)
 
 
 def roles_of(words: Mapping[str, Any], schema: Mapping[str, pl.DataType]) -> dict[str, Any]:

@@ -22,17 +22,13 @@ from polaroc.base.text_tables import MORE_NOTES
 from polaroc.cli.parameters import option_name
 from polaroc.cli.pipes import json_text, without_stdin
 from polaroc.cli.settings import Settings
-from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers
+from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers, without_long_words
 from polaroc.files.text_files import ONLY_UTF_8
 
 # What stands for a value where the data tell it.
 PLACEHOLDERS = {"alerts": "NUMBER", "positive": "LABEL", "scratch": "FOLDER", "tuning": "FILE"}
 DISK = "check path, rights and free space."
 RENAME = "rename the file, folder or column."
-RAGGED = (
-    "a row has more fields than the header: name another separator with --sep, and a decimal comma "
-    "with --decimal ,."
-)
 DAMAGED = "a file may be damaged, or columns differ between files."
 # A file or a pipe has no edge to wrap a table at.
 WIDE = 500
@@ -69,9 +65,10 @@ def out() -> Console:
     return console
 
 
-def stderr_console() -> Console:
-    """The terminal that progress and notes are written to, silent with --quiet."""
-    return _Screen(stderr=True, highlight=False, markup=False, soft_wrap=True, quiet=QUIET.get())
+def stderr_console(quiet: bool | None = None) -> Console:
+    """The terminal that progress, notes and errors are written to; by default as --quiet says."""
+    quiet = QUIET.get() if quiet is None else quiet
+    return _Screen(stderr=True, highlight=False, markup=False, soft_wrap=True, quiet=quiet)
 
 
 def notes_console(beside_results: bool) -> Console:
@@ -79,11 +76,6 @@ def notes_console(beside_results: bool) -> Console:
     console = out() if beside_results else stderr_console()
     console.quiet = QUIET.get()
     return console
-
-
-def error_console() -> Console:
-    """The terminal that errors are written to."""
-    return _Screen(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
@@ -112,7 +104,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
             refuse(f"{first}\nHint: {_hint_of_reader(first)}")
         except KeyboardInterrupt:
-            error_console().print("Interrupted: nothing was written.")
+            stderr_console(quiet=False).print("Interrupted: nothing was written.")
             raise typer.Exit(130) from None
         except UnicodeEncodeError as error:
             refuse(f"a name or a text is not UTF-8: {error.object!r:.200}.\nHint: {RENAME}")
@@ -166,8 +158,6 @@ def say_settings(settings: Settings) -> None:
 def _hint_of_reader(message: str) -> str:
     if "os error" in message:
         return DISK
-    if "more fields" in message:
-        return RAGGED
     return ONLY_UTF_8 if "utf-8" in message.lower() else DAMAGED
 
 
@@ -182,7 +172,8 @@ def _refuse_other_encodings(options: dict[str, Any]) -> None:
 
 def refuse(message: str) -> NoReturn:
     """Say what is wrong, and exit with code 2."""
-    error_console().print(Text("Error: ", style="bold red") + Text(escape_control(message)))
+    message = escape_control(without_long_words(message))
+    stderr_console(quiet=False).print(Text("Error: ", style="bold red") + Text(message))
     raise typer.Exit(2)
 
 

@@ -1,6 +1,6 @@
 """Commands on thresholds: choose them on one file, judge them on another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +15,7 @@ from polaroc.base.rounding import limit, number
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, out_option
+from polaroc.cli.parameters import number_or_word
 from polaroc.cli.pipes import AsJson, plain_rows
 from polaroc.cli.screen import print_json, print_notes, progress, show_results
 from polaroc.errors import InvalidArgument
@@ -63,49 +64,51 @@ def threshold(
     then: polaroc threshold test.parquet --truth label --score p --apply threshold.json; of a
     threshold in use: --apply 0.31 --prior 0.05
     """
+    _choose_or_judge(call, out, force, apply, as_json)
+
+
+def _choose_or_judge(
+    call: Call, out: Path | None, force: bool, apply: str | None, as_json: bool, ways: bool = False
+) -> None:
+    """Choose thresholds and write them, or judge those of `--apply`, and show them."""
+    show = _show_ways if ways else _show
     if apply is not None:
         if out is not None:
             raise InvalidArgument(f"--out {FOR_CHOOSING}.", hint="leave one of them out.")
-        judged, over = judged_thresholds(call, apply)
-        _show(judged, over, None, as_json)
+        show(*judged_thresholds(call, apply, ways), None, as_json)
         return
     if out is not None:
         check_new(out, force)
-    points = _chosen(call)
-    has_point = bool(points["share"].is_not_null().any())
-    over = call.value("over")
+    points, over = _chosen(call, ways), call.value("over")
+    has_point = bool(points["act_tpr" if ways else "share"].is_not_null().any())
     if out is not None and has_point:
-        kept = resolve_constraints(
-            call.value("constraints"), points["rule"][0], call.value("target"), over
-        )
-        write_thresholds(call, points, kept.limits, out, force)
-    _show(points, over, out if has_point else None, as_json)
+        limits = call.value("constraints") or {}
+        if not ways:
+            rule, target = points["rule"][0], call.value("target")
+            limits = resolve_constraints(call.value("constraints"), rule, target, over).limits
+        keys = keys_of(call.curves)
+        SavedThresholds(
+            keys, call.score, over, call.value("confidence"), dict(limits),
+            fingerprint(call.curves, keys), plain_rows(points),
+        ).write(out, force)  # fmt: skip
+    show(points, over, out if has_point else None, as_json)
     if not has_point:
         raise typer.Exit(NOTHING_CHOSEN)
 
 
-def write_thresholds(
-    call: Call, points: pl.DataFrame, limits: Mapping[str, float], out: Path, force: bool
-) -> None:
-    """Write thresholds to a JSON file, with the limits that they keep."""
-    keys = keys_of(call.curves)
-    SavedThresholds(
-        keys, call.score, call.value("over"), call.value("confidence"), dict(limits),
-        fingerprint(call.curves, keys), plain_rows(points),
-    ).write(out, force)  # fmt: skip
-
-
-def _chosen(call: Call) -> pl.DataFrame:
-    """The points that the rule takes, with a note where promises are too sure."""
+def _chosen(call: Call, ways: bool) -> pl.DataFrame:
+    """The points that the rule takes, or pairs of thresholds."""
     promised, curves = call.value("confidence") is not None, call.curves
     with progress() as say:
         say("choosing")
         # A promise asks which rows belong together, costs of cases what each of them costs, and a
         # capacity how many there are a day.
-        counts_days = call.value("alerts") is not None and call.value("volume") is None
-        of_rows = promised or counts_days or call.cases.costs is not None
+        of_rows = promised
+        if not ways:
+            counts_days = call.value("alerts") is not None and call.value("volume") is None
+            of_rows = promised or counts_days or call.cases.costs is not None
         points: pl.DataFrame = call(call.in_memory if of_rows else curves)
-    if call.value("rule") is None:
+    if not ways and call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
     return points
 
@@ -123,8 +126,8 @@ def judged_thresholds(
             "--cost-fn or --cost-fp names what each case costs, and --apply judges rates.",
             hint="`polaroc savings --threshold` judges costs of cases.",
         )
-    in_use = None if Path(apply).is_file() or ways else number_of(apply)
-    if in_use is not None:
+    in_use = apply if Path(apply).is_file() or ways else number_or_word("--apply", apply)
+    if isinstance(in_use, float):
         return call(call.in_memory, pr.apply_thresholds, points=in_use), None
     wanted = f"give the file that `polaroc {'three-ways' if ways else 'threshold'} --out` wrote"
     if not Path(apply).is_file():
@@ -159,14 +162,6 @@ def saved_thresholds(call: Call, file: Path) -> SavedThresholds:
 def keys_of(curves: pl.DataFrame) -> list[str]:
     """The keys of curves."""
     return curve_keys(curves.lazy())
-
-
-def number_of(word: str) -> float | None:
-    """The number that a word is."""
-    try:
-        return float(word)
-    except ValueError:
-        return None
 
 
 def _show(
@@ -230,8 +225,8 @@ def points_named(call: Call, word: str) -> Any:
     """The thresholds of a file, or one number."""
     if Path(word).is_file():
         return saved_thresholds(call, Path(word)).table(call.in_memory.table.schema)
-    number = number_of(word)
-    if number is None:
+    number = number_or_word("--threshold", word)
+    if isinstance(number, str):
         raise InvalidArgument(
             f"--threshold is {word!r}, and there is no such file.",
             hint="give the file that `polaroc threshold --out` wrote, or a number.",
@@ -280,27 +275,10 @@ def three_ways(
     --volume 200000 --confidence 0.95; then: polaroc three-ways test.parquet --truth label --score p
     --apply ways.json
     """  # fmt: skip
-    if apply is not None:
-        if out is not None:
-            raise InvalidArgument(f"--out {FOR_CHOOSING}.", hint="leave one of them out.")
-        _show_ways(judged_thresholds(call, apply, ways=True)[0], None, as_json)
-        return
-    if out is not None:
-        check_new(out, force)
-    promised, curves = call.value("confidence") is not None, call.curves
-    with progress() as say:
-        say("choosing")
-        # A promise asks which rows belong together.
-        ways: pl.DataFrame = call(call.in_memory if promised else curves)
-    has_ways = bool(ways["act_tpr"].is_not_null().any())
-    if out is not None and has_ways:
-        write_thresholds(call, ways, call.value("constraints") or {}, out, force)
-    _show_ways(ways, out if has_ways else None, as_json)
-    if not has_ways:
-        raise typer.Exit(NOTHING_CHOSEN)
+    _choose_or_judge(call, out, force, apply, as_json, ways=True)
 
 
-def _show_ways(ways: pl.DataFrame, out: Path | None, as_json: bool) -> None:
+def _show_ways(ways: pl.DataFrame, _: object, out: Path | None, as_json: bool) -> None:
     keys = ways.columns[: ways.columns.index("prior")]
     answers = [
         f"{', '.join(map(str, key))}: {answer}" if key else answer

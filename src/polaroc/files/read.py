@@ -18,7 +18,7 @@ from polaroc.files.text_files import (
     SEPARATORS,
     TextFormat,
     check_header,
-    refuse_longer_rows,
+    refuse_misread,
     refuse_other_columns,
     refuse_other_format,
 )
@@ -334,7 +334,7 @@ def _scan(kind: str, files: list[Path], words: Sequence[str], text: TextFormat) 
     if kind not in SEPARATORS:
         return frame
     inferred = frame.collect_schema()
-    refuse_longer_rows(files, inferred.names(), text.separator_of(kind))
+    refuse_misread(files, inferred.names(), text.separator_of(kind))
     if not words:
         return frame
     kept = _as_written(inferred, kind, files, words, text)
@@ -376,5 +376,6 @@ def _scan_as(
         return pl.scan_ndjson(files, infer_schema_length=rows)
     return pl.scan_csv(
         files, glob=False, separator=text.separator_of(kind), infer_schema_length=rows,
-        schema_overrides=types, decimal_comma=text.decimal == ",",
+        infer_schema_files=len(files) if rows is None else 10, schema_overrides=types,
+        decimal_comma=text.decimal == ",",
     )  # fmt: skip

@@ -1,17 +1,17 @@
 """Checks of files that would be misread: format, encoding, separator, line ends, columns."""
 
+import csv
 import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
-from polaroc.base.private_columns import ROW, private
-from polaroc.base.tables import unstable
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -25,8 +25,6 @@ UTF_16, UNKNOWN_LETTER, ZERO = (b"\xff\xfe", b"\xfe\xff"), "\ufffd", "\0"
 # Suffix that Polars gives a repeated column name.
 REPEATED = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
 FIRST_LINE = 1_000_000
-# Fields beyond those of the header that are counted in a row.
-SURPLUS = [private(f"surplus_{place}") for place in range(100)]
 ONLY_UTF_8 = (
     "only UTF-8 is read: save the file as UTF-8, or convert it: "
     "iconv -f ENCODING -t UTF-8 FILE > NEW."
@@ -125,51 +123,51 @@ def check_header(file: Path, kind: str, names: Sequence[str], text: TextFormat) 
         _refuse_repeated(file, header.collect().row(0))
 
 
-def refuse_longer_rows(files: Sequence[Path], names: Sequence[str], separator: str) -> None:
-    """Raise if a row has more fields than the header, whose columns are `names`.
+def refuse_misread(files: Sequence[Path], names: Sequence[str], separator: str) -> None:
+    """Raise if a row has more fields than the header, whose columns are `names`, or is not UTF-8.
 
-    Polars checks this only where all columns are read: else such a row is shifted in silence.
+    Polars checks the fields only where all columns are read: else such a row is shifted in silence.
     """
 
-    def surplus(sources: Sequence[Path], columns: Sequence[str]) -> pl.LazyFrame:
-        with unstable():
-            rows = pl.scan_csv(
-                [*sources], glob=False, separator=separator, missing_columns="insert",
-                schema=dict.fromkeys([*names, *columns], pl.String), row_index_name=ROW,
-            )  # fmt: skip
-        return rows.select(ROW, *columns).filter(pl.col(columns[0]).is_not_null())
+    def read(sources: Sequence[Path]) -> None:
+        rows = pl.scan_csv(
+            [*sources], glob=False, separator=separator, schema=dict.fromkeys(names, pl.String)
+        )
+        rows.select(pl.all().null_count()).collect(engine="streaming")
 
-    # One column is quick to read, and tells whether there is such a row.
-    if not surplus(files, SURPLUS[:1]).head(1).collect(engine="streaming").height:
-        return
-    for file in files:
-        longer = surplus([file], SURPLUS).sort(ROW).head(1).collect(engine="streaming")
-        for row, *fields in longer.iter_rows():
-            filled = max(place for place, field in enumerate(fields, 1) if field is not None)
-            raise InvalidPredictions(
-                f"{str(file)!r}, row {row + 1:,} has {len(names) + filled:,} fields, the header "
-                f"has {len(names):,}.",
-                hint=Hint(
-                    f"put text that has the separator {separator!r} in quotes.",
-                    command_line=f"put text that has the separator {separator!r} in quotes, or "
-                    "name another one with --sep, and a decimal comma with --decimal ,.",
-                ),
-            )
+    try:
+        read(files)
+    except pl.exceptions.ComputeError:
+        for file in files:
+            try:
+                read([file])
+            except pl.exceptions.ComputeError as error:
+                raise _misread(file, names, separator, str(error)) from None
 
 
-def separator_in(names: Sequence[str], wanted: str) -> str | None:
-    """The separator that stands in names of columns, one of whose parts is the name `wanted`.
-
-    Examples
-    --------
-    >>> separator_in(["label;p", "note"], "p")
-    ';'
-    """
-    for mark in OTHER_SEPARATORS:
-        split = (name.split(mark) for name in names if mark in name)
-        if any(wanted == part.strip(" \"'") for parts in split for part in parts):
-            return mark
-    return None
+def _misread(file: Path, names: Sequence[str], separator: str, error: str) -> InvalidPredictions:
+    """What is wrong in a text file, by an error of Polars."""
+    if "utf-8" in error:
+        return InvalidPredictions(f"{str(file)!r} is not UTF-8 text.", hint=ONLY_UTF_8)
+    if "more fields" not in error:
+        return InvalidPredictions(
+            f"{str(file)!r} cannot be read: {error.splitlines()[0]}.", hint="is it damaged?"
+        )
+    found = "a row has more fields"
+    # Of a compressed file only Polars sees the rows.
+    with suppress(UnicodeDecodeError), file.open(encoding="utf-8", newline="") as opened:
+        for row, fields in enumerate(csv.reader(opened, delimiter=separator)):
+            if len(fields) > len(names):
+                found = f"row {row:,} has {len(fields):,} fields"
+                break
+    return InvalidPredictions(
+        f"{str(file)!r}, {found}, the header has {len(names):,}.",
+        hint=Hint(
+            f"put text that has the separator {separator!r} in quotes.",
+            command_line=f"put text that has the separator {separator!r} in quotes, or "
+            "name another one with --sep, and a decimal comma with --decimal ,.",
+        ),
+    )
 
 
 def separator_hint(mark: str) -> Hint:
@@ -201,12 +199,9 @@ def _first_keys(file: Path) -> list[str]:
 
 
 def _refuse_repeated(file: Path, names: Sequence[str | None]) -> None:
-    repeated = {name: count for name, count in Counter(names).items() if name and count > 1}
+    repeated = [name for name, count in Counter(names).items() if name and count > 1]
     if repeated:
-        name, count = next(iter(repeated.items()))
-        often = "twice" if count == 2 else f"{count} times"
-        others = f"; so are {quoted(list(repeated)[1:])}" if len(repeated) > 1 else ""
         raise InvalidArgument(
-            f"{str(file)!r} has the column {quoted([name])} {often}{others}.",
-            hint="rename or remove one of them: which was meant cannot be told.",
+            f"{str(file)!r} has more than one column {quoted(repeated)}.",
+            hint="rename or remove the others: which was meant cannot be told.",
         )

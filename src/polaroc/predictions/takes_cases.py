@@ -1,8 +1,8 @@
 """Functions of cases: they take `Cases`, or a table with the roles of its columns as keywords."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from functools import partial, wraps
+from dataclasses import dataclass, replace
+from functools import wraps
 from inspect import Parameter, Signature, signature
 from numbers import Number
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
@@ -138,42 +138,26 @@ def takes_cases(
     they are. With `or_measures` a table of which neither truth nor score is said holds measures,
     whose models and folds are said or found by name; the function then gets cases without them.
     """
-
-    def decorate(function: Callable[Concatenate[Cases[Any], _P], _R]) -> OfCases[_P, _R]:
-        wrapped = _wrapped(
-            function, uses, no_bearing, needed, of_another=of_another, describe=describe,
-            or_measures=or_measures,
-        )  # fmt: skip
-        return cast(OfCases[_P, _R], wrapped)
-
-    return decorate
+    takes: Any = _Takes(
+        uses, no_bearing, needed, of_another=of_another, describe=describe, or_measures=or_measures
+    )
+    return cast(Callable[..., OfCases[_P, _R]], takes)
 
 
 def takes_cases_or(
     kind: type[_K], uses: Sequence[RoleName], *, or_measures: bool = False
 ) -> Callable[[Callable[Concatenate[Cases[Any] | _K, _P], _R]], OfCasesOr[_K, _P, _R]]:
     """Like `takes_cases`; a result of this kind is handed on as it is, with all roles said."""
-
-    def decorate(
-        function: Callable[Concatenate[Cases[Any] | _K, _P], _R],
-    ) -> OfCasesOr[_K, _P, _R]:
-        wrapped = _wrapped(function, uses, (), NEEDED, or_measures=or_measures, or_kind=kind)
-        return cast(OfCasesOr[_K, _P, _R], wrapped)
-
-    return decorate
+    takes: Any = _Takes(uses, or_measures=or_measures, or_kind=kind)
+    return cast(Callable[..., OfCasesOr[_K, _P, _R]], takes)
 
 
 def takes_cases_if_any(
     uses: Sequence[RoleName], *, no_bearing: Sequence[RoleName] = ()
 ) -> Callable[[Callable[Concatenate[Cases[Any] | None, _P], _R]], OfCasesIfAny[_P, _R]]:
     """Like `takes_cases`; without a table, which is None by default, no role may be said."""
-
-    def decorate(
-        function: Callable[Concatenate[Cases[Any] | None, _P], _R],
-    ) -> OfCasesIfAny[_P, _R]:
-        return cast(OfCasesIfAny[_P, _R], _wrapped(function, uses, no_bearing, NEEDED))
-
-    return decorate
+    takes: Any = _Takes(uses, no_bearing)
+    return cast(Callable[..., OfCasesIfAny[_P, _R]], takes)
 
 
 def frame_of_cases(
@@ -193,15 +177,11 @@ def frame_of_cases(
     files itself is given the plan of them. Roles that are options of the function as well, since
     other tables need them, are handed to it `as_options`.
     """
-
-    def decorate(function: Callable[Concatenate[Any, _P], Any]) -> FrameOfCases[_P]:
-        wrapped = _wrapped(
-            function, uses, no_bearing, needed, collects=True, or_table=or_table, whole=whole,
-            reads=reads, as_options=as_options,
-        )  # fmt: skip
-        return cast(FrameOfCases[_P], wrapped)
-
-    return decorate
+    takes: Any = _Takes(
+        uses, no_bearing, needed, collects=True, or_table=or_table, whole=whole, reads=reads,
+        as_options=as_options,
+    )  # fmt: skip
+    return cast(Callable[..., FrameOfCases[_P]], takes)
 
 
 def makes_cases(
@@ -211,92 +191,118 @@ def makes_cases(
 
     Files are read as a whole.
     """
-
-    def decorate(function: Callable[Concatenate[Any, _P], Cases[Any]]) -> OfCases[_P, Cases[Any]]:
-        wrapped = _wrapped(function, uses, no_bearing, needed, whole=True)
-        return cast(OfCases[_P, Cases[Any]], wrapped)
-
-    return decorate
+    takes: Any = _Takes(uses, no_bearing, needed, whole=True)
+    return cast(Callable[..., OfCases[_P, Cases[Any]]], takes)
 
 
-def _wrapped(
-    function: Callable[..., Any],
-    uses: Sequence[str],
-    no_bearing: Sequence[str],
-    needed: Sequence[str],
-    *,
-    collects: bool = False,
-    or_table: bool = False,
-    whole: bool = False,
-    reads: bool = False,
-    or_measures: bool = False,
-    or_kind: type[Any] | None = None,
-    of_another: Sequence[str] = (),
-    as_options: Sequence[str] = (),
-    describe: Callable[..., Cases[Any]] | None = None,
-) -> Callable[..., Any]:
-    own = signature(function)
-    first, *others = _parameters(own)
-    names = [one.name for one in others]
-    by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
-    taken = [role for role in ROLES if role in (*uses, *no_bearing)]
-    has_costs = any(one.annotation in (Cost, Cost | None) for one in others)
+@dataclass(frozen=True)
+class _Takes:
+    """The decorator of a function of cases: what it takes in their place, as said above."""
 
-    @wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        kwargs = {name: _plain(one) for name, one in kwargs.items()}
-        if not args and first.name not in kwargs and first.default is not None:
-            refuse_arrays(function.__name__, [*kwargs.values()])
-            return function(**kwargs)
-        frame, *rest = args or (kwargs.pop(first.name, None),)
-        if frame is None and first.default is None:
-            return _without_table(function, first.name, names, rest, kwargs)
-        if or_kind is not None and isinstance(frame, or_kind):
-            refuse_unknown_names(kwargs, taken, names)
-            return function(frame, *rest, **kwargs)
-        given: Any = frame.table if isinstance(frame, Cases) else frame
-        engine = engine_of(given) if describe is None else None
-        refuse_by_place(function.__name__, [frame, *rest], [first.name, *by_place])
-        is_said = any(kwargs.get(role) is not None for role in NEEDED)
-        roles = ROLES.keys() - as_options
-        is_table = or_table and not isinstance(frame, Cases) and roles.isdisjoint(kwargs)
-        has_measures = or_measures and not isinstance(frame, Cases) and not is_said
-        if engine is not None and not (is_table or has_measures):
-            return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
-        _refuse_missing(function, others, len(rest), kwargs)
-        costs = costs_in(kwargs) if has_costs else None
-        if costs is not None and (is_table or has_measures):
-            raise without_cases(costs, "a table of measures" if has_measures else "a curve")
-        roles -= {*of_another}
-        said = {name: kwargs.pop(name) for name in [*kwargs] if name in roles}
-        refuse_unknown_names(kwargs, taken, names)
-        if is_table and given_paths(frame) is None:
-            return collect_like(given, function(as_polars(given), *rest, **kwargs))
-        if has_measures:
-            return function(of_measures(given, said), *rest, **kwargs)
-        make = describe or partial(_described, costs=costs, whole=whole, lazily=reads)
-        described = make(frame, said, needed)
-        refuse_roles(described, function.__name__, taken)
-        result = function(described, *rest, **kwargs)
-        if isinstance(result, Cases):
-            return replace(result, table=collect_like(given, result.table))
-        return collect_like(given, result) if collects else result
+    uses: Sequence[str]
+    no_bearing: Sequence[str] = ()
+    needed: Sequence[str] = NEEDED
+    collects: bool = False
+    or_table: bool = False
+    whole: bool = False
+    reads: bool = False
+    or_measures: bool = False
+    or_kind: type[Any] | None = None
+    of_another: Sequence[str] = ()
+    as_options: Sequence[str] = ()
+    describe: Callable[..., Cases[Any]] | None = None
 
-    shown: Any = wrapper
-    # For the table of the reference: roles that are not there are refused.
-    shown.bearings = dict.fromkeys(no_bearing, "no bearing") | dict.fromkeys(uses, "used")
-    is_free = or_table or or_measures or first.default is None
-    shown_roles = [role for role in taken if role not in as_options]
-    kinds = Table | Cases if or_kind is None else Table | Cases | or_kind
-    beside = [*parameters(shown_roles, () if is_free else needed), *others]
-    shown.__signature__ = own.replace(
-        parameters=[first.replace(annotation=kinds), *sorted(beside, key=lambda one: one.kind)],
-        return_annotation=pl.LazyFrame | pl.DataFrame if collects else own.return_annotation,
-    )
-    shown.__doc__ = documented(function.__doc__, taken, no_bearing)
-    if describe is None:
-        shown.__doc__ = filled(shown, OF_CASES)
-    return wrapper
+    @property
+    def taken(self) -> list[str]:
+        """The roles that may be said."""
+        return [role for role in ROLES if role in (*self.uses, *self.no_bearing)]
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, of any table with the roles of its columns as keywords."""
+        first, *others = _parameters(signature(function))
+        names = [one.name for one in others]
+        by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
+        has_costs = any(one.annotation in (Cost, Cost | None) for one in others)
+
+        @wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            kwargs = {name: _plain(one) for name, one in kwargs.items()}
+            if not args and first.name not in kwargs and first.default is not None:
+                refuse_arrays(function.__name__, [*kwargs.values()])
+                return function(**kwargs)
+            frame, *rest = args or (kwargs.pop(first.name, None),)
+            if frame is None and first.default is None:
+                return _without_table(function, first.name, names, rest, kwargs)
+            if self.or_kind is not None and isinstance(frame, self.or_kind):
+                refuse_unknown_names(kwargs, self.taken, names)
+                return function(frame, *rest, **kwargs)
+            given: Any = frame.table if isinstance(frame, Cases) else frame
+            engine = engine_of(given) if self.describe is None else None
+            refuse_by_place(function.__name__, [frame, *rest], [first.name, *by_place])
+            roles = ROLES.keys() - self.as_options
+            is_said = any(kwargs.get(role) is not None for role in NEEDED)
+            is_table = self.or_table and not isinstance(frame, Cases) and roles.isdisjoint(kwargs)
+            has_measures = self.or_measures and not isinstance(frame, Cases) and not is_said
+            if engine is not None and not (is_table or has_measures):
+                return engine.counterpart(function.__name__)(frame, *rest, **kwargs)
+            _refuse_missing(function, others, len(rest), kwargs)
+            costs = costs_in(kwargs) if has_costs else None
+            if costs is not None and (is_table or has_measures):
+                raise without_cases(costs, "a table of measures" if has_measures else "a curve")
+            of_columns = roles - {*self.of_another}
+            said = {name: kwargs.pop(name) for name in [*kwargs] if name in of_columns}
+            refuse_unknown_names(kwargs, self.taken, names)
+            if is_table and given_paths(frame) is None:
+                return collect_like(given, function(as_polars(given), *rest, **kwargs))
+            if has_measures:
+                return function(of_measures(given, said), *rest, **kwargs)
+            described = self._described(frame, said, costs)
+            refuse_roles(described, function.__name__, self.taken)
+            result = function(described, *rest, **kwargs)
+            if isinstance(result, Cases):
+                return replace(result, table=collect_like(given, result.table))
+            return collect_like(given, result) if self.collects else result
+
+        self._show(wrapper, first, others)
+        return wrapper
+
+    def _described(
+        self, frame: Any, said: Mapping[str, Any], costs: tuple[Cost, Cost] | None
+    ) -> Cases[Any]:
+        """The cases; files and datasets are read for them, the columns in use."""
+        if self.describe is not None:
+            return self.describe(frame, said, self.needed)
+        if isinstance(frame, Cases):
+            refuse_beside(said)
+            # Measures have neither truth nor score.
+            if frame.truth is not None or frame.score is not None:
+                require_roles(frame.said, self.needed, frame.table.lazy().collect_schema())
+            return with_costs(frame, costs)
+        described = with_costs(resolved(frame, said, needed=self.needed), costs)
+        table = described.table
+        if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or self.reads:
+            return described
+        return replace(described, table=table.collect()) if self.whole else described.collect()
+
+    def _show(self, wrapper: Any, first: Parameter, others: Sequence[Parameter]) -> None:
+        """Say of the function that users call what it takes."""
+        own = signature(wrapper)
+        # For the table of the reference: roles that are not there are refused.
+        wrapper.bearings = dict.fromkeys(self.no_bearing, "no bearing")
+        wrapper.bearings |= dict.fromkeys(self.uses, "used")
+        is_free = self.or_table or self.or_measures or first.default is None
+        roles = [role for role in self.taken if role not in self.as_options]
+        kinds = Table | Cases if self.or_kind is None else Table | Cases | self.or_kind
+        beside = [*parameters(roles, () if is_free else self.needed), *others]
+        wrapper.__signature__ = own.replace(
+            parameters=[first.replace(annotation=kinds), *sorted(beside, key=lambda one: one.kind)],
+            return_annotation=pl.LazyFrame | pl.DataFrame
+            if self.collects
+            else own.return_annotation,
+        )
+        wrapper.__doc__ = documented(wrapper.__doc__, self.taken, self.no_bearing)
+        if self.describe is None:
+            wrapper.__doc__ = filled(wrapper, OF_CASES)
 
 
 def _plain(value: Any) -> Any:
@@ -343,29 +349,6 @@ def _refuse_missing(
                 **{name: USUAL.get(name, ...) for name in lacking},
             ),
         )
-
-
-def _described(
-    frame: Any,
-    said: Mapping[str, Any],
-    needed: Collection[str],
-    *,
-    costs: tuple[Cost, Cost] | None,
-    whole: bool,
-    lazily: bool,
-) -> Cases[Any]:
-    """The cases; files and datasets are read for them where not `lazily`, the columns in use."""
-    if isinstance(frame, Cases):
-        refuse_beside(said)
-        # Measures have neither truth nor score.
-        if frame.truth is not None or frame.score is not None:
-            require_roles(frame.said, needed, frame.table.lazy().collect_schema())
-        return with_costs(frame, costs)
-    described = with_costs(resolved(frame, said, needed=needed), costs)
-    table = described.table
-    if isinstance(frame, pl.LazyFrame) or isinstance(table, pl.DataFrame) or lazily:
-        return described
-    return replace(described, table=table.collect()) if whole else described.collect()
 
 
 def refuse_roles(described: Cases[Any], function: str, taken: Collection[str]) -> None:

@@ -264,13 +264,6 @@ def test_one_fold_and_names_of_the_result_are_refused():
         pr.compare(tidy(draw(4, 3)).rename({"model": "mean"}), model="mean", test_train_ratio=1)
 
 
-def test_lazy_and_eager_agree(measures):
-    eager = pr.compare(measures, test_train_ratio=0)
-    lazy = pr.compare(measures.lazy(), test_train_ratio=0)
-    assert_same_numbers(eager.pairs, lazy.pairs)
-    assert_same_numbers(eager.omnibus, lazy.omnibus)
-
-
 def test_summary_fits_a_terminal_and_tells_what_was_found(measures):
     found = pr.compare(measures, test_train_ratio=0, level=0.95)
     text = found.summary()
@@ -333,12 +326,6 @@ def test_two_folds_each_at_its_own_prior():
     measures = long(SOME[:2], "auprec", [0.3, 0.4])
     found = pr.compare(measures, measure="auprec", test_train_ratio=0.25)
     assert found.measure == "auprec at each fold's own prior"
-
-
-def test_in_short_a_comparison_is_its_first_test():
-    found = pr.compare(long(SOME), measure="auc", test_train_ratio=0)
-    p = found.omnibus["p_value"].item()
-    assert f"p={p:.2g};" in repr(found)
 
 
 @pytest.mark.parametrize("wide", [False, True])

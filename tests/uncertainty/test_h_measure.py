@@ -79,19 +79,6 @@ def test_the_standard_error_is_that_of_a_jackknife():
     assert sure["std_error"].item() == pytest.approx(squares**0.5, rel=0.1)
 
 
-@pytest.mark.parametrize("copies", [1, 3])
-def test_rows_in_any_order_and_copies_in_clusters_tell_the_same(copies):
-    once = pr.h_measure(PLAIN, **ASKED, prior=0.3)
-    table = pl.concat([TABLE] * copies).sample(fraction=1, shuffle=True, seed=1)
-    found = pr.h_measure(table, **ASKED, cluster="row", prior=0.3)
-    limits = ["h_measure", "lower", "upper", "std_error"]
-    assert_frame_equal(found.select(limits), once.select(limits), rel_tol=1e-9)
-    if copies == 1:
-        weighted = table.drop("row").with_columns(w=pl.lit(0.3))
-        found = pr.h_measure(weighted, **ASKED, weight="w", prior=0.3)
-        assert_frame_equal(found.select(limits), once.select(limits), rel_tol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("table", "prior", "why"),
     [

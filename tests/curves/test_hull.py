@@ -1,14 +1,11 @@
 from fractions import Fraction
-from itertools import combinations, pairwise
 
 import numpy as np
-import oracles
 import polars as pl
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from scipy.spatial import ConvexHull
 from strategies import priors, tables
 
 import polaroc as pr
@@ -24,65 +21,6 @@ EXACT = ["none", "whole", "dyadic"]
 def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     weight = "weight" if "weight" in table.columns else None
     return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
-
-
-@pytest.mark.slow
-@given(tables(kinds=EXACT, scores=range(8), max_rows=14))
-def test_vertices_are_the_points_above_every_chord(table):
-    found, expected = curve(table).pipe(pr.hull), oracles.roc(table).hull()
-    assert found["threshold"].to_list() == expected.thresholds
-    assert found["tp"].to_list() == expected.tp
-    assert found["fp"].to_list() == expected.fp
-    assert found["pos"].to_list() == [0, *np.diff(expected.tp)]
-    assert found["neg"].to_list() == [0, *np.diff(expected.fp)]
-
-
-@pytest.mark.slow
-@given(tables(kinds=EXACT, scores=range(8), max_rows=10))
-def test_no_choice_of_thresholds_has_a_greater_area(table):
-    points = oracles.roc(table)
-    inner = range(1, len(points.tp) - 1)
-
-    def area(chosen: tuple[int, ...]) -> Fraction:
-        """Twice the area below the segments through the points chosen."""
-        ends = pairwise([0, *chosen, len(points.tp) - 1])
-        return sum((points.fp[b] - points.fp[a]) * (points.tp[a] + points.tp[b]) for a, b in ends)
-
-    choices = [chosen for size in range(len(inner) + 1) for chosen in combinations(inner, size)]
-    best = max(choices, key=lambda chosen: (area(chosen), -len(chosen)))
-    found = curve(table).pipe(pr.hull)["threshold"].to_list()
-    assert found == [points.thresholds[i] for i in (0, *best, len(points.tp) - 1)]
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any), min_size=1))
-# Edges in one line whose slopes, pooled in floating point, differ in the last digit.
-@example([(20, 4), (2, 22), (23, 18), (10, 16)])
-@example([(1, 1), (5, 6), (0, 4), (4, 6), (6, 3), (6, 4), (2, 6), (6, 0)])
-def test_slopes_fall_strictly_and_no_point_is_above(steps):
-    pos, neg = np.array(steps).T
-    tp, fp = np.concatenate(([0], pos.cumsum())), np.concatenate(([0], neg.cumsum()))
-    kept = hull_vertices(fp, tp)
-    assert (kept[0], kept[-1]) == (0, len(steps))
-    corners = [(int(fp[i]), int(tp[i])) for i in kept]
-    for (x0, y0), (x1, y1), (x2, y2) in zip(corners, corners[1:], corners[2:], strict=False):
-        assert (y1 - y0) * (x2 - x1) > (y2 - y1) * (x1 - x0)
-    for (x0, y0), (x1, y1) in pairwise(corners):
-        inside = [(int(x), int(y)) for x, y in zip(fp, tp, strict=True) if x0 <= x <= x1]
-        assert all((y - y0) * (x1 - x0) <= (y1 - y0) * (x - x0) for x, y in inside if x1 > x0)
-
-
-@pytest.mark.parametrize("size", [100, 3000])
-@pytest.mark.parametrize("levels", [20, 10**6])
-def test_large_curves_have_the_area_of_their_convex_hull(size, levels):
-    rng = np.random.default_rng(size + levels)
-    truth = rng.random(size) < 0.3
-    score = rng.integers(0, levels, size) + levels / 3 * truth
-    curves = pl.DataFrame({"truth": truth, "score": score}).pipe(curve)
-    corner = np.array([[1.0, 0.0]])
-    expected = ConvexHull(np.vstack([curves.select("fpr", "tpr").to_numpy(), corner])).volume
-    assert curves.pipe(pr.hull).pipe(pr.auc)["estimate"].item() == pytest.approx(
-        expected, rel=1e-12
-    )
 
 
 def monotone_chain(fp: list[int], tp: list[int]) -> list[int]:
@@ -120,16 +58,6 @@ def test_a_million_points_have_the_vertices_of_the_monotone_chain(levels, weight
     assert expected.height > (20 if levels == 1000 else 60)
     found = curves.pipe(pr.hull)
     assert found.select("threshold", "tp", "fp").equals(expected.select("threshold", "tp", "fp"))
-
-
-@pytest.mark.slow
-@given(tables())
-def test_the_area_is_that_of_the_convex_hull(table):
-    points = oracles.roc(table)
-    corners = [*zip(points.f, points.t, strict=True), (1.0, 0.0)]
-    found = curve(table).pipe(pr.hull).pipe(pr.auc)["estimate"].item()
-    assert found == pytest.approx(ConvexHull(np.array(corners)).volume, abs=1e-12)
-    assert found >= curve(table).pipe(pr.auc)["estimate"].item() - 1e-12
 
 
 @pytest.mark.slow

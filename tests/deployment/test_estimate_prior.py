@@ -238,24 +238,6 @@ def test_a_key_of_the_reference_that_lacks_in_use_is_said():
         pr.estimate_prior(reference, pr.cases(reference, truth="truth"), **NAMES)
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("by", [[], ["a"], [pl.col("a"), pl.col("b").alias("c")]], ids=len)
-def test_eager_and_lazy_tables_give_the_same(method, by):
-    reference, deployed = (
-        cases(i, 600, p).with_columns(a=pl.col("run") + 1, b=pl.int_range(pl.len()) % 2)
-        for i, p in ((1, 0.3), (2, 0.1))
-    )
-    eager = pr.estimate_prior(reference, deployed, **NAMES, by=by, method=method)
-    lazy = pr.estimate_prior(reference.lazy(), deployed, **NAMES, by=by, method=method)
-    assert isinstance(lazy, pl.LazyFrame)
-    assert lazy.collect_schema() == eager.schema
-    assert_frame_equal(lazy.collect(), eager)
-    assert isinstance(
-        pr.estimate_prior(reference, deployed.lazy(), **NAMES, by=by, method=method), pl.DataFrame
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_count_stands_for_so_many_rows(method):

@@ -1,4 +1,3 @@
-import re
 import signal
 import subprocess
 import sys
@@ -93,12 +92,6 @@ def test_positive_labels_of_every_type(tmp_path, labels, positive):
     assert str(TABLE["truth"].sum()) in result.output
 
 
-def test_check_shows_every_key(file):
-    result = polaroc("check", file, *BASE, "--no-fold")
-    assert result.exit_code == 0, result.output
-    assert all(re.search(rf"^ *{model} +2574 ", result.output, re.MULTILINE) for model in "ABC")
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -178,18 +171,6 @@ def test_many_keys_leave_a_chart_out_and_say_so(tmp_path):
 
 def test_version():
     assert polaroc("--version").output.strip() == version("polaroc")
-
-
-def test_a_foreign_folder_is_not_touched(file, tmp_path):
-    (tmp_path / "thesis.tex").touch()
-    result = polaroc("evaluate", file, *BASE, "--out", tmp_path)
-    assert result.exit_code == 2
-    assert "did not write" in result.output
-
-
-@pytest.mark.parametrize("arguments", [["evaluate"], ["evaluate", "x", "--nope"], ["nope"]])
-def test_bad_usage_exits_with_2(arguments):
-    assert polaroc(*arguments).exit_code == 2
 
 
 @pytest.mark.slow

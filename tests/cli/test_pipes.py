@@ -54,17 +54,6 @@ def test_a_pipe_in_and_a_pipe_out(kind):
     assert_frame_equal(pl.DataFrame(rows, schema=expected.schema), expected)
 
 
-def test_json_has_the_standard_output_for_itself(tmp_path):
-    few = pl.DataFrame({"truth": [1, 0, 1, 1], "score": [0.9, 0.1, 0.8, 0.3]})
-    few.write_parquet(tmp_path / "few.parquet")
-    out = ["--out", tmp_path / "out", "--no-charts"]
-    options = ["--truth", "truth", "--score", "score", "--json"]
-    result = polaroc("evaluate", tmp_path / "few.parquet", *options, *out)
-    assert {row["measure"] for row in json.loads(result.stdout)} == {"auc", "auprec"}
-    assert "Note on" in result.stderr
-    assert "Written to" in result.stderr
-
-
 FEW = pl.DataFrame(
     {
         "id": [*range(60)] * 2, "model": ["A"] * 60 + ["B"] * 60,

@@ -137,21 +137,6 @@ def test_cases_at_a_threshold_are_called_by_its_share():
     assert found == pytest.approx(judged)
 
 
-def test_long_tables_and_weights_are_taken_as_elsewhere():
-    long = TABLE.with_row_index("case").unpivot(
-        ["a", "b"], index=["case", "truth"], variable_name="model", value_name="score"
-    )
-    roles = {"truth": "truth", "score": "score", "model": "model", "case": "case"}
-    found = pr.compare(long, "precision", points=POINTS, prior=0.1, **roles).pairs
-    assert found.equals(compared(measure="precision", prior=0.1).pairs)
-    weighted = TABLE.with_columns(w=pl.when("truth").then(2.0).otherwise(0.5))
-    # Each class weighs alike: rates are those without weights, and so is how sure they are.
-    sampled = compared(weighted, weight="w").pairs
-    plain = compared().pairs
-    assert sampled["difference"].item() == pytest.approx(plain["difference"].item())
-    assert sampled["std_error"].item() == pytest.approx(plain["std_error"].item())
-
-
 def test_test_sets_of_their_own_add_their_variances():
     table = pl.concat(
         [

@@ -111,13 +111,6 @@ def test_swapped_models_have_the_opposite_difference(gate):
     assert swapped.challenger_estimate == pytest.approx(result.champion_estimate)
 
 
-def test_predictions_are_measured_fold_by_fold():
-    few = PREDICTIONS.filter(pl.col("fold") <= 4)
-    measures = pr.evaluate(few, **NAMES, over=OVER)
-    assert_same(on_folds(few, **NAMES, over=OVER), on_folds(measures))
-    assert_same(on_folds(few.lazy(), **NAMES, over=OVER), on_folds(measures.lazy(), over=OVER))
-
-
 @pytest.mark.parametrize("gate", [on_folds, on_cases])
 def test_at_one_prior_iauprec_is_auprec(gate):
     at_prior = gate(measure="iauprec", prior=0.1)
@@ -536,13 +529,6 @@ def test_halves_may_be_measured_where_the_folds_are_not():
 def test_on_one_test_set_too_a_measure_without_a_prior_has_none():
     with pytest.raises(InvalidArgument, match=r"prior is 0.1, but 'auc' has no prior"):
         on_cases(prior=0.1)
-
-
-@pytest.mark.parametrize("over", [list(OVER), np.array(OVER)], ids=["list", "array"])
-def test_a_range_may_be_a_list_or_an_array(over):
-    found, expected = (on_cases(measure="iauprec", over=ends) for ends in (over, OVER))
-    assert found.answer == expected.answer
-    assert_same(found, expected)
 
 
 @pytest.mark.parametrize("ignored", [{"guarded": True}, {"incomplete": "drop"}], ids=str)

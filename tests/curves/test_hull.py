@@ -15,8 +15,6 @@ from polaroc.errors import InvalidTable
 
 NAMES = {"truth": "truth", "score": "score"}
 
-EXACT = ["none", "whole", "dyadic"]
-
 
 def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     weight = "weight" if "weight" in table.columns else None
@@ -71,32 +69,6 @@ def test_the_achievable_curve_is_never_below(table, several):
     assert (hull - exact).min() >= -1e-12
     on_hull = curves.pipe(pr.hull).pipe(pr.auprec, several)["estimate"]
     assert on_hull.to_list() == pytest.approx(hull.to_list(), rel=1e-12)
-
-
-@given(st.lists(tables(kinds=EXACT), min_size=1, max_size=3))
-def test_vertices_are_rows_of_the_curve(several):
-    keyed = pl.concat(
-        [t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)], how="diagonal_relaxed"
-    )
-    if "weight" in keyed.columns:
-        keyed = keyed.with_columns(pl.col("weight").fill_null(1))
-    curves = curve(keyed, by="k")
-    found = curves.pipe(pr.hull)
-    assert found.schema == curves.schema
-    same = [name for name in found.columns if name not in ("pos", "neg")]
-    assert found.join(curves, on=same, how="anti", nulls_equal=True).is_empty()
-    assert_frame_equal(found, found.unique(["k", "threshold"], maintain_order=True))
-    assert_frame_equal(found.pipe(pr.hull), found)
-
-
-@pytest.mark.slow
-@given(st.lists(tables(kinds=["none"]), min_size=2, max_size=4))
-def test_each_key_has_its_own_hull(several):
-    keyed = pl.concat([t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)])
-    found = curve(keyed, by="k").pipe(pr.hull)
-    for i, table in enumerate(several):
-        alone = curve(table).pipe(pr.hull)
-        assert_frame_equal(found.filter(k=i).drop("k"), alone)
 
 
 @pytest.mark.parametrize("truth", [True, False])

@@ -133,19 +133,6 @@ def test_shares_add_up_and_are_said():
         assert all(word in row["answer"] for word in words)
 
 
-def test_keys_and_plans_and_curves():
-    both = pl.concat([TUNING.with_columns(model=pl.lit("A")), TEST.with_columns(model=pl.lit("B"))])
-    asked = {**COSTS, "priors": [0.1, 0.3]}
-    ways = pr.three_ways(both, **ROLES, model="model", **asked)
-    plan = pr.three_ways(pr.curve(both.lazy(), **ROLES, model="model"), **asked)
-    assert plan.collect_schema() == ways.schema
-    assert_same_numbers(plan.collect(), ways)
-    for name, table in (("A", TUNING), ("B", TEST)):
-        assert_same_numbers(
-            pr.three_ways(table, **ROLES, **asked), ways.filter(model=name).drop("model")
-        )
-
-
 @pytest.mark.parametrize("price", [0.5, 3.99, 4, 4.01, 50])
 def test_a_review_pays_below_one_price_only(price):
     finer = cases(3, 400, 400, digits=6)

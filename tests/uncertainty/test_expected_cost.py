@@ -82,10 +82,7 @@ def test_an_estimate_has_limits_at_its_own_level():
     assert sure["level"].to_list() == [0.9, 0.9]
 
 
-def test_plans():
-    lazy = pr.expected_cost(TABLE.lazy(), **ASKED, over=(0.1, 0.3))
-    assert lazy.collect_schema() == lazy.collect().schema
-    assert_frame_equal(lazy.collect(), pr.expected_cost(TABLE, **ASKED, over=(0.1, 0.3)))
+def test_a_level_is_for_intervals():
     with pytest.raises(InvalidArgument, match="level is for intervals"):
         pr.expected_cost(TABLE, **ROLES, over=0.3, level=0.9)
 

@@ -254,20 +254,6 @@ def test_a_count_stands_for_so_many_rows(method):
     assert_frame_equal(found, expected, check_dtypes=False, rel_tol=1e-9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-def test_the_order_of_rows_does_not_matter(method):
-    reference, deployed = cases(1, 500, 0.3), cases(2, 500, 0.1)
-    found, shuffled = (
-        pr.estimate_prior(*tables, **NAMES, method=method)
-        for tables in (
-            (reference, deployed),
-            (reference.sample(fraction=1, shuffle=True), deployed.sample(fraction=1, shuffle=True)),
-        )
-    )
-    assert_frame_equal(found, shuffled, rel_tol=1e-12)
-
-
 def test_an_estimate_can_be_given_as_priors():
     reference, deployed = cases(1, 500, 0.3), cases(2, 500, 0.1)
     found = pr.estimate_prior(reference, deployed, **NAMES)

@@ -165,20 +165,6 @@ def mean_precision(t: Fraction, f: Fraction, lo: float, hi: float) -> float:
         return float((antiderivative(high) - antiderivative(low)) / (high - low))
 
 
-def linear_iauprec(curve: Roc, lo: float, hi: float, start: str) -> float:
-    """The trapezoids of linear interpolation, of precisions averaged in closed form."""
-    points = [
-        (tp / curve.tp[-1], fp / curve.fp[-1]) for tp, fp in zip(curve.tp, curve.fp, strict=True)
-    ]
-    means = [0.0, *(mean_precision(t, f, lo, hi) for t, f in points[1:])]
-    means[0] = {"one": 1.0, "zero": 0.0}.get(start, means[1])
-    steps = [
-        float(points[i + 1][0] - points[i][0]) * (means[i] + means[i + 1]) / 2
-        for i in range(len(points) - 1)
-    ]
-    return sum(steps[1:] if start == "drop" else steps)
-
-
 def mixture_by_linear_programme(
     prior: float, auc: float, known: dict[float, float], positives: int, negatives: int
 ) -> float:

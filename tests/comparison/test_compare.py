@@ -234,9 +234,6 @@ def test_what_is_asked_is_said():
     [
         ({}, "test_train_ratio is None"),
         ({"test_train_ratio": -0.1}, "test_train_ratio is -0.1"),
-        ({"test_train_ratio": float("inf")}, "test_train_ratio is inf"),
-        ({"test_train_ratio": True}, "test_train_ratio is True"),
-        ({"test_train_ratio": "0.25"}, "test_train_ratio is '0.25'"),
         ({"target": "population"}, "allowed are 'algorithm', 'trained'"),
         ({"test_train_ratio": 0.25, "level": 1}, "level is 1"),
         ({"test_train_ratio": 0.25, "seed": -1}, "seed is -1"),
@@ -320,12 +317,6 @@ def test_at_most_five_pairs_without_variation_are_named():
     assert named.split("; ") == [
         f"{a!r} and {b!r}" for a, b in ("ab", "ac", "ad", "bc", "bd")
     ]  # fmt: skip
-
-
-def test_two_folds_each_at_its_own_prior():
-    measures = long(SOME[:2], "auprec", [0.3, 0.4])
-    found = pr.compare(measures, measure="auprec", test_train_ratio=0.25)
-    assert found.measure == "auprec at each fold's own prior"
 
 
 @pytest.mark.parametrize("wide", [False, True])

@@ -304,11 +304,6 @@ def long(values, measure="auc", prior=None):
     )  # fmt: skip
 
 
-SOME = np.array(
-    [[0.61, 0.72, 0.68], [0.55, 0.71, 0.7], [0.7, 0.69, 0.81], [0.52, 0.8, 0.66], [0.6, 0.62, 0.75]]
-)
-
-
 def test_at_most_five_pairs_without_variation_are_named():
     # Sums of powers of two: the differences are exactly alike.
     alike = np.array([[0.25, 0.5, 0.625, 0.75]]) + np.arange(4)[:, None] / 16

@@ -290,14 +290,14 @@ def test_hostile_names_are_text():
 # --- what small changes to the module showed nobody had asked -------------------------------------
 
 
-def long(values, measure="auc", prior=None):
+def long(values):
     blocks, models = values.shape
     return pl.DataFrame(
         {
             "model": [model for _ in range(blocks) for model in "abcdef"[:models]],
             "fold": np.repeat(np.arange(blocks), models),
-            "measure": measure,
-            "prior": pl.Series(np.repeat(prior or [None] * blocks, models), dtype=pl.Float64),
+            "measure": "auc",
+            "prior": pl.Series([None] * (blocks * models), dtype=pl.Float64),
             "estimate": values.ravel(), "positives": 5, "negatives": 7,
             "note": pl.Series([None] * (blocks * models), dtype=pl.String),
         }

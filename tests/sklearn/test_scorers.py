@@ -180,10 +180,7 @@ def test_a_test_set_of_one_class_scores_nan(given):
     [
         ({"measure": "roc_auc"}, "measure is 'roc_auc'"),
         ({"measure": "iauprec"}, r"over is None(.|\n)*over=\(0.05, 0.20\)"),
-        ({"over": (0.2, 0.1)}, "allowed is lo < hi"),
-        ({"measure": "auprec", "prior": 0}, "prior is 0"),
         ({"measure": "auprec", "prior": [0.1, 0.2]}, "prior is"),
-        ({"over": OVER, "interpolation": "cubic"}, "interpolation is 'cubic'"),
         ({"measure": "auc", "threshold": 0.5}, "threshold is for rates and costs"),
         ({"measure": "recall", "cost_fn": 5}, "cost_fn is for costs and net benefit"),
         ({"measure": "precision", "over": OVER}, "over is for areas and costs"),

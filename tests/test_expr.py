@@ -137,26 +137,6 @@ def test_rates_where_all_is_called(rows):
     assert found.row(0) == (1, None, None, 0)
 
 
-def test_several_at_once_lazily():
-    table = pr.datasets.satellite_predictions().lazy().filter(pl.col("fold") <= 3)
-    measures = [
-        pr.expr.auc("truth", "score"),
-        pr.expr.auprec("truth", "score", 0.1),
-        pr.expr.rate("recall", "truth", "score", 0.5),
-    ]
-    query = table.group_by("model", "fold").agg(measures)
-    assert query.collect_schema() == query.collect().schema
-    query.serialize()
-    expected = pr.evaluate(table, **NAMES, priors=0.1).collect()
-    found = query.sort("model", "fold").collect()
-    assert found["auc"].to_list() == pytest.approx(
-        expected.filter(measure="auc")["estimate"].to_list(), rel=1e-12
-    )
-    assert found["auprec"].to_list() == pytest.approx(
-        expected.filter(measure="auprec")["estimate"].to_list(), rel=1e-12
-    )
-
-
 @pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize(

@@ -96,18 +96,6 @@ def test_a_mean_needs_every_fold(table):
     assert fold_means(nameless, ["model", "fold"])["model"].to_list()[-2:] == [None, None]
 
 
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("key", ["error", "top", "x", "series", "label", "m.n[0]:Q"])
-def test_keys_of_any_name_are_drawn(table, key):
-    renamed = table.rename({"model": key})
-    for draw in (pr.charts.auprec_by_prior, pr.charts.accsens_plane):
-        assert values(draw(renamed).to_dict()) == values(draw(table).to_dict())
-    for draw in (pr.charts.winner_map, pr.charts.regret):
-        chosen, plain = pr.choose(renamed, model=key), pr.choose(table)
-        assert values(draw(chosen).to_dict()) == values(draw(plain).to_dict())
-
-
 @given(st.floats(1e-4, 0.5), st.floats(1.01, 1000))
 def test_marks_are_within_the_axis(lo, ratio):
     hi = min(lo * ratio, 0.999)

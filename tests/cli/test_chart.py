@@ -1,5 +1,4 @@
 import json
-from functools import reduce
 
 import polars as pl
 import pytest
@@ -181,39 +180,6 @@ def test_pairs_compare_what_is_asked(folder, tmp_path, measures):
     found = spec(folder / "measures.parquet", tmp_path, "pairs", *options)
     asked = pr.compare(measures, "auprec", prior=0.05, test_train_ratio=0, level=0.9)
     assert_same_document(found, pr.charts.pairs(asked).to_dict())
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("wide", [True, False])
-def test_fitted_models_on_one_test_set_are_paired_by_their_cases(tmp_path, wide):
-    one = TABLE.filter(fold=1).drop("fold")
-    models = one["model"].unique().to_list()
-    names = {"truth": "truth", "score": models if wide else "score"}
-    if wide:
-        each = [one.filter(model=name).rename({"score": name}).drop("model") for name in models]
-        one = reduce(lambda left, right: left.join(right, on=["case", "truth"]), each)
-    one.write_parquet(tmp_path / "one.parquet")
-    scores = [word for name in models for word in ("--score", name)] if wide else PREDICTIONS[2:4]
-    usual = [tmp_path / "one.parquet", *PREDICTIONS[:2], *scores, *OVER]
-    case = [] if wide else ["--case", "case"]
-    found = json.loads(chart("pairs", *usual, *case, "--target", "trained", "-o", "-").stdout)
-    case_of = {} if wide else {"case": "case"}
-    asked = pr.compare(one, **names, **case_of, over=(0.05, 0.2), target="trained")
-    assert_same_document(found, pr.charts.pairs(asked).to_dict())
-
-    folds = chart("pairs", *usual, "--target", "algorithm")
-    assert folds.exit_code == 2
-    assert "measured once, on one test set" in folds.output
-    assert "--target trained" in folds.output
-    few = ["--prior", 0.0001, "-o", tmp_path / "lines.json"]
-    drawn = chart("auprec_by_prior", *usual[:-3], *few)
-    assert "Note: Note" not in drawn.output
-    assert "biased upward" in drawn.output
-    chosen = chart("winner_map", *usual, *case, "-o", tmp_path / "best.json")
-    assert chosen.exit_code == 0, chosen.output
-    assert "these fitted models on other cases" in chosen.output
-    assert "case=" not in chart("winner_map", *usual, "-o", tmp_path / "other.json").output
 
 
 def test_models_have_the_colours(folder, tmp_path):

@@ -99,13 +99,3 @@ def test_settings_of_a_project_do_not_stand_in_the_way(files):
         TEST, measure="expected_cost", tuning=TUNING, over=(0.1, 0.3), cost_fn=5, **COLUMNS
     )
     assert json.loads(result.stdout)["answer"] == expected.answer
-
-
-def test_with_dropped_nulls_the_command_answers_as_the_function(tmp_path):
-    lost = (pl.col("model") == "B") & (pl.col("case").rank("dense") <= 16)
-    table = TABLE.with_columns(score=pl.when(~lost).then("score"))
-    table.write_parquet(tmp_path / "lost.parquet")
-    expected = pr.choose(table, **COLUMNS, case="case", over=(0.05, 0.2), nulls="drop")
-    asked = ["--case", "case", "--over", 0.05, 0.2, "--nulls", "drop", "--json"]
-    found = json.loads(choose(tmp_path / "lost.parquet", *WORDS, *asked).stdout)
-    assert found["answer"] == expected.answer

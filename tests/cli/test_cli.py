@@ -1,15 +1,11 @@
-import json
-import re
 import signal
 import subprocess
 import sys
 import time
 from importlib.metadata import version
 
-import numpy as np
 import polars as pl
 import pytest
-from drawing import HALF_A_PIXEL, distance_to_line, drawn, records
 from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
@@ -82,19 +78,6 @@ def test_evaluate_prints_mean_and_sd_over_folds(file):
     assert f"{auc.mean():.3f} ({auc.std():.3f})" in result.output
 
 
-def test_evaluate_without_keys_and_with_weights(tmp_path):
-    table = TABLE.filter(model="A").with_columns(weight=pl.lit(2.5))
-    table.write_csv(tmp_path / "one.csv")
-    result = polaroc(
-        "evaluate", tmp_path / "one.csv", *BASE, "--no-model", "--no-fold", "--weight", "weight",
-        "--no-charts", "--out", tmp_path / "out",
-    )  # fmt: skip
-    assert result.exit_code == 0, result.output
-    measures = pl.read_parquet(tmp_path / "out" / "measures.parquet")
-    assert measures["positives"][0] == 2.5 * table["truth"].sum()
-    assert {path.name for path in (tmp_path / "out").iterdir()} & CHARTS == set()
-
-
 @pytest.mark.parametrize(
     ("labels", "positive"),
     [(["no", "yes"], "yes"), ([1, 2], "2"), ([False, True], "true"), ([0.0, 1.0], "1")],
@@ -107,33 +90,6 @@ def test_positive_labels_of_every_type(tmp_path, labels, positive):
     result = polaroc("check", tmp_path / "table.parquet", *BASE, "--positive", positive)
     assert result.exit_code == 0, result.output
     assert str(TABLE["truth"].sum()) in result.output
-
-
-def test_nulls_may_be_dropped_and_are_said(tmp_path):
-    table = TABLE.with_columns(pl.when(pl.col("case") > 50).then("score").alias("score"))
-    table.write_parquet(tmp_path / "table.parquet")
-    count = table["score"].null_count()
-    arguments = [
-        "evaluate",
-        tmp_path / "table.parquet",
-        *BASE,
-        "--no-model",
-        "--no-fold",
-        "--prior",
-        "0.5",
-    ]
-    refused = polaroc(*arguments)
-    assert refused.exit_code == 2
-    assert f"{count} null scores" in refused.output
-    dropped = polaroc(*arguments, "--nulls", "drop")
-    assert dropped.exit_code == 0, dropped.output
-    assert f"dropped {count} null scores" in dropped.output
-
-
-def test_check_shows_every_key(file):
-    result = polaroc("check", file, *BASE, "--no-fold")
-    assert result.exit_code == 0, result.output
-    assert all(re.search(rf"^ *{model} +2574 ", result.output, re.MULTILINE) for model in "ABC")
 
 
 @pytest.mark.parametrize(
@@ -217,27 +173,6 @@ def test_version():
     assert polaroc("--version").output.strip() == version("polaroc")
 
 
-def test_a_foreign_folder_is_not_touched(file, tmp_path):
-    (tmp_path / "thesis.tex").touch()
-    result = polaroc("evaluate", file, *BASE, "--out", tmp_path)
-    assert result.exit_code == 2
-    assert "did not write" in result.output
-
-
-@pytest.mark.parametrize("arguments", [["evaluate"], ["evaluate", "x", "--nope"], ["nope"]])
-def test_bad_usage_exits_with_2(arguments):
-    assert polaroc(*arguments).exit_code == 2
-
-
-def test_markup_and_escapes_in_names_are_text(tmp_path):
-    name = "[bold]A[/bold]\x1b[31m"
-    table = TABLE.filter(model="A", fold=1).with_columns(model=pl.lit(name))
-    table.write_parquet(tmp_path / "table.parquet")
-    result = polaroc("evaluate", tmp_path / "table.parquet", *BASE, "--by", "model")
-    assert "[bold]A[/bold]" in result.output
-    assert "\x1b[31m" not in result.output
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["polaroc", "polaroc.cli"])
 def test_the_command_is_installed(module):
@@ -249,40 +184,6 @@ def test_the_command_is_installed(module):
     assert run.returncode == 2
     assert run.stderr.startswith("Error: no file matches 'none.csv'.")
     assert run.stdout == ""
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_a_table_that_does_not_fit_gives_the_same_measures_and_lines(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("polaroc.files.memory.LEAST", 0)
-    monkeypatch.setattr("polaroc.evaluation.sums.BASE", 0)
-    options = ["--over", 0.05, 0.2]
-    for name, memory in (("whole", "auto"), ("parts", 200_000)):
-        where = ["--memory", memory, "--scratch", tmp_path, "--out", tmp_path / name]
-        found = polaroc("evaluate", file, *BASE, *KEYS, *options, *where)
-        assert found.exit_code == 0, found.output
-    whole, parts = (
-        pl.read_parquet(tmp_path / name / "measures.parquet") for name in ("whole", "parts")
-    )
-    assert_frame_equal(parts, whole, rel_tol=1e-12)
-    for chart in ("roc.json", "pr.json"):
-        both = [
-            lines_in(json.loads((tmp_path / of / chart).read_text())) for of in ("parts", "whole")
-        ]
-        for one, other in (both, both[::-1]):
-            assert one.keys() == other.keys()
-            # Each is within half a pixel of the curve.
-            for name, line in one.items():
-                assert distance_to_line(line, other[name]).max() <= 2 * HALF_A_PIXEL
-
-
-def lines_in(spec: dict) -> dict[tuple, np.ndarray]:
-    """The lines of a chart by their name and panel."""
-    return {
-        (record["line"], record.get("panel")): drawn(record)
-        for record in records(spec)
-        if "line" in record
-    }
 
 
 @pytest.mark.parametrize("command", ["check", "evaluate"])
@@ -391,13 +292,6 @@ def test_a_key_that_csv_has_no_form_for_is_written_in_words(tmp_path):
         assert set(csv["k"]) == {written}
 
 
-def test_text_in_another_encoding_is_not_called_damaged(tmp_path):
-    (tmp_path / "t.csv").write_bytes("truth,score,m\n1,.9,é\n0,.2,b\n".encode("latin-1"))
-    result = polaroc("check", tmp_path / "t.csv", *BASE, "--by", "m")
-    assert result.exit_code == 2
-    assert "only UTF-8 is read" in result.output
-
-
 OTHER = b"n\xffme".decode(errors="surrogateescape")
 
 
@@ -491,16 +385,3 @@ def test_a_damaged_installation_is_no_verdict(command, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "polaroc.cli", None)
     assert command("--version") == 70
     assert "ModuleNotFoundError" in capsys.readouterr().err
-
-
-def test_a_choice_at_a_single_prior(file):
-    result = polaroc(
-        "choose", file, *BASE, "--over", 0.1, 0.1, "--test-train-ratio", 0.25, "--json"
-    )
-    assert result.exit_code == 0, result.output
-    measures = pr.evaluate(
-        TABLE, truth="truth", score="score", by=["model", "fold"], priors=0.1, measures="auprec"
-    )
-    means = dict(measures.group_by("model").agg(pl.col("estimate").mean()).rows())
-    models = {row["model"]: row["mean"] for row in json.loads(result.stdout)["models"]}
-    assert models == pytest.approx(means)

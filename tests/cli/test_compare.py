@@ -1,10 +1,8 @@
 import json
 import re
 
-import numpy as np
 import polars as pl
 import pytest
-from layouts import draw, tidy
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -35,19 +33,6 @@ def files(tmp_path):
 
 def in_one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_compare_reads_what_evaluate_writes(tmp_path, files, suffix):
-    asked = [*PREDICTIONS, *OVER, "--no-charts", "--out", tmp_path / "out"]
-    assert polaroc("evaluate", files / "predictions.parquet", *asked).exit_code == 0
-    result = polaroc("compare", tmp_path / "out" / f"measures.{suffix}", *RATIO)
-    assert result.exit_code == 0, result.output
-    expected = pr.compare(measured(over=(0.05, 0.2)), test_train_ratio=0.25)
-    tables, _, _ = expected.summary().partition("Note:")
-    for line in tables.splitlines():
-        if not line.startswith(" ─"):
-            assert in_one_line(line) in in_one_line(result.output)
 
 
 @pytest.mark.alike
@@ -123,14 +108,6 @@ def test_compare_takes_every_option(files):
     assert pl.read_csv(files / "out" / "letters.csv").height == 4
 
 
-def test_choose_without_blocks(files):
-    one = pl.read_parquet(files / "measures.parquet").filter(fold=1)
-    one.write_csv(files / "one.csv")
-    result = polaroc("choose", files / "one.csv", "--no-fold")
-    assert result.exit_code == 0, result.output
-    assert "measured once" in in_one_line(result.output)
-
-
 @pytest.mark.alike(6)
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -164,66 +141,3 @@ def test_bad_input_is_one_message(files, arguments, said):
     assert said in result.output
     assert "Hint:" in result.output
     assert "Traceback" not in result.output
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["compare", "x", "--target", "nope"], ["choose"], ["compare", "x", "--level", "a"]],
-)
-def test_bad_usage_exits_with_2(arguments):
-    assert polaroc(*arguments).exit_code == 2
-
-
-def test_markup_and_escapes_in_names_are_text(tmp_path):
-    name = "[bold]A[/bold]\x1b[31m"
-    tidy(draw(4, 2), models=[name, "B"]).write_parquet(tmp_path / "measures.parquet")
-    result = polaroc("compare", tmp_path / "measures.parquet", *RATIO)
-    assert result.exit_code == 0, result.output
-    assert "[bold]A[/bold]" in result.output
-    assert "\x1b[31m" not in result.output
-
-
-def test_a_foreign_folder_is_not_touched(files):
-    result = polaroc("compare", files / "measures.parquet", *RATIO, "--out", files)
-    assert result.exit_code == 2
-    assert "did not write" in result.output
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([], "the table holds no measures"),
-        ([*PREDICTIONS, "--weight", "truth"], "'truth' is truth and weight"),
-        (PREDICTIONS, "there are several folds, 'fold'"),
-    ],
-)
-def test_what_does_not_go_with_fitted_models_is_refused(files, arguments, said):
-    asked = ["--measure", "auc", "--target", "trained", "--case", "case"]
-    result = polaroc("compare", files / "predictions.parquet", *asked, *arguments)
-    assert result.exit_code == 2
-    assert said in in_one_line(result.output)
-
-
-def test_halves(tmp_path):
-    rng = np.random.default_rng(0)
-    cells = [(model, s, h) for model in "AB" for s in range(1, 6) for h in (1, 2)]
-    halves = pl.DataFrame(
-        {"model": [c[0] for c in cells], "split": [c[1] for c in cells],
-         "half": [c[2] for c in cells], "measure": "auc", "estimate": rng.random(len(cells)),
-         "positives": 20, "negatives": 20}
-    )  # fmt: skip
-    folds = pl.DataFrame(
-        {"model": ["A", "B"] * 4, "repeat": 1, "fold": [1, 1, 2, 2, 3, 3, 4, 4],
-         "measure": "auc", "estimate": rng.random(8), "positives": 10, "negatives": 10}
-    )  # fmt: skip
-    paths = [str(tmp_path / name) for name in ("folds.parquet", "halves.parquet")]
-    folds.write_parquet(paths[0])
-    halves.write_parquet(paths[1])
-    words = ["compare", paths[0], "--measure", "auc", "--json"]
-    result = CliRunner().invoke(app, [*words, "--halves", paths[1]])
-    assert result.exit_code == 0, result.output
-    expected = pr.compare(folds, "auc", halves=halves).omnibus["p_value"].item()
-    assert json.loads(result.stdout)["omnibus"][0]["p_value"] == pytest.approx(expected)
-    result = CliRunner().invoke(app, [*words, "--guarded"])
-    assert result.exit_code == 2
-    assert "give --halves, or leave --guarded out" in result.output

@@ -1,7 +1,4 @@
 import json
-import os
-import subprocess
-import sys
 from itertools import product
 
 import numpy as np
@@ -53,19 +50,6 @@ def files(tmp_path):
 )
 def test_the_exit_code_is_the_verdict(files, arguments, code):
     assert gate(files / "cases.csv", *ON_CASES, *arguments).exit_code == code
-
-
-@pytest.mark.alike
-@pytest.mark.slow
-@pytest.mark.parametrize("form", [[], ["--json"]])
-def test_the_verdict_does_not_depend_on_who_reads_it(files, form):
-    arguments = map(str, [files / "cases.csv", *ON_CASES, *of("A", "C"), *OVER, *form])
-    read, write = os.pipe()
-    os.close(read)
-    command = [sys.executable, "-m", "polaroc.cli", "gate", *arguments]
-    result = subprocess.run(command, stdout=write, stderr=subprocess.PIPE)
-    os.close(write)
-    assert result.returncode == 1, result.stderr
 
 
 def test_folds_of_predictions_and_of_measures_are_read(files):

@@ -274,16 +274,6 @@ def test_the_days_of_the_reference_are_named(files):
     assert sum(wide) > sum(narrow)
 
 
-def test_a_page_is_written_and_replaced(files):
-    page = files / "watched.html"
-    for day in (1, 3):
-        result = polaroc(files, day, more=[*SET, "--report", str(page)])
-        assert result.exit_code == (day == 3), result.output
-        assert ("Choose the threshold, or the model, for another range." in page.read_text()) == (
-            day == 3
-        )
-
-
 def test_points_from_a_file(files):
     points = files / "points.csv"
     points.write_text("threshold\n1.8\n")

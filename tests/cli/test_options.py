@@ -160,14 +160,6 @@ def test_quiet_prints_results_only(here):
     assert len(json.loads(as_json.stdout)) == 2 * 3 * 5
 
 
-def test_quiet_choice_has_no_notes(here):
-    call = ["choose", "p.parquet", *COLUMNS, "--over", 0.05, 0.2]
-    loud, quiet = polaroc(*call), polaroc(*call, "--quiet")
-    assert "\nNote: " in loud.stdout
-    assert "Note: " not in quiet.output
-    assert loud.stdout.startswith(quiet.stdout)
-
-
 def test_quiet_says_errors(here):
     result = polaroc("check", "none.parquet", *COLUMNS, "--quiet")
     assert result.exit_code == 2

@@ -54,47 +54,6 @@ def test_a_pipe_in_and_a_pipe_out(kind):
     assert_frame_equal(pl.DataFrame(rows, schema=expected.schema), expected)
 
 
-def test_json_has_the_standard_output_for_itself(tmp_path):
-    few = pl.DataFrame({"truth": [1, 0, 1, 1], "score": [0.9, 0.1, 0.8, 0.3]})
-    few.write_parquet(tmp_path / "few.parquet")
-    out = ["--out", tmp_path / "out", "--no-charts"]
-    options = ["--truth", "truth", "--score", "score", "--json"]
-    result = polaroc("evaluate", tmp_path / "few.parquet", *options, *out)
-    assert {row["measure"] for row in json.loads(result.stdout)} == {"auc", "auprec"}
-    assert "Note on" in result.stderr
-    assert "Written to" in result.stderr
-
-
-def test_check_as_json(predictions):
-    result = polaroc("check", predictions, *BASE, "--json")
-    rows = json.loads(result.stdout)
-    expected = pr.check(TABLE, truth="truth", score="score", by=["model", "fold"])
-    assert_frame_equal(pl.DataFrame(rows, schema=expected.schema), expected)
-
-
-def test_compare_as_json(tmp_path):
-    measures = measured(over=(0.05, 0.2))
-    measures.write_parquet(tmp_path / "measures.parquet")
-    result = polaroc("compare", tmp_path / "measures.parquet", "--test-train-ratio", 0.25, "--json")
-    told, expected = json.loads(result.stdout), pr.compare(measures, test_train_ratio=0.25)
-    for name in ("omnibus", "pairs", "letters"):
-        table = getattr(expected, name)
-        assert_frame_equal(pl.DataFrame(told[name], schema=table.schema), table)
-    spelled = [one.replace("test_train_ratio=", "--test-train-ratio ") for one in expected.warnings]
-    assert told["warnings"] == spelled
-    assert told["size"] == 3
-
-
-def test_choose_as_json(tmp_path):
-    measures = measured(over=(0.05, 0.2), priors=pr.prior_grid(0.05, 0.2, 4))
-    measures.write_parquet(tmp_path / "measures.parquet")
-    result = polaroc("choose", tmp_path / "measures.parquet", "--test-train-ratio", 0.25, "--json")
-    told = json.loads(result.stdout)
-    expected = pr.choose(measures, test_train_ratio=0.25)
-    assert (told["bayes"], told["answer"]) == (expected.bayes, expected.answer)
-    assert_frame_equal(pl.DataFrame(told["models"], schema=expected.models.schema), expected.models)
-
-
 FEW = pl.DataFrame(
     {
         "id": [*range(60)] * 2, "model": ["A"] * 60 + ["B"] * 60,

@@ -1,11 +1,9 @@
-import html
 import json
 import re
 
 import duckdb
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 import polaroc as pr
@@ -50,22 +48,6 @@ def test_usual_names_have_roles_and_are_said(named, command):
     assert "Found" not in explicit.stderr
 
 
-@pytest.mark.long
-@pytest.mark.slow
-def test_the_same_roles_choose_compare_and_draw(named, tmp_path):
-    file, (model, fold) = named
-    roles = ["--model", model, "--fold", fold]
-    for command in (["choose", file, *OVER], ["compare", file, *OVER, "--test-train-ratio", 0.25]):
-        found = polaroc(*command, *BASE)
-        assert found.exit_code == 0, found.output
-        assert found.stdout == polaroc(*command, *BASE, *roles).stdout
-        assert f"Found by name: model '{model}', fold '{fold}'" in found.stderr
-    drawn = polaroc("chart", "roc", file, *BASE, "--out", "-")
-    expected = polaroc("chart", "roc", file, *BASE, *roles, "--out", "-")
-    assert drawn.stdout == expected.stdout
-    assert f"Found by name: model '{model}', fold '{fold}'" in drawn.stderr
-
-
 # A report takes seconds, and what its keys are is found as for the other commands.
 odd_names = pytest.mark.parametrize("named", NAMES[-1:], indirect=True, ids=" and ".join)
 
@@ -81,39 +63,6 @@ def test_a_report_pools_no_models(named):
     one = {name: pl.read_csv(file)[name].n_unique() for name in names}
     assert one == {names[0]: 3, names[1]: 2}
     assert re.search(r"of the 2 folds|2 folds \(", result.stdout)
-
-
-@pytest.mark.slow
-@odd_names
-def test_the_function_report_has_the_same_keys(named, tmp_path):
-    file, (model, fold) = named
-    table = pl.read_csv(file)
-    asked = {"truth": "truth", "score": "score", "over": (0.05, 0.2)}
-    pages = []
-    for said in ({}, {"model": model, "fold": fold}):
-        where = pr.report(table, path=tmp_path / f"{len(said)}.html", **said, **asked)
-        found = f"Found by name: model '{model}', fold '{fold}', case 'case'."
-        of_case = "Found by name: case 'case'."
-        text = html.unescape(where.read_text())
-        assert (of_case if said else found) in text
-        pages.append(text.replace(found, of_case))
-    assert pages[0] == pages[1]
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_folds_alone_are_of_one_model(tmp_path):
-    file = tmp_path / "predictions.parquet"
-    TABLE.filter(model="A").drop("model").write_parquet(file)
-    result = polaroc("report", file, *BASE, *OVER, "--out", "-")
-    assert result.exit_code == 0, result.output
-    assert "<span>Set the threshold of the final model" in result.stdout
-    said = []
-    asked = {"truth": "truth", "score": "score", "over": (0.05, 0.2), "tell": said.append}
-    pr.report(pl.read_parquet(file), path=tmp_path / "page.html", **asked)
-    assert said[0].startswith("Set the threshold of the final model")
-    shown = said[0].splitlines()[0].replace(" %", "\N{NO-BREAK SPACE}%")
-    assert f"<span>{shown}</span>" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize("command", ["evaluate", "check"])
@@ -161,17 +110,6 @@ def test_sql_says_that_it_looked_at_no_table():
     assert polaroc(*asked, "--no-model", "--no-fold").stdout == polaroc(*asked).stdout
 
 
-def test_measures_need_no_usual_names(tmp_path):
-    table = TABLE.rename({"model": "variant", "fold": "day"})
-    columns = {"truth": "truth", "score": "score", "by": ["variant", "day"]}
-    measures = pr.evaluate(table, **columns, priors=[0.05, 0.1, 0.2])
-    measures.write_parquet(tmp_path / "measures.parquet")
-    roles = {"model": "variant", "fold": "day"}
-    words = ["--model", "variant", "--fold", "day"]
-    result = polaroc("choose", tmp_path / "measures.parquet", *words, "--json")
-    assert json.loads(result.stdout)["answer"] == pr.choose(measures, **roles).answer
-
-
 def test_models_without_a_usual_name_are_asked_for(tmp_path):
     TABLE.rename({"model": "variant"}).write_parquet(tmp_path / "predictions.parquet")
     result = polaroc("choose", tmp_path / "predictions.parquet", *BASE, *OVER)
@@ -179,12 +117,3 @@ def test_models_without_a_usual_name_are_asked_for(tmp_path):
     assert "nothing tells the models apart" in result.stderr
     assert "'variant'" in result.stderr
     assert "--model" in result.stderr
-
-
-def test_roles_found_by_name_are_those_of_the_function(named, tmp_path):
-    file, (model, fold) = named
-    result = polaroc("evaluate", file, *BASE, "--no-charts", "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    found = pl.read_parquet(tmp_path / "out" / "measures.parquet")
-    expected = pr.evaluate(TABLE, truth="truth", score="score")
-    assert_frame_equal(found.rename({model: "model", fold: "fold"}), expected)

@@ -1,5 +1,4 @@
 import amounts
-import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -56,13 +55,3 @@ def test_what_is_refused_is_said(files, monkeypatch, words, said):
     result = run(*words)
     assert result.exit_code == 2
     assert said in " ".join(result.stderr.split())
-
-
-def test_a_number_is_a_cost_and_any_other_word_a_column(files):
-    table = files / "test.csv"
-    named = run("savings", table, *ROLES, "--cost-fn", 10, "--threshold", 1, "--json")
-    column = pl.read_csv(table).with_columns(ten=pl.lit(10))
-    column.write_csv(table)
-    as_column = run("savings", table, *ROLES, "--cost-fn", "ten", "--threshold", 1, "--json")
-    estimates = [pl.read_json(one.stdout.encode())["estimate"] for one in (named, as_column)]
-    assert estimates[0].to_list() == pytest.approx(estimates[1].to_list())

@@ -153,29 +153,6 @@ def test_the_call_that_makes_what_a_folder_lacks_is_named(results, tmp_path):
 
 @pytest.mark.alike
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("command", "arguments"),
-    [
-        ("check", []),
-        ("choose", OVER),
-        ("compare", [*OVER, "--test-train-ratio", 0.25]),
-    ],
-)
-def test_an_address_gives_what_files_give(places, command, arguments):
-    here, there = (as_json(command, *places[of], *PREDICTIONS, *arguments) for of in
-                   ("file", "table"))  # fmt: skip
-    if command == "check":
-        here, there = {"rows": here}, {"rows": there}
-    assert [*here] == [*there]
-    for name, rows in here.items():
-        if isinstance(rows, list) and rows and isinstance(rows[0], dict):
-            same(there[name], rows, pl.DataFrame(rows).schema)
-        else:
-            assert there[name] == rows
-
-
-@pytest.mark.alike
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["roc", "winner_map"])
 def test_charts_of_an_address_are_those_of_files(places, name, tmp_path):
     by = [*PREDICTIONS, *([] if name == "roc" else OVER)]
@@ -242,14 +219,6 @@ def test_a_named_column_of_scores_is_one_model(places):
     assert {row["model"] for row in measured} == {"one"}
     plain = as_json("evaluate", *places["wide file"], "--truth", "truth", "--score", "A")
     assert "model" not in plain[0]
-
-
-@pytest.mark.usefixtures("words_only")
-def test_a_report_of_a_wide_table(places, tmp_path):
-    page = tmp_path / "page.html"
-    made = polaroc("report", *places["wide file"], *WIDE_COLUMNS, *OVER, "--out", page)
-    assert made.exit_code == 0, made.output
-    assert "second" in page.read_text()
 
 
 def test_the_query_of_a_wide_table(places):

@@ -59,12 +59,3 @@ def test_what_is_no_pair_is_refused(files):
         assert "polaroc three-ways --out" in " ".join(result.output.split())
     both = ["--apply", single, "--out", files / "other.json"]
     assert polaroc("three-ways", files / "test.parquet", *COLUMNS, *both).exit_code == 2
-
-
-def test_folds_promise_nothing(files):
-    table = TABLE.with_columns(fold=pl.col("case") % 2)
-    table.write_parquet(files / "folds.parquet")
-    asked = ["--constraint", "precision=0.5", "--reviews", 1, "--volume", 9, "--confidence", 0.9]
-    result = polaroc("three-ways", files / "folds.parquet", *COLUMNS, *asked)
-    assert result.exit_code == 2
-    assert "fitted anew" in result.output

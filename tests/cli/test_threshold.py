@@ -173,25 +173,6 @@ def test_over_a_range_the_precision_is_shown_at_both_ends(files):
         assert f"{at_end:.3f}" in shown
 
 
-def test_a_threshold_in_use_is_judged_by_its_number(files):
-    test = pl.read_csv(files / "test.csv")
-    judged = threshold(files / "test.csv", *COLUMNS, "--apply", 1.5, "--json")
-    (row,) = json.loads(judged.stdout)
-    called, truth = test["score"] >= 1.5, test["truth"]
-    assert row["tpr"] == pytest.approx((called & truth).sum() / truth.sum())
-    assert row["precision"] == pytest.approx((called & truth).sum() / called.sum())
-    (rare,) = json.loads(
-        threshold(
-            files / "test.csv", *COLUMNS, "--apply", 1.5, "--prior", 0.01, "--json"
-        ).stdout
-    )  # fmt: skip
-    t, f = row["tpr"], row["fpr"]
-    assert rare["precision"] == pytest.approx(0.01 * t / (0.01 * t + 0.99 * f))
-    refused = threshold(files / "test.csv", *COLUMNS, "--apply", 1.5, "--rule", "recall")
-    assert refused.exit_code == 2
-    assert "--rule is for choosing" in refused.output
-
-
 @pytest.mark.parametrize(
     ("options", "hint"),
     [

@@ -74,7 +74,7 @@ def test_equal_amounts_are_a_number():
     assert_frame_equal(columns.priors, numbers.priors, rel_tol=1e-9)
 
 
-def test_weights_counts_clusters_and_lazy_tables():
+def test_weights_counts_and_clusters():
     for role in ("weight", "count"):
         tuning = TUNING.with_columns(times=pl.lit(2))
         own = choose(tuning=tuning, **{role: "times"}).models
@@ -83,19 +83,6 @@ def test_weights_counts_clusters_and_lazy_tables():
             assert mean == pytest.approx(expected)
     plain = choose(cluster="customer")
     assert plain.models["cost_lower"][0] != choose().models["cost_lower"][0]
-    lazy = choose(TEST.lazy(), tuning=TUNING.lazy(), cluster="customer")
-    assert_frame_equal(lazy.models, plain.models)
-    given = choose(tuning=pr.cases(TUNING, truth="truth", score=["A", "B"]), cluster="customer")
-    assert_frame_equal(given.models, plain.models)
-    long = TEST.unpivot(
-        ["A", "B"], index=[name for name in TEST.columns if name not in "AB"],
-        variable_name="model", value_name="score",
-    )  # fmt: skip
-    other = TUNING.unpivot(
-        ["A", "B"], index=["id", "truth", "amount"], variable_name="model", value_name="score"
-    )
-    again = choose(long, score="score", model="model", tuning=other)
-    assert_frame_equal(again.models, choose().models)
 
 
 def test_the_worst_subgroup_is_that_of_the_cost_in_money():

@@ -306,23 +306,6 @@ def test_few_scores_do_not_tell_cases_apart():
     assert choose(TEST, tuning=other, case="id").bayes
 
 
-@pytest.mark.parametrize("is_long", [False, True])
-def test_cases_that_not_all_models_scored_are_left_out_of_all(is_long):
-    holes = TEST.with_columns(
-        A=pl.when(pl.int_range(pl.len()) != 3).then("A"),
-        B=pl.when(pl.int_range(pl.len()) >= 2).then("B").otherwise(float("nan")),
-    )
-    kept = choose(TEST.filter(~pl.int_range(pl.len()).is_in([0, 1, 3])), case="id")
-    if is_long:
-        found = choose(long(holes), score="score", tuning=long(TUNING), case="id", nulls="drop")
-    else:
-        found = choose(holes, nulls="drop")
-    assert_same_numbers(found.models, kept.models)
-    said = "3 of 280 cases were left out of all models, which are compared on the same 277"
-    assert f"{said}: scores are missing: 1 of 'A', 2 of 'B'." in found.warnings
-    assert not found.is_bound
-
-
 def test_exact_limits_of_costs_are_widened_by_what_picking_corrects():
     # Costs of 0.4 and 0.5: corrected, the first is expected to be more and the second less.
     known = Posterior(*np.array([[0.45, 0.48], [0.4, 0.44], [0.5, 0.52], [0.7, 0.3], [0, 0]]))

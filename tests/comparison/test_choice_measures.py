@@ -22,12 +22,6 @@ COLUMNS = {"truth": "truth", "score": "score"}
 SURE = ["expected", "expected_lower", "expected_upper", "probability_best", "expected_loss"]
 
 
-def wide() -> pl.DataFrame:
-    scores = [ONE.filter(model=m).select("case", pl.col("score").alias(m)) for m in "ABC"]
-    cases = ONE.filter(model="A").select("case", "truth")
-    return cases.join(scores[0], on="case").join(scores[1], on="case").join(scores[2], on="case")
-
-
 def by_model(choice):
     return choice.models.sort("model")
 
@@ -85,50 +79,6 @@ def test_one_test_set_is_judged_case_by_case():
     assert unpaired.models["expected_loss"][0] > choice.models["expected_loss"][0]
     assert "at least" in unpaired.answer
     assert "give predictions with case='id'" in " ".join(unpaired.warnings)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("score", [["A", "B", "C"], {"A": "A", "B": "B", "C": pl.col("C")}])
-def test_with_a_column_of_scores_per_model_each_row_is_a_case(score):
-    long = pr.choose(ONE, **COLUMNS, over=OVER)
-    for arguments in ({}, {"case": None}):
-        found = pr.choose(wide(), truth="truth", score=score, over=OVER, **arguments)
-        assert found.models["model"].to_list() == long.models["model"].to_list()
-        for name in ["mean", *SURE]:
-            assert found.models[name].to_list() == pytest.approx(
-                long.models[name].to_list(), abs=1e-3
-            )
-
-
-@pytest.mark.slow
-def test_usual_names_are_found_and_others_named():
-    named = pr.choose(TABLE, **COLUMNS, over=OVER, model="model", fold="fold")
-    assert_frame_equal(pr.choose(TABLE, **COLUMNS, over=OVER).models, named.models, abs_tol=1e-3)
-    others = TABLE.rename({"model": "clf", "fold": "week"})
-    assert pr.choose(others, fold="week", **COLUMNS, over=OVER).bayes == "A"
-    assert named.folds == ("fold",)
-    assert pr.choose(ONE, **COLUMNS, over=OVER).folds == ()
-    labelled = TABLE.with_columns(pl.when("truth").then(pl.lit("yes")).otherwise(pl.lit("no")))
-    labelled = labelled.with_columns(truth=pl.col("literal"))
-    again = pr.choose(labelled, **COLUMNS, over=OVER, positive="yes")
-    assert_frame_equal(again.models, named.models, abs_tol=1e-3)
-
-
-def test_the_ratio_of_folds_is_worked_out_from_cases():
-    kfold = pl.DataFrame(
-        {"model": ["A"] * 12 + ["B"] * 12, "fold": [0, 1, 2] * 8, "case": [*range(12)] * 2}
-    )
-    truth = pl.col("case") % 4 < 2
-    scored = kfold.with_columns(truth=truth, score=truth + pl.col("case") * 7 % 5 / 4)
-    found = pr.compare(scored, "auc", **COLUMNS, case="case")
-    assert found.plan.test_train_ratio == pytest.approx(1 / 2)
-    asked = pr.choose(TABLE, **COLUMNS, over=OVER, case="case")
-    total = TABLE["case"].n_unique()
-    ratio = 1287 / (total - 1287)
-    assert asked.comparison.plan.test_train_ratio == pytest.approx(ratio)
-    known = pr.choose(TABLE, **COLUMNS, over=OVER, test_train_ratio=ratio)
-    assert_frame_equal(asked.models, known.models, abs_tol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -222,39 +172,6 @@ def test_of_losses_less_is_better(measure):
     assert loss.comparison.letters["model"][0] == "A"
 
 
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
-@pytest.mark.parametrize("measure", ["brier", "log_loss"])
-def test_losses_of_one_test_set_are_judged_case_by_case(measure, over):
-    choice = pr.choose(ONE, **PROBABLE, over=over, measure=measure)
-    one = over == (0.1, 0.1)
-    at = {"prior": 0.1} if one else {"over": over}
-    name = measure if one else f"{measure}_range"
-    mean = pr.evaluate(
-        ONE, **PROBABLE, measures=name, priors=0.1, over=None if one else over
-    )  # fmt: skip
-    assert choice.models["mean"].to_list() == pytest.approx(mean["estimate"].sort().to_list())
-    pairs = paired_test(ONE, **PROBABLE, case="case", measure=name, **at)
-    (c,) = of_one_test_set(pr.cases(ONE, **PROBABLE, fold=None), measure, over).covariance
-    errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
-    assert pairs["std_error"].to_list() == pytest.approx(errors)
-    # The mean over priors is named as well.
-    again = pr.choose(ONE, **PROBABLE, over=over, measure=name)
-    assert again.answer == choice.answer
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("over", [OVER, (0.1, 0.1)])
-def test_scores_are_right_at_the_prior_given(over):
-    asked = {"truth": "truth", "over": over, "measure": "brier"}
-    moved = pr.expr.at_prior(PROBABLE["score"], prior=0.5, to=ONE["truth"].mean())
-    expected = pr.choose(ONE, score=moved, **asked)
-    found = pr.choose(ONE, score=PROBABLE["score"], score_prior=0.5, **asked)
-    assert_frame_equal(found.models, expected.models, rel_tol=1e-9)
-    assert found.answer == expected.answer
-
-
 def test_a_prior_of_scores_is_for_predictions_and_losses():
     losses = pr.evaluate(ONE, **PROBABLE, priors=0.1, measures="brier")
     for given, words in (
@@ -295,32 +212,49 @@ def test_measures_without_errors_say_so(measure, over, why):
     assert why in " ".join(choice.warnings)
 
 
-@pytest.mark.alike
-@pytest.mark.slow
+def drawn(seed: int, cases: int = 240) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    truth = np.arange(cases) % 4 == 0
+    scores = {name: rng.normal(size=cases) + gap * truth for name, gap in (("a", 1.5), ("b", 1))}
+    return pl.DataFrame({"id": np.arange(cases) + 1_000 * seed, "truth": truth} | scores)
+
+
+PAIRED = {
+    "choose": lambda table, **asked: pr.choose(table, over=OVER, **asked),
+    "choose, costs": lambda table, **asked: pr.choose(
+        table, "expected_cost", over=OVER, tuning=drawn(2), **asked
+    ),
+    "compare": lambda table, **asked: pr.compare(table, "auc", **asked),
+    "gate": lambda table, **asked: pr.gate(
+        table, measure="auc", champion="a", challenger="b", **asked
+    ),
+}
+
+
 @pytest.mark.parametrize("is_long", [False, True])
-def test_models_are_paired_on_the_cases_that_all_of_them_scored(is_long):
-    rng = np.random.default_rng(6)
-    truth = np.arange(120) < 30
-    whole = pl.DataFrame(
-        {"id": np.arange(120), "truth": truth}
-        | {name: rng.normal(size=120) + gap * truth for name, gap in (("a", 1.5), ("b", 1.0))}
+@pytest.mark.parametrize("name", PAIRED)
+def test_models_are_paired_on_the_cases_that_all_of_them_scored(name, is_long):
+    asked = {"truth": "truth", "score": ["a", "b"], "case": "id"}
+    whole = drawn(1)
+    holes = whole.with_columns(
+        a=pl.when(pl.col("id") != 1_040).then("a").otherwise(float("nan")),
+        b=pl.when(pl.col("id") > 1_001).then("b"),
     )
-    holes = whole.with_columns(a=pl.when(pl.col("id") != 40).then("a").otherwise(float("nan")))
-    asked = {"truth": "truth", "over": (0.05, 0.2)}
-    kept = pr.choose(whole.filter(pl.col("id") != 40), score=["a", "b"], **asked)
-    if is_long:
-        rows = holes.unpivot(["a", "b"], index=["id", "truth"], variable_name="model",
-                             value_name="score")  # fmt: skip
-        found = pr.choose(rows, score="score", case="id", nulls="drop", **asked)
+    kept = PAIRED[name](whole.filter(~pl.col("id").is_in([1_000, 1_001, 1_040])), **asked)
+    if is_long and name != "choose, costs":
+        holes = holes.unpivot(
+            ["a", "b"], index=["id", "truth"], variable_name="model", value_name="score"
+        )
+        asked["score"] = "score"
+    found = PAIRED[name](holes, nulls="drop", **asked)
+    if name == "gate":
+        assert (found.lower, found.upper) == pytest.approx((kept.lower, kept.upper))
     else:
-        found = pr.choose(holes, score=["a", "b"], nulls="drop", **asked)
-    for name in ("mean", "expected", "expected_lower", "probability_best"):
-        assert found.models[name].to_list() == pytest.approx(kept.models[name].to_list())
-    assert found.warnings[0] == (
-        "1 of 120 cases was left out of all models, which are compared on the same 119: scores "
-        "are missing: 1 of 'a'."
-    )
-    assert "different numbers of cases" not in " ".join(found.warnings)
+        tables = "pairs" if name == "compare" else "models"
+        assert_same_numbers(getattr(found, tables), getattr(kept, tables))
+    said = " ".join(found.warnings)
+    assert "3 of 240 cases were left out of all models, which are compared on the same 237" in said
+    assert "different numbers of cases" not in said
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from layouts import draw, tidy
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.comparison.regret import ExpectedMeasures, best_shares, priors_to_evaluate
+from polaroc.comparison.regret import best_shares
 from polaroc.errors import InvalidArgument, InvalidTable
 
 GRID = pr.prior_grid(0.05, 0.20, 16)
@@ -75,29 +75,6 @@ def test_bayes_choice_and_minimax_choice_may_differ():
     assert (rare.bayes, rare.minimax) == ("B", "A")
 
 
-@pytest.mark.parametrize("belief", [pr.uniform(0.05, 0.20), pr.beta(2, 18)])
-def test_expectation_at_the_nodes_of_a_belief_is_iauprec(belief):
-    measures = evaluated(priors=belief.priors, over=belief)
-    choice = pr.choose(measures, over=belief)
-    iauprec = measures.filter(measure="iauprec").group_by("model").agg(pl.col("estimate").mean())
-    assert by_model(choice, "mean") == pytest.approx(dict(iauprec.iter_rows()), abs=1e-9)
-
-
-@pytest.mark.parametrize("over", [(0.05, 0.20), (0.055, 0.17), pr.beta(40, 300)])
-def test_expectation_between_the_priors_of_a_grid_is_near_iauprec(over):
-    measures = evaluated(priors=GRID, over=over)
-    choice = pr.choose(measures, over=over)
-    iauprec = measures.filter(measure="iauprec").group_by("model").agg(pl.col("estimate").mean())
-    assert by_model(choice, "mean") == pytest.approx(dict(iauprec.iter_rows()), abs=5e-4)
-    assert not any("IAUPREC" in line or "Only" in line for line in choice.warnings)
-
-
-def test_expected_measure_less_mean_regret_is_the_same_for_all():
-    choice = pr.choose(at_priors(dense(crossing(), 0.12, 0.35)), over=(0.12, 0.35))
-    sums = (choice.models["mean"] + choice.models["mean_regret"]).to_list()
-    assert sums == pytest.approx([sums[0]] * 3)
-
-
 def test_worst_regret_is_found_at_the_ends_of_a_range_too():
     values = {0.1: [[0.9, 0.5]] * 2, 0.2: [[0.9, 0.9]] * 2, 0.4: [[0.9, 0.9]] * 2}
     levels = {p: np.array(v) for p, v in values.items()}
@@ -133,19 +110,6 @@ def test_the_best_comes_first_where_models_differ_by_rounding_only():
     ahead = {0.1: 3e-14, 0.2: 3e-14, 0.3: -4e-14}
     choice = pr.choose(at_priors({p: np.tile([0.7, 0.7 - d], (4, 1)) for p, d in ahead.items()}))
     assert choice.bayes == choice.minimax == "A"
-
-
-def test_satellite():
-    measures = evaluated(priors=GRID, over=(0.05, 0.20))
-    choice = pr.choose(measures, over=(0.05, 0.20), test_train_ratio=0.25, level=0.8)
-    assert (choice.bayes, choice.minimax, choice.steadiest) == ("A", "A", "A")
-    tested = pr.compare(measures, test_train_ratio=0.25, level=0.8)
-    expected = choice.comparison.pairs["p_adjusted"].to_list()
-    assert expected == pytest.approx(tested.pairs["p_adjusted"].to_list(), rel=0.01)
-    said = " ".join(choice.summary().split())
-    assert "The lead of A over C and B is more than chance explains." in said
-    sens = measures.filter(measure="sens", model="C")["estimate"].mean()
-    assert by_model(choice, "sens")["C"] == pytest.approx(sens)
 
 
 @pytest.mark.parametrize(
@@ -207,18 +171,6 @@ def test_without_a_ratio_no_test_is_made():
     assert "give test_train_ratio=0.25" in " ".join(choice.warnings)
 
 
-def test_two_folds_are_enough_for_a_test():
-    values = crossing(blocks=2)
-    over = pr.points([0.1, 0.2, 0.4], [0.5, 0.2, 0.3])
-    pairs = pr.choose(at_priors(values), over=over, test_train_ratio=0.25).comparison.pairs
-    expected = np.einsum("p,pjm->jm", [0.5, 0.2, 0.3], np.array(list(values.values())))
-    differences = [expected[:, i] - expected[:, j] for i, j in ((0, 1), (0, 2), (1, 2))]
-    assert pairs["difference"].to_list() == pytest.approx([d.mean() for d in differences])
-    # Nadeau and Bengio's standard error of two differences.
-    errors = [(d.var(ddof=1) * (1 / 2 + 0.25)) ** 0.5 for d in differences]
-    assert pairs["std_error"].to_list() == pytest.approx(errors)
-
-
 @pytest.mark.parametrize("ratio", [None, 0.25])
 def test_wins_come_last_and_the_number_of_the_winner_is_said_to_be_too_high(ratio):
     choice = pr.choose(at_priors(crossing()), test_train_ratio=ratio)
@@ -264,10 +216,7 @@ def test_priors_that_are_each_keys_own_are_not_used():
     ("arguments", "said"),
     [
         ({"over": (0.05, 0.3)}, "leaves the priors"),
-        ({"over": pr.beta(2, 18)}, "leaves the priors"),
-        ({"over": (0.3, 0.2)}, "allowed is lo < hi"),
         ({"over": 0.3}, "allowed are a pair"),
-        ({"fold": "nope"}, "no column 'nope'"),
         ({"measure": "auc"}, "does not depend on the share of positives"),
         ({"test_train_ratio": -1}, "test_train_ratio is -1"),
         ({"level": 2}, "level is 2"),
@@ -370,33 +319,10 @@ def test_iauprec_and_sens_of_another_range_are_not_used():
     assert by_model(choice, "sens")["C"] == pytest.approx(sens)
 
 
-def test_a_table_that_does_not_name_its_range_is_judged_by_its_priors():
-    measures = evaluated(priors=GRID, over=(0.05, 0.2)).drop("over")
-    choice = pr.choose(measures, over=(0.05, 0.2))
-    assert by_model(choice, "mean") == pytest.approx(mean_iauprec((0.05, 0.2)), abs=5e-4)
-
-
-def test_one_prior_is_enough():
-    choice = pr.choose(evaluated(priors=0.05), test_train_ratio=0.25)
-    means = (
-        evaluated(priors=0.05, measures="auprec").group_by("model").agg(pl.col("estimate").mean())
-    )
-    assert by_model(choice, "mean") == pytest.approx(dict(means.iter_rows()))
-    assert "the area (AUPREC) at 5 % positives is 0.682, " in choice.answer
-
-
 def test_a_little_of_a_belief_may_lie_beyond_the_table():
     belief = pr.points([0.1, 0.2, 0.41], [0.5, 0.495, 0.005])
     choice = pr.choose(at_priors(crossing()), over=belief)
     assert any("0.005 of the belief lies beyond" in line for line in choice.warnings)
-
-
-def test_interpolation_is_exact_at_the_grid():
-    values = np.random.default_rng(0).random((4, 3, 5))
-    grid = (0.01, 0.1, 0.2, 0.5, 0.9)
-    stakes = ExpectedMeasures(values, grid, pr.points(list(grid)), grid)
-    found = stakes.prior_table(pl.Series("model", "ABC"))["mean"].to_numpy()
-    assert found == pytest.approx(values.mean(0).T.ravel())
 
 
 def test_summary_fits_a_terminal_and_names_are_text():
@@ -411,15 +337,6 @@ def test_summary_fits_a_terminal_and_names_are_text():
     assert "<b>" not in page
     assert re.search("minimax-regret choice", page)
     assert repr(choice).startswith("Choice(")
-
-
-def test_letters_are_of_the_best_model_first():
-    measures = pr.datasets.satellite_predictions().pipe(
-        pr.evaluate, truth="truth", score="score",
-        priors=pr.prior_grid(0.05, 0.2, 8), measures="auprec",
-    )  # fmt: skip
-    found = pr.choose(measures, over=(0.05, 0.2), test_train_ratio=0.25).comparison.letters
-    assert found["mean"].to_list() == sorted(found["mean"], reverse=True)
 
 
 @pytest.mark.parametrize(
@@ -521,20 +438,3 @@ def test_halves_of_predictions_or_of_one_test_set_are_refused():
             whole.filter(repeat=1, fold=1).drop("repeat", "fold"), over=(0.05, 0.2),
             halves=halves,
         )  # fmt: skip
-
-
-def test_the_ends_of_a_range_are_compared_once():
-    grid = [0.05, 0.1, 0.2, 0.3]
-    assert priors_to_evaluate((0.1, 0.3), grid) == (0.1, 0.2, 0.3)
-
-
-@pytest.mark.parametrize("column", ["hospital", "month"])
-def test_a_group_or_a_month_is_no_fold(column):
-    table = PREDICTIONS.filter(fold=1).with_columns((pl.col("case") % 3).alias(column))
-    asked = {"truth": "truth", "score": "score", "over": (0.05, 0.2)}
-    choice = pr.choose(table, **asked)
-    assert choice.folds == ()
-    assert "fold" not in choice.summary()
-    assert_same_numbers(choice.models, pr.choose(table.drop(column), **asked).models)
-    with pytest.raises(InvalidArgument, match="choose does not honour 'by'"):
-        pr.choose(table, **asked, by=column)

@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from scipy import stats
 
 import polaroc as pr
 from polaroc.errors import InvalidPredictions
@@ -30,11 +29,6 @@ TUNING = scored()
 WIDE = {"truth": "truth", "score": ["A", "B", "C"]}
 
 
-def copies(table, times):
-    """Each row so many times; what tells rows apart, is new."""
-    return pl.concat([table] * times).with_row_index("row")
-
-
 def rows_of(table, case):
     """A row per case and model, shuffled."""
     long = table.unpivot(["A", "B", "C"], index=[case, "patient", "truth"],
@@ -49,47 +43,6 @@ def in_clusters(rows=200, clusters=30):
     return table.with_columns(patient=pl.Series(own), row=pl.int_range(rows))
 
 
-def test_the_variance_of_areas_in_clusters_is_that_of_obuchowski():
-    table = in_clusters()
-    found = pr.delong(table, **WIDE, case="row", cluster="patient")
-    truth, cluster = (table[name].to_numpy() for name in ("truth", "patient"))
-    sums = {}
-    for model in "ABC":
-        score = table[model].to_numpy()
-        wins = (score[truth][:, None] > score[~truth]) + 0.5 * (
-            score[truth][:, None] == score[~truth]
-        )
-        own = [np.zeros(30), np.zeros(30)]
-        np.add.at(own[0], cluster[truth], (wins.mean(axis=1) - wins.mean()) / truth.sum())
-        np.add.at(own[1], cluster[~truth], (wins.mean(axis=0) - wins.mean()) / (~truth).sum())
-        sums[model] = np.array(own)
-    sizes = [np.unique(cluster[own]).size for own in (truth, ~truth)]
-    whole = np.unique(cluster).size
-    freedom = min(sizes) - 1
-    for row in found.iter_rows(named=True):
-        pos, neg = sums[row["model_a"]] - sums[row["model_b"]]
-        variance = (
-            sizes[0] / (sizes[0] - 1) * pos @ pos
-            + sizes[1] / (sizes[1] - 1) * neg @ neg
-            + 2 * whole / (whole - 1) * pos @ neg
-        )
-        assert row["std_error"] == pytest.approx(variance**0.5)
-        low, high = stats.t.interval(0.95, freedom, row["difference"], variance**0.5)
-        assert (row["lower"], row["upper"]) == pytest.approx((low, high))
-        p = 2 * stats.t.sf(abs(row["difference"]) / variance**0.5, freedom)
-        assert row["p_value"] == pytest.approx(p)
-
-
-def test_rows_of_any_order_and_any_kind_of_table_are_paired():
-    table = in_clusters().with_columns(pl.format("p{}", "patient").alias("patient"))
-    wide = pr.delong(table, **WIDE, case="row", cluster="patient")
-    long = rows_of(table, "row")
-    found = pr.delong(long, truth="truth", score="score", case="row", cluster="patient")
-    assert_frame_equal(found, wide, rel_tol=1e-9)
-    # Rows of a wide table need no column that tells them apart.
-    assert_frame_equal(pr.delong(table.drop("row"), **WIDE, cluster="patient"), wide)
-
-
 @pytest.mark.parametrize("kind", ["cluster", "null"])
 def test_clusters_that_do_not_fit_are_refused(kind):
     long = rows_of(in_clusters(), "row")
@@ -99,14 +52,6 @@ def test_clusters_that_do_not_fit_are_refused(kind):
     message = "1 cases have no cluster" if kind == "null" else "have a cluster that differs"
     with pytest.raises(InvalidPredictions, match=message):
         pr.delong(wrong, truth="truth", score="score", case="row", cluster="patient")
-
-
-def test_few_clusters_are_as_few_cases():
-    table = copies(TABLE.head(60), 8)
-    few = pr.gate(table, **WIDE, champion="B", challenger="A", measure="auc", case="row",
-                  cluster=pl.col("patient") // 4)  # fmt: skip
-    assert few.verdict == "undecided"
-    assert any("clusters, 20 are needed" in line for line in few.warnings)
 
 
 def test_rates_of_independent_cases_are_not_quoted_of_clusters():

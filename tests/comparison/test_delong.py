@@ -163,14 +163,6 @@ def test_folds_are_tested_alone(by):
     assert_frame_equal(lazy.collect(), found, rel_tol=1e-9)
 
 
-def test_any_column_may_tell_models_and_cases_apart():
-    renamed = TABLE.rename({"model": "version", "id": "patient"})
-    found = pr.delong(renamed, **ASKED, model="version", case="patient", fold=None)
-    expected = pr.delong(TABLE, **ASKED, fold=None)
-    names = {"version_a": "model_a", "version_b": "model_b"}
-    assert_frame_equal(found.rename(names), expected, rel_tol=1e-12)
-
-
 @pytest.mark.parametrize("p_values", [[0.04], [0.01, 0.04, 0.03], [0.5, 0.5, 0.5], [0.02, 0.02]])
 def test_holm_is_its_definition(p_values):
     p_values = np.array(p_values)

@@ -42,38 +42,12 @@ def test_every_number_lands_at_its_model_and_fold(models, folds):
             assert found.at_first[j, i] == expected
 
 
-@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["C", "A", "B"])])
-def test_models_of_special_types(dtype):
-    table = tidy(draw(4, 3)).with_columns(pl.col("model").cast(dtype))
-    assert table_of(shuffled(table)).models.dtype == table["model"].dtype
-
-
-@pytest.mark.parametrize("dtype", [pl.Float32, pl.Decimal(12, 9)])
-def test_estimates_of_special_types(dtype):
-    values = draw(4, 3)
-    table = tidy(values).with_columns(pl.col("estimate").cast(dtype))
-    assert table_of(table).at_first == pytest.approx(values, abs=1e-7)
-
-
-@pytest.mark.parametrize("name", ["fold 1", "", "__class__", "f(x)", "C(model)", "λ", "a\nb"])
-def test_columns_of_any_name(name):
-    values = draw(3, 2)
-    table = tidy(values).rename({"model": name, "fold": f"{name}2"})
-    found = table_of(table, model=name, fold=[f"{name}2"])
-    assert (found.at_first == values).all()
-
-
 def test_folds_of_several_columns():
     values = draw(6, 2)
     table = tidy(values).with_columns(pl.col("fold") % 2, repeat=(pl.col("fold") - 1) // 2)
     found = table_of(shuffled(table), fold=["repeat", "fold"])
     order = found.folds.select(pl.col("repeat") * 2 + (1 - pl.col("fold"))).to_series()
     assert (found.at_first == values[order.to_numpy()]).all()
-
-
-def test_a_key_that_tells_nothing_apart_does_no_harm():
-    table = tidy(draw(3, 2)).with_columns(data=pl.lit("satellite"), seconds=pl.col("fold") * 1.5)
-    assert table_of(table).at_first.shape == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -109,11 +83,6 @@ def test_what_is_not_balanced_is_refused(change, kind, said, lazy):
         table_of(table.lazy() if lazy else table)
 
 
-def test_equal_rows_twice_are_one():
-    table = tidy(draw(4, 3))
-    assert (table_of(pl.concat([table, table])).at_first == table_of(table).at_first).all()
-
-
 def test_folds_may_be_left_out_and_are_said():
     values = draw(5, 3)
     table = tidy(values).with_columns(
@@ -127,12 +96,6 @@ def test_folds_may_be_left_out_and_are_said():
         table_of(table.filter(pl.col("fold").is_in([2, 4])), incomplete="drop")
     with pytest.raises(InvalidArgument, match="incomplete is 'no'"):
         table_of(table, incomplete="no")
-
-
-@pytest.mark.parametrize("fold", [["model"], ["fold", "fold"], ["nope"]])
-def test_columns_are_named_once_and_known(fold):
-    with pytest.raises(InvalidArgument, match="Hint:"):
-        table_of(tidy(draw(4, 3)), fold=fold)
 
 
 def at_priors(*priors):
@@ -194,20 +157,6 @@ def test_of_one_test_set_only_what_differs_is_said(positives, said):
     found = balanced(rows_of(table.drop("fold"), "iauprec"), [None], "model", []).warnings
     assert len(found) == said
     assert all(line.startswith("The models were tested on different numbers") for line in found)
-
-
-def test_only_measure_and_estimate_are_needed():
-    table = tidy(draw(4, 3)).select("model", "fold", "measure", "estimate")
-    assert (table_of(table).at_first == draw(4, 3)).all()
-
-
-def test_measures_of_evaluate_land_where_a_filter_finds_them():
-    predictions = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 3)
-    measures = pr.evaluate(predictions, truth="truth", score="score", priors=[0.1, 0.5])
-    found = table_of(measures.lazy(), measure="auprec", priors=[0.1])
-    for i, model in enumerate("ABC"):
-        rows = measures.filter(measure="auprec", prior=0.1, model=model).sort("fold")
-        assert np.array_equal(found.at_first[:, i], rows["estimate"].to_numpy())
 
 
 def test_a_fold_without_a_name_is_left_out_like_any_other():

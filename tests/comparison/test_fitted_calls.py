@@ -137,33 +137,6 @@ def test_cases_at_a_threshold_are_called_by_its_share():
     assert found == pytest.approx(judged)
 
 
-def test_clusters_of_one_row_are_cases_and_copies_tell_nothing_more():
-    table = TABLE.with_row_index("patient").with_row_index("row")
-    named = SCORES | {"case": "row"}
-    alone = compared(table, **named).pairs["std_error"].item()
-    single = compared(table, **named, cluster="patient").pairs["std_error"].item()
-    assert single == pytest.approx(alone)
-    copies = pl.concat([table] * 3).drop("row").with_row_index("row")
-    tripled = compared(copies, **named, cluster="patient").pairs["std_error"].item()
-    assert tripled == pytest.approx(alone)
-    assert compared(copies, **named).pairs["std_error"].item() < 0.7 * alone
-
-
-def test_long_tables_and_weights_are_taken_as_elsewhere():
-    long = TABLE.with_row_index("case").unpivot(
-        ["a", "b"], index=["case", "truth"], variable_name="model", value_name="score"
-    )
-    roles = {"truth": "truth", "score": "score", "model": "model", "case": "case"}
-    found = pr.compare(long, "precision", points=POINTS, prior=0.1, **roles).pairs
-    assert found.equals(compared(measure="precision", prior=0.1).pairs)
-    weighted = TABLE.with_columns(w=pl.when("truth").then(2.0).otherwise(0.5))
-    # Each class weighs alike: rates are those without weights, and so is how sure they are.
-    sampled = compared(weighted, weight="w").pairs
-    plain = compared().pairs
-    assert sampled["difference"].item() == pytest.approx(plain["difference"].item())
-    assert sampled["std_error"].item() == pytest.approx(plain["std_error"].item())
-
-
 def test_test_sets_of_their_own_add_their_variances():
     table = pl.concat(
         [

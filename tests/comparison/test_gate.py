@@ -111,13 +111,6 @@ def test_swapped_models_have_the_opposite_difference(gate):
     assert swapped.challenger_estimate == pytest.approx(result.champion_estimate)
 
 
-def test_predictions_are_measured_fold_by_fold():
-    few = PREDICTIONS.filter(pl.col("fold") <= 4)
-    measures = pr.evaluate(few, **NAMES, over=OVER)
-    assert_same(on_folds(few, **NAMES, over=OVER), on_folds(measures))
-    assert_same(on_folds(few.lazy(), **NAMES, over=OVER), on_folds(measures.lazy(), over=OVER))
-
-
 @pytest.mark.parametrize("gate", [on_folds, on_cases])
 def test_at_one_prior_iauprec_is_auprec(gate):
     at_prior = gate(measure="iauprec", prior=0.1)
@@ -425,16 +418,6 @@ def test_the_ratio_of_folds_follows_from_the_cases():
     assert_same(found, on_folds(few, **NAMES, over=OVER, test_train_ratio=ratio))
 
 
-def test_cases_that_one_of_both_did_not_score_are_left_out_and_said():
-    lacking = ONE.with_columns(
-        score=pl.when((pl.col("model") == "A") | (pl.col("case") % 9 > 0)).then("score")
-    )
-    found = on_cases(lacking, nulls="drop")
-    expected = on_cases(ONE.filter(pl.col("case") % 9 > 0))
-    assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper))
-    assert "left out of all models" in " ".join(found.warnings)
-
-
 def test_tables_that_do_not_fit_are_refused():
     with pytest.raises(InvalidTable, match=r"(?s)holds no measures.*truth='truth' and score"):
         on_folds(PREDICTIONS)
@@ -505,11 +488,6 @@ def test_one_score_column_per_model_is_one_row_per_model(table, case):
     assert_same(result, on_cases())
 
 
-def test_a_case_column_of_score_columns_that_is_misspelt_is_refused():
-    with pytest.raises(InvalidArgument, match="no column 'cases'"):
-        pr.gate(WIDE, **AS_COLUMNS, case="cases", score=["A", "C"])
-
-
 def test_score_columns_that_no_float_holds_are_refused():
     whole = WIDE.with_columns(C=pl.lit(2**53 + 1))
     with pytest.raises(InvalidPredictions, match="inexact score"):
@@ -523,14 +501,6 @@ def test_models_of_different_types_are_refused():
         pr.gate(mixed, **{**CASES, "champion": 1}, model="model", over=OVER)
 
 
-def test_the_equal_error_of_folds():
-    equal = pr.evaluate(PREDICTIONS, **NAMES, over=OVER,
-                        measures=["auc", "equal_error"])  # fmt: skip
-    expected = pr.gate(equal, **FOLDS, measure="equal_error")
-    result = pr.gate(PREDICTIONS, **FOLDS, **NAMES, measure="equal_error", over=OVER)
-    assert result.difference == pytest.approx(expected.difference)
-
-
 def test_score_columns_of_folds():
     wide = PREDICTIONS.pivot(
         "model", index=["fold", "case", "truth"], values="score", aggregate_function="first"
@@ -539,11 +509,6 @@ def test_score_columns_of_folds():
     for roles in ({}, {"fold": "fold"}):
         result = pr.gate(wide, **FOLDS, truth="truth", score=columns, **roles, over=OVER)
         assert_same(result, on_folds())
-
-
-def test_a_column_of_models_beside_score_columns_is_refused():
-    with pytest.raises(InvalidArgument, match="the table has one, too"):
-        pr.gate(WIDE.with_columns(model=pl.lit("x")), **AS_COLUMNS, case="case", score=["A", "C"])
 
 
 def test_halves_may_be_measured_where_the_folds_are_not():
@@ -564,13 +529,6 @@ def test_halves_may_be_measured_where_the_folds_are_not():
 def test_on_one_test_set_too_a_measure_without_a_prior_has_none():
     with pytest.raises(InvalidArgument, match=r"prior is 0.1, but 'auc' has no prior"):
         on_cases(prior=0.1)
-
-
-@pytest.mark.parametrize("over", [list(OVER), np.array(OVER)], ids=["list", "array"])
-def test_a_range_may_be_a_list_or_an_array(over):
-    found, expected = (on_cases(measure="iauprec", over=ends) for ends in (over, OVER))
-    assert found.answer == expected.answer
-    assert_same(found, expected)
 
 
 @pytest.mark.parametrize("ignored", [{"guarded": True}, {"incomplete": "drop"}], ids=str)

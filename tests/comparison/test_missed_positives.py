@@ -124,20 +124,6 @@ def test_a_clear_fail_and_models_that_rank_alike_are_as_before():
     assert gate(table(good, 2 * good, 30)).verdict == "pass"
 
 
-def copies(predictions, times):
-    """Every row so many times, in a cluster of its own."""
-    rows = predictions.with_columns(cluster="id")
-    return pl.concat(rows.with_columns(pl.col("id") * times + copy) for copy in range(times))
-
-
-def test_copies_of_a_case_in_a_cluster_say_no_more():
-    one, several = differing(), None
-    several = gate(copies(one, 3), cluster="cluster")
-    alone = gate(copies(one, 1), cluster="cluster")
-    assert (several.lower, several.upper) == pytest.approx((alone.lower, alone.upper), rel=1e-6)
-    assert gate(one).lower == pytest.approx(alone.lower, rel=0.02)
-
-
 # --- Folds ---------------------------------------------------------------------------------------
 
 

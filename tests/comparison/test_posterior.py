@@ -105,11 +105,6 @@ def test_without_variation_nothing_is_known():
     assert posterior(np.array([0.9, 0.8]), np.full((2, 2), 1e-4)) is None
 
 
-def test_equal_estimates_are_equally_likely_the_best():
-    two = posterior(np.array([0.7, 0.7]), np.diag([1e-4, 1e-4]), 9)
-    assert two.probability_best.tolist() == [0.5, 0.5]
-
-
 @pytest.mark.parametrize("freedom", [9, np.inf])
 def test_a_model_far_behind_does_not_make_the_others_surer(freedom):
     two = posterior(np.array([0.72, 0.70]), np.diag([1e-4, 1e-4]), freedom)

@@ -144,15 +144,6 @@ def test_patients_in_all_subgroups_vary_with_them():
     assert (apart["upper"] > of_rows["upper"]).filter(apart["measure"] == "auc").all()
 
 
-def test_copies_of_rows_tell_nothing_more():
-    asked = {**NAMES, "subgroup": "g", "points": 0.3, "priors": 0.2}
-    once = pr.subgroups(TABLE, **asked, cluster="row")
-    copied = pr.subgroups(pl.concat([TABLE] * 3), **asked, cluster="row")
-    for one, other in ((once.gaps, copied.gaps), (once.parts, copied.parts)):
-        numbers = pl.col("lower", "upper")
-        assert_frame_equal(other.select(numbers), one.select(numbers), rel_tol=1e-6, abs_tol=1e-4)
-
-
 def test_what_chance_would_give_is_said_and_not_ranked():
     found = pr.subgroups(TABLE, **NAMES, subgroup="g", measures="auc")
     assert "no proof that they are equal" in found.answer

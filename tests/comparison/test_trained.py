@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from scipy.stats import binom, norm
-from sizes import replicates
+from scipy.stats import norm
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions
@@ -36,16 +35,6 @@ def test_pairs_are_delongs_with_limits_as_wide_as_the_adjusted_p_value_says():
     reach = norm.isf(0.05 / counts / 2) * found["std_error"].to_numpy()
     assert (found["adjusted_upper"] - found["difference"]).to_list() == pytest.approx(reach)
     assert (found["difference"] - found["adjusted_lower"]).to_list() == pytest.approx(reach)
-
-
-@pytest.mark.parametrize(
-    ("measure", "prior", "said"),
-    [("auc", None, False), ("sens", None, False), ("auprec", 0.1, True)],
-)
-def test_a_prior_is_named_where_the_measure_has_one(measure, prior, said):
-    over = (0.1, 0.5) if measure == "sens" else None
-    summary = compare(measure=measure, prior=prior, over=over).summary()
-    assert ("at prior" in summary) is said
 
 
 @pytest.mark.slow
@@ -102,30 +91,6 @@ def test_of_losses_less_is_better():
         pr.compare(TABLE, "refinement_loss", prior=0.1, **asked)
 
 
-def test_scores_are_right_at_the_prior_given():
-    probable = 1 / (1 + (-pl.col("score")).exp())
-    asked = {"prior": 0.1, "score": probable}
-    own = TABLE["truth"].mean()
-    moved = pr.expr.at_prior(probable, prior=0.5, to=own)
-    expected = compare(measure="brier", **asked | {"score": moved})
-    assert_frame_equal(
-        compare(measure="brier", **asked, score_prior=0.5).pairs, expected.pairs, rel_tol=1e-9
-    )
-    measures = pr.evaluate(TABLE, truth="truth", score=probable, priors=0.1,
-                           measures="brier", score_prior=0.5)  # fmt: skip
-    with pytest.raises(InvalidArgument, match="'score_prior' is for predictions"):
-        pr.compare(measures, "brier", test_train_ratio=0.25, score_prior=0.5)
-
-
-def test_models_with_the_same_scores_are_equal():
-    twice = TABLE.filter(pl.col("model") == "A")
-    both = pl.concat([twice, twice.with_columns(model=pl.lit("copy"))])
-    found = compare(both)
-    assert found.omnibus["p_value"].item() == 1
-    assert found.pairs.select("difference", "lower", "upper", "p_adjusted").row(0) == (0, 0, 0, 1)
-    assert found.letters["letters"].to_list() == ["a", "a"]
-
-
 def test_the_summary_speaks_of_cases_and_a_tiny_p_is_no_zero():
     found = compare()
     assert "on 1287 cases (case), target trained" in found.summary()
@@ -133,30 +98,6 @@ def test_the_summary_speaks_of_cases_and_a_tiny_p_is_no_zero():
     assert 0 < found.omnibus["p_value"].item() < 1e-20
     z = found.omnibus["statistic"].item()
     assert found.pairs["p_value"].min() == pytest.approx(2 * norm.sf(z), rel=1e-9)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_false_positives_are_as_rare_as_asked():
-    rng = np.random.default_rng(3)
-    wrong, samples = 0, replicates(60, 20)
-    for _ in range(samples):
-        truth = np.repeat([True, False], [60, 120])
-        signal = rng.normal(size=180) + 1.2 * truth
-        tables = [
-            pl.DataFrame({"model": name, "id": range(180), "truth": truth,
-                          "score": signal + rng.normal(size=180)})
-            for name in "abc"
-        ]  # fmt: skip
-        found = compare(pl.concat(tables), case="id", level=0.95)
-        wrong += found.omnibus["p_value"].item() < 0.05
-    assert wrong <= binom.isf(1e-3, samples, 0.05)
-
-
-@pytest.mark.parametrize("lacking", ["truth", "score"])
-def test_columns_must_be_named(lacking):
-    with pytest.raises(InvalidArgument, match=rf"(?s){lacking} is not given.*Hint: "):
-        compare(**{lacking: None})
 
 
 @pytest.mark.parametrize("given", [{"incomplete": "drop"}, {"seed": 1}], ids=str)
@@ -170,21 +111,6 @@ def test_roles_of_predictions_are_refused_for_measures(role):
     measures = pr.datasets.satellite_predictions().pipe(pr.evaluate, truth="truth", score="score")
     with pytest.raises(InvalidArgument, match=f"(?s)'{role}' is for predictions.*Hint: leave"):
         pr.compare(measures, measure="auc", test_train_ratio=0.25, **{role: 0.5})
-
-
-def test_cases_that_not_all_models_scored_are_left_out_and_said():
-    some = TABLE.with_columns(
-        score=pl.when(pl.col("model") != "B", pl.col("case") % 7 > 0).then("score")
-    ).filter(pl.col("model") != "B")
-    found = compare(some, nulls="drop")
-    expected = compare(some.filter(pl.col("score").is_not_null()))
-    assert_frame_equal(found.pairs, expected.pairs)
-    assert "left out of all models" in found.warnings[0]
-
-
-def test_cases_that_come_twice_are_refused():
-    with pytest.raises(InvalidPredictions):
-        compare(pr.datasets.satellite_predictions().drop("fold"))
 
 
 def test_a_class_of_one_case_is_refused():
@@ -205,33 +131,3 @@ def test_models_that_were_fitted_anew_are_refused():
     both = several.rename({"fold": "site"}).with_columns(fold=1)
     with pytest.raises(InvalidArgument, match="several folds, 'fold', 'site'"):
         compare(both, fold=["fold", "site"])
-
-
-def test_a_difference_has_one_interval():
-    for level in (0.8, 0.95):
-        limits = ["lower", "upper", "level"]
-        found = compare(level=level).pairs.select(limits)
-        assert_frame_equal(found, pr.delong(TABLE, **NAMES, fold=None, level=level).select(limits))
-
-
-def test_groups_of_cases_of_their_own_are_compared_as_the_hint_says():
-    of_a = TABLE.filter(model="A").drop("model")
-    groups = of_a.with_columns(sex=(pl.col("case") % 2).replace_strict({0: "f", 1: "m"}))
-    with pytest.raises(InvalidPredictions, match="case=None for independent test sets"):
-        compare(groups, model="sex")
-    found = compare(groups, model="sex", case=None)
-    alone = pr.evaluate(
-        groups, truth="truth", score="score", by="sex", measures="auc", intervals="wald"
-    )
-    # Errors of independent estimates add.
-    error = (alone["std_error"] ** 2).sum() ** 0.5
-    difference = alone["estimate"][0] - alone["estimate"][1]
-    pair = found.pairs.row(0, named=True)
-    assert pair["difference"] == pytest.approx(difference)
-    assert pair["std_error"] == pytest.approx(error)
-    assert pair["p_value"] == pytest.approx(2 * norm.sf(abs(difference) / error))
-    assert found.size == groups.height
-    assert "of each model its own" in found.summary()
-    assert any(
-        "was not measured for models with test sets of their own" in w for w in found.warnings
-    )

@@ -1,14 +1,8 @@
 from math import inf, isnan
 
-import numpy as np
-import oracles
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from sklearn.metrics import roc_curve
-from strategies import FINITE_SCORES, tables
 
 import polaroc as pr
 from polaroc.base.columns import CURVE
@@ -25,76 +19,6 @@ class Floats:
 def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     weight = "weight" if "weight" in table.columns else None
     return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
-
-
-@pytest.mark.slow
-@given(tables(kinds=["none", "whole", "dyadic"]))
-def test_a_curve_holds_what_every_threshold_calls(table):
-    found, points = curve(table), oracles.roc(table)
-    assert found["threshold"].to_list() == points.thresholds
-    assert found["tp"].to_list() == points.tp
-    assert found["fp"].to_list() == points.fp
-    assert found["tpr"].to_list() == pytest.approx(points.t, rel=1e-15)
-    assert found["fpr"].to_list() == pytest.approx(points.f, rel=1e-15)
-    assert found["pos"].to_list() == [0, *np.diff(points.tp)]
-    assert found["neg"].to_list() == [0, *np.diff(points.fp)]
-    assert set(found["positives"]) == {points.tp[-1]}
-    assert set(found["negatives"]) == {points.fp[-1]}
-
-
-@given(tables(scores=FINITE_SCORES))
-def test_points_are_those_of_scikit_learn(table):
-    weight = table["weight"].to_numpy() if "weight" in table.columns else None
-    fpr, tpr, thresholds = roc_curve(
-        table["truth"], table["score"], sample_weight=weight, drop_intermediate=False
-    )
-    found = curve(table)
-    assert found["threshold"].fill_null(inf).to_list() == thresholds.tolist()
-    assert found["tpr"].to_list() == pytest.approx(tpr, rel=1e-12)
-    assert found["fpr"].to_list() == pytest.approx(fpr, rel=1e-12, abs=1e-15)
-
-
-def test_many_rows_with_and_without_ties():
-    rng = np.random.default_rng(7)
-    truth = rng.random(20_000) < 0.1
-    score = np.where(rng.random(20_000) < 0.5, rng.integers(0, 50, 20_000) / 50, rng.random(20_000))
-    fpr, tpr, thresholds = roc_curve(truth, score, drop_intermediate=False)
-    found = curve(pl.DataFrame({"truth": truth, "score": score}))
-    assert found["threshold"].drop_nulls().to_list() == thresholds[1:].tolist()
-    assert found["tpr"].to_list() == pytest.approx(tpr, rel=1e-12)
-    assert found["fpr"].to_list() == pytest.approx(fpr, rel=1e-12)
-
-
-@pytest.mark.slow
-@given(table=tables(kinds=["none", "dyadic"]), data=st.data())
-def test_the_order_of_rows_does_not_matter(table, data):
-    order = data.draw(st.permutations(range(table.height)))
-    assert_frame_equal(curve(table[list(order)]), curve(table))
-
-
-@pytest.mark.slow
-@given(tables(kinds=["whole"]))
-def test_a_weight_counts_as_that_many_rows(table):
-    repeated = table.select(pl.all().repeat_by("weight").explode()).drop("weight").drop_nulls()
-    rates = ["tpr", "fpr"]
-    weighted, counted = curve(table), curve(repeated)
-    exact = {"check_dtypes": False, "check_exact": True}
-    assert_frame_equal(weighted.drop(rates), counted.drop(rates), **exact)
-    assert_frame_equal(weighted.select(rates), counted.select(rates), rel_tol=1e-15)
-
-
-@pytest.mark.slow
-@given(table=tables(), data=st.data())
-def test_an_increasing_map_moves_only_the_thresholds(table, data):
-    levels = sorted(set(table["score"].to_list()))
-    floats = st.floats(allow_nan=False)
-    others = st.lists(floats, min_size=len(levels), max_size=len(levels), unique=True)
-    image = dict(zip(levels, sorted(data.draw(others)), strict=True))
-    mapped = table.with_columns(score=pl.Series([image[s] for s in table["score"]]))
-    before, after = curve(table), curve(mapped)
-    assert_frame_equal(after.drop("threshold"), before.drop("threshold"))
-    moved = [None if s is None else image[s] for s in before["threshold"]]
-    assert after["threshold"].to_list() == moved
 
 
 @pytest.mark.parametrize("zeros", [[-0.0, 0.0], [0.0, -0.0], [0, -0.0]])

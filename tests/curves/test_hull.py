@@ -1,14 +1,11 @@
 from fractions import Fraction
-from itertools import combinations, pairwise
 
 import numpy as np
-import oracles
 import polars as pl
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from scipy.spatial import ConvexHull
 from strategies import priors, tables
 
 import polaroc as pr
@@ -18,71 +15,10 @@ from polaroc.errors import InvalidTable
 
 NAMES = {"truth": "truth", "score": "score"}
 
-EXACT = ["none", "whole", "dyadic"]
-
 
 def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
     weight = "weight" if "weight" in table.columns else None
     return pr.curve(table, truth="truth", score="score", weight=weight, **kwargs)
-
-
-@pytest.mark.slow
-@given(tables(kinds=EXACT, scores=range(8), max_rows=14))
-def test_vertices_are_the_points_above_every_chord(table):
-    found, expected = curve(table).pipe(pr.hull), oracles.roc(table).hull()
-    assert found["threshold"].to_list() == expected.thresholds
-    assert found["tp"].to_list() == expected.tp
-    assert found["fp"].to_list() == expected.fp
-    assert found["pos"].to_list() == [0, *np.diff(expected.tp)]
-    assert found["neg"].to_list() == [0, *np.diff(expected.fp)]
-
-
-@pytest.mark.slow
-@given(tables(kinds=EXACT, scores=range(8), max_rows=10))
-def test_no_choice_of_thresholds_has_a_greater_area(table):
-    points = oracles.roc(table)
-    inner = range(1, len(points.tp) - 1)
-
-    def area(chosen: tuple[int, ...]) -> Fraction:
-        """Twice the area below the segments through the points chosen."""
-        ends = pairwise([0, *chosen, len(points.tp) - 1])
-        return sum((points.fp[b] - points.fp[a]) * (points.tp[a] + points.tp[b]) for a, b in ends)
-
-    choices = [chosen for size in range(len(inner) + 1) for chosen in combinations(inner, size)]
-    best = max(choices, key=lambda chosen: (area(chosen), -len(chosen)))
-    found = curve(table).pipe(pr.hull)["threshold"].to_list()
-    assert found == [points.thresholds[i] for i in (0, *best, len(points.tp) - 1)]
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any), min_size=1))
-# Edges in one line whose slopes, pooled in floating point, differ in the last digit.
-@example([(20, 4), (2, 22), (23, 18), (10, 16)])
-@example([(1, 1), (5, 6), (0, 4), (4, 6), (6, 3), (6, 4), (2, 6), (6, 0)])
-def test_slopes_fall_strictly_and_no_point_is_above(steps):
-    pos, neg = np.array(steps).T
-    tp, fp = np.concatenate(([0], pos.cumsum())), np.concatenate(([0], neg.cumsum()))
-    kept = hull_vertices(fp, tp)
-    assert (kept[0], kept[-1]) == (0, len(steps))
-    corners = [(int(fp[i]), int(tp[i])) for i in kept]
-    for (x0, y0), (x1, y1), (x2, y2) in zip(corners, corners[1:], corners[2:], strict=False):
-        assert (y1 - y0) * (x2 - x1) > (y2 - y1) * (x1 - x0)
-    for (x0, y0), (x1, y1) in pairwise(corners):
-        inside = [(int(x), int(y)) for x, y in zip(fp, tp, strict=True) if x0 <= x <= x1]
-        assert all((y - y0) * (x1 - x0) <= (y1 - y0) * (x - x0) for x, y in inside if x1 > x0)
-
-
-@pytest.mark.parametrize("size", [100, 3000])
-@pytest.mark.parametrize("levels", [20, 10**6])
-def test_large_curves_have_the_area_of_their_convex_hull(size, levels):
-    rng = np.random.default_rng(size + levels)
-    truth = rng.random(size) < 0.3
-    score = rng.integers(0, levels, size) + levels / 3 * truth
-    curves = pl.DataFrame({"truth": truth, "score": score}).pipe(curve)
-    corner = np.array([[1.0, 0.0]])
-    expected = ConvexHull(np.vstack([curves.select("fpr", "tpr").to_numpy(), corner])).volume
-    assert curves.pipe(pr.hull).pipe(pr.auc)["estimate"].item() == pytest.approx(
-        expected, rel=1e-12
-    )
 
 
 def monotone_chain(fp: list[int], tp: list[int]) -> list[int]:
@@ -123,16 +59,6 @@ def test_a_million_points_have_the_vertices_of_the_monotone_chain(levels, weight
 
 
 @pytest.mark.slow
-@given(tables())
-def test_the_area_is_that_of_the_convex_hull(table):
-    points = oracles.roc(table)
-    corners = [*zip(points.f, points.t, strict=True), (1.0, 0.0)]
-    found = curve(table).pipe(pr.hull).pipe(pr.auc)["estimate"].item()
-    assert found == pytest.approx(ConvexHull(np.array(corners)).volume, abs=1e-12)
-    assert found >= curve(table).pipe(pr.auc)["estimate"].item() - 1e-12
-
-
-@pytest.mark.slow
 @given(tables(), st.lists(priors(), min_size=1, max_size=5, unique=True))
 def test_the_achievable_curve_is_never_below(table, several):
     curves = curve(table)
@@ -143,32 +69,6 @@ def test_the_achievable_curve_is_never_below(table, several):
     assert (hull - exact).min() >= -1e-12
     on_hull = curves.pipe(pr.hull).pipe(pr.auprec, several)["estimate"]
     assert on_hull.to_list() == pytest.approx(hull.to_list(), rel=1e-12)
-
-
-@given(st.lists(tables(kinds=EXACT), min_size=1, max_size=3))
-def test_vertices_are_rows_of_the_curve(several):
-    keyed = pl.concat(
-        [t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)], how="diagonal_relaxed"
-    )
-    if "weight" in keyed.columns:
-        keyed = keyed.with_columns(pl.col("weight").fill_null(1))
-    curves = curve(keyed, by="k")
-    found = curves.pipe(pr.hull)
-    assert found.schema == curves.schema
-    same = [name for name in found.columns if name not in ("pos", "neg")]
-    assert found.join(curves, on=same, how="anti", nulls_equal=True).is_empty()
-    assert_frame_equal(found, found.unique(["k", "threshold"], maintain_order=True))
-    assert_frame_equal(found.pipe(pr.hull), found)
-
-
-@pytest.mark.slow
-@given(st.lists(tables(kinds=["none"]), min_size=2, max_size=4))
-def test_each_key_has_its_own_hull(several):
-    keyed = pl.concat([t.with_columns(k=pl.lit(i)) for i, t in enumerate(several)])
-    found = curve(keyed, by="k").pipe(pr.hull)
-    for i, table in enumerate(several):
-        alone = curve(table).pipe(pr.hull)
-        assert_frame_equal(found.filter(k=i).drop("k"), alone)
 
 
 @pytest.mark.parametrize("truth", [True, False])

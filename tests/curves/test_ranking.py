@@ -51,28 +51,6 @@ def test_cells_are_those_of_curves(rows):
     assert counts["pos"].sum() == table["truth"].sum()
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.integers(-1, 2), st.sampled_from([0.0, 0.5, 1.0]), st.booleans(), st.integers(0, 3)
-        ),
-        min_size=1,
-        max_size=25,
-    ).filter(lambda rows: any(weight for *_, weight in rows))
-)
-def test_a_weight_counts_as_so_many_rows(rows):
-    table = pl.DataFrame(rows, schema=["key", "score", "truth", "weight"], orient="row")
-    found = ranked_cells(read(keyed(table, by="key", weight="weight", **NAMES)))
-    counted = cells(table.select(pl.exclude("weight").repeat_by("weight").explode()), "key")
-    names = ["key", "positives", "negatives", "note"]
-    present = found.totals.select(names).filter(pl.col("positives") + pl.col("negatives") > 0)
-    kinds = {"positives": pl.Float64, "negatives": pl.Float64}
-    assert_frame_equal(present, counted.totals.select(names).cast(kinds))
-    for name, values in counted.counts.items():
-        assert found.counts[name].tolist() == values.tolist()
-    assert found.totals["key"].to_list() == sorted(set(table["key"]))
-
-
 def test_weights_do_not_drown_in_those_of_another_key():
     rng = np.random.default_rng(6)
     key, truth = rng.integers(0, 20, 2_000), rng.random(2_000) < 0.4
@@ -224,14 +202,6 @@ def test_keys_far_apart_are_looked_up(monkeypatch):
         found = cells(table, "key").totals
         assert found[KEY_INDEX].to_list() == index
         assert found["key"].to_list() == [0, 5]
-
-
-def test_scores_that_are_labels_are_noted_by_key():
-    table = pl.DataFrame(
-        {"key": [0, 0, 2, 2], "truth": [True, False] * 2, "score": [1.0, 0.0, 0.5, 1.0]}
-    )
-    noted = pr.evaluate(table, by="key", measures="auc", **NAMES)
-    assert noted["note"].is_not_null().to_list() == [True, False]
 
 
 @pytest.mark.alike(2)

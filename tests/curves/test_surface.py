@@ -1,13 +1,10 @@
 from functools import partial
-from math import inf, isnan
+from math import inf
 
 import oracles
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from strategies import priors, tables
 
 import polaroc as pr
 from polaroc import rates
@@ -21,23 +18,6 @@ def curve(table: pl.DataFrame, **kwargs) -> pl.DataFrame:
 
 
 SMALL = pl.DataFrame({"truth": [1, 0, 1, 0, 0], "score": [0.9, 0.8, 0.7, 0.7, 0.1]})
-
-
-@given(tables(), st.lists(priors(), min_size=1, max_size=4, unique=True))
-def test_precision_of_every_point_at_every_prior(table, several):
-    points = oracles.roc(table)
-    found = curve(table).pipe(pr.surface, several)
-    expected = []
-    for i, (t, f) in enumerate(zip(points.t, points.f, strict=True)):
-        # At recall 0 the limit along the first segment, which is straight.
-        near_t, near_f = (t, f) if i else (points.t[1], points.f[1])
-        for prior in several:
-            called = prior * near_t + (1 - prior) * near_f
-            expected.append((prior, (1 - prior) / prior, prior * near_t / called))
-    rows = found.select("prior", "skew", "precision").rows()
-    assert [value for row in rows for value in row] == pytest.approx(
-        [value for row in expected for value in row], rel=1e-12
-    )
 
 
 @pytest.mark.parametrize("copies", [1, 2, 7, 40])
@@ -64,17 +44,6 @@ def test_precision_at_recall_zero_is_its_limit(truth, score, limit):
     curves = pl.DataFrame({"truth": truth, "score": score}).pipe(curve)
     for table in (curves, curves.pipe(pr.hull) if limit else curves):
         assert table.pipe(pr.surface, 0.2)["precision"][0] == pytest.approx(limit, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", RATES)
-def test_rates_are_those_of_the_module(name):
-    found = SMALL.pipe(curve).pipe(pr.surface, [0.5, 0.1], [name])
-    for row in found.filter(pl.col("threshold").is_not_null()).iter_rows(named=True):
-        expected = RATES[name](row["tpr"], row["fpr"], row["skew"])
-        if isnan(expected):
-            assert row[name] is None
-        else:
-            assert row[name] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -238,24 +238,6 @@ def test_a_key_of_the_reference_that_lacks_in_use_is_said():
         pr.estimate_prior(reference, pr.cases(reference, truth="truth"), **NAMES)
 
 
-@pytest.mark.product
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("by", [[], ["a"], [pl.col("a"), pl.col("b").alias("c")]], ids=len)
-def test_eager_and_lazy_tables_give_the_same(method, by):
-    reference, deployed = (
-        cases(i, 600, p).with_columns(a=pl.col("run") + 1, b=pl.int_range(pl.len()) % 2)
-        for i, p in ((1, 0.3), (2, 0.1))
-    )
-    eager = pr.estimate_prior(reference, deployed, **NAMES, by=by, method=method)
-    lazy = pr.estimate_prior(reference.lazy(), deployed, **NAMES, by=by, method=method)
-    assert isinstance(lazy, pl.LazyFrame)
-    assert lazy.collect_schema() == eager.schema
-    assert_frame_equal(lazy.collect(), eager)
-    assert isinstance(
-        pr.estimate_prior(reference, deployed.lazy(), **NAMES, by=by, method=method), pl.DataFrame
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_count_stands_for_so_many_rows(method):
@@ -270,20 +252,6 @@ def test_a_count_stands_for_so_many_rows(method):
     found = pr.estimate_prior(reference, deployed, **NAMES, count="count", method=method)
     expected = pr.estimate_prior(*several, **NAMES, method=method)
     assert_frame_equal(found, expected, check_dtypes=False, rel_tol=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-def test_the_order_of_rows_does_not_matter(method):
-    reference, deployed = cases(1, 500, 0.3), cases(2, 500, 0.1)
-    found, shuffled = (
-        pr.estimate_prior(*tables, **NAMES, method=method)
-        for tables in (
-            (reference, deployed),
-            (reference.sample(fraction=1, shuffle=True), deployed.sample(fraction=1, shuffle=True)),
-        )
-    )
-    assert_frame_equal(found, shuffled, rel_tol=1e-12)
 
 
 def test_an_estimate_can_be_given_as_priors():

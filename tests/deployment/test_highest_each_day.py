@@ -58,19 +58,6 @@ def found(table, alerts, **asked) -> list[float]:
     return rows["estimate"].to_list()
 
 
-@pytest.mark.parametrize("alerts", [1, 5, 7.5, 25])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_as_a_day_after_another(alerts, seed):
-    table = cases(seed)
-    assert found(table, alerts) == pytest.approx(by_loop(table, alerts))
-    costs = {"cost_fn": 20, "cost_fp": 2}
-    for prior in (0.02, 0.5):
-        expected = by_loop(table, alerts, prior, **costs)
-        assert found(table, alerts, priors=prior, **costs) == pytest.approx(expected)
-        expected = by_loop(table, alerts, prior, 70, **costs)
-        assert found(table, alerts, priors=prior, volume=70, **costs) == pytest.approx(expected)
-
-
 def test_equal_scores_are_looked_at_in_any_order():
     day = pl.DataFrame({"truth": [1, 0, 0, 1, 0], "score": [2.0, 1.0, 1.0, 1.0, 0.0]})
     other = pl.DataFrame({"truth": [0, 1, 1, 0], "score": [3.0, 3.0, 3.0, 1.0]})
@@ -81,16 +68,6 @@ def test_equal_scores_are_looked_at_in_any_order():
     ]  # fmt: skip
     table = pl.concat([day.with_columns(day=1), other.with_columns(day=2)])
     assert found(table, 2)[:2] == pytest.approx([sum(caught) / 4, sum(caught) / 4])
-
-
-def test_at_the_prior_of_the_table_it_is_the_highest_rows():
-    table = cases(3, ties=False)
-    rows = table.sort("score", descending=True).group_by("day").head(5)
-    caught = rows["truth"].sum()
-    expected = [caught / table["truth"].sum(), caught / rows.height]
-    own = table["truth"].mean()
-    for asked in ({}, {"priors": own}, {"priors": own, "volume": table.height / 8}):
-        assert found(table, 5, **asked)[:2] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("alerts", [3, 12])
@@ -127,23 +104,6 @@ def test_weights_change_with_the_days_that_are_there(asked):
     rows = pr.highest_each_day(table, 10, **ROLES, **given)
     expected = without_each_day(table, 10, **asked)
     assert rows["std_error"].to_list() == pytest.approx(expected, rel=0.1, abs=1e-12)
-
-
-def test_each_model_has_its_own_highest():
-    both = pl.concat([cases(s).with_columns(model=pl.lit(f"of {s}")) for s in (1, 2)])
-    rows = pr.highest_each_day(both, 5, **ROLES, priors=[0.1, "observed"])
-    for seed in (1, 2):
-        alone = pr.highest_each_day(cases(seed), 5, **ROLES, priors=[0.1, "observed"])
-        assert_same_numbers(rows.filter(model=f"of {seed}").drop("model"), alone)
-
-
-def test_counts_are_rows():
-    table = TABLE.with_columns(n=1 + pl.int_range(pl.len()) % 3)
-    repeated = table.select(pl.exclude("n").repeat_by("n").explode())
-    counted = pr.highest_each_day(table, 9, **ROLES, count="n", priors=[0.1, "observed"])
-    assert_same_numbers(
-        counted, pr.highest_each_day(repeated, 9, **ROLES, priors=[0.1, "observed"])
-    )
 
 
 def test_a_sample_of_negatives_with_its_weights_stands_for_all():
@@ -279,7 +239,7 @@ def test_times_may_not_be_null():
 
 @pytest.mark.parametrize("prior", ["observed", 0.4])
 def test_limits_hold_what_comes_of_many_days(prior):
-    drawn, many = 200, cases(11, days=4_000, ties=False)
+    drawn, many = 100, cases(11, days=4_000, ties=False)
     true = pr.highest_each_day(many, 5, **ROLES, priors=prior)["estimate"]
     held = np.zeros(4)
     for seed in range(drawn):

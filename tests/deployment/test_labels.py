@@ -74,16 +74,6 @@ def test_with_all_cases_labelled_the_estimates_are_their_shares():
         assert found[name][1] < value < found[name][2]
 
 
-def test_labels_of_cases_that_are_expected_alike_count_as_they_are():
-    # All are of the bin with the highest scores: the reference tells none of them apart.
-    reference = known()
-    bins = bins_of(reference, np.full(40, 9.0), 0.3)
-    labels = Labels(np.full(40, bins.count.size - 1), np.arange(40) < 28, np.ones(40))
-    found = labelled_estimates(bins, labels, TERMS, 0.95)
-    assert found["prior_labelled"][0] == pytest.approx(0.7)
-    assert found["precision_labelled"][0] == pytest.approx(0.7)
-
-
 @pytest.mark.parametrize("size", [2, 3, 10])
 @pytest.mark.parametrize("positive", [0, 1])
 def test_few_alerts_of_one_kind_may_have_been_of_the_other(size, positive):
@@ -461,14 +451,6 @@ def test_only_times_that_are_complete_are_told(day, delay, last):
     early = told_of(used, used, 1.0, label_delay=100)
     assert early.labelled.is_empty()
     assert set(early.table["quantity"]) & ALL == set()
-
-
-def test_a_delay_of_one_day_is_one_day():
-    day = pl.date(2026, 3, 1) + pl.duration(days=pl.col("day"))
-    used = pl.concat([cases(5 + d, 500, 0.2).with_columns(day=d) for d in (1, 2)])
-    used = used.with_columns(day.alias("day"))
-    told = told_of(used, used, 1.0, label_delay=1)
-    assert any("with a delay of 1 day;" in one for one in told.warnings)
 
 
 def test_a_delay_takes_times_with_a_distance():

@@ -389,26 +389,6 @@ def test_the_summary_has_alarms_and_the_last_time():
     assert "None" not in page
 
 
-@pytest.mark.parametrize("kind", ["lazy", "dates", "mapping", "categories"])
-def test_tables_of_any_kind_give_the_same(kind):
-    used, reference = days([0.1, 0.3], model="A"), MODELS
-    plain = monitored(used, reference, **TWO).table
-    if kind == "dates":
-        as_date = pl.date(2026, 3, pl.col("day"))
-        found = monitored(used.with_columns(day=as_date), reference, **TWO).table
-        assert found["day"].dtype == pl.Date
-        assert_frame_equal(found.drop("day"), plain.drop("day"))
-        return
-    if kind == "lazy":
-        used, reference = used.lazy(), reference.lazy()
-    elif kind == "mapping":
-        used = {name: used[name].to_numpy() for name in used.columns}
-    else:
-        used = used.with_columns(pl.col("model").cast(pl.Categorical))
-    found = monitored(used, reference, **TWO).table
-    assert_frame_equal(found, plain, check_dtypes=False, categorical_as_str=True)
-
-
 @pytest.mark.parametrize("size", [3, 2_000])
 def test_scores_in_per_cent_tell_no_share_of_positives(size):
     fractions = {"score": 1 / (1 + (-pl.col("score")).exp())}

@@ -16,14 +16,11 @@ def rates(table, threshold):
     return (called & truth).sum() / truth.sum(), (called & ~truth).sum() / (~truth).sum()
 
 
-@pytest.mark.parametrize("history", [None, 2])
-def test_a_step_is_set_on_the_past_and_judged_on_the_next_period(history):
-    found = pr.walk_forward(TABLE, **ROLES, **RECALL, history=history).table
+def test_a_step_is_set_on_the_past_and_judged_on_the_next_period():
+    found = pr.walk_forward(TABLE, **ROLES, **RECALL).table
     assert found["period"].unique().sort().to_list() == list(range(1, 12))
     for month in (1, 5, 11):
-        past = TABLE.filter(
-            pl.col("month").is_between(0 if history is None else max(month - history, 0), month - 1)
-        )
+        past = TABLE.filter(pl.col("month") < month)
         positives = past.filter("truth")["score"].sort(descending=True)
         threshold = positives[int(np.ceil(0.8 * len(positives))) - 1]
         promised, came = rates(past, threshold), rates(TABLE.filter(month=month), threshold)
@@ -80,7 +77,8 @@ def test_few_steps_tell_no_limits_and_no_promise_nothing():
     few = pr.walk_forward(TABLE.filter(pl.col("month") < 3), **ROLES, **RECALL)
     assert few.expected["lower"].null_count() == few.expected.height
     assert few.warnings[0].startswith("Fewer than 3 steps")
-    none = pr.walk_forward(TABLE, **ROLES, constraints={"precision": 0.999}, confidence=0.99)
+    asked = {"constraints": {"precision": 0.999}, "confidence": 0.99}
+    none = pr.walk_forward(TABLE.filter(pl.col("month") < 3), **ROLES, **asked)
     assert none.expected["promised"].null_count() == none.expected.height
     assert "no threshold was promised" in none.answer
     assert none.table["estimate"].null_count() == none.table.height
@@ -91,17 +89,6 @@ def test_it_is_printed():
     for shown in (repr(found), found._repr_html_()):
         assert "estimate (lower to upper)" in shown
     assert max(map(len, found.summary().splitlines())) <= 80
-
-
-def test_models_have_steps_of_their_own():
-    table = pl.concat([TABLE.with_columns(clf=pl.lit("A")), TABLE.with_columns(
-        clf=pl.lit("B"), score=pl.col("score") * 2)])  # fmt: skip
-    found = pr.walk_forward(table, **ROLES, **RECALL)
-    one = pr.walk_forward(TABLE, **ROLES, **RECALL)
-    for name in "AB":
-        own = found.table.filter(clf=name)
-        assert own["estimate"].to_list() == one.table["estimate"].to_list()
-    assert "recall of A" in found.answer
 
 
 @pytest.mark.parametrize(

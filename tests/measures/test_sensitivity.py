@@ -108,20 +108,6 @@ def test_closed_forms(table, sens, area, equal_error):
     assert found["equal_error"] == pytest.approx(equal_error, abs=1e-12)
 
 
-@pytest.mark.parametrize("weights", [(1,), (1, -1), (float("inf"), 1)])
-def test_weights_out_of_range_are_refused(weights):
-    curve = pr.curve(PERFECT, **NAMES)
-    with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
-        pr.accsens(curve, (0.1, 0.9), weights=weights)
-
-
-@pytest.mark.parametrize("measure", [pr.sens, pr.accsens])
-@pytest.mark.parametrize("over", [(0.9, 0.1), (0, 0.5), (0.1, 1)])
-def test_a_range_that_is_none_is_refused(measure, over):
-    with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
-        measure(pr.curve(PERFECT, **NAMES), over)
-
-
 def test_a_belief_has_no_ends():
     with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
         pr.evaluate(PERFECT, **NAMES, over=pr.beta(2, 18), measures="sens")

@@ -244,20 +244,6 @@ def test_levels_of_a_pilot_are_those_of_the_study():
     assert planned["width"].item() == pytest.approx(width, rel=0.06)
 
 
-@pytest.mark.slow
-def test_levels_in_clusters_are_promised_as_often_as_said(monkeypatch):
-    monkeypatch.setattr("polaroc.thresholds.promises.cases_needed", lambda *_: "not asked")
-    alike = {"cluster": 5, "alike": 0.3}
-    pilot, studies = rated(rows(1, 10_000, 90_000, **alike)), rated(rows(60, 150, 850, **alike))
-    roles = {"truth": "truth", "score": "score", "cluster": "cluster"}
-    wished = {"constraints": {"precision": 0.3}, "over": RANGE}
-    points = pr.operating_points(
-        pr.cases(studies, **roles, by="study"), confidence=0.95, rule="max_recall", **wished
-    )
-    said = pr.plan(pilot, **roles, **wished, positives=150, negatives=850).table["chance"].item()
-    assert_close(said, points["promise"].is_not_null().mean(), 60)
-
-
 def test_a_pilot_tells_how_alike_rows_of_a_cluster_are():
     pilot = rows(1, 1_000, 4_000, cluster=5, alike=0.4)
     roles = {"truth": "truth", "score": "score", "positives": 100, "negatives": 400}

@@ -254,6 +254,11 @@ def test_cases_give_what_a_table_with_the_same_roles_gives(name, lazy):
     assert type(found) is type(expected) is type(piped)
     found, expected = table_of(found), table_of(expected)
     assert_frame_equal(found.lazy().collect(), expected.lazy().collect(), rel_tol=1e-12)
+    if isinstance(found, pl.LazyFrame):
+        # A plan knows its columns, and gives what a frame gives.
+        eager = table_of(function(TABLE, **base, **others))
+        assert found.collect_schema() == eager.schema
+        assert_frame_equal(found.collect(), eager, rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -436,12 +436,6 @@ def test_notes_are_of_the_reading_that_is_measured(memory):
     assert found["note"].to_list() == [f"dropped {count} null scores"]
 
 
-def test_missing_values_are_counted_in_one_reading():
-    source = Source(predictions)
-    found = pr.check(source.frame, truth="truth", score="gone")
-    assert found["missing"].sum() == source.only_reading["gone"].null_count() > 0
-
-
 # --- rows on disk -------------------------------------------------------------------------------
 
 

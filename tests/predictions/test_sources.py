@@ -132,17 +132,6 @@ def test_what_is_no_path_is_no_table_either(folder):
         pr.bootstrap("all.parquet")
 
 
-def test_arrays_as_roles_are_refused_with_the_way_to_give_them():
-    y, p = [1, 0, 1], np.array([0.9, 0.2, 0.5])
-    for roles in ({"truth": p > 0.5, "score": "p"}, {"truth": "y", "score": p}):
-        with pytest.raises(InvalidArgument, match=r"(?s)Hint: put arrays in a mapping"):
-            pr.cases({"y": y, "p": p}, **roles)
-    series = pl.Series("p", p).to_pandas()
-    with pytest.raises(InvalidArgument, match=r"(?s)Hint: give the name of the column: score='p'"):
-        pr.cases({"y": y, "p": series}, truth="y", score=series)
-    assert pr.cases({"y": y, "p": series}, truth="y", score="p").table["p"].to_list() == p.tolist()
-
-
 def test_files_are_printed_without_reading_rows(folder):
     words = repr(pr.cases("hive", **ROLES))
     assert words.startswith("a lazy table\ntruth  'y'\nscore  'p'\nmodel  'model' (found by its")
@@ -157,12 +146,6 @@ def test_facts_are_checked_where_they_are_said(fact, values):
         for function in (pr.cases, pr.evaluate, pr.curve):
             with pytest.raises(InvalidArgument, match=f"(?s)^{fact} is .*Hint: "):
                 function(TABLE, **ROLES, **{fact: value})
-
-
-def test_a_selector_of_one_column_is_that_column(folder):
-    roles = {"truth": pl.selectors.by_name("y"), "score": pl.selectors.matches("^p$")}
-    found = pr.evaluate("all.parquet", **roles, measures="auc")
-    assert_frame_equal(found, pr.evaluate(TABLE, **ROLES, measures="auc"))
 
 
 def test_roles_of_cases_change():

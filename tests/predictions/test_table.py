@@ -1,7 +1,6 @@
 from datetime import date
 from math import inf, nan
 
-import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -74,12 +73,6 @@ def test_rows_that_cannot_be_ranked_are_an_error(name, table, said):
     assert said in text
     assert "in 1 key(s): k='b'" in text
     assert "\nHint: " in text
-
-
-@pytest.mark.parametrize(("table", "said"), ANY)
-def test_an_error_without_keys_has_the_counts(table, said):
-    with pytest.raises(InvalidPredictions, match=rf"(?s)^{said}.*\nHint: "):
-        EAGER["curve"](table, weight="weight")
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -466,14 +459,6 @@ def test_check_of_an_empty_table_is_empty(keys, lazy):
     assert report.schema == {key: table.schema[key] for key in keys} | REPORT
 
 
-def test_check_accepts_what_numpy_makes():
-    rng = np.random.default_rng(1)
-    truth = rng.random(500) < 0.3
-    report = EAGER["check"](pl.DataFrame({"truth": truth, "score": rng.random(500)}))
-    assert report["positives"].item() == truth.sum()
-    assert report["scores"].item() == 500
-
-
 CASES = pl.DataFrame(
     {
         "fold": [1, 1, 1, 1, 2, 2, 2, 3, 3],
@@ -552,22 +537,6 @@ def test_a_label_of_one_tenth_is_that_of_any_precision(kind, lazy):
         assert found.lazy().collect()["positives"][0] == total
     with pytest.raises(InvalidPredictions, match=r"no row has the positive label 0\.2;"):
         pr.curve(table, truth="truth", score="score", positive=0.2)
-
-
-@pytest.mark.parametrize(
-    ("kind", "label"),
-    [
-        (pl.Float32, 0.1), (pl.Decimal(4, 2), 0.1), (pl.Decimal(4, 2), 2), (pl.Float64, 0.1),
-        (pl.Int8, 2.0), (pl.Enum(["0.1", "2"]), "0.1"), (pl.Categorical, "2"),
-    ],
-)  # fmt: skip
-def test_a_label_is_found_in_every_type(kind, label):
-    values = ["0.1", "2"] if isinstance(label, str) else [1, 2] if kind == pl.Int8 else [0.1, 2]
-    truth = pl.Series("truth", values * 2).cast(kind)
-    table = pl.DataFrame([truth, pl.Series("score", [0.1, 0.2, 0.3, 0.4])])
-    for frame in (table, table.lazy()):
-        found = pr.curve(frame, truth="truth", score="score", positive=label).lazy().collect()
-        assert found["positives"].unique().to_list() == [2]
 
 
 def test_swapped_truth_and_score_are_suspected():

@@ -154,14 +154,6 @@ def test_folds_are_in_one_curve_at_a_single_prior(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_counts_have_a_band_and_weights_have_none(tmp_path):
-    table = predictions(["A"]).with_columns(n=pl.lit(2))
-    assert "the shadow" in caption(written(table, tmp_path, count="n"))
-    assert "the shadow" not in caption(written(table, tmp_path, weight="n"))
-
-
-@pytest.mark.long
-@pytest.mark.slow
 def test_very_many_rows_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(probabilities, "MAX_ROWS", 599)
     page = written(predictions(["A"]), tmp_path)

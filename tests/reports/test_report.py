@@ -143,34 +143,6 @@ def test_the_ranking_is_that_of_the_measures(by_area, measures):
     assert numbers(ranked["SD over folds"]) == pytest.approx(wanted["sd"].to_list(), abs=6e-4)
 
 
-def test_intervals_take_the_overlap_of_training_sets_into_account(by_area, measures):
-    ranked = by_area.table("The models")
-    for model, low, high in zip(
-        ranked["model"], numbers(ranked["95 % from"]), numbers(ranked["95 % to"]), strict=True
-    ):
-        values = measures.filter(measure="iauprec", model=model)["estimate"].to_numpy()
-        reach = t.ppf(0.975, 3) * values.std(ddof=1) * np.sqrt(1 / 4 + RATIO)
-        assert low == pytest.approx(max(values.mean() - reach, 0), abs=6e-4)
-        assert high == pytest.approx(min(values.mean() + reach, 1), abs=6e-4)
-
-
-def test_letters_and_pairs_are_those_of_compare(page, measures):
-    found = pr.compare(measures, "iauprec", test_train_ratio=RATIO)
-    ranked = page.table("The models")
-    assert ranked["letters"].to_list() == found.letters["letters"].to_list()
-    pairs = page.table("Each two models").sort("pair")
-    wanted = found.pairs.with_columns(pl.format("{} − {}", "model_a", "model_b").alias("pair"))
-    wanted = wanted.sort("pair")
-    for shown, column in {
-        "difference": "difference",
-        "95 % from": "lower",
-        "95 % to": "upper",
-        "adjusted from": "adjusted_lower",
-        "adjusted to": "adjusted_upper",
-    }.items():
-        assert numbers(pairs[shown]) == pytest.approx(wanted[column].to_list(), abs=2e-3)
-
-
 def cheapest(truth: np.ndarray, score: np.ndarray, prior: float) -> float:
     """The threshold of least expected error, by trying all."""
     tried = np.unique(score)
@@ -406,23 +378,6 @@ def test_notes_on_one_model_are_sentences(place):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("words_only")
-def test_a_table_without_keys_has_the_interval_of_its_test_set(place):
-    table = satellite(1).filter(model="A")
-    page = Page(pr.report(table, **ASKED, model=None, over=OVER, path=place / "lone.html"))
-    (row,) = (
-        pr.evaluate(table, **ASKED, over=OVER, intervals="logit")
-        .filter(measure="iauprec")
-        .select("estimate", "lower", "upper")
-        .rows()
-    )
-    ranked = page.table("The models")
-    shown = [numbers(ranked[name])[0] for name in ("area", "95 % from", "95 % to")]
-    assert shown == pytest.approx(row, abs=6e-4)
-    assert "positives and" in page.text()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("words_only")
 def test_many_models_have_no_letters_but_whether_they_differ_from_the_first(place):
     table = models(12, folds=1, cases=300)
     asked = {**ASKED, "over": OVER}
@@ -436,41 +391,6 @@ def test_many_models_have_no_letters_but_whether_they_differ_from_the_first(plac
     assert 0 < len(apart) < 11
     yes = ranked.filter(pl.col("differs from the first") == "yes")["model"]
     assert sorted(yes) == sorted(apart)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("words_only")
-def test_fitted_models_are_compared_case_by_case(place):
-    table = satellite(1)
-    made = pr.report(table, **ASKED, over=OVER, path=place / "cases.html")
-    found = pr.compare(table, "iauprec", target="trained", **ASKED, case="case", over=OVER)
-    page = Page(made)
-    ranked = page.table("The models")
-    assert ranked["letters"].to_list() == found.letters["letters"].to_list()
-    assert re.search("The lead of A over .* is more than chance explains", page.text())
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("words_only")
-def test_copies_of_cases_in_clusters_tell_a_report_no_more_than_the_cases(place):
-    table = satellite(1)
-    copies = pl.concat(
-        table.with_columns(copy=pl.lit(i), row=pl.format("{}-{}", "case", pl.lit(i)))
-        for i in range(3)
-    )
-    asked = {**ASKED, "over": OVER, "fold": None}
-    once = table.with_columns(row=pl.col("case").cast(pl.String))
-    pages = [
-        Page(pr.report(one, **asked, case="row", cluster="case", path=place / f"{name}.html"))
-        for name, one in (("once", once), ("copies", copies))
-    ]
-    first, second = (page.table("The models") for page in pages)
-    assert first.drop("cases", strict=False).equals(second.drop("cases", strict=False))
-    found = pr.compare(once, "iauprec", **asked, case="row", cluster="case")
-    assert first["letters"].to_list() == found.letters["letters"].to_list()
-    for page in pages:
-        assert "whose clusters must be independent" in page.text()
-        assert "with clusters, how far they vary is not known" in page.text()
 
 
 @pytest.mark.alike(2)
@@ -534,26 +454,6 @@ def test_a_belief_is_shown_at_its_ends_and_mean(place):
     shown = [float(re.search(r"[\d.]+", heading)[0]) for heading in headings]
     assert shown[1] == pytest.approx(10, abs=0.05)
     assert 0 < shown[0] < shown[1] < shown[2] < 50
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_lazy_and_eager_tables_make_one_page(place):
-    table = satellite(2)
-    eager, lazy = (
-        Page(pr.report(frame, **ASKED, over=OVER, path=place / f"{name}.html"))
-        for name, frame in {"eager": table, "lazy": table.lazy()}.items()
-    )
-    assert eager.text() == lazy.text()
-    assert [one.get("id") for one in data_of(eager)] == [one.get("id") for one in data_of(lazy)]
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_three_models_on_twenty_folds_stay_below_five_megabytes(place):
-    table = pr.datasets.satellite_predictions()
-    made = pr.report(table, **ASKED, over=OVER, test_train_ratio=RATIO, path=place / "large.html")
-    assert made.stat().st_size < 5_000_000
 
 
 # Files.
@@ -678,19 +578,6 @@ def predictions(tmp_path):
     file = tmp_path / "predictions.parquet"
     models(2).write_parquet(file)
     return file
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("words_only")
-def test_the_command_writes_the_page_of_the_function(tmp_path, predictions):
-    told = ("--truth", "truth", "--score", "score", "--over", *OVER, "--test-train-ratio", 0.5)
-    result = run(predictions, *told, "--cost-fn", 5, "--out", tmp_path / "told.html")
-    assert result.exit_code == 0, result.output
-    pr.report(
-        models(2), **ASKED, over=OVER, test_train_ratio=0.5, cost_fn=5, path=tmp_path / "made.html"
-    )
-    # Sums of floats differ in their last digits, which charts hold and words do not.
-    assert Page(tmp_path / "told.html").text() == Page(tmp_path / "made.html").text()
 
 
 @pytest.mark.slow

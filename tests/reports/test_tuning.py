@@ -4,10 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 from pages import Page
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
 from polaroc.errors import InvalidTable
 
 pytestmark = pytest.mark.usefixtures("words_only")
@@ -236,22 +234,6 @@ def test_folds_and_cases_that_are_judged_promise_nothing(tmp_path):
         pr.report(measures, path=tmp_path / "report.html", tuning=TUNING)
 
 
-@pytest.mark.slow
-def test_the_command_line_says_the_same_of_one_model(tmp_path):
-    one, other = (table.filter(model="A").drop("model") for table in (TEST, TUNING))
-    one.write_parquet(tmp_path / "test.parquet")
-    other.write_csv(tmp_path / "tuning.csv")
-    said, _ = answer(tmp_path, one, tuning=other, precision=0.4)
-    call = [
-        "report", tmp_path / "test.parquet", "--tuning", tmp_path / "tuning.csv", "--truth",
-        "truth", "--score", "score", "--over", 0.1, 0.3, "--precision", 0.4, "--out",
-        tmp_path / "other.html",
-    ]  # fmt: skip
-    result = CliRunner().invoke(app, list(map(str, call)))
-    assert result.exit_code == 0, result.output
-    assert said in " ".join(result.stdout.split())
-
-
 @pytest.mark.parametrize("case", [None, "case"])
 def test_tuning_cases_among_the_others_are_refused(tmp_path, case):
     with pytest.raises(InvalidTable, match="all cases of tuning are among the predictions"):
@@ -263,28 +245,6 @@ def test_tuning_cases_among_the_others_are_refused(tmp_path, case):
         with pytest.raises(InvalidTable, match="all cases of tuning are among"):
             answer(tmp_path, numbers["frame"], tuning=numbers["tuning"], case=case, recall=0.8)
     assert not (tmp_path / "report.html").exists()
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_rows_of_one_column_per_model_are_cases(tmp_path):
-    wide = TEST.pivot(
-        "model", index=["case", "truth"], values="score", aggregate_function="first"
-    ).drop("case")
-    scores = wide.columns[1:]
-    asked = {"truth": "truth", "over": OVER}
-    pages = []
-    for name, table, more in (
-        ("wide", wide, {"score": scores}),
-        # A column with that name need not tell rows apart.
-        ("id", wide.with_columns(id=1), {"score": scores, "case": None}),
-        ("long", TEST, {"score": "score", "model": "model", "case": "case"}),
-    ):
-        told = []
-        pr.report(table, path=tmp_path / f"{name}.html", tell=told.append, **asked, **more)
-        pages.append(told)
-    assert "with a probability of" in pages[0][0]
-    assert pages[0] == pages[1] == pages[2]
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise
@@ -143,40 +142,6 @@ def mean_under_beta(area: Callable[[float], float], a: float, b: float) -> float
         _quad(lambda prior: area((1 - prior) / prior) * belief.pdf(prior), lo, hi)
         for lo, hi in pairwise(cuts)
     )
-
-
-def mean_precision(t: Fraction, f: Fraction, lo: float, hi: float) -> float:
-    """1/(hi − lo) ∫ tπ/(tπ + (1−π)f) dπ in closed form, with 60 digits."""
-    with localcontext(prec=60):
-        tt, ff, low, high = (
-            Decimal(x.numerator) / x.denominator for x in map(Fraction, (t, f, lo, hi))
-        )
-        a = tt - ff
-
-        def antiderivative(prior: Decimal) -> Decimal:
-            if t == f:
-                return prior * prior / 2
-            return tt * (prior / a - ff / (a * a) * (a * prior + ff).ln())
-
-        if t == 0:
-            return 0.0
-        if f == 0:
-            return 1.0
-        return float((antiderivative(high) - antiderivative(low)) / (high - low))
-
-
-def linear_iauprec(curve: Roc, lo: float, hi: float, start: str) -> float:
-    """The trapezoids of linear interpolation, of precisions averaged in closed form."""
-    points = [
-        (tp / curve.tp[-1], fp / curve.fp[-1]) for tp, fp in zip(curve.tp, curve.fp, strict=True)
-    ]
-    means = [0.0, *(mean_precision(t, f, lo, hi) for t, f in points[1:])]
-    means[0] = {"one": 1.0, "zero": 0.0}.get(start, means[1])
-    steps = [
-        float(points[i + 1][0] - points[i][0]) * (means[i] + means[i + 1]) / 2
-        for i in range(len(points) - 1)
-    ]
-    return sum(steps[1:] if start == "drop" else steps)
 
 
 def mixture_by_linear_programme(

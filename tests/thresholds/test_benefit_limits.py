@@ -75,16 +75,6 @@ def test_limits_of_all_thresholds_are_those_behind_bands():
 
 
 @pytest.mark.parametrize("intervals", INTERVALS)
-def test_copies_in_clusters_tell_what_the_rows_tell(intervals):
-    rows = drawn()
-    once = decided(rows.drop("patient"), intervals=intervals)
-    copies = pl.concat([rows] * 3)
-    assert_same_numbers(decided(copies, intervals=intervals, cluster="patient"), once)
-    counted = rows.drop("patient").with_columns(w=pl.lit(0.7))
-    assert_same_numbers(decided(counted, intervals=intervals, weight="w"), once)
-
-
-@pytest.mark.parametrize("intervals", INTERVALS)
 def test_clusters_widen_limits_and_few_have_none(intervals):
     rows = drawn(rows=6)
     width = (pl.col("upper") - pl.col("lower")).mean()

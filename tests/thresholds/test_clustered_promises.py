@@ -1,15 +1,11 @@
 """Promises where the rows of a cluster are alike."""
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.cli import app
 from polaroc.errors import InvalidPredictions
 
 NAMES = {"truth": "truth", "score": "score"}
@@ -81,19 +77,6 @@ def test_rows_without_a_cluster_are_refused():
         with pytest.raises((InvalidPredictions, pl.exceptions.ComputeError),
                            match="3 cases have no cluster"):  # fmt: skip
             points(table, "patient", **ASKED["precision"]).lazy().collect()
-
-
-def test_the_command_promises_the_same(tmp_path):
-    TABLE.write_parquet(tmp_path / "tuning.parquet")
-    words = [
-        "threshold", str(tmp_path / "tuning.parquet"), "--truth", "truth", "--score", "score",
-        "--cluster", "patient", "--constraint", "precision=0.5", "--prior", "0.2",
-        "--confidence", "0.95", "--rule", "max_recall", "--json",
-    ]  # fmt: skip
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, result.output
-    threshold = points(TABLE, "patient", **ASKED["precision"])["threshold"].item()
-    assert json.loads(result.stdout)[0]["threshold"] == threshold
 
 
 def test_limits_of_rates_count_clusters_and_not_their_rows():

@@ -35,17 +35,6 @@ def test_the_envelope_is_the_least_of_all_lines(table, x):
     assert (1 - row["tpr"]) * x + row["fpr"] * (1 - x) == pytest.approx(row["cost"], abs=1e-12)
 
 
-def test_cost_curves_per_key():
-    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
-    roc = curve(table)
-    found = pr.cost_curve(roc, 11)
-    assert found.height == 6 * 11
-    assert found.filter(probability_cost=0.0)["cost"].to_list() == [0.0] * 6
-    lazy = pr.cost_curve(roc.lazy(), 11)
-    assert lazy.collect_schema() == found.schema
-    assert_same_numbers(lazy.collect(), found)
-
-
 # dcurves: a marker for cancer, as observed and at a stated prior (see reference/cases.jsonl),
 # where it takes scores as right in the population.
 @pytest.mark.parametrize(
@@ -155,18 +144,6 @@ def test_scores_that_are_no_probabilities_have_no_net_benefit(lazy):
 def test_a_score_prior_that_is_none_is_refused(score_prior):
     with pytest.raises(InvalidArgument, match="Hint:"):
         pr.decision_curve(curve(TWENTY), score_prior=score_prior)
-
-
-def test_decision_curves_per_key_and_prior():
-    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
-    table = table.with_columns(score=1 / (1 + (-pl.col("score")).exp()))
-    roc = curve(table)
-    found = pr.decision_curve(roc, 20, priors=[0.5, 0.1])
-    assert found.height == 6 * 20 * 2
-    assert set(found["prior"]) == {0.5, 0.1}
-    lazy = pr.decision_curve(roc.lazy(), 20, priors=[0.5, 0.1])
-    assert lazy.collect_schema() == found.schema
-    assert_same_numbers(lazy.collect(), found)
 
 
 @pytest.mark.parametrize("step", [pr.cost_curve, pr.decision_curve])

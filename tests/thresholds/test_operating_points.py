@@ -12,7 +12,6 @@ from polaroc.errors import InvalidArgument, InvalidTable
 
 NAMES = {"truth": "truth", "score": "score"}
 PRIORS = st.sampled_from([0.01, 0.2, 0.5, 0.9])
-SHARES = st.sampled_from([0.0, 0.25, 0.5, 0.8, 1.0])
 TWENTY = pr.datasets.twenty_scores()
 
 
@@ -54,11 +53,6 @@ def test_what_is_given_tells_the_rule(options, rule):
     )
 
 
-def loss(point, prior, fn=1.0, fp=1.0):
-    _, t, f = point
-    return fn * prior * (1 - t) + fp * (1 - prior) * f
-
-
 def precision(point, prior):
     _, t, f = point
     return t * prior / (t * prior + f * (1 - prior))
@@ -75,47 +69,10 @@ def taken(table, rule, prior, **arguments):
 
 
 @pytest.mark.slow
-@given(tables(), PRIORS, st.sampled_from([(1, 1), (10, 1), (1, 5)]))
-def test_cost_takes_the_least_loss(table, prior, costs):
-    point = taken(table, "cost", prior, cost_fn=costs[0], cost_fp=costs[1])
-    best = min(loss(corner, prior, *costs) for corner in corners(table))
-    assert loss(point, prior, *costs) == pytest.approx(best, abs=1e-12)
-
-
-@pytest.mark.slow
 @given(tables(), PRIORS)
 def test_f_measure_takes_the_greatest(table, prior):
     best = max(f_measure(corner, prior) for corner in corners(table))
     assert f_measure(taken(table, "f_measure", prior), prior) == pytest.approx(best, abs=1e-12)
-
-
-@pytest.mark.slow
-@given(tables(), SHARES)
-def test_recall_takes_the_fewest_false_alarms(table, target):
-    _, t, f = taken(table, "recall", 0.5, target=target)
-    # A share that is the target but for the rounding of a sum of weights reaches it.
-    enough = target * (1 - 1e-12)
-    assert t >= enough
-    assert f == pytest.approx(min(c[2] for c in corners(table) if c[1] >= enough), abs=1e-12)
-
-
-@pytest.mark.slow
-@given(tables(), SHARES)
-def test_fpr_takes_the_greatest_recall(table, target):
-    _, t, f = taken(table, "fpr", 0.5, target=target)
-    most = target * (1 + 1e-12)
-    assert f <= most
-    assert t == pytest.approx(max(c[1] for c in corners(table) if c[2] <= most), abs=1e-12)
-
-
-@given(tables(), PRIORS, st.sampled_from([0.1, 0.37, 0.73, 0.99]))
-def test_precision_takes_the_greatest_recall(table, prior, target):
-    may = [c for c in corners(table) if c[1] + c[2] > 0 and precision(c, prior) >= target]
-    point = taken(table, "precision", prior, target=target)
-    if may:
-        assert point[1] == pytest.approx(max(c[1] for c in may), abs=1e-12)
-    else:
-        assert point == (None, None, None)
 
 
 @pytest.mark.slow
@@ -124,25 +81,6 @@ def test_threshold_calls_what_scores_at_least_as_much(table, target):
     _, t, f = taken(table, "threshold", 0.5, target=target)
     may = [c for c in corners(table) if c[0] is None or c[0] >= target]
     assert (t, f) == pytest.approx(may[-1][1:], abs=1e-12)
-
-
-@pytest.mark.slow
-@given(tables(), PRIORS)
-def test_balanced_misses_as_many_as_it_raises_in_vain(table, prior):
-    roc = curve(table)
-    point = pr.operating_points(roc, "balanced", priors=prior).row(0, named=True)
-    missed, vain = prior * (1 - point["tpr"]), (1 - prior) * point["fpr"]
-    assert missed == pytest.approx(vain, abs=1e-12)
-    again = pr.apply_thresholds(
-        table,
-        pr.operating_points(roc, "balanced", priors=prior),
-        **NAMES,
-        weight="weight" if "weight" in table.columns else None,
-        same_table=True,
-    )
-    assert again.select("tpr", "fpr").row(0) == pytest.approx(
-        (point["tpr"], point["fpr"]), abs=1e-12
-    )
 
 
 @pytest.mark.parametrize(

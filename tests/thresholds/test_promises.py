@@ -203,7 +203,7 @@ def test_capacity_by_counting():
     assert point["threshold"].item() == called
 
 
-def test_keys_priors_lazy_plans_and_counts():
+def test_keys_priors_and_lazy_plans():
     frame = pl.concat(table(seed).with_columns(model=pl.lit(seed)) for seed in range(3))
     asked = {"constraints": {"precision": 0.5}, "confidence": 0.95, "priors": [0.1, 0.3]}
     lazy = pr.operating_points(pr.curve(frame.lazy(), **NAMES), "max_recall", **asked)
@@ -214,13 +214,6 @@ def test_keys_priors_lazy_plans_and_counts():
         alone = pr.operating_points(pr.curve(table(seed), **NAMES), "max_recall", **asked)
         # The two are collected by different engines.
         assert_frame_equal(points.filter(model=seed).drop("model"), alone, rel_tol=1e-12)
-    twice = table(1).with_columns(cases=2)
-    counted = pr.operating_points(pr.curve(twice, **NAMES, count="cases"), "max_recall", **asked)
-    repeated = pr.operating_points(
-        pr.curve(pl.concat([table(1), table(1)]), **NAMES), "max_recall", **asked
-    )
-    columns = ["threshold", "tpr", "fpr", "promise"]
-    assert_same_numbers(counted.select(columns), repeated.select(columns))
 
 
 @pytest.mark.parametrize("weight", [0.5, 1.0, 20.0])

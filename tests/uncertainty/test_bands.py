@@ -154,18 +154,6 @@ def test_of_predictions_the_band_is_that_of_their_curve(band):
     assert_same_numbers(BANDS[band](rows, 21, **NAMES, **asked), BANDS[band](given, 21))
 
 
-@pytest.mark.parametrize("band", BANDS)
-def test_copies_in_clusters_tell_what_the_rows_tell(band):
-    rows = drawn(rows=1).with_columns(pl.col("score").round(1))
-    once = BANDS[band](rows.drop("patient"), 21, **NAMES)
-    for given in (rows, pl.concat([rows] * 3)):
-        assert_same_numbers(BANDS[band](given, 21, **NAMES, cluster="patient"), once)
-    counted = rows.with_columns(n=pl.lit(3))
-    assert_same_numbers(BANDS[band](counted, 21, **NAMES, cluster="patient", count="n"), once)
-    weighted = rows.with_columns(w=pl.lit(0.3))
-    assert_same_numbers(BANDS[band](weighted.drop("patient"), 21, **NAMES, weight="w"), once)
-
-
 def test_clusters_and_unequal_weights_widen_the_band():
     rows = drawn().with_columns(w=1 + pl.int_range(pl.len()) % 3)
     width = (pl.col("upper") - pl.col("lower")).mean()

@@ -1,5 +1,3 @@
-from itertools import product
-
 import numpy as np
 import polars as pl
 import pytest
@@ -8,7 +6,6 @@ from scipy import stats
 from scipy.special import expit, logit
 
 import polaroc as pr
-from polaroc.base.columns import INTERVAL
 from polaroc.errors import InvalidPredictions
 
 NAMES = {"truth": "truth", "score": "score"}
@@ -25,44 +22,12 @@ SURE = [
     "auc", "auprec", "iauprec", "sens", "auc_range", "accsens", "equal_error", "brier", "log_loss",
     "brier_skill", "brier_range", "log_loss_range",
 ]  # fmt: skip
-MANY = [0.01, 0.1, *np.linspace(0.2, 0.8, 30).tolist()]
 
 
 def sure(table, **asked):
     return pr.evaluate(
         table, **NAMES, **{"intervals": "logit", "measures": SURE, "over": OVER} | asked
     )
-
-
-@pytest.mark.alike(3)
-@pytest.mark.slow
-@pytest.mark.parametrize("priors", [["observed", 0.1], MANY], ids=["few", "many"])
-@pytest.mark.parametrize("score_prior", ["observed", 0.2])
-@pytest.mark.parametrize("method", ["logit", "wald"])
-def test_copies_of_a_row_tell_no_more_than_the_row(method, score_prior, priors):
-    asked = {"by": "site", "intervals": method, "score_prior": score_prior, "priors": priors}
-    expected = sure(TABLE, cluster="row", **asked).drop("positives", "negatives", "note")
-    for copies in (2, 5):
-        several = pl.concat([TABLE] * copies)
-        found = sure(several, cluster="row", **asked)
-        assert_frame_equal(found.select(expected.columns), expected, rel_tol=1e-9)
-        lazy = sure(several.lazy(), cluster="row", **asked).collect()
-        assert_frame_equal(lazy.select(expected.columns), expected, rel_tol=1e-9)
-        weighted = sure(TABLE.with_columns(w=float(copies)), cluster="row", weight="w", **asked)
-        assert_frame_equal(weighted.select(expected.columns), expected, rel_tol=1e-9)
-    # Taken for independent they tell more.
-    independent = sure(several, **asked)
-    assert (independent["std_error"] < 0.7 * expected["std_error"]).all()
-
-
-@pytest.mark.parametrize("method", ["percentile", "logit"])
-def test_so_they_do_where_clusters_are_drawn(method):
-    asked = {"measures": ["auc", "auprec"], "priors": 0.1, "draws": 200, "method": method}
-    found, expected = (
-        pr.bootstrap(table, **NAMES, cluster="row", **asked).select("estimate", *INTERVAL)
-        for table in (pl.concat([TABLE] * 3), TABLE)
-    )
-    assert_frame_equal(found, expected, rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("measures", [["auc", "auprec"], ["brier"]], ids=len)
@@ -72,46 +37,6 @@ def test_clusters_of_one_case_are_cases(measures):
         for more in ({}, {"cluster": "row"})
     )
     assert_frame_equal(single, plain, rel_tol=1e-9)
-
-
-def obuchowskis_variance(table: pl.DataFrame) -> tuple[float, int]:
-    """Of the AUC, by her formula of 1997, from placements case by case; degrees of freedom."""
-    cases = table.select("truth", "score", "patient").rows()
-    positives = [(score, patient) for truth, score, patient in cases if truth]
-    negatives = [(score, patient) for truth, score, patient in cases if not truth]
-    wins = {
-        (i, j): (x > y) + (x == y) / 2
-        for (i, (x, _)), (j, (y, _)) in product(enumerate(positives), enumerate(negatives))
-    }
-    area = sum(wins.values()) / len(wins)
-    sums: dict[int, list[float]] = {patient: [0.0, 0.0] for _, _, patient in cases}
-    for i, (_, patient) in enumerate(positives):
-        placed = sum(wins[i, j] for j in range(len(negatives))) / len(negatives)
-        sums[patient][0] += placed - area
-    for j, (_, patient) in enumerate(negatives):
-        placed = sum(wins[i, j] for i in range(len(positives))) / len(positives)
-        sums[patient][1] += placed - area
-    of_pos, of_neg = (len({patient for _, patient in own}) for own in (positives, negatives))
-    m, n, clusters = len(positives), len(negatives), len(sums)
-    squares = [sum(one[i] * one[j] for one in sums.values()) for i, j in ((0, 0), (1, 1), (0, 1))]
-    variance = (
-        of_pos / ((of_pos - 1) * m * m) * squares[0]
-        + of_neg / ((of_neg - 1) * n * n) * squares[1]
-        + 2 * clusters / ((clusters - 1) * m * n) * squares[2]
-    )
-    return variance, min(of_pos, of_neg) - 1
-
-
-@pytest.mark.parametrize("rows", [20, 80, ROWS])
-def test_the_variance_of_the_auc_is_obuchowskis(rows):
-    table = TABLE.head(rows)
-    found = sure(table, cluster="patient", measures="auc", intervals="wald")
-    variance, freedom = obuchowskis_variance(table)
-    assert found["std_error"].item() == pytest.approx(variance**0.5, rel=1e-10)
-    # Limits are the widest of three, and not far from those of the estimate alone.
-    reach = stats.t.ppf(0.975, freedom) * variance**0.5
-    assert found["lower"].item() <= max(found["estimate"].item() - reach, 0) + 1e-9
-    assert found["upper"].item() >= min(found["estimate"].item() + reach, 1) - 1e-9
 
 
 def test_limits_have_students_quantile_of_the_clusters_of_the_rarer_class():
@@ -145,13 +70,6 @@ def test_a_mean_loss_has_the_variance_of_sums_over_clusters():
         for factor, a, b in zip(factors, (*sums, 2 * sums[0]), (*sums, sums[1]), strict=True)
     )
     assert found["std_error"].item() == pytest.approx(variance**0.5, rel=1e-9)
-
-
-def test_one_cluster_of_a_class_has_no_limits():
-    table = TABLE.with_columns(patient=pl.when("truth").then(pl.lit(-1)).otherwise("patient"))
-    found = sure(table, cluster="patient", measures=["auc", "brier"], priors=0.1)
-    assert found.select(pl.col(INTERVAL).is_null().all()).row(0) == (True, True, True)
-    assert found["note"].str.contains("fewer than 5 clusters have positives").all()
 
 
 def test_clusters_that_are_missing_are_refused():

@@ -50,20 +50,6 @@ def test_at_a_prior_and_a_cost_limits_are_those_of_the_h_measure(share):
         assert limits(sure, name) == pytest.approx(ends, rel=1e-9)
 
 
-def test_of_one_row_per_cluster_they_are_those_of_the_rows_and_copies_tell_nothing_more():
-    numbered = TABLE.with_row_index("patient")
-    alone = pr.expected_cost(TABLE, **ASKED, over=(0.1, 0.3))
-    copies = pl.concat([numbered] * 3)
-    tripled = pr.expected_cost(copies, **ASKED, over=(0.1, 0.3), cluster="patient")
-    taken_as_cases = pr.expected_cost(copies.drop("patient"), **ASKED, over=(0.1, 0.3))
-    lower, upper = limits(alone, "cost_following")
-    least, most = limits(tripled, "cost_following")
-    assert (least, most) == pytest.approx((lower, upper), rel=0.06)
-    narrow = limits(taken_as_cases, "cost_following")
-    assert lower < narrow[0]
-    assert narrow[1] < upper
-
-
 def test_nothing_costs_more_than_to_call_all_or_none():
     useless = drawn(30, 60, seed=3, distance=0.0).drop("run")
     sure = pr.expected_cost(useless, **ASKED, over=0.4, cost=0.5)
@@ -96,10 +82,7 @@ def test_an_estimate_has_limits_at_its_own_level():
     assert sure["level"].to_list() == [0.9, 0.9]
 
 
-def test_plans():
-    lazy = pr.expected_cost(TABLE.lazy(), **ASKED, over=(0.1, 0.3))
-    assert lazy.collect_schema() == lazy.collect().schema
-    assert_frame_equal(lazy.collect(), pr.expected_cost(TABLE, **ASKED, over=(0.1, 0.3)))
+def test_a_level_is_for_intervals():
     with pytest.raises(InvalidArgument, match="level is for intervals"):
         pr.expected_cost(TABLE, **ROLES, over=0.3, level=0.9)
 

@@ -100,16 +100,6 @@ def test_influence_is_the_derivative_by_the_weight_of_a_case(name):
     assert std_error(TABLE, name) == pytest.approx(np.sqrt(variance), rel=1e-8)
 
 
-@pytest.mark.alike(3)
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SMOOTH)
-def test_a_count_stands_for_so_many_rows(name):
-    counted = TABLE.with_columns(n=pl.Series(rng.integers(0, 4, TABLE.height)))
-    repeated = counted.select(pl.all().repeat_by("n").explode()).drop("n")
-    expected = std_error(repeated, name)
-    assert std_error(counted, name, count="n") == pytest.approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize("x", [0.0, 1e-9, 1e-3, 0.00999, 0.01001, 0.5, 30.0, 1e6])
 def test_second_moment_is_its_integral(x):
     cuts = np.unique(np.minimum([0, 1e-6, 1e-4, 1e-2, 1], 1))

@@ -214,14 +214,6 @@ def test_limits_hold_the_estimate_or_are_null_with_a_note(frame, method, interpo
     assert untold["note"].null_count() == 0
 
 
-def test_curves_of_weights_that_are_not_counts_have_no_interval():
-    weighted = TWENTY.with_columns(weight=pl.lit(0.5))
-    found = weighted.pipe(pr.curve, **NAMES, weight="weight").pipe(pr.intervals)
-    assert found.select(INTERVAL).null_count().row(0) == (found.height,) * 3
-    assert found["note"].str.contains("not counts").all()
-    assert found["estimate"].null_count() == 0
-
-
 @pytest.mark.parametrize("wrong", [0.5, -1.0, 2.0**54])
 def test_a_count_that_is_no_whole_number_is_refused(wrong):
     counted = TWENTY.with_columns(count=pl.lit(wrong))

@@ -2,7 +2,7 @@ import amounts
 import numpy as np
 import polars as pl
 import pytest
-from amount_samples import MEASURES, held, lognormal
+from amount_samples import held, lognormal
 from amounts import ALARM, PRIORS
 from polars.testing import assert_frame_equal
 from scipy import stats
@@ -19,23 +19,6 @@ LIMITS = ["lower", "upper", "std_error"]
 
 def savings(table=TABLE, points=AT, **changed):
     return pr.savings(table, points, **{**A, **MONEY, "priors": PRIORS} | changed)
-
-
-@pytest.mark.parametrize("costs", [{}, {"fp": "work"}, {"fn": 50, "fp": "work"}], ids=str)
-@pytest.mark.parametrize("role", [None, "count", "weight"])
-def test_as_by_brute_force(costs, role):
-    weight = None if role is None else "times"
-    said = {"cost_fn": costs.get("fn", "amount"), "cost_fp": costs.get("fp", ALARM)}
-    found = savings(**said, **({} if role is None else {role: weight}))
-    assert found["measure"].to_list() == [*MEASURES] * len(PRIORS)
-    for prior, rows in found.group_by("prior", maintain_order=True):
-        cost, none, every = (
-            amounts.cost(TABLE, "A", at, prior[0], weight=weight, **costs)
-            for at in (AT, None, -np.inf)
-        )
-        assert rows["estimate"].to_list() == pytest.approx([cost, none - cost, every - cost])
-    # A case that counts several is not one that weighs as much.
-    assert found["positives"][0] == (120 if role is None else TABLE.filter("truth")["times"].sum())
 
 
 def part(values):
@@ -68,37 +51,6 @@ def test_limits_are_those_of_what_each_class_adds(prior):
     expected = [both(missed, false, 1), both(found, false, -1), both(quiet, missed, -1)]
     rows = savings(priors=prior, cost_fp=pl.col("work") + 1)
     assert np.allclose(rows.select(LIMITS).to_numpy(), expected)
-
-
-def test_clusters_and_copies():
-    assert_frame_equal(savings(cluster="id"), savings(cluster=pl.col("id") * 2), rel_tol=1e-12)
-    twice = pl.concat([TABLE, TABLE])
-    copies, once = savings(twice, cluster="id"), savings(cluster="id")
-    assert_frame_equal(copies.select(LIMITS), once.select(LIMITS), rel_tol=1e-9)
-    assert copies["positives"][0] == 2 * once["positives"][0]
-    # Rows of both classes in a cluster: what both add is related.
-    of_customers = savings(cluster="customer")
-    assert_frame_equal(of_customers["estimate"].to_frame(), savings()["estimate"].to_frame())
-    assert not np.allclose(of_customers["std_error"], savings()["std_error"])
-    counted = savings(count="times")
-    written = savings(TABLE.select(pl.all().repeat_by("times").explode(empty_as_null=False)))
-    # Rows that are written out share an id, of which a note warns.
-    numbers = [*LIMITS, "estimate", "positives", "negatives"]
-    assert np.allclose(counted.select(numbers), written.select(numbers))
-    even = savings(weight=pl.lit(3.0)).drop("positives", "negatives", "note", *LIMITS[:2])
-    assert_frame_equal(even, savings().drop("positives", "negatives", "note", *LIMITS[:2]))
-
-
-def test_lazy_tables_and_keys():
-    roles = {"score": ["A", "B"], "by": "site", "cluster": "customer"}
-    found, plan = savings(**roles), savings(TABLE.lazy(), **roles)
-    assert plan.collect_schema() == found.schema
-    assert_frame_equal(plan.collect(), found)
-    one = savings(TABLE.filter(site=1), score="B", cluster="customer")
-    own = found.filter(model="B", site=1).drop("model", "site")
-    assert_frame_equal(own, one, rel_tol=1e-9)
-    weighted = savings(TABLE.lazy(), weight="times")
-    assert weighted.collect_schema() == weighted.collect().schema
 
 
 def test_equal_costs_have_the_limits_of_applied_thresholds():

@@ -4,7 +4,6 @@ import polars as pl
 import pytest
 from comparison import assert_same, predictions
 from engines import ENGINES, Engine
-from sklearn.metrics import average_precision_score, roc_auc_score
 
 import polaroc as pr
 from polaroc import rates, warehouse
@@ -66,23 +65,6 @@ def test_surfaces_are_those_of_polars(curves):
         assert_same(warehouse.surface(there, PRIORS, asked), pr.surface(here, PRIORS, asked))
 
 
-def test_areas_are_those_of_scikit_learn(engine: Engine):
-    table = predictions(12).filter(pl.col("score").is_finite())
-    found = warehouse.evaluate(
-        engine.table(table),
-        truth="truth",
-        score="score",
-        model=None,
-        fold=None,
-        priors="observed",
-        interpolation="step",
-    )
-    numbers = dict(collected(found.select("measure", "estimate")).rows())
-    truth, score = table["truth"].to_numpy(), table["score"].to_numpy()
-    assert numbers["auc"] == pytest.approx(roc_auc_score(truth, score), abs=1e-12)
-    assert numbers["auprec"] == pytest.approx(average_precision_score(truth, score), abs=1e-12)
-
-
 # All engines are named here, so that a run without them says how they are asked.
 @pytest.mark.alike(2)
 @pytest.mark.parametrize("engine", ENGINES, indirect=True)
@@ -97,22 +79,3 @@ def test_twenty_scores_have_the_published_areas(engine: Engine):
     assert collected(areas["exact"])["estimate"][0] == pytest.approx(0.68, abs=1e-12)
     # The published one leaves out the first segment, of one positive in ten.
     assert collected(areas["linear"])["estimate"][0] == pytest.approx(0.619124 + 0.1, abs=5e-7)
-
-
-@pytest.mark.long
-def test_a_perfect_score_and_a_constant_one_have_their_closed_forms(engine: Engine):
-    truth = [True] * 3 + [False] * 4
-    table = pl.DataFrame({"truth": truth * 2, "score": [1.0] * 3 + [0.0] * 4 + [0.5] * 7})
-    table = table.with_columns(pl.Series("model", ["perfect"] * 7 + ["constant"] * 7))
-    found = warehouse.evaluate(
-        engine.table(table), truth="truth", score="score", priors=0.2, over=(0.1, 0.3)
-    )
-    rows = collected(found.select("model", "measure", "estimate")).rows()
-    numbers = {(model, measure): estimate for model, measure, estimate in rows}
-    expected = {
-        "perfect": {"auc": 1, "auprec": 1, "iauprec": 1, "sens": 0, "accsens": 0},
-        "constant": {"auc": 0.5, "auprec": 0.2, "iauprec": 0.2, "sens": 0.2},
-    }
-    for model, values in expected.items():
-        for measure, value in values.items():
-            assert numbers[model, measure] == pytest.approx(value, abs=1e-12), (model, measure)

@@ -127,24 +127,3 @@ def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
         pr.warehouse.collected(expected).sort("measure", "prior"),
         rel_tol=0, abs_tol=1e-12,
     )  # fmt: skip
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_both_engines_of_polars_and_a_warehouse_agree_on_random_tables(seed):
-    import ibis
-
-    # Two tables in one, and the ends of the same order: the scores times −1 swap the classes.
-    table = predictions(seed, 300)
-    turned = table.with_columns(pl.col("score") * -1, ~pl.col("truth"))
-    asked = {"truth": "truth", "score": "score", "priors": [0.5, 0.03]}
-    plan = pr.evaluate(table.lazy(), **asked, over=(0.05, 0.2))
-    here = plan.collect(engine="in-memory")
-    assert_same(plan.collect(engine="streaming"), here)
-    assert_same(pr.warehouse.evaluate(ibis.memtable(table), **asked, over=(0.05, 0.2)), here)
-    area = pr.warehouse.evaluate(ibis.memtable(turned), **asked, measures="auc")
-    assert_same(
-        area.drop("positives", "negatives"),
-        here.filter(measure="auc").drop("positives", "negatives", "over"),
-    )

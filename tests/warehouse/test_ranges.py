@@ -27,14 +27,6 @@ def test_ranges_do_not_change_the_measures(engine: Engine, by, ranges):
     assert_same(found, pr.evaluate(table, **ASKED, by=by))
 
 
-@pytest.mark.long
-def test_ranges_do_not_change_the_measures_of_weighted_cases(engine: Engine):
-    table = predictions(3, weights=True)
-    asked = ASKED | {"weight": "weight"}
-    found = pr.warehouse.evaluate(engine.table(table), **asked, ranges=[-0.5, 0.5, 1.0])
-    assert_same(found, pr.evaluate(table, **asked))
-
-
 def test_ranges_where_no_row_can_be_wrong(engine: Engine):
     table = predictions(5).with_columns(score=pl.when(pl.col("score") < 2).then("score"))
     asked = ASKED | {"nulls": "drop"}

@@ -53,6 +53,22 @@ def test_at_the_edge_a_promise_is_broken_as_often_as_it_says(limits, ends):
     assert broken / draws > 0.025
 
 
+def test_the_boundary_is_set_below_the_error_rate_by_what_its_draws_may_be_off():
+    constraints, positives, negatives, draws = Constraints({"precision": 0.6}), 50, 60, 4000
+    fp, tp = np.indices((negatives + 1, positives + 1))
+    fits = promised(sample(positives, negatives, tp.ravel(), fp.ravel()), constraints, 1.0, 0.05)
+    fits = fits.reshape(fp.shape)
+    least = np.where(fits.any(axis=1), fits.argmax(axis=1), positives + 1)
+    rng, broken = np.random.default_rng(5), 0
+    for _ in range(10):
+        rates = np.append(np.sort(rng.random((draws, negatives))), np.ones((draws, 1)), axis=1)
+        needed = (0.6 / 0.4 * rates).clip(0, 1)
+        called = (rng.random((draws, positives, 1)) <= needed[:, None]).sum(axis=1)
+        broken += (called >= least).any(axis=1).sum()
+    # 20,000 draws set it, three of whose standard errors it is to lie below.
+    assert broken / (10 * draws) < 0.05 - 2 * (0.05 * 0.95 / 20_000) ** 0.5
+
+
 @pytest.mark.parametrize("levels", [None, [-0.5, 0.5, 1.5, 2.5]])
 def test_promises_are_kept_whatever_the_rule_and_the_ties(levels):
     constraints, positives, negatives, draws = Constraints({"precision": 0.6}), 40, 160, 800

@@ -17,7 +17,7 @@ from in_use import shown
 
 from polaroc.uncertainty import savings
 
-PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "tests.md"
+PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "limits.md"
 LAWS = (
     lognormal(1), lognormal(1, in_customers=True), lognormal(1.5), lognormal(2), pareto(3),
     pareto(2), pareto(1.5),

@@ -5,7 +5,7 @@
 prior or a belief, and of rates with few cases, every possible table is counted with its
 probability, so that these figures have no error of simulation; the others are over simulated
 binormal scores. With ``--write`` the tables of "rates", "decisions", "hulls" and "costs" go to
-``docs/concepts/tests.md``.
+``docs/concepts/limits.md``.
 """
 
 import argparse
@@ -34,7 +34,7 @@ RECALLS = (0.02, 0.1, 0.3, 0.5, 0.6, 0.75, 0.85, 0.93, 0.97, 0.995)
 ALARMS = (0.002, 0.01, 0.03, 0.07, 0.13, 0.2, 0.35, 0.5, 0.8)
 SIZES = ((20, 20), (20, 80), (50, 20), (30, 60))
 ROUNDING = 1e-7
-PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "tests.md"
+PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "limits.md"
 WITHOUT_PRIOR = ("likelihood_ratio_positive", "likelihood_ratio_negative", "informedness")
 # Of these rates of a threshold all tables are counted, up to so many.
 SIZES_OF_RATES = ((15, 15), (15, 135), (30, 60), (100, 400), (500, 2_000))

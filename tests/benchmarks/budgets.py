@@ -3,7 +3,7 @@
 ``python tests/benchmarks/budgets.py [widths] [clusters] [alerts] [--runs N] [--seed S] [--write]``
 
 Scores of negatives are normal, those of positives two standard deviations higher; the threshold is
-1.8. `--write` puts the table into docs/guide/in_use.md.
+1.8. `--write` puts the table into docs/concepts/monitoring.md.
 
 *widths*: 20,000 cases in use, labels drawn by the budget and given to `monitor`. Reached is the
 share of runs in which half of its interval is at most the width asked for.
@@ -31,7 +31,7 @@ from scipy.stats import norm
 
 import polaroc as pr
 
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "in_use.md"
+PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "monitoring.md"
 USED, SEED = 20_000, 7
 REFERENCES = ((30, 270), (100, 900), (1_000, 9_000))
 NAMES = {"truth": "truth", "score": "score", "points": THRESHOLD}

@@ -15,7 +15,7 @@ held
 
 Each is counted with the patients as `cluster`, and, in every fourth sample, with rows taken as
 independent. With ``--write`` the counts go to ``tests/benchmarks/clusters.csv``, and the table to
-``docs/concepts/tests.md``; else it is printed.
+``docs/concepts/limits.md``; else it is printed.
 
 With ``--crossed`` rows of either class share their customer and their day, and each is counted with
 both as `cluster`, and in every fourth sample with either.
@@ -42,7 +42,7 @@ sys.path.append(str(HERE.parent / "support"))
 import binormal  # noqa: E402
 from crossed import rows_of_both  # noqa: E402
 
-COUNTS, PAGE = HERE / "clusters.csv", HERE.parents[1] / "docs" / "concepts" / "tests.md"
+COUNTS, PAGE = HERE / "clusters.csv", HERE.parents[1] / "docs" / "concepts" / "limits.md"
 OVER, AUC, WORSE, LEVEL = (0.05, 0.20), 0.90, 0.87, 0.95
 # Of the variance of a row that is shared by both models, beside what its patient shares.
 BOTH = 0.5

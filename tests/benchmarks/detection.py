@@ -7,7 +7,7 @@ higher. Something changes on day 31, and 90 days are waited. References have thi
 differ as those in use do: all scores of a day are higher by a normal number with the standard
 deviation "jitter", and the reference names its days or not. Alarms before the change are counted as
 early; a share has the standard error √(share (1 − share) / runs). `--write` puts the table into
-docs/guide/in_use.md.
+docs/concepts/monitoring.md.
 """
 
 import argparse

@@ -237,12 +237,12 @@ PARTS = {"models": models, "estimated": estimated}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", default=[*PARTS], choices=[*PARTS, []])
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART")
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", action="store_true", help=f"to {PAGE.name}, between its marks")
     arguments = parser.parse_args()
-    for part in arguments.parts:
+    for part in arguments.parts or PARTS:
         table = as_page_table([*PARTS[part](arguments.runs, arguments.seed)])
         print(
             f"{part}, {arguments.runs:,} samples a row, seed {arguments.seed}\n{table}", flush=True

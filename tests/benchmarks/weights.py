@@ -11,7 +11,7 @@ rate
 
 In brackets, of every fourth sample: with the weights taken for counts of equal rows. With
 ``--write`` the counts go to ``tests/benchmarks/weights.csv``, and the table to
-``docs/concepts/tests.md``; else it is printed.
+``docs/concepts/limits.md``; else it is printed.
 """
 
 import argparse

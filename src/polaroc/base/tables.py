@@ -65,12 +65,17 @@ def as_polars(table: Any) -> pl.DataFrame | pl.LazyFrame:
         reason = str(error).partition("\n")[0].partition(". Detail: ")[0]
         raise InvalidTable(f"a {kind} is no table{twice}: {reason}", hint=CONVERT) from error
     # A stream that was read before is empty, without a word.
-    if frame.is_empty() and _is_from("pyarrow", table, "RecordBatchReader"):
+    if frame.is_empty() and is_stream(table):
         raise InvalidTable(
             "the stream has no rows, or it was read before.",
             hint="a stream is read once: make a table of it first, such as reader.read_all().",
         )
     return frame
+
+
+def is_stream(value: object) -> bool:
+    """Whether a value is a table whose rows can be read once."""
+    return _is_from("pyarrow", value, "RecordBatchReader")
 
 
 def is_array(value: object) -> bool:

@@ -11,7 +11,7 @@ import polars as pl
 
 from polaroc.base.columns import collect_like
 from polaroc.base.docstrings import filled
-from polaroc.base.tables import as_polars
+from polaroc.base.tables import as_polars, is_stream
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.files.read import given_paths
 from polaroc.predictions.cases import Cases
@@ -231,6 +231,7 @@ class _Takes:
                 refuse_arrays(function.__name__, [*kwargs.values()])
                 return function(**kwargs)
             frame, *rest = args or (kwargs.pop(first.name, None),)
+            rest = [*map(_plain, rest)]
             if frame is None and first.default is None:
                 return _without_table(function, first.name, names, rest, kwargs)
             if self.or_kind is not None and isinstance(frame, self.or_kind):
@@ -306,7 +307,9 @@ class _Takes:
 
 
 def _plain(value: Any) -> Any:
-    """A number of NumPy as one of Python: Polars computes with no other."""
+    """A number of NumPy as one of Python, with which alone Polars computes; a stream as a table."""
+    if is_stream(value):
+        return as_polars(value)
     item = getattr(value, "item", None)
     return item() if isinstance(value, Number) and item is not None else value
 

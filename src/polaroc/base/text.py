@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from polaroc.errors import quoted
+
 # Beginnings of cells that spreadsheets read as formulas, except plain numbers.
 FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"
 
@@ -44,7 +46,7 @@ def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
     "model='A', fold=1; model='B', fold=2"
     """
     first = "; ".join(
-        ", ".join(f"{name}={value!r}" for name, value in row.items())
+        ", ".join(f"{name}={quoted([value])}" for name, value in row.items())
         for row in rows.head(highest).iter_rows(named=True)
     )
     return first + (f" and {rows.height - highest} more" if rows.height > highest else "")

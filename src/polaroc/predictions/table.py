@@ -26,6 +26,7 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
+from polaroc.base.text import joined_notes, listed_rows
 from polaroc.errors import Hint, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, refuse_crossed, with_clusters
 from polaroc.predictions.column_checks import check_columns
@@ -350,13 +351,10 @@ def each_counted(cases: Cases[Any]) -> Cases[Any]:
 
 def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
     """Note on an absent class, else null."""
-    return (
-        pl.when((positives == 0) & (negatives == 0))
-        .then(pl.lit("no positives, no negatives"))
-        .when(positives == 0)
-        .then(pl.lit("no positives"))
-        .when(negatives == 0)
-        .then(pl.lit("no negatives"))
+    return joined_notes(
+        pl.when(positives == 0).then(pl.lit("no positives")),
+        pl.when(negatives == 0).then(pl.lit("no negatives")),
+        separator=", ",
     )
 
 
@@ -391,10 +389,5 @@ def first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:
     """How many keys the rows have, and which, as the end of a message; empty without keys."""
     if not keys:
         return ""
-    distinct_keys = rows.select(keys).unique().sort(keys)
-    first = "; ".join(
-        ", ".join(f"{name}={quoted([value])}" for name, value in row.items())
-        for row in distinct_keys.head(most).iter_rows(named=True)
-    )
-    more = f" and {distinct_keys.height - most} more" if distinct_keys.height > most else ""
-    return f" in {distinct_keys.height} key(s): {first}{more}"
+    distinct = rows.select(keys).unique().sort(keys)
+    return f" in {distinct.height} key(s): {listed_rows(distinct, most)}"

@@ -53,24 +53,12 @@ OF_FILES = (("table", TableName, None), ("separator", Separator, None), ("decima
 
 @dataclass(frozen=True)
 class Made:
-    """Of which functions a command is made.
-
-    Attributes
-    ----------
-    functions
-        The functions, the main one first.
-    roles
-        The functions whose roles are options.
-    left_out
-        Parameters of the functions that are no options.
-    own
-        Options of the command line alone.
-    """
+    """Of which functions a command is made, the main one first."""
 
     functions: tuple[Function, ...]
-    roles: tuple[Function, ...]
-    left_out: frozenset[str]
-    own: frozenset[str]
+    roles: tuple[Function, ...]  # those whose roles are options
+    left_out: frozenset[str]  # parameters of the functions that are no options
+    own: frozenset[str]  # options of the command line alone
 
 
 def command(
@@ -129,30 +117,14 @@ def _parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Paramete
 
 @dataclass
 class Call:
-    """What a command was given, and its functions to call with it.
-
-    Attributes
-    ----------
-    made
-        Of what the command is made.
-    source
-        The files or the table given; None where the command reads none.
-    words
-        The roles, as they were given.
-    given
-        What else was given, by parameter, in words.
-    text
-        How text files are written.
-    table
-        The name of the table at an address.
-    """
+    """What a command was given, and its functions to call with it."""
 
     made: Made
-    source: Source | None
-    words: dict[str, Any]
-    given: dict[str, Any]
+    source: Source | None  # None where the command reads none
+    words: dict[str, Any]  # the roles, as they were given
+    given: dict[str, Any]  # what else was given, by parameter, in words
     text: TextFormat
-    table: str | None
+    table: str | None  # at an address
 
     @cached_property
     def roles(self) -> dict[str, Any]:

@@ -39,26 +39,13 @@ SENTENCE = re.compile(r".*?\.(?= [A-Z`\"]|$)")
 
 @dataclass(frozen=True)
 class Kind:
-    """How values of a type are written on the command line.
+    """How values of a type are written on the command line."""
 
-    Attributes
-    ----------
-    words
-        The type that the command line parses.
-    metavar
-        A word for the value; None for that of the type.
-    parse
-        The value that the words mean, of the option and the words.
-    is_table
-        Whether the words are files that hold a table.
-    choices
-        The words that are allowed; none where that is not known.
-    """
-
-    words: Any
+    words: Any  # the type that the command line parses
     metavar: str | None = None
+    # The value that the words mean, of the option and the words.
     parse: Callable[[str, Any], Any] = lambda _, words: words
-    is_table: bool = False
+    is_table: bool = False  # the words are files that hold one
     choices: tuple[str, ...] = ()
 
 

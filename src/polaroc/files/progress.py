@@ -26,15 +26,7 @@ def progress_callback(progress: Progress | bool | None, unit: str = "rows") -> P
 
 
 def bar(done: int, total: int, unit: str = "rows") -> None:
-    """Draw a progress bar over the previous one.
-
-    Parameters
-    ----------
-    done, total
-        How many are done, and how many there are.
-    unit
-        What they are.
-    """
+    """Draw a progress bar over the previous one."""
     share = done / total if total else 1
     line = f"\r{'█' * round(share * WIDTH):░<{WIDTH}} {share:4.0%} of {total:,} {unit}"
     print(line, end="\n" if done == total else "", file=sys.stderr, flush=True)

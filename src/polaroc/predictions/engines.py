@@ -16,23 +16,12 @@ MODULES = {"ibis": "polaroc.warehouse.engine"}
 
 @dataclass(frozen=True)
 class Engine:
-    """What computes on tables of a library.
-
-    Attributes
-    ----------
-    title
-        What such a table is called.
-    describe
-        The cases of a table and the roles that are said.
-    collected
-        The rows of a table, in memory.
-    functions
-        The functions that run there, by the names of those that they are the counterparts of.
-    """
+    """What computes on tables of a library."""
 
     title: str
-    describe: Callable[..., Any]
+    describe: Callable[..., Any]  # the cases of a table and the roles that are said
     collected: Callable[[Any], pl.DataFrame]
+    # By the names of the functions that they are the counterparts of.
     functions: Mapping[str, Callable[..., Any]]
 
     def counterpart(self, function: str) -> Callable[..., Any]:

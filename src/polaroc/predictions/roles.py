@@ -28,33 +28,15 @@ RoleName: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Role:
-    """What a role, or a fact that is no column, means.
-
-    Attributes
-    ----------
-    text
-        Its documentation.
-    example
-        A value for a hint.
-    names_columns
-        Whether its value names columns; else it is a fact about the table.
-    only
-        Whether its column may have no other role.
-    several
-        Whether it may have several values.
-    others
-        The names that other libraries have for it.
-    in_words
-        Its documentation for the command line, where it is written in another way there.
-    """
+    """What a role, or a fact that is no column, means."""
 
     text: str
     example: Any
     names_columns: bool = True
-    only: bool = False
-    several: bool = False
-    others: tuple[str, ...] = ()
-    in_words: str = ""
+    only: bool = False  # its column may have no other role
+    several: bool = False  # it may have several values
+    others: tuple[str, ...] = ()  # the names that other libraries have for it
+    in_words: str = ""  # of the command line, where it is written in another way there
 
 
 class RowColumns(TypedDict, total=False):

@@ -243,14 +243,8 @@ def cost_column(
 ) -> tuple[pl.Expr, list[tuple[int, pl.Expr]]]:
     """What a wrong call of each row costs, by its class, as Float64, and its errors.
 
-    Parameters
-    ----------
-    truth
-        The truth as Boolean.
-    costs
-        What a missed positive and a false alarm cost, as given: columns or numbers.
-    schema
-        The types of `COSTS`.
+    The `costs` of a missed positive and a false alarm are columns or numbers, as given; the
+    `schema` has the types of `COSTS`.
     """
     for name, given in zip(COSTS, costs, strict=True):
         if isinstance(given, str | pl.Expr):

@@ -65,9 +65,10 @@ def out() -> Console:
     return console
 
 
-def stderr_console() -> Console:
-    """The terminal that progress and notes are written to, silent with --quiet."""
-    return _Screen(stderr=True, highlight=False, markup=False, soft_wrap=True, quiet=QUIET.get())
+def stderr_console(quiet: bool | None = None) -> Console:
+    """The terminal that progress, notes and errors are written to; by default as --quiet says."""
+    quiet = QUIET.get() if quiet is None else quiet
+    return _Screen(stderr=True, highlight=False, markup=False, soft_wrap=True, quiet=quiet)
 
 
 def notes_console(beside_results: bool) -> Console:
@@ -75,11 +76,6 @@ def notes_console(beside_results: bool) -> Console:
     console = out() if beside_results else stderr_console()
     console.quiet = QUIET.get()
     return console
-
-
-def error_console() -> Console:
-    """The terminal that errors are written to."""
-    return _Screen(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
@@ -108,7 +104,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
             first = (str(error).strip() or type(error).__name__).splitlines()[0]
             refuse(f"{first}\nHint: {_hint_of_reader(first)}")
         except KeyboardInterrupt:
-            error_console().print("Interrupted: nothing was written.")
+            stderr_console(quiet=False).print("Interrupted: nothing was written.")
             raise typer.Exit(130) from None
         except UnicodeEncodeError as error:
             refuse(f"a name or a text is not UTF-8: {error.object!r:.200}.\nHint: {RENAME}")
@@ -177,7 +173,7 @@ def _refuse_other_encodings(options: dict[str, Any]) -> None:
 def refuse(message: str) -> NoReturn:
     """Say what is wrong, and exit with code 2."""
     message = escape_control(without_long_words(message))
-    error_console().print(Text("Error: ", style="bold red") + Text(message))
+    stderr_console(quiet=False).print(Text("Error: ", style="bold red") + Text(message))
     raise typer.Exit(2)
 
 

@@ -376,5 +376,6 @@ def _scan_as(
         return pl.scan_ndjson(files, infer_schema_length=rows)
     return pl.scan_csv(
         files, glob=False, separator=text.separator_of(kind), infer_schema_length=rows,
-        infer_schema_files=len(files), schema_overrides=types, decimal_comma=text.decimal == ",",
+        infer_schema_files=len(files) if rows is None else 10, schema_overrides=types,
+        decimal_comma=text.decimal == ",",
     )  # fmt: skip

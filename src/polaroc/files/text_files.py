@@ -170,21 +170,6 @@ def _misread(file: Path, names: Sequence[str], separator: str, error: str) -> In
     )
 
 
-def separator_in(names: Sequence[str], wanted: str) -> str | None:
-    """The separator that stands in names of columns, one of whose parts is the name `wanted`.
-
-    Examples
-    --------
-    >>> separator_in(["label;p", "note"], "p")
-    ';'
-    """
-    for mark in OTHER_SEPARATORS:
-        split = (name.split(mark) for name in names if mark in name)
-        if any(wanted == part.strip(" \"'") for parts in split for part in parts):
-            return mark
-    return None
-
-
 def separator_hint(mark: str) -> Hint:
     """Hint on files with another separator."""
     word = "tab" if mark == "\t" else f"'{mark}'"
@@ -214,12 +199,9 @@ def _first_keys(file: Path) -> list[str]:
 
 
 def _refuse_repeated(file: Path, names: Sequence[str | None]) -> None:
-    repeated = {name: count for name, count in Counter(names).items() if name and count > 1}
+    repeated = [name for name, count in Counter(names).items() if name and count > 1]
     if repeated:
-        name, count = next(iter(repeated.items()))
-        often = "twice" if count == 2 else f"{count} times"
-        others = f"; so are {quoted(list(repeated)[1:])}" if len(repeated) > 1 else ""
         raise InvalidArgument(
-            f"{str(file)!r} has the column {quoted([name])} {often}{others}.",
-            hint="rename or remove one of them: which was meant cannot be told.",
+            f"{str(file)!r} has more than one column {quoted(repeated)}.",
+            hint="rename or remove the others: which was meant cannot be told.",
         )

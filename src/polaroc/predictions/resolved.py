@@ -43,7 +43,7 @@ from polaroc.predictions.roles import (
     parameters,
 )
 from polaroc.predictions.usual_keys import column_names_of, found_by_name, usual_columns
-from polaroc.predictions.wide import MODEL, refuse_turned, score_columns
+from polaroc.predictions.wide import MODEL, score_columns
 from polaroc.priors.grids import check_prior_or_observed
 from polaroc.typing import EagerTable, IntoExpr, InWarehouse, Nulls, Paths, Table, WarehouseTable
 
@@ -187,7 +187,6 @@ def resolved(
     if roles.get("test_train_ratio") is not None:
         check_ratio(roles["test_train_ratio"])
     scores = score_columns(roles.get("score"))
-    refuse_turned(scores, schema.names())
     described: Cases[Any] = Cases(cast(Any, table), **roles)
     for role, columns in described.columns.items():
         check_columns(table.lazy(), columns)

@@ -1,11 +1,11 @@
 """Wide tables: one score column per model."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import free_name, single_column, type_name
+from polaroc.base.columns import free_name, single_column
 from polaroc.base.private_columns import private
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.row_checks import INEXACT, SCORE, score_column
@@ -38,8 +38,6 @@ def score_columns(score: Score | None) -> dict[str, IntoExpr]:
     else:
         return {}
     for model, column in named:
-        if isinstance(score, Mapping) and isinstance(model, str):
-            _refuse_values(column, model, [name for name, _ in named])
         single_column(column, "score")
         if not isinstance(model, str):
             raise InvalidArgument(
@@ -53,60 +51,15 @@ def score_columns(score: Score | None) -> dict[str, IntoExpr]:
     return dict(named)
 
 
-def _refuse_values(column: object, model: str, models: Sequence[object]) -> None:
-    """Refuse an array in the place of the name of a column."""
-    if isinstance(column, str | pl.Expr) or not hasattr(column, "__len__"):
-        return
-    names = [str(name) for name in models]
-    values = ", ".join(f"{name!r}: …" for name in names[:2])
-    raise InvalidArgument(
-        f"score is of type {type_name(column)} for the model {model!r}, allowed are column names "
-        "and Polars expressions.",
-        hint=Hint(
-            "put the arrays in the table and name its columns: "
-            f"pr.evaluate({{'truth': y, {values}}}, {{truth}}, {{score}}).",
-            truth="truth",
-            score=names[:2],
-        ),
-    )
-
-
-def refuse_turned(scores: Mapping[str, IntoExpr], present: Collection[str]) -> None:
-    """Refuse a mapping from column to model, which is the wrong way round."""
-    values = [value for value in scores.values() if isinstance(value, str)]
-    if scores and set(scores) <= set(present) and not set(values) & set(present):
-        column, model = next(iter(scores.items()))
-        raise InvalidArgument(
-            f"score has the columns {quoted(values)}, and the table has {quoted([*scores])}.",
-            hint=Hint(
-                "it maps from model to column: {score}.",
-                command_line="the model comes first: {score}.",
-                score={str(model): column},
-            ),
-        )
-
-
 def rows_by_model(
     table: pl.LazyFrame | pl.DataFrame,
     scores: Mapping[str, IntoExpr],
     shared: Sequence[pl.Expr],
 ) -> tuple[pl.LazyFrame, list[tuple[int, pl.Expr]]]:
-    """One row per case and model, and the errors that only the wide table shows.
+    """One row per case and model, and the errors that only the wide table shows, by their codes.
 
-    Parameters
-    ----------
-    table
-        One row per case.
-    scores
-        The score column of each model.
-    shared
-        Columns that the models share; they are computed once per case.
-
-    Returns
-    -------
-    tuple of LazyFrame and list
-        `MODEL`, the shared columns and `SCORE`, of one type that holds all scores;
-        error codes with the expressions of rows that have them.
+    The columns are `MODEL`, those that the models share, computed once per case, and `SCORE`, of
+    one type that holds all scores.
     """
     columns = {private(f"score_{i}"): column for i, column in enumerate(scores.values())}
     cases = table.select(

@@ -22,7 +22,6 @@ from polaroc.cli.inputs import (
     notes_of,
     opened,
     roles_of,
-    text_format,
 )
 from polaroc.cli.parameters import (
     is_given,
@@ -237,7 +236,7 @@ class Call:
 @contextmanager
 def _called(made: Made, context: Any, words: dict[str, Any]) -> Iterator[Call]:
     """The call that the words mean, as long as what it reads is open."""
-    text = text_format(words.pop("separator", None), words.pop("decimal", "."))
+    text = TextFormat(words.pop("separator", None), words.pop("decimal", "."))
     files, table = words.pop("files", None), words.pop("table", None)
     with nullcontext() if files is None else opened(files, table, text) as source:
         settings = context and context.meta.get(SETTINGS)

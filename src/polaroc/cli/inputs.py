@@ -130,11 +130,6 @@ class FileSource:
 Source: TypeAlias = FileSource | TableSource
 
 
-def text_format(separator: str | None, decimal: str) -> TextFormat:
-    """How text files are written, as the command line says it."""
-    return TextFormat(separator, decimal)  # type: ignore[arg-type]
-
-
 @contextmanager
 def opened(
     files: Sequence[str], table: str | None = None, text: TextFormat = AS_WRITTEN

@@ -13,7 +13,7 @@ from polaroc.base.columns import OVER
 from polaroc.base.text_tables import table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import Source, notes_of, opened, roles_of
-from polaroc.cli.outputs import Force, Output, out_option, write_measures
+from polaroc.cli.outputs import Force, Output, out_option, write_result
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import (
     exit_with,
@@ -132,9 +132,7 @@ def monitor(
             deployed = scores_in_use(call, roles, OF_REFERENCE)
             result = call(call.in_memory, deployed=deployed, points=in_use, state=before)
             known.check_unchanged()
-            if output is not None:
-                with output.staging() as where:
-                    write_measures(result.history, where)
+            write_result(result.history, output)
             if report is not None:
                 write_report(result, path=report)
             if kept is not None:
@@ -210,9 +208,7 @@ def label_budget(
         roles = read_reference(call, known, None)
         in_use = points_in_use(threshold, points, call)
         budget = call(call.in_memory, deployed=scores_in_use(call, roles, TRUE), points=in_use)
-        if output is not None:
-            with output.staging() as where:
-                write_measures(budget, where)
+        write_result(budget, output)
     notes = [f"Note: {note}." for note in budget["note"].drop_nulls().unique(maintain_order=True)]
     if as_json:
         print_json(budget, notes)

@@ -111,6 +111,13 @@ def write_measures(measures: pl.DataFrame, where: Path) -> None:
             escape_spreadsheet(measures).write_csv(where, separator=separator)
 
 
+def write_result(result: pl.DataFrame, output: Output | None) -> None:
+    """Write the table of a result, where an output is asked for."""
+    if output is not None:
+        with output.staging() as where:
+            write_measures(result, where)
+
+
 def write_tables(result: Any, names: Sequence[str], folder: Path) -> None:
     """Write what a result has under these names into a folder as CSV."""
     for name in names:

@@ -12,7 +12,7 @@ from polaroc.charts.saving import export
 from polaroc.cli.commands import Call, command
 from polaroc.cli.measures_table import commonest_notes
 from polaroc.cli.monitor import PointsInUse, ThresholdInUse, points_in_use
-from polaroc.cli.outputs import Force, Output, out_option, write_measures, write_tables
+from polaroc.cli.outputs import Force, Output, out_option, write_result, write_tables
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import print_json, progress, show_result, show_results
 
@@ -104,9 +104,7 @@ def highest(
     with progress() as say:
         say("ranking each day")
         result = call(call.in_memory)
-    if output is not None:
-        with output.staging() as where:
-            write_measures(result, where)
+    write_result(result, output)
     notes = commonest_notes(result)
     if as_json:
         print_json(result, notes)

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from queue import Empty, Queue
 from threading import Event, Thread
 from typing import Any
@@ -28,19 +29,14 @@ def deferred(
     7
     """
     return pl.LazyFrame({ROW: [0]}).map_batches(
-        _Made(made), schema=dict(schema), predicate_pushdown=False, projection_pushdown=False,
-        slice_pushdown=False,
+        partial(_made, made), schema=dict(schema), predicate_pushdown=False,
+        projection_pushdown=False, slice_pushdown=False,
     )  # fmt: skip
 
 
-class _Made:
-    """What a function makes, whatever the rows are; can be pickled where the function can."""
-
-    def __init__(self, made: Callable[[], pl.DataFrame]) -> None:
-        self.made = made
-
-    def __call__(self, _: pl.DataFrame) -> pl.DataFrame:
-        return self.made()
+def _made(made: Callable[[], pl.DataFrame], _: pl.DataFrame) -> pl.DataFrame:
+    """What a function makes, whatever the rows are."""
+    return made()
 
 
 def may_wait() -> bool:

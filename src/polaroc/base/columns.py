@@ -209,18 +209,8 @@ def _no_column(
             truth="truth",
             score="score",
         )
-    elif isinstance(value, int) and not isinstance(value, bool):
-        hint = Hint(
-            f"names are text, those of numbered columns too: {{{argument}}}.",
-            **{argument: str(value)},
-        )
-    elif scalar:
-        hint = Hint.example(argument, example)
     else:
-        hint = Hint(
-            f"make a column of it first, and give its name, such as {{{argument}}}.",
-            **{argument: example},
-        )
+        hint = Hint.example(argument, example)
     return InvalidArgument(f"{subject} {given}, allowed are {allowed}.", hint=hint)
 
 

@@ -77,7 +77,8 @@ class ChartInputs:
         precisions, given = curves.pipe(pr.surface, priors), self._given(curves)
         if self.band is None:
             return {"surface": precisions}
-        of, at = (precisions, None) if given is curves else (given, priors)
+        of: Any = precisions if given is curves else given
+        at = None if given is curves else priors
         return {"surface": precisions, "band": pr.pr_band(of, priors=at, level=self.band)}
 
     def _given(self, curves: pl.DataFrame) -> "pl.DataFrame | Cases[pl.DataFrame]":
@@ -308,7 +309,8 @@ def chart(
             say("measuring")
             made = drawing.tables(wanted)
             say("drawing")
-            first, more = ([], made) if isinstance(made, dict) else ([made], {})
+            more: dict[str, Any] = made if isinstance(made, dict) else {}
+            first = [] if more else [made]
             drawn = drawing.draw(*first, **more, **({} if title is None else {"title": title}))
             tables = [*first, *more.values()]
             notes = [*wanted.dropped(), *(note for one in tables for note in notes_of(one))]

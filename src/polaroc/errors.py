@@ -178,7 +178,7 @@ def without_long_words(message: str) -> str:
     Examples
     --------
     >>> len(without_long_words(f"no file matches {'x' * 100_000!r}."))
-    77
+    78
     """
     return LONG.sub(lambda long: f"{long[0][:MAX_LETTERS]}…", message)
 

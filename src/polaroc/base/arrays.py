@@ -140,6 +140,19 @@ class Arrays:
         values = (np.nan if value is None else value for value in (then, otherwise))
         return Formula(np.where, (condition, *values))
 
+    def where_few(self, condition: Quantity, then: Quantity, otherwise: float) -> Formula:
+        """The same of a condition that holds in few rows: `then` is computed of these alone."""
+        columns = {part.name: part for part in then.all_parts if isinstance(part, _Column)}
+
+        def chosen(holds: "Array", *values: "Array") -> "Array":
+            at = np.flatnonzero(holds)
+            found = np.full(len(holds), otherwise)
+            own = zip(columns, values, strict=True)
+            found[at] = then.value({name: value[at] for name, value in own})
+            return found
+
+        return Formula(chosen, (condition, *columns.values()))
+
     def quotient(self, value: Quantity, by: Quantity) -> Quantity:
         """The value ÷ `by`, which is not 0 in any row."""
         return value / by

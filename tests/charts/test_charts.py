@@ -19,8 +19,6 @@ from PIL import Image
 import polaroc as pr
 from polaroc import rates
 from polaroc.errors import OutputRefused
-from polaroc.evaluation.pipeline import run
-from polaroc.evaluation.request import Request
 
 ROW_LIMIT = 5000
 
@@ -47,29 +45,6 @@ def test_of_many_roc_curves_no_point_is_a_pixel_from_its_line():
         assert distance_to_line(points, drawn(record)).max() <= 2 * HALF_A_PIXEL
     points_drawn = [sum(len(record["x"]) for record in of) for of in (drawn_few, drawn_many)]
     assert points_drawn[1] < points_drawn[0]
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rows", "keys", "in_roc", "in_pr"),
-    [(20_000, 1, HALF_A_PIXEL, HALF_A_PIXEL), (200_000, 41, 1.3 / 800, 1.6 / 800)],
-)
-def test_lines_of_curves_that_evaluate_has_thinned_are_as_near(rows, keys, in_roc, in_pr):
-    table = predictions(rows, keys=keys)
-    cases = pr.cases(table.lazy(), truth="truth", score="score")
-    thinned = run(cases, Request(priors=0.1, curve_priors=[0.1], memory="auto")).curves
-    exact = curves(table).pipe(pr.surface, 0.1)
-    assert thinned.collect().height < exact.height
-    charts = {
-        ("fpr", "tpr", in_roc): pr.charts.roc(thinned),
-        ("tpr", "precision", in_pr): pr.charts.pr(thinned.pipe(pr.surface, 0.1)),
-    }
-    for (x, y, most), chart in charts.items():
-        of_keys = exact.partition_by("model", maintain_order=True)
-        for record, points in zip(records(chart), of_keys, strict=True):
-            points = points.select(x, y).drop_nulls().to_numpy()
-            assert distance_to_line(points, drawn(record)).max() <= most
 
 
 @pytest.mark.alike(2)

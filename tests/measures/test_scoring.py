@@ -138,17 +138,6 @@ def test_what_is_no_probability_is_null_with_a_note(scores, losses, note, priors
         assert found.filter(pl.col("estimate").is_null())["note"].unique().to_list() == [note]
 
 
-@pytest.mark.long
-@pytest.mark.slow
-def test_both_parts_are_never_negative():
-    for seed in range(30):
-        table = predictions(seed, rows=25, digits=1)
-        found = pr.evaluate(
-            table, **NAMES, priors=[1e-6, 0.1, 0.5, 1 - 1e-6], measures=AT_PRIORS, over=OVER
-        )
-        assert (found["estimate"] >= 0).all()
-
-
 def test_calibration_repairs_calibration_and_keeps_refinement():
     tuning, use = predictions(8, 3000), predictions(9, 3000)
     use = use.with_columns(pl.col("score") ** 3)

@@ -130,22 +130,6 @@ def test_a_null_key_is_a_key_like_others():
     ]
 
 
-@pytest.mark.alike(6)
-@pytest.mark.slow
-@pytest.mark.parametrize(("table", "said"), ANY)
-def test_a_lazy_curve_has_no_totals_where_it_cannot_rank(table, said):
-    curves = EAGER["curve"](table.lazy(), by="k", weight="weight")
-    found = curves.collect()
-    of_b = found.filter(k="b").select("positives", "negatives", "tpr", "fpr")
-    assert of_b.null_count().row(0) == (of_b.height,) * 4
-    assert found.filter(k="a").drop("threshold").null_count().sum_horizontal().item() == 0
-    for measure in (pr.auc, pr.auprec, lambda c: pr.iauprec(c, (0.1, 0.2))):
-        measured = measure(curves).collect()
-        assert measured.filter(k="b")["estimate"].to_list() == [None]
-        assert measured.filter(k="b")["note"].item() is not None
-        assert measured.filter(k="a")["estimate"].null_count() == 0
-
-
 @pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("lazy", [False, True])

@@ -8,7 +8,6 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss
 
 import polaroc as pr
-from polaroc.reports import probabilities
 
 CAPTION = "How far the probabilities are off"
 PRIORS = (0.05, 0.125, 0.2)
@@ -150,17 +149,6 @@ def test_folds_are_in_one_curve_at_a_single_prior(tmp_path):
         figure.find("figcaption").text for figure in page.all("figure[@id='figure-reliability']")
     )
     assert "the rows of all folds of a model are in one curve" in caption
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_very_many_rows_are_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(probabilities, "MAX_ROWS", 599)
-    page = written(predictions(["A"]), tmp_path)
-    assert page.table(CAPTION) is None
-    assert "is not shown for more than" in page.text("section[@id='methods']")
-    monkeypatch.setattr(probabilities, "MAX_ROWS", 600)
-    assert written(predictions(["A"]), tmp_path).table(CAPTION).height == 3
 
 
 def test_models_without_probabilities_are_named(tmp_path):

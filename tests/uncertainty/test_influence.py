@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from oracles import delong_placements
 from scipy.integrate import quad
-from sizes import replicates
 from strategies import tables
 
 import polaroc as pr
@@ -123,28 +122,6 @@ def replications(count: int, positives: int, negatives: int) -> pl.DataFrame:
             "score": scores.ravel(),
         }
     )
-
-
-# The spread of an estimate over new samples; the standard error of an SD over 1,500
-# replications is 2 %. The first order misses some of AUPREC's spread, and a chord
-# some of a slope's.
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("ties", [None, 0])
-def test_standard_errors_are_the_spread_over_new_samples(ties):
-    count = replicates(1500, 400)
-    table = replications(count, 150, 450)
-    if ties is not None:
-        table = table.with_columns(pl.col("score").round(ties))
-    found = pr.evaluate(
-        table, **NAMES, by="replication", priors=[0.5, 0.1], over=OVER, intervals="wald"
-    )
-    spread = found.group_by("measure", "prior").agg(
-        (pl.col("std_error").pow(2).mean().sqrt() / pl.col("estimate").std()).alias("ratio")
-    )
-    assert spread.height == 8
-    chance = (1500 / count) ** 0.5
-    assert spread["ratio"].is_between(1 - 0.07 * chance, 1 + 0.08 * chance).all(), spread
 
 
 def test_standard_errors_are_the_spread_over_resampled_rows():

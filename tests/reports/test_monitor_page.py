@@ -128,9 +128,9 @@ def test_a_monitor_without_times_and_other_arguments(tmp_path):
     empty = pr.monitor(REFERENCE, cases(1, 10, 0.1, day=1).clear(), **NAMES)
     text = Page(pr.report(empty, path=tmp_path / "page.html")).text()
     assert "No alarm No new scores were given" in text
-    with pytest.raises(InvalidArgument, match="truth and by are given, and the result of monitor"):
+    with pytest.raises(InvalidArgument, match="truth and by are for predictions or measures"):
         pr.report(empty, path=tmp_path / "page.html", truth="truth", by="model")
-    with pytest.raises(InvalidArgument, match="test_train_ratio, priors and recall are given"):
+    with pytest.raises(InvalidArgument, match="test_train_ratio and priors and recall are for"):
         pr.report(
             empty, path=tmp_path / "page.html", recall=0.9, priors=[0.3], test_train_ratio=0.25
         )

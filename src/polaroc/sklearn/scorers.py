@@ -106,8 +106,9 @@ def iauprec_score(
     0.5871
     """
     return measure_score(
-        y_true, y_score, measure="iauprec", prior="observed", over=over, interpolation=interpolation,
-        pos_label=pos_label, sample_weight=sample_weight, greater_is_positive=False,
+        y_true, y_score, measure="iauprec", prior="observed", over=over,
+        interpolation=interpolation, pos_label=pos_label, sample_weight=sample_weight,
+        greater_is_positive=False,
     )  # fmt: skip
 
 

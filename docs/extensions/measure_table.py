@@ -4,7 +4,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from polaroc.measures.catalog import reference_table
+from polaroc.measures.catalog import CATALOG
+
+NEEDS = {None: "", "range": "a range", "belief": "a range or a belief"}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -20,6 +22,16 @@ class MeasureTable(SphinxDirective):
 
 
 def markdown() -> str:
-    rows = [{**row, "measure": f"`{row['measure']}`"} for row in reference_table()]
+    rows = [
+        {
+            "measure": f"`{name}`",
+            "called": one.label,
+            "is": one.description,
+            "better": "higher" if one.higher_is_better else "lower",
+            "needs": NEEDS[one.over],
+            "by default": "yes" if one.by_default else "by name only",
+        }
+        for name, one in CATALOG.items()
+    ]
     lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

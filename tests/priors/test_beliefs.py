@@ -103,16 +103,15 @@ def test_the_weights_of_a_belief_are_chances(belief):
 
 
 # So small that they spread over hundreds of nodes, and so large that all but one are rounding.
-SIZES = [0.1, 0.3, 0.5, 1, 18, 99, 101, 1e3, 1e6, 1e10, 1e17, 1e50, 1e150, 1e298, 1e306, 1.7e308]
+SIZES = [0.1, 0.3, 0.5, 1, 18, 99, 101, 1e3, 1e5, 1e6]
 
 
 @pytest.mark.product
 @pytest.mark.parametrize("a", SIZES)
 @pytest.mark.parametrize("b", SIZES)
 def test_beta_of_any_size_has_the_moments_of_the_beta_distribution(a, b):
-    ratio = abs(log(a) - log(b))
-    if ratio > log(1e300) or (ratio > log(1e297) and min(a, b) < 10) or a == b == 0.1:
-        with pytest.raises(InvalidArgument, match=r"mean is nearer to 0 or 1|spread too widely"):
+    if a == b == 0.1:
+        with pytest.raises(InvalidArgument, match="spread too widely"):
             pr.beta(a, b)
         return
     belief = pr.beta(a, b)
@@ -136,7 +135,7 @@ def test_beta_of_any_size_has_the_moments_of_the_beta_distribution(a, b):
 
 @pytest.mark.parametrize(
     ("a", "b", "hint"),
-    [(1e306, 1, "nearer to each other"), (1, 1e306, "nearer to each other"),
+    [(1e7, 1, "larger parameters are narrower"), (1, 1e306, "larger parameters are narrower"),
      (1e-3, 1e-3, "use larger"), (1e-300, 1e-300, "use larger"), (2, 1e-3, "use larger")],
 )  # fmt: skip
 def test_a_beta_that_floats_cannot_hold_says_which_way_to_go(a, b, hint):
@@ -147,8 +146,9 @@ def test_a_beta_that_floats_cannot_hold_says_which_way_to_go(a, b, hint):
 def test_a_beta_of_a_sure_prior_gives_the_precision_at_it():
     curves = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
     at = pr.auprec(curves, 0.2)["estimate"].item()
-    # The standard deviation of the prior is 4e-9.
-    assert pr.iauprec(curves, pr.beta(2e15, 8e15))["estimate"].item() == pytest.approx(at, abs=1e-8)
+    # The standard deviation of the prior is 4e-4, and the mean of a curved function is moved by
+    # its square.
+    assert pr.iauprec(curves, pr.beta(2e5, 8e5))["estimate"].item() == pytest.approx(at, abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -43,14 +43,14 @@ def auc_measure(
     # What the segment that ends at a cell adds: ∫ (1 − f) dt.
     _, (_, f1), (dt, df) = segments_in(backend).segment
     area = total("auc", dt * (1 - f1 + df / 2), backend, gradient=auc_gradient)
-    warning = area.estimate < 0.5 - REVERSED * chance, BELOW_CHANCE
+    is_reversed = area.estimate < 0.5 - REVERSED * chance
 
     def perfect(tail: float, positives: "Array", negatives: "Array", _: float | None) -> "Array":
         # With this AUC, that many independent pairs are all ranked right with probability `tail`.
         least: Array = tail ** (1 / np.minimum(positives, negatives))
         return least
 
-    return replace(area, warning=warning, perfect_lower_limit=perfect)
+    return replace(area, warnings=((is_reversed, BELOW_CHANCE),), perfect_lower_limit=perfect)
 
 
 def auprec_measures(
@@ -110,7 +110,8 @@ def iauprec_measure(
     # The bias at a prior is at most 1: an extreme skew of small weight must not dominate.
     negatives = backend.column("negatives")
     bias_skew = backend.total(
-        weight * backend.minimum(skewed, negatives) for skewed, weight in belief.in_bins
+        weight * backend.minimum(skewed, negatives)
+        for skewed, weight in zip(belief.skews, belief.weights, strict=True)
     )
     smooth = start == "limit" and interpolation != "hull"
     gradient = partial(area_gradient, nodes=nodes, interpolation=interpolation) if smooth else None
@@ -229,7 +230,8 @@ def partial_auc(
     above = area.estimate >= chance * (1 - ROUNDING)
     scaled = (1 + (area.estimate - chance) / (perfect - chance)) / 2
     warning = ~above, "below the diagonal, where McClish's scale has no meaning"
-    return replace(area, estimate=backend.where(above, scaled), warning=warning, gradient_terms=())
+    estimate = backend.where(above, scaled)
+    return replace(area, estimate=estimate, warnings=(warning,), gradient_terms=())
 
 
 def _below(lo: float, hi: float, backend: Backend) -> Measure:

@@ -40,11 +40,6 @@ class SelectedMeasures(NamedTuple):
     on_hull: list[Measure]
 
 
-def register(definition: MeasureDefinition) -> None:
-    """Add a measure to the catalogue."""
-    CATALOG[definition.name] = definition
-
-
 def default_measures() -> tuple[str, ...]:
     """The measures that `evaluate` computes when none are named."""
     return tuple(name for name, one in CATALOG.items() if one.by_default)
@@ -116,27 +111,6 @@ def in_words(measure: str) -> str:
 def is_area(measure: str) -> bool:
     """Whether a measure is the area of the glossary, the mean of precision over recall."""
     return measure in ("auprec", "iauprec")
-
-
-def reference_table() -> list[dict[str, str]]:
-    """A row per measure for the reference page, by heading.
-
-    Examples
-    --------
-    >>> reference_table()[3]["better"]
-    'lower'
-    """
-    return [
-        {
-            "measure": name,
-            "called": one.label,
-            "is": one.description,
-            "better": "higher" if one.higher_is_better else "lower",
-            "needs": {None: "", "range": "a range", "belief": "a range or a belief"}[one.over],
-            "by default": "yes" if one.by_default else "by name only",
-        }
-        for name, one in CATALOG.items()
-    ]
 
 
 def select_measures(

@@ -156,12 +156,13 @@ def _scored(rule: ScoringRule, label: str, nodes: Nodes, given: MeasureArguments
     terms = _weighted(rule.term, nodes, backend)
     sums = {name: terms} | _check_sums(backend)
     outside = backend.column(OUTSIDE) > 0
-    refused, infinite = outside, None
+    refused, warned = outside, [(outside, NOT_PROBABILITIES)]
     if rule is LOG_RULE:
         sums |= _log_sums(backend)
         summed = summed + _weighted(rule.constant, nodes, backend)
         wrong = backend.column(WRONG) > 0
-        refused, infinite = outside | wrong, (wrong, INFINITE)
+        refused = outside | wrong
+        warned.append((wrong, INFINITE))
     estimate = backend.where(refused, None, backend.where(summed > 0, summed, 0.0))
     losses = [[weight * loss for loss in rule.losses(skewed, backend)] for skewed, weight in nodes]
     positive, negative, by_score_prior = map(backend.total, zip(*losses, strict=True))
@@ -176,9 +177,8 @@ def _scored(rule: ScoringRule, label: str, nodes: Nodes, given: MeasureArguments
     )  # fmt: skip
     return Measure(
         rule.name, estimate, columns=scored_columns(score_prior, backend), sums=sums,
-        bounds=(0.0, None),
-        warning=(outside, NOT_PROBABILITIES), second_warning=infinite, mergeable_segments=False,
-        every_cell=True, case_loss=loss,
+        bounds=(0.0, None), warnings=tuple(warned), mergeable_segments=False, every_cell=True,
+        case_loss=loss,
     )  # fmt: skip
 
 

@@ -95,9 +95,8 @@ class Measure:
         The skew λ of the bias ratio λ/N, None where the bias does not depend on one.
     hull_sums
         By column name: quantities of a segment of the hull whose sum is taken.
-    warning, second_warning
-        A condition, and the note for keys that meet it; the second where the first
-        condition is not met.
+    warnings
+        Conditions, each with the note for keys that meet it; the first that is met is said.
     gradient_terms
         The quantities its standard error follows from; empty where it has none.
     perfect_lower_limit
@@ -129,8 +128,7 @@ class Measure:
     prior: Quantity | None = None
     over: str | None = None
     bias_skew: Quantity | None = None
-    warning: tuple[Quantity, str] | None = None
-    second_warning: tuple[Quantity, str] | None = None
+    warnings: tuple[tuple[Quantity, str], ...] = ()
     gradient_terms: tuple[GradientTerm, ...] = ()
     perfect_lower_limit: "PerfectLimit | None" = None
     bounds: tuple[float | None, float | None] = (0.0, 1.0)

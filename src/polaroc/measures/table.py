@@ -117,7 +117,7 @@ def _interpolated(
             nodes[0], prior=pl.col("prior"), estimate=area.clip(*nodes[0].bounds), bias_skew=skewed
         )
         warned = _warning(nodes[0]).alias(WARNING)
-        warning = None if nodes[0].warning is None else pl.col(WARNING)
+        warning = pl.col(WARNING) if nodes[0].warnings else None
         kept = [ROW, *keys, "positives", "negatives", "note"]
         crossed = rows.select(*kept, warned, start.alias(VALUE), **moved).join(grid, how="cross")
         parts.append(crossed.select(_shown(at_priors, keys, pl.col(PLACE), warning)))
@@ -138,7 +138,7 @@ def _shown(
         shown = pl.when(both & (ratio > MAX_BIAS_RATIO)).then(ratio)
         # Rounded twice, so that the last bit, in which sums differ, does not decide upon a half.
         notes.append(pl.format(BIASED, shown.round_sig_figs(12).round_sig_figs(2)))
-    if measure.warning is not None:
+    if measure.warnings:
         notes.append(pl.when(both).then(_warning(measure) if warning is None else warning))
     named = {"measure": measure.name, OVER: measure.over}
     return [
@@ -172,6 +172,5 @@ def tidy_schema(
 
 
 def _warning(measure: Measure) -> pl.Expr:
-    warnings = [measure.warning, measure.second_warning]
-    notes = [pl.when(one[0]).then(pl.lit(one[1])) for one in warnings if one is not None]
+    notes = [pl.when(condition).then(pl.lit(note)) for condition, note in measure.warnings]
     return pl.coalesce(*notes) if notes else pl.lit(None, pl.String)

@@ -1,8 +1,8 @@
 """Distributions of the prior in use, as weighted nodes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import asinh, atan, ceil, exp, expm1, fsum, isfinite, log, log1p, pi, sqrt
+from math import asinh, ceil, exp, fsum, isfinite, log, log1p, pi, sqrt
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
@@ -16,11 +16,10 @@ from polaroc.priors.in_use import level_of, the_estimate
 
 TOLERANCE = 1e-12
 MAX_NODES = 1000
-LARGE_GAMMA = 100
+# Above, a Beta distribution is a single prior, and its density loses digits.
+MAX_SHAPE = 1e6
 # Keeps skews and their products within the range of floats.
 MAX_LOG_SKEW = log(1e300)
-# Number of nodes above which λ/N is checked on bins.
-MAX_BINS = 256
 # Share of a range that is left out at an extreme end.
 NEGLIGIBLE = 1e-13
 # Nodes on either side of an estimate, and the level of an interval that does not say it.
@@ -88,20 +87,6 @@ class Belief:
         """A note on limits at an estimated prior: over which priors they hold."""
         return f"Limits hold for every share of positives in its interval: {self.name}."
 
-    @property
-    def in_bins(self) -> list[tuple[float, float]]:
-        """Skews and weights; many nodes are averaged over bins of ln λ."""
-        if len(self.skews) <= MAX_BINS:
-            return list(zip(self.skews, self.weights, strict=True))
-        logs = [log(node) for node in self.skews]
-        lo, width = min(logs), (max(logs) - min(logs)) / MAX_BINS or 1.0
-        masses: dict[int, tuple[float, float]] = {}
-        for node, weight, u in zip(self.skews, self.weights, logs, strict=True):
-            number = min(int((u - lo) / width), MAX_BINS - 1)
-            moment, mass = masses.get(number, (0.0, 0.0))
-            masses[number] = moment + weight * node, mass + weight
-        return [(moment / mass, mass) for moment, mass in masses.values() if mass > 0]
-
 
 # What a mean over priors is taken over: a range (lo, hi), or a belief.
 Over: TypeAlias = tuple[float, float] | Belief
@@ -157,8 +142,8 @@ def beta(a: float, b: float) -> Belief:
     Parameters
     ----------
     a, b
-        Its shape parameters, > 0: as after a − 1 positives and b − 1 negatives
-        seen from a flat start.
+        Its shape parameters, > 0 and up to a million: as after a − 1 positives and b − 1
+        negatives seen from a flat start.
 
     Returns
     -------
@@ -169,9 +154,8 @@ def beta(a: float, b: float) -> Belief:
     Raises
     ------
     InvalidArgument
-        For parameters that are not positive, so small (below about 0.05) that the
-        belief would need more than a thousand nodes, or so unequal that its priors
-        are nearer to 0 or 1 than 1e-300.
+        For parameters outside what is allowed, or so small (below about 0.05) that the
+        belief would need more than a thousand nodes, or priors nearer to 0 or 1 than 1e-300.
 
     Examples
     --------
@@ -179,36 +163,35 @@ def beta(a: float, b: float) -> Belief:
     >>> round(sum(p * w for p, w in zip(belief.priors, belief.weights)), 12)
     0.1
     """
-    if not all(is_number(x) and isfinite(x) and x > 0 for x in (a, b)):
+    if not all(is_number(x) and 0 < x <= MAX_SHAPE for x in (a, b)):
         raise InvalidArgument(
-            f"beta({shortened(a)}, {shortened(b)}): allowed are finite parameters > 0.",
+            f"beta({shortened(a)}, {shortened(b)}): allowed are parameters > 0, up to a million.",
             hint="beta(2, 18) has mean 0.1; larger parameters are narrower.",
         )
     a, b = float(a), float(b)
-    if abs(log(b) - log(a)) > MAX_LOG_SKEW:
-        raise InvalidArgument(
-            f"beta({a:g}, {b:g}): its mean is nearer to 0 or 1 than 1e-300.",
-            hint="use parameters that are nearer to each other.",
-        )
-    step, log_density, mode = _beta_step(a, b), _beta_log_density(a, b), log(b / a)
-    shifts = [0.0]
+
+    def log_density(u: float) -> float:
+        # At u = ln λ, but for a constant: a ln π + b ln(1 − π).
+        return -a * _softplus(u) - b * _softplus(-u)
+
+    mode, step = log(b) - log(a), _beta_step(a, b)
+    most = log_density(mode)
+    logs = [mode]
     for direction in (-step, step):
-        shift = direction
-        while log_density(shift) > log(TOLERANCE / 10):
-            shifts.append(shift)
-            shift += direction
-            if len(shifts) > MAX_NODES or abs(mode + shift) > MAX_LOG_SKEW:
+        u = mode + direction
+        while log_density(u) - most > log(TOLERANCE / 10):
+            logs.append(u)
+            u += direction
+            if len(logs) > MAX_NODES or abs(u) > MAX_LOG_SKEW:
                 raise InvalidArgument(
                     f"beta({a:g}, {b:g}) is spread too widely: it needs more than {MAX_NODES} "
                     "nodes, or priors nearer to 0 or 1 than 1e-300.",
                     hint="use larger or less unequal parameters, or points([...]) for a few "
                     "likely priors.",
                 )
-    shifts.sort(reverse=True)
-    # Two steps, so that neither overflows.
-    skews = [b / a * exp(shift / 2) * exp(shift / 2) for shift in shifts]
-    masses = [exp(log_density(shift)) for shift in shifts]
-    return _belief(f"beta({a:g}, {b:g})", skews, masses, Beta(a, b))
+    logs.sort(reverse=True)
+    masses = [exp(log_density(u) - most) for u in logs]
+    return _belief(f"beta({a:g}, {b:g})", [exp(u) for u in logs], masses, Beta(a, b))
 
 
 def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> Belief:
@@ -369,38 +352,9 @@ def _slope(u: float) -> float:
     return exp(-abs(u)) / (1 + exp(-abs(u))) ** 2
 
 
-def _beta_log_density(a: float, b: float) -> Callable[[float], float]:
-    """The log density of Beta(a, b) in ln λ, at a shift from the mode, less that at the mode.
-
-    That is −(a + b)·(ln(p + q·eˢ) − q·s) at the shift s, p and q the means of the prior
-    and of what it leaves.
-    """
-    p, q = 1 / (1 + b / a), 1 / (1 + a / b)
-    unit = quadrature(20)
-
-    def log_density(shift: float) -> float:
-        if abs(shift) > 1:
-            return -a * _log_mean(q, p, shift) - b * _log_mean(p, q, -shift)
-        # Near the mode these terms cancel; as the integral of its second derivative it has
-        # one sign.
-        variances = (w * (1 - x) * exp(x * shift) / (p + q * exp(x * shift)) ** 2 for x, w in unit)
-        return -_precision_of(a, b) * shift**2 * sum(variances)
-
-    return log_density
-
-
-def _log_mean(share: float, rest: float, shift: float) -> float:
-    """ln(rest + share·eˢ) of two shares of 1, without overflow or cancellation."""
-    if shift > 30:
-        return log(share) + shift + log1p(rest / share * exp(-shift))
-    change = share * expm1(shift)
-    return log1p(change) if change > -0.5 else log(rest + share * exp(shift))
-
-
-def _precision_of(a: float, b: float) -> float:
-    """One over the variance of ln λ, nearly, where the parameters are large: ab/(a + b)."""
-    small, large = sorted((a, b))
-    return small / (1 + small / large)
+def _softplus(u: float) -> float:
+    """ln(1 + eᵘ): at u = ln λ, the logarithm of 1/π."""
+    return max(u, 0.0) + log1p(exp(-abs(u)))
 
 
 def _beta_step(a: float, b: float) -> float:
@@ -409,22 +363,18 @@ def _beta_step(a: float, b: float) -> float:
     Its error is the characteristic function of ln λ at the frequency 2π/step,
     |Γ(a + iω)Γ(b − iω)| / (Γ(a)Γ(b)).
     """
-    step = min(0.6, 1 / sqrt(_precision_of(a, b)))
-    while _log_decay(a, 2 * pi / step) + _log_decay(b, 2 * pi / step) > log(TOLERANCE / 100):
-        step *= 0.9
-    return step
-
-
-def _log_decay(a: float, frequency: float) -> float:
-    """ln |Γ(a + iω)/Γ(a)|."""
-    if a > LARGE_GAMMA:
-        # Stirling's series, since the difference of two large ln Γ would be mere rounding.
-        ratio = frequency / a
-        return (a - 0.5) / 2 * log1p(ratio**2) - frequency * atan(ratio)
     from scipy.special import loggamma
 
-    decay: float = (loggamma(complex(a, frequency)) - loggamma(a)).real
-    return decay
+    def decays(step: float) -> bool:
+        """Whether the logarithm of the error is small enough."""
+        ends = ((loggamma(complex(x, 2 * pi / step)) - loggamma(x)).real for x in (a, b))
+        return bool(sum(ends) <= log(TOLERANCE / 100))
+
+    # A standard deviation of ln λ, nearly, where the parameters are large.
+    step = min(0.6, sqrt(1 / a + 1 / b))
+    while not decays(step):
+        step *= 0.9
+    return step
 
 
 def _belief(

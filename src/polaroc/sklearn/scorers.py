@@ -14,8 +14,8 @@ from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
 from polaroc.measures.functions import auprec
 from polaroc.predictions.resolved import keyed
 from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.priors.grids import OBSERVED, check_prior, skew
-from polaroc.sklearn.estimators import ONE_VS_REST, BinaryTarget, binary_target, need_scikit_learn
+from polaroc.priors.grids import OBSERVED, check_prior_or_observed, skew
+from polaroc.sklearn.estimators import ONE_VS_REST, binary_target, need_scikit_learn
 from polaroc.thresholds.named_rates import AT_THRESHOLD, LESS_IS_BETTER, OF_COSTS, rate_at
 from polaroc.typing import Array, Interpolation, Label, Prior
 
@@ -75,11 +75,10 @@ def auprec_score(
     >>> round(auprec_score(y_true, y_score, prior=0.1), 4)
     0.5711
     """
-    need_scikit_learn()
-    target = binary_target(y_true, pos_label, "y_true", greater_is_positive=False)
-    return measure_of(
-        target, y_score, "auprec", prior, None, interpolation, sample_weight=sample_weight
-    )
+    return measure_score(
+        y_true, y_score, measure="auprec", prior=prior, over=None, interpolation=interpolation,
+        pos_label=pos_label, sample_weight=sample_weight, greater_is_positive=False,
+    )  # fmt: skip
 
 
 @described_as(auprec_score)
@@ -106,27 +105,31 @@ def iauprec_score(
     >>> round(iauprec_score(y_true, y_score, over=(0.05, 0.20)), 4)
     0.5871
     """
-    need_scikit_learn()
-    target = binary_target(y_true, pos_label, "y_true", greater_is_positive=False)
-    return measure_of(
-        target, y_score, "iauprec", "observed", over, interpolation, sample_weight=sample_weight
-    )
+    return measure_score(
+        y_true, y_score, measure="iauprec", prior="observed", over=over,
+        interpolation=interpolation, pos_label=pos_label, sample_weight=sample_weight,
+        greater_is_positive=False,
+    )  # fmt: skip
 
 
-def measure_of(
-    target: BinaryTarget,
+def measure_score(
+    y_true: Any,
     y_score: Any,
+    *,
     measure: str,
     prior: Prior,
     over: tuple[float, float] | Belief | None,
     interpolation: Interpolation,
-    *,
+    pos_label: Label | None = None,
     sample_weight: Any = None,
+    greater_is_positive: bool = True,
 ) -> float:
-    """A measure of the scores of one model, NaN with a warning where it is undefined."""
+    """A measure of one test set, NaN with a warning where it is undefined."""
+    need_scikit_learn()
     from sklearn.exceptions import UndefinedMetricWarning
 
-    check_one_prior(prior)
+    target = binary_target(y_true, pos_label, "y_true", greater_is_positive=greater_is_positive)
+    check_prior_or_observed(prior)
     n = len(target.labels)
     columns = {"truth": target.truth, "score": one_per_case(y_score, "y_score", n)}
     if sample_weight is not None:
@@ -143,12 +146,6 @@ def measure_of(
         warnings.warn(f"{measure} is undefined: {note}.", UndefinedMetricWarning, stacklevel=3)
         return float("nan")
     return float(estimate)
-
-
-def check_one_prior(prior: object) -> None:
-    """Refuse what is neither one prior nor "observed"."""
-    if not (isinstance(prior, str) and prior == OBSERVED):
-        check_prior(prior)
 
 
 def one_per_case(values: Any, name: str, n: int) -> Array:
@@ -240,7 +237,7 @@ def scorer(
     from sklearn.metrics import make_scorer
 
     check_choice("measure", measure, (*CATALOG, *AT_THRESHOLD))
-    check_one_prior(prior)
+    check_prior_or_observed(prior)
     costs = {"cost_fn": cost_fn, "cost_fp": cost_fp}
     check_factors(**costs)
     if measure not in OF_COSTS:
@@ -272,24 +269,6 @@ def scorer(
         rate_score, greater_is_better=measure not in LESS_IS_BETTER,
         response_method="predict" if threshold is None else scores,
         **asked, threshold=threshold, **costs, pos_label=pos_label,
-    )  # fmt: skip
-
-
-def measure_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    measure: str,
-    prior: Prior,
-    over: tuple[float, float] | Belief | None,
-    interpolation: Interpolation,
-    pos_label: Label | None = None,
-    sample_weight: Any = None,
-) -> float:
-    """A measure of one test set, in the signature that `make_scorer` needs."""
-    return measure_of(
-        binary_target(y_true, pos_label, "y_true"), y_score, measure, prior, over, interpolation,
-        sample_weight=sample_weight,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.predictions.resolved import keyed
 from polaroc.priors.beliefs import Belief
+from polaroc.priors.grids import check_prior_or_observed
 from polaroc.sklearn.estimators import (
     check_estimators,
     class_name,
@@ -25,7 +26,6 @@ from polaroc.sklearn.estimators import (
 )
 from polaroc.sklearn.fitting import Cases, Fit, Split, fitted, labelled_cases, scored, split_cases
 from polaroc.sklearn.predictions import fitted_on_splits
-from polaroc.sklearn.scorers import check_one_prior
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.rules import RULES, Rule
 from polaroc.typing import Array, Label, Prior
@@ -265,7 +265,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
                 hint=Hint("give {prior} or {over}.", prior=0.05, over=(0.02, 0.10)),
             )
         if self.prior is not None:
-            check_one_prior(self.prior)
+            check_prior_or_observed(self.prior)
         if self.confidence is not None and not (self._is_prefit() or self._is_share()):
             raise InvalidArgument(
                 f"confidence is {self.confidence!r} and cv is {self.cv!r}: thresholds of folds "

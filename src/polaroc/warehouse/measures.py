@@ -143,11 +143,7 @@ def _where(condition: Any, value: object) -> Any:
 
 
 def _warning(both: Any, measure: Measure) -> Any:
-    if measure.warning is None:
-        return None
     note = no_note()
-    for warning in (measure.second_warning, measure.warning):
-        if warning is not None:
-            condition, text = warning
-            note = (both & to_ibis(condition)).ifelse(text, note)
-    return note
+    for condition, text in reversed(measure.warnings):
+        note = (both & to_ibis(condition)).ifelse(text, note)
+    return note if measure.warnings else None

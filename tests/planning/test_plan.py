@@ -335,7 +335,7 @@ def test_costs_choose_the_threshold():
         ({"width": 0.1, "positives": [20, 30], "negatives": [9, 8, 7]}, "negatives 3"),
         ({"width": 0.1, "budget": 1}, "fewer than two cases of a class"),
         ({"width": 0.1, "budget": 99, "cost_positive": 1e-320},
-         "(?s)pays for more than the 400,000 cases.*at cost_positive.*cost_positive=0.0005"),
+         "(?s)pays for more than the 400,000 cases.*say what labels cost.*cost_positive=20"),
         ({**PRECISE, "width": 0.1, "budget": 9}, "fewer than two cases of a class"),
         ({**PRECISE, "margin": 0.1, "budget": 99}, "'constraints', 'margin'.*different wishes"),
         ({"width": 0.1, "confidence": 0.9}, "confidence is for constraints"),

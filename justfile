@@ -286,7 +286,7 @@ fuzz-guided SECONDS="300":
 house *PACKAGES:
     python tests/tools/code_figures.py {{PACKAGES}}
 
-# Small changes to the formulas that no test notices: a sample of each module, or all of those named.
+# Small changes to the formulas that no test notices: a random sample of all, or of modules named.
 mutants *ARGS:
     python tests/tools/mutants.py {{ARGS}}
 

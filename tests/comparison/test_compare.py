@@ -246,8 +246,10 @@ def test_what_is_asked_is_said():
         ({"test_train_ratio": 0.25, "measure": "auprec", "contrast": (0.1, 0.1)}, "two different"),
         ({"test_train_ratio": 0.25, "measure": "auprec", "contrast": 0.1}, "two priors"),
         ({"test_train_ratio": 0.25, "measure": "nope"}, "no measure 'nope'"),
+        ({"test_train_ratio": 0.25, "measure": "auprec", "prior": 0.1, "over": (0.1, 0.5)},
+         "over is for measures over a range of priors"),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments_are_refused(measures, arguments, said):
     with pytest.raises(InvalidArgument, match="Hint:") as caught:
         pr.compare(measures, **arguments)

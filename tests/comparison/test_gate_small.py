@@ -16,35 +16,32 @@ from polaroc.uncertainty.test_sets import of_test_set
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "gate_small.py"))
 OVER, PRIOR = SCRIPT["OVER"], SCRIPT["PRIOR"]
-POSITIVES, CASES = 7, 20
-RNG = np.random.default_rng(3)
-SCORES = RNG.normal(size=(2, CASES)) + (np.arange(CASES) < POSITIVES)
 
 
-def table(scores):
+def table(scores, positives):
+    cases = scores.shape[1]
     return pl.concat(
-        pl.DataFrame({"model": name, "id": range(CASES), "truth": np.arange(CASES) < POSITIVES,
+        pl.DataFrame({"model": name, "id": range(cases), "truth": np.arange(cases) < positives,
                       "score": own})
         for name, own in zip("ab", scores, strict=True)
     )  # fmt: skip
 
 
-def measured(measure):
-    return [SCRIPT["measured"](own[None], POSITIVES, measure) for own in SCORES]
-
-
+# Of good models the scale of the log-odds has the widest limits.
+@pytest.mark.parametrize(("positives", "cases", "better"), [(7, 20, 1), (100, 300, 4)])
 @pytest.mark.parametrize("measure", ["auc", "auprec", "iauprec"])
-def test_estimates_errors_and_verdicts_are_those_of_the_package(measure):
-    pairs = paired_test(
-        table(SCORES), truth="truth", score="score", measure=measure, over=OVER, prior=PRIOR
-    )
-    a, b = measured(measure)
+def test_estimates_errors_and_verdicts_are_those_of_the_package(measure, positives, cases, better):
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(2, cases)) + better * (np.arange(cases) < positives)
+    rows = table(scores, positives)
+    pairs = paired_test(rows, truth="truth", score="score", measure=measure, over=OVER, prior=PRIOR)
+    a, b = (SCRIPT["measured"](own[None], positives, measure) for own in scores)
     moved = tuple(own - other for own, other in zip(a.influence, b.influence, strict=True))
     assert a.estimate - b.estimate == pytest.approx(pairs["difference"].item(), abs=1e-5)
     error = SCRIPT["variance"](moved) ** 0.5
     assert error == pytest.approx(pairs["std_error"].item(), rel=1e-4)
     # The verdicts turn where the limits of the package lie.
-    cases = read_cases(pr.cases(table(SCORES), truth="truth", score="score"))
+    cases = read_cases(pr.cases(rows, truth="truth", score="score"))
     evidence = of_test_set(cases.only, [single_measure(measure, PRIOR, OVER)])
     ends = difference_limits(evidence, (0, 1), 0.95, measure)
     for side, (limit, sign) in enumerate(zip(ends, (1, -1), strict=True)):

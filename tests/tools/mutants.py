@@ -1,11 +1,12 @@
-"""Small changes to the formulas, one at a time: does a test fail for each?
+"""Small changes to the code, one at a time: does a test fail for each?
 
-``python tests/tools/mutants.py rates curves`` prints the changes of a module and of all modules of a
-package that no test noticed and that docs/mutants.md does not explain; without names a random
-sample of each module with formulas, and the figures by package. `--most` says how many of each
-module, `--write` puts the figures of whole modules into that page. With `--keep FILE` what was
-found is kept, and not tried again. Each change is tried in a fork of one process that has imported
-the libraries, but not polaroc; as many at once as there are processors.
+``python tests/tools/mutants.py uncertainty comparison/gate`` tries a random sample of the changes
+of these packages and modules, and prints those that no test noticed and that docs/mutants.md does
+not explain. `--most` says how many, `--seed` which. Each is tried by the tests that run its line,
+those that take least first, up to `--longest` seconds in all. Which those are is measured once
+with coverage.py, and kept in the folder `--lines`; `--measure TESTS` adds tests that are new. With
+`--keep FILE` what was found is kept, and not tried again. Each change is tried in a fork of one
+process that has imported the libraries, but not polaroc.
 """
 
 import argparse
@@ -18,188 +19,29 @@ import re
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
 
+import coverage
 import pytest
 from hypothesis import Phase, settings
 
 ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "polaroc"
 PAGE = ROOT / "docs" / "mutants.md"
-# Tests of operating points on random tables.
-POINTS = [
-    f"tests/measures/test_exact_oracle.py::test_{name}"
-    for name in (
-        "balanced_points", "cheapest_points", "points_of_a_recall_and_of_a_false_positive_rate",
-        "points_of_a_precision",
-    )
-]  # fmt: skip
 # What has formulas: packages and modules.
 FORMULAS = (
     "rates", "priors", "curves", "measures", "thresholds", "calibration", "uncertainty",
     "comparison", "deployment",
 )  # fmt: skip
-SAMPLE = 4
-MEASURES = [
-    "tests/measures/test_exact_oracle.py::test_auc",
-    "tests/measures/test_exact_oracle.py::test_auprec", "tests/measures/test_functions.py",
-]  # fmt: skip
-INTERVALS = [
-    "tests/uncertainty/test_intervals.py", "tests/uncertainty/test_influence.py",
-    "tests/uncertainty/test_case_losses.py",
-]  # fmt: skip
-CLUSTERED = [
-    f"tests/uncertainty/test_{name}.py"
-    for name in ("clusters", "crossed_clusters", "few_clusters", "copies")
-]
-MONITOR = [
-    "tests/deployment/test_monitor.py", "tests/deployment/test_limits.py",
-    "tests/deployment/test_in_use.py",
-]  # fmt: skip
-# Tests that are to notice a change beside the examples of a module and the tests of its name.
-TESTS = {
-    "curves/packing": ["tests/curves/test_keys.py", "tests/curves/test_curve.py", "tests/curves/test_ranking.py"],
-    "curves/ranking": ["tests/curves/test_curve.py", "tests/evaluation/test_evaluate.py"],
-    "curves/in_groups": ["tests/test_expr.py", "tests/curves/test_ranking.py", "tests/evaluation/test_evaluate.py"],
-    "curves/keys": [
-        "tests/evaluation/test_evaluate.py::test_a_row_of_weight_zero_does_not_hide_that_scores_are_labels",
-    ],
-    "curves/thinning": ["tests/charts/test_curve_charts.py", "tests/uncertainty/test_bands.py"],
-    "curves/bins": ["tests/measures/test_bounds.py"],
-    "curves/dominance": ["tests/measures/test_exact_oracle.py::test_dominance"],
-    "curves/surface": ["tests/measures/test_exact_oracle.py::test_surfaces"],
-    "rates": ["tests/test_rates.py", "tests/curves/test_surface.py"],
-    "curves/hull": ["tests/curves/test_ranking.py", "tests/measures/test_exact_oracle.py::test_hulls"],
-    "measures/functions": [*MEASURES[:2], "tests/measures/test_partial_areas.py"],
-    "measures/areas": [
-        *MEASURES, "tests/measures/test_partial_areas.py", "tests/uncertainty/test_influence.py",
-        "tests/evaluation/test_evaluate.py::test_scores_are_reversed_from_four_standard_errors_on",
-        "tests/uncertainty/test_intervals.py::test_a_perfect_score_has_a_lower_limit_from_the_numbers"
-        "_of_cases",
-        "tests/uncertainty/test_intervals.py::test_so_has_its_mean_over_priors",
-    ],
-    "measures/array_sums": [*MEASURES, "tests/evaluation/test_evaluate.py"],
-    "measures/corrected_areas": [*MEASURES, "tests/measures/test_catalog.py", "tests/evaluation/test_evaluate.py"],
-    "measures/gradients": INTERVALS,
-    "measures/moved_segments": INTERVALS,
-    "measures/spec": [
-        *MEASURES, "tests/measures/test_catalog.py", "tests/measures/test_scoring.py",
-        "tests/evaluation/test_evaluate.py",
-    ],
-    "measures/table": [
-        *MEASURES, "tests/measures/test_bounds.py", "tests/evaluation/test_evaluate.py", "tests/measures/test_scoring.py", *INTERVALS[:1],
-    ],
-    "measures/scoring": ["tests/evaluation/test_evaluate.py"],
-    "base/backend": ["tests/measures/test_functions.py", "tests/test_rates.py", "tests/curves/test_surface.py"],
-    "curves/segments": [*MEASURES, "tests/curves/test_curve.py", "tests/curves/test_hull.py"],
-    "evaluation/sums": [
-        "tests/curves/test_keys.py", "tests/curves/test_ranking.py", "tests/evaluation/test_evaluate.py",
-        "tests/evaluation/test_partitions.py",
-    ],
-    "evaluation/reader": ["tests/evaluation/test_partitions.py", "tests/predictions/test_reading.py"],
-    "curves/held": ["tests/curves/test_curve.py", "tests/curves/test_keys.py", "tests/predictions/test_table.py"],
-    "predictions/deferred": ["tests/predictions/test_reading.py", "tests/evaluation/test_evaluate.py"],
-    "curves/curve": ["tests/measures/test_exact_oracle.py::test_curves", "tests/predictions/test_dtypes.py",
-               "tests/evaluation/test_evaluate.py"],
-    "comparison/design": ["tests/comparison/test_compare.py"],
-    "comparison/caveats": [
-        "tests/comparison/test_compare.py", "tests/comparison/test_trained.py",
-        "tests/comparison/test_anova.py", "tests/comparison/test_design_rates.py",
-    ],
-    "comparison/compare": ["tests/comparison/test_gate.py", "tests/comparison/test_trained.py", "tests/comparison/test_choose.py"],
-    "comparison/omnibus": ["tests/comparison/test_compare.py"],
-    "uncertainty/small_samples": ["tests/comparison/test_gate_small.py", "tests/comparison/test_trained.py"],
-    "uncertainty/unseen_positive": ["tests/comparison/test_missed_positives.py"],
-    "comparison/gate": [
-        "tests/comparison/test_gate_small.py", "tests/comparison/test_missed_positives.py",
-        "tests/comparison/test_gate_sets.py", "tests/comparison/test_fitted_calls.py",
-    ],
-    "comparison/measure_rows": [
-        "tests/comparison/test_compare.py", "tests/comparison/test_layout.py",
-        "tests/charts/test_model_charts.py", "tests/comparison/test_doubts.py",
-        "tests/comparison/test_warnings.py",
-    ],
-    "uncertainty/test_sets": [
-        "tests/comparison/test_clustered_cases.py", "tests/comparison/test_delong.py",
-        "tests/comparison/test_fitted_calls.py", "tests/comparison/test_by_amounts.py",
-        "tests/comparison/test_gate_sets.py", "tests/predictions/test_random_roles.py",
-    ],
-    "uncertainty/scored_cases": [
-        "tests/comparison/test_trained.py", "tests/comparison/test_delong.py",
-        "tests/comparison/test_choice_measures.py",
-    ],
-    "comparison/result": ["tests/comparison/test_compare.py", "tests/comparison/test_trained.py"],
-    "comparison/verdict": ["tests/comparison/test_gate.py", "tests/comparison/test_gate_small.py"],
-    "comparison/posterior": ["tests/comparison/test_how_sure.py", "tests/comparison/test_choose.py"],
-    "comparison/choice_measures": [
-        "tests/comparison/test_how_sure.py", "tests/comparison/test_choose.py", "tests/comparison/test_doubts.py",
-    ],
-    "uncertainty/evidence": [
-        "tests/comparison/test_pairwise.py", "tests/comparison/test_omnibus.py", "tests/comparison/test_half_splits.py",
-        "tests/comparison/test_choice_measures.py",
-    ],
-    "uncertainty/adjusted": ["tests/comparison/test_pairwise.py", "tests/comparison/test_half_splits.py"],
-    "comparison/regret": ["tests/comparison/test_choose.py", "tests/comparison/test_choice_measures.py"],
-    "comparison/choose": ["tests/comparison/test_choose.py"],
-    "thresholds/operating_points": [*POINTS, "tests/thresholds/test_constraints.py"],
-    "thresholds/rules": ["tests/thresholds/test_operating_points.py", "tests/thresholds/test_constraints.py", *POINTS],
-    "thresholds/promises": ["tests/thresholds/test_clustered_promises.py"],
-    "thresholds/review_bands": ["tests/thresholds/test_three_ways.py"],
-    "thresholds/ways": ["tests/thresholds/test_three_ways.py"],
-    "thresholds/apply_thresholds": ["tests/thresholds/test_operating_points.py", "tests/thresholds/test_rate_intervals.py"],
-    "thresholds/costs": ["tests/measures/test_exact_oracle.py::test_cost_curves"],
-    "thresholds/interval_columns": ["tests/thresholds/test_rate_intervals.py"],
-    "thresholds/rate_intervals": ["tests/thresholds/test_rate_intervals.py"],
-    "thresholds/saved": [
-        "tests/cli/test_threshold.py", "tests/comparison/test_by_cost.py", "tests/reports/test_tuning.py",
-    ],
-    "thresholds/expected_cost": ["tests/deployment/test_carried.py"],
-    "measures/sensitivity": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error"],
-    "measures/balanced": ["tests/measures/test_exact_oracle.py::test_sens_and_equal_error",
-                          "tests/measures/test_sensitivity.py", "tests/evaluation/test_evaluate.py"],
-    "calibration/probabilities": ["tests/calibration"],
-    "uncertainty/draws": ["tests/uncertainty/test_bootstrap.py"],
-    "uncertainty/pseudo_cases": [*INTERVALS, "tests/uncertainty/test_bootstrap.py"],
-    "uncertainty/influence": INTERVALS[:1],
-    "uncertainty/intervals": INTERVALS[1:],
-    "priors/grids": [
-        "tests/priors", "tests/curves/test_surface.py", "tests/test_hints.py", "tests/measures/test_scoring.py",
-    ],
-    "priors/in_use": ["tests/deployment/test_carried.py", "tests/evaluation/test_at_estimates.py"],
-    "uncertainty/cells": [*CLUSTERED, "tests/uncertainty/test_intervals.py"],
-    "uncertainty/least_costs": ["tests/uncertainty/test_expected_cost.py", "tests/uncertainty/test_h_measure.py"],
-    "uncertainty/limits": [*INTERVALS, "tests/uncertainty/test_levels.py"],
-    "uncertainty/parts": ["tests/comparison/test_subgroups.py", "tests/evaluation/test_macro.py"],
-    "uncertainty/spread": INTERVALS,
-    "uncertainty/trends": ["tests/comparison/test_over_time.py", "tests/deployment/test_periods.py"],
-    "uncertainty/units": CLUSTERED,
-    "predictions/audit": ["tests/predictions/test_table.py", "tests/predictions/test_cases.py"],
-    "predictions/calendar": ["tests/deployment/test_periods.py", "tests/deployment/test_days.py"],
-    "predictions/cases": ["tests/predictions/test_sources.py", "tests/predictions/test_usual_keys.py"],
-    "predictions/costs": ["tests/thresholds/test_amounts.py", "tests/uncertainty/test_savings.py"],
-    "predictions/row_checks": ["tests/predictions/test_table.py"],
-    "predictions/roles": ["tests/predictions/test_cases.py"],
-    "predictions/table": ["tests/predictions/test_reading.py"],
-    "predictions/takes_cases": ["tests/predictions/test_cases.py"],
-    "predictions/wide": ["tests/predictions/test_table.py", "tests/predictions/test_cases.py"],
-    "deployment/alarms": MONITOR,
-    "deployment/days": ["tests/deployment/test_days.py"],
-    "deployment/draws": ["tests/deployment/test_labels.py"],
-    "deployment/estimators": ["tests/deployment/test_em.py", "tests/deployment/test_confusion.py", "tests/deployment/test_estimate_prior.py"],
-    "deployment/history": MONITOR[:1],
-    "deployment/label_budget": ["tests/deployment/test_labels.py"],
-    "deployment/label_draws": ["tests/deployment/test_labels.py"],
-    "deployment/labelled": ["tests/deployment/test_labels.py"],
-    "deployment/monitor": MONITOR,
-    "deployment/monitor_result": MONITOR[:1],
-    "deployment/rivals": ["tests/deployment/test_rivals.py"],
-    "deployment/tables": ["tests/deployment/test_estimate_prior.py", *MONITOR[:1]],
-}  # fmt: skip
+# Tests of what is said and drawn are slow, and say little of formulas.
+SPARED = {"benchmarks", "charts", "papers", "reports", "sklearn", "support", "tools", "warehouse"}
 # A database, a browser or a fault is none that a change to a formula has to be noticed by.
 MARKED = "not engine and not browser and not faults"
 # Imported once: with them a run of a few tests takes a second, without them three.
@@ -217,6 +59,7 @@ COMPARISONS = {
 }  # fmt: skip
 # A mutant that takes so many times as long as no change is one that loops.
 LOOPS = 10
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def mutant_of(source: str, number: int) -> tuple[str, str]:
@@ -298,23 +141,161 @@ def defaults(given: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
     return [*by_place, *((name, value) for name, value in by_name if value is not None)]
 
 
-class Quick:
-    """The same random tables each time, the tests that take least first, and how long they take."""
+@cache
+def parsed(module: str) -> ast.Module:
+    return ast.parse((SOURCE / f"{module}.py").read_text(encoding="utf-8"))
 
-    def __init__(self, times: Path) -> None:
-        self.times = times
-        self.taken = json.loads(times.read_text()) if times.exists() else {}
+
+@cache
+def parents(module: str) -> dict[ast.AST, ast.AST]:
+    nodes = ast.walk(parsed(module))
+    return {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+
+
+def around(module: str, node: ast.AST) -> list[ast.AST]:
+    """A node and those around it, the innermost first."""
+    found = [node]
+    while found[-1] in parents(module):
+        found.append(parents(module)[found[-1]])
+    return found
+
+
+class Lines:
+    """Which tests run a line, and how long they take."""
+
+    def __init__(self, folder: Path, measure: list[str], at_once: int) -> None:
+        self.data, self.said = folder / "lines", folder / "times"
+        if measure or not self.said.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            self.measured(measure or [*all_tests(), "src/polaroc"], at_once)
+        self.stored = coverage.CoverageData(self.data)
+        self.stored.read()
+        self.files = {
+            str(Path(name).relative_to(SOURCE).with_suffix("")): name
+            for name in self.stored.measured_files()
+            if Path(name).is_relative_to(SOURCE)
+        }
+        self.known: dict[str, dict[int, list[str]]] = {}
+        self.seconds: Counter[str] = Counter()
+        for line in self.said.read_text(encoding="utf-8").splitlines():
+            if found := re.match(r"([\d.]+)s (?:setup|call|teardown) +(\S.*)", line):
+                self.seconds[found[2].rstrip()] += float(found[1])
+
+    def measured(self, tests: list[str], at_once: int) -> None:
+        """Run tests and add what they run to what is known."""
+        options = ["-q", "-n", str(at_once), "-m", MARKED, "--durations=0", "-vv"]
+        cover = ["--cov=polaroc", "--cov-context=test", "--cov-append", "--cov-report="]
+        run = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *cover, *tests],
+            cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(self.data)},
+            stdout=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+        with self.said.open("a", encoding="utf-8") as file:
+            file.write(run.stdout)
+        if run.returncode:
+            sys.exit(run.stdout[-2000:] + "\ntests fail without any change")
+
+    def by_line(self, module: str) -> dict[int, list[str]]:
+        """The tests that run each line of a module, with the part of the test that does."""
+        if module not in self.known:
+            file = self.files.get(module, "")
+            self.known[module] = self.stored.contexts_by_lineno(file)
+        return self.known[module]
+
+    @cached_property
+    def by_file(self) -> dict[str, list[str]]:
+        tests = defaultdict(list)
+        for test in self.seconds:
+            tests[test.partition("::")[0]].append(test)
+        return tests
+
+    def running(self, module: str, lines: range) -> set[str]:
+        """The tests that run one of the lines; where a fixture does, all tests of its file."""
+        tests: set[str] = set()
+        for line in set(lines) & self.by_line(module).keys():
+            for context in self.by_line(module)[line]:
+                test, _, part = context.rpartition("|")
+                tests |= {*self.by_file[test.partition("::")[0]]} if part == "setup" else {test}
+        return tests & self.seconds.keys()
+
+    @cached_property
+    def mentions(self) -> dict[str, list[tuple[str, ast.AST]]]:
+        """Where each name is read."""
+        found = defaultdict(list)
+        for module in self.files:
+            for node in ast.walk(parsed(module)):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                    found[node.id].append((module, node))
+                elif isinstance(node, ast.Attribute):
+                    found[node.attr].append((module, node))
+        return found
+
+    def of_name(self, name: str, seen: set[str]) -> set[str]:
+        """The tests that run what reads a name that a module or a class gives."""
+        if name in seen:
+            return set()
+        seen.add(name)
+        return {
+            test
+            for module, node in self.mentions[name]
+            for test in self.of_node(module, node, seen)
+        }
+
+    def of_node(self, module: str, node: ast.AST, seen: set[str]) -> set[str]:
+        """The tests that run an expression, or use what it makes when the module is imported."""
+        nodes = around(module, node)
+        statement = next(one for one in nodes if isinstance(one, ast.stmt))
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            # A default or a decorator.
+            return self.running(module, range(statement.lineno, statement.end_lineno + 1))
+        if any(isinstance(one, Function) for one in nodes):
+            body = getattr(statement, "body", None)
+            last = body[0].lineno - 1 if body else statement.end_lineno
+            return self.running(module, range(statement.lineno, max(last, statement.lineno) + 1))
+        targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+        names = {
+            one.id for to in targets if to for one in ast.walk(to) if isinstance(one, ast.Name)
+        }
+        return {test for name in names for test in self.of_name(name, seen)}
+
+    def tests_of(self, module: str, number: int, longest: float) -> list[str]:
+        """The tests of a change, those that take least first, within so many seconds."""
+        node = [found for found, _ in places(parsed(module))][number]
+        tests = self.of_node(module, node, set()) or self.running(module, range(1, 10_000))
+        chosen, seconds = [], 0.0
+        for test in sorted(tests, key=lambda test: (self.seconds[test], test)):
+            seconds += self.seconds[test] + 0.01
+            if seconds > longest and chosen:
+                break
+            chosen.append(test)
+        return chosen
+
+
+def all_tests() -> list[str]:
+    """The folders of tests that are to notice a change, and the files beside them."""
+    return sorted(
+        str(one.relative_to(ROOT))
+        for one in (ROOT / "tests").iterdir()
+        if (one.is_dir() and one.name not in SPARED) or one.match("test_*.py")
+    )
+
+
+class Chosen:
+    """Only these tests, in this order, and the same random tables each time."""
+
+    def __init__(self, tests: list[str], failed: Path) -> None:
+        self.order = {test: place for place, test in enumerate(tests)}
+        self.failed = failed
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
-        items.sort(key=lambda item: self.taken.get(item.nodeid, 0))
+        chosen = [item for item in items if item.nodeid in self.order]
+        items[:] = sorted(chosen, key=lambda item: self.order[item.nodeid])
 
     def pytest_runtest_logreport(self, report):
-        self.taken[report.nodeid] = self.taken.get(report.nodeid, 0) + report.duration
-
-    def pytest_sessionfinish(self):
-        if not self.times.exists():
-            self.times.write_text(json.dumps(self.taken))
+        if report.failed:
+            with self.failed.open("a", encoding="utf-8") as file:
+                file.write(f"{report.nodeid}\n")
 
     def pytest_collection(self):
         phases = (Phase.explicit, Phase.generate)
@@ -324,8 +305,9 @@ class Quick:
         settings.load_profile("mutants")
 
 
-def judge(root: Path, tests: list[str], longest: float) -> int:
+def judge(root: Path, tests: list[str], longest: float, *options: str) -> int:
     """The process that runs the tests: it ends with 0 where none fails within so many seconds."""
+    (root / "failed").write_text("")
     child = os.fork()
     if child:
         return child
@@ -338,97 +320,108 @@ def judge(root: Path, tests: list[str], longest: float) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (int(longest) + 1,) * 2)
     signal.alarm(10 * int(longest) + 1)
     os.chdir(root)
-    sys.path.insert(0, str(root / "src"))
+    sys.path[:0] = [str(root / "src"), str(root / "tests" / "support")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])
+    # Tests import the package; its examples first would import a module twice.
+    files = sorted({test.partition("::")[0] for test in tests}, key=lambda file: (file < "t", file))
     # Hypothesis is imported before pytest could rewrite its assertions.
     late = "ignore::pytest.PytestAssertRewriteWarning"
-    options = ["-q", "-x", "--tb=no", "-n", "0", "-p", "no:cacheprovider", "-W", late, "-m", MARKED]
-    code = pytest.main([*options, *tests], [Quick(root.parent.parent / "times.json")])
-    os._exit(int(code))
+    quiet = ["-q", "--tb=no", "-n", "0", "-p", "no:cacheprovider", "-W", late, "-m", MARKED]
+    code = pytest.main([*quiet, *options, *files], [Chosen(tests, root / "failed")])
+    os._exit(0 if code == pytest.ExitCode.NO_TESTS_COLLECTED else int(code))
 
 
-def tried(
-    module: str, most: int, seed: int, at_once: int, kept: dict[str, bool]
-) -> tuple[int, dict[str, bool]]:
-    """How many changes of a module there are, and of those tried whether no test noticed them."""
-    place = Path("src") / "polaroc" / f"{module}.py"
-    source = (ROOT / place).read_text(encoding="utf-8")
-    numbers = list(range(sum(1 for _ in places(ast.parse(source)))))
-    if most < len(numbers):
-        random.Random(f"{seed} {module}").shuffle(numbers)
-    # The same words may stand for several changes: each is one of its own.
-    seen: Counter[str] = Counter()
-    sample = []
-    for words, mutant in (mutant_of(source, number) for number in numbers[:most]):
-        seen[words] += 1
-        sample.append((words + seen[words] * "\0", mutant))
-    found = {words: kept[words] for words, _ in sample if words in kept}
-    sample = [change for change in sample if change[0] not in found]
-    if not sample:
-        return len(numbers), found
+class Change:
+    """One change of a module."""
+
+    def __init__(self, module: str, number: int, lines: Lines, longest: float) -> None:
+        self.module = module
+        self.place = Path("src") / "polaroc" / f"{module}.py"
+        self.source = (ROOT / self.place).read_text(encoding="utf-8")
+        self.words, self.mutant = mutant_of(self.source, number)
+        self.tests = lines.tests_of(module, number, longest)
+        self.mark = marked(module, str(number), self.source)
+        self.tried = marked(*self.tests)
+
+
+def marked(*words: str) -> str:
+    return sha256("\0".join(words).encode()).hexdigest()[:16]
+
+
+class Kept:
+    """Which test noticed a change, by a mark of its module; that none did holds for those tried."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        lines = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
+        self.found = {mark: (by, tried) for mark, by, tried in map(json.loads, lines)}
+
+    def by(self, change: Change) -> str | None:
+        by, tried = self.found.get(change.mark, (None, None))
+        return by if by or tried == change.tried else None
+
+    def keep(self, change: Change, by: str) -> None:
+        self.found[change.mark] = by, change.tried
+        if self.file:
+            with self.file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([change.mark, by, change.tried]) + "\n")
+
+
+def try_all(changes: list[Change], kept: Kept, longest: float, at_once: int) -> None:
+    """Run the tests of each change."""
     with tempfile.TemporaryDirectory() as folder:
-        free = [copied(Path(folder) / str(place) / "polaroc") for place in range(at_once)]
-        # Tests import the package; its examples first would import a module twice.
-        tests = [*tests_of(module), str(place)]
-        _, status, used = os.wait4(judge(free[0], tests, 3600), 0)
-        if status:
-            sys.exit(f"the tests of {module} fail without any change")
-        longest = 30 + LOOPS * (used.ru_utime + used.ru_stime)
-        judged: dict[int, tuple[str, Path]] = {}
+        free = [copied(Path(folder) / str(place)) for place in range(at_once)]
+        judged: dict[int, tuple[Change, Path]] = {}
 
         def end_of_one() -> None:
             child, status = os.wait()
-            words, root = judged.pop(child)
+            change, root = judged.pop(child)
+            (root / change.place).write_text(change.source, encoding="utf-8")
             free.append(root)
-            found[words] = status == 0
-            kept[words] = status == 0
-            if status == 0:
-                print(f"{module} {words.rstrip(chr(0))}", flush=True)
+            failed = (root / "failed").read_text(encoding="utf-8").splitlines()
+            by = failed[0] if failed else f"it ended with {status}" if status else ""
+            kept.keep(change, by)
+            print(f"{change.module} {change.words}\n  {by or 'not noticed'}", flush=True)
 
         try:
-            for words, mutant in sample:
+            for change in changes:
                 if not free:
                     end_of_one()
                 root = free.pop()
-                (root / place).write_text(mutant, encoding="utf-8")
-                judged[judge(root, tests, longest)] = words, root
+                (root / change.place).write_text(change.mutant, encoding="utf-8")
+                judged[judge(root, change.tests, 60 + LOOPS * longest, "-x")] = change, root
             while judged:
                 end_of_one()
         finally:
             for child in judged:
                 os.kill(child, signal.SIGKILL)
-        return len(numbers), found
 
 
-def tests_of(module: str) -> list[str]:
-    """The tests of its name, and those listed; of a module with neither those of its package."""
-    package, _, name = module.rpartition("/")
-    own = f"tests/{package}/test_{name}.py"
-    tests = [own] * (ROOT / own).exists() + TESTS.get(module, [])
-    return list(dict.fromkeys(tests)) or [f"tests/{package}"]
+def confirm(tests: set[str]) -> None:
+    """The tests that noticed a change pass without it."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = copied(Path(folder) / "unchanged")
+        _, status = os.waitpid(judge(root, sorted(tests), 3600), 0)
+        if status:
+            sys.exit("fail without any change:\n" + (root / "failed").read_text(encoding="utf-8"))
 
 
 def modules_of(names: list[str]) -> list[str]:
     """Modules by name, and those of packages, as far as there is something to change."""
-    source = ROOT / "src" / "polaroc"
     found = []
     for name in names:
-        file = source / f"{name}.py"
-        files = [file] if file.exists() else sorted((source / name).glob("[!_]*.py"))
+        file = SOURCE / f"{name}.py"
+        files = [file] if file.exists() else sorted((SOURCE / name).glob("[!_]*.py"))
         if not files:
             sys.exit(f"there is no module or package {name}.")
-        found += [
-            str(one.relative_to(source).with_suffix(""))
-            for one in files
-            if next(places(ast.parse(one.read_text(encoding="utf-8"))), None)
-        ]
+        found += [str(one.relative_to(SOURCE).with_suffix("")) for one in files]
     return found
 
 
 def copied(root: Path) -> Path:
     """Where there is a copy of the package, its tests, and the pages that they read."""
-    spared = shutil.ignore_patterns("*.pyc", "images")
     for part in ("src", "tests", "docs"):
-        shutil.copytree(ROOT / part, root / part, ignore=spared)
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("images"))
     shutil.copy(ROOT / "pyproject.toml", root)
     return root
 
@@ -443,85 +436,48 @@ def explained() -> Counter[tuple[str, str]]:
     return Counter((row[1], row[2].replace("\\|", "|")) for row in rows if row)
 
 
-def write(module: str, count: int, alive: int) -> None:
-    """The figures of a module in their row of docs/mutants.md."""
-    text = PAGE.read_text(encoding="utf-8")
-    today = datetime.now(UTC).date().isoformat()
-    row = f"| `just mutants {module}` | {count} | {count - alive} | {alive} | {today} |"
-    place = re.compile(rf"\| `just mutants {module}` \|.*")
-    if not place.search(text):
-        # After the last that has one.
-        rows = re.compile(r"(?:\| `just mutants [\w/]+` \|.*\n)+")
-        text = rows.sub(lambda found: f"{found[0]}{row}\n", text, count=1)
-    PAGE.write_text(place.sub(lambda _: row, text), encoding="utf-8")
-
-
-class Kept:
-    """What was found, by a mark of the module and its tests: a change to either begins anew."""
-
-    def __init__(self, file: Path | None) -> None:
-        self.file = file
-        lines = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
-        self.found = {(mark, words): alive for mark, words, alive in map(json.loads, lines)}
-
-    def of(self, module: str) -> "Results":
-        texts = [ROOT / "src" / "polaroc" / f"{module}.py"]
-        for test in tests_of(module):
-            place = ROOT / test.partition("::")[0]
-            texts += sorted(place.glob("test_*.py")) if place.is_dir() else [place]
-        return Results(self, sha256(b"".join(text.read_bytes() for text in texts)).hexdigest()[:16])
-
-
-class Results(dict[str, bool]):
-    """Of one module: from a change to whether no test noticed it."""
-
-    def __init__(self, kept: Kept, mark: str) -> None:
-        self.kept, self.mark = kept, mark
-        super().__init__({words: alive for (of, words), alive in kept.found.items() if of == mark})
-
-    def __setitem__(self, words: str, alive: bool) -> None:
-        super().__setitem__(words, alive)
-        if self.kept.file:
-            with self.kept.file.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([self.mark, words, alive]) + "\n")
-
-
 def main() -> int:
     reader = argparse.ArgumentParser()
     reader.add_argument("modules", nargs="*", help="and packages; by default all with formulas")
-    reader.add_argument("--most", type=int, help=f"for each module; without names {SAMPLE}")
+    reader.add_argument("--most", type=int, default=300, help="changes in all")
     reader.add_argument("--seed", type=int, default=0)
+    reader.add_argument("--longest", type=float, default=60, help="seconds of tests for a change")
+    reader.add_argument("--lines", type=Path, default=Path("build/mutants"), help="a folder")
+    reader.add_argument("--measure", nargs="*", default=[], help="tests that are new")
     reader.add_argument("--keep", type=Path, help="a file for what was found")
-    reader.add_argument("--write", action="store_true", help="the figures into docs/mutants.md")
     reader.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="changes")
     arguments = reader.parse_args()
-    most = arguments.most or (10_000 if arguments.modules else SAMPLE)
+    os.environ["POLARS_MAX_THREADS"] = "1"
+    lines = Lines(arguments.lines, arguments.measure, arguments.at_once)
+    everything = [
+        (module, number)
+        for module in modules_of(arguments.modules or list(FORMULAS))
+        for number, _ in enumerate(places(parsed(module)))
+    ]
+    sample = list(everything)
+    random.Random(arguments.seed).shuffle(sample)
+    changes = [Change(*one, lines, arguments.longest) for one in sample[: arguments.most]]
     sys.dont_write_bytecode = True
-    os.environ |= {
-        "POLAROC_TABLES": "600", "POLARS_MAX_THREADS": "1", "HYPOTHESIS_PROFILE": "thorough",
-        "POLAROC_ALL_CASES": "1",
-    }  # fmt: skip
     for library in LIBRARIES:
         importlib.import_module(library)
     # What is ended takes the tests that run with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    kept, packages = Kept(arguments.keep), {}
-    for module in modules_of(arguments.modules or list(FORMULAS)):
-        count, found = tried(module, most, arguments.seed, arguments.at_once, kept.of(module))
-        alive = Counter(words.rstrip("\0") for words, lived in found.items() if lived)
-        known = Counter({words: n for (of, words), n in explained().items() if of == module})
-        new = alive - known
-        figures = Counter(
-            modules=1, changes=count, tried=len(found), noticed=len(found) - alive.total(),
-            explained=alive.total() - new.total(), unexplained=new.total(),
-        )  # fmt: skip
-        packages.setdefault(module.partition("/")[0], Counter()).update(figures)
-        print(
-            f"{module}: {len(found)} of {count} changes, {figures['noticed']} noticed, "
-            f"{figures['explained']} explained, {new.total()} not.", *new, sep="\n  ", flush=True,
-        )  # fmt: skip
-        if arguments.write and len(found) == count:
-            write(module, count, alive.total())
+    kept = Kept(arguments.keep)
+    left = [change for change in changes if kept.by(change) is None]
+    try_all(left, kept, arguments.longest, arguments.at_once)
+    confirm({by for change in changes if "::" in (by := kept.by(change) or "")})
+    known, packages = explained(), defaultdict(Counter)
+    for module, _ in everything:
+        packages[module.partition("/")[0]]["changes"] += 1
+    for change in sorted(changes, key=lambda change: change.module):
+        figures = packages[change.module.partition("/")[0]]
+        outcome = "noticed"
+        if not kept.by(change):
+            outcome = "explained" if known[change.module, change.words] else "unexplained"
+            known[change.module, change.words] -= 1
+        if outcome == "unexplained":
+            print(f"{change.module} {change.words}")
+        figures.update({"tried": 1, outcome: 1})
     print(table(packages))
     return 1 if any(figures["unexplained"] for figures in packages.values()) else 0
 
@@ -529,7 +485,7 @@ def main() -> int:
 def table(packages: dict[str, Counter[str]]) -> str:
     """The figures of each package, and of all of them."""
     total = sum(packages.values(), Counter())
-    columns = list(dict.fromkeys(name for figures in packages.values() for name in figures))
+    columns = ["changes", "tried", "noticed", "explained", "unexplained"]
     rows = [
         [name, *(str(figures[column]) for column in columns)]
         for name, figures in {**packages, "all": total}.items()

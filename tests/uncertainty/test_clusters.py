@@ -72,6 +72,19 @@ def test_a_mean_loss_has_the_variance_of_sums_over_clusters():
     assert found["std_error"].item() == pytest.approx(variance**0.5, rel=1e-9)
 
 
+@pytest.mark.parametrize(("clusters", "said"), [(4, "fewer than 5 clusters"), (5, "no spread")])
+def test_five_clusters_are_as_many_as_are_needed(clusters, said):
+    # All negatives are before all positives.
+    rows = {
+        "truth": [True, False] * clusters, "score": [0.1, 0.9] * clusters,
+        "patient": [one for one in range(clusters) for _ in range(2)],
+    }  # fmt: skip
+    found = pr.evaluate(
+        rows, truth="truth", score="score", cluster="patient", measures="auc", intervals="logit"
+    )
+    assert said in found["note"].item()
+
+
 def test_clusters_that_are_missing_are_refused():
     table = TABLE.with_columns(patient=pl.when(pl.col("row") > 2).then("patient"))
     with pytest.raises(InvalidPredictions, match="3 cases have no cluster"):

@@ -99,6 +99,22 @@ def test_influence_is_the_derivative_by_the_weight_of_a_case(name):
     assert std_error(TABLE, name) == pytest.approx(np.sqrt(variance), rel=1e-8)
 
 
+@pytest.mark.parametrize("name", ["sens", "accsens", "auc_range"])
+def test_classes_that_change_places_leave_the_standard_error_of_tied_scores(name):
+    own = np.random.default_rng(5)
+    rows = pl.DataFrame({"truth": own.random(200) < 0.4}).with_columns(
+        score=(pl.col("truth") * 1.2 + pl.Series(own.normal(size=200))).round(1)
+    )
+    turned = rows.select(~pl.col("truth"), -pl.col("score"))
+    errors = [
+        pr.evaluate(
+            table, **NAMES, measures=name, priors=[], over=over, intervals="wald"
+        )["std_error"].item()
+        for table, over in ((rows, (0.1, 0.6)), (turned, (0.4, 0.9)))
+    ]  # fmt: skip
+    assert errors[0] == pytest.approx(errors[1], rel=1e-9)
+
+
 @pytest.mark.parametrize("x", [0.0, 1e-9, 1e-3, 0.00999, 0.01001, 0.5, 30.0, 1e6])
 def test_second_moment_is_its_integral(x):
     cuts = np.unique(np.minimum([0, 1e-6, 1e-4, 1e-2, 1], 1))

@@ -347,3 +347,17 @@ def test_the_correction_takes_away_bias():
     assert bias["auprec"] > 0.05
     assert 0 < bias["auprec_corrected"] < 0.65 * bias["auprec"]
     assert root_mean_square["auprec_corrected"] < root_mean_square["auprec"]
+
+
+def test_a_ray_through_a_point_of_the_curve_crosses_it_once():
+    # With half a case more such points are rounded, and a ray beside them has the same limits.
+    orders = [np.random.default_rng(seed).permutation(10) for seed in range(20)]
+    rows = pl.DataFrame({"key": range(20), "score": orders}).explode("score")
+    rows = rows.with_columns(truth=pl.int_range(pl.len()).over("key") < 5)
+
+    def upper(lo: float) -> np.ndarray:
+        found = sure(rows, by="key", measures="sens", over=(lo, 0.9))
+        return found["upper"].to_numpy()
+
+    beside = np.abs([upper(0.5 - 1e-9), upper(0.5 + 1e-9)] - upper(0.5))
+    assert np.nanmax(beside.min(axis=0)) < 1e-3

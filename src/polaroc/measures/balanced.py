@@ -12,7 +12,7 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.statistics import ROUNDING, legendre, quadrature
 from polaroc.curves.segments import Point, segments_in
-from polaroc.measures.moved_segments import Gradient, Segments
+from polaroc.measures.moved_segments import Gradient, Segments, ranges
 from polaroc.priors.grids import skew
 from polaroc.typing import Array, Quantity
 
@@ -160,16 +160,15 @@ def point_gradient(segments: Segments, prior: float) -> Gradient:
     underlying curve: the slope is that of a chord over the points near the ray.
     """
     skewed = skew(prior)
-    crossed = (1 - segments.t1 <= skewed * segments.f1) & (
-        1 - segments.t0 > skewed * segments.before
-    )
-    at = np.flatnonzero(crossed)
-    on_chord = np.flatnonzero(crossed | _near(segments, skewed))
+    crossed = _crossed(segments, skewed)
+    at = crossed[crossed <= segments.ends]
+    near, on_level = _near(segments, skewed)
+    on_chord = np.union1d(at, near)
     rises, runs = (
         np.bincount(segments.key[on_chord], own[on_chord], len(segments.starts))
         for own in (segments.dt, segments.df)
     )
-    runs += _near_on_level(segments, skewed)
+    runs += on_level
     total = rises + skewed * runs
     t0, f0, dt, df = (own[at] for own in (segments.t0, segments.f0, segments.dt, segments.df))
     share = np.clip((1 - t0 - skewed * f0) / (dt + skewed * df), 0, 1)
@@ -181,28 +180,41 @@ def point_gradient(segments: Segments, prior: float) -> Gradient:
 def mean_error_gradient(segments: Segments, over: tuple[float, float]) -> Gradient:
     """Gradient of 1 − 1/(hi−lo) ∫ 2(1−π) f dπ, where f is the FPr of the balanced point."""
     lo, hi = over
-    t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
-    level_start, first, last = (
-        np.clip(_prior_at(*point), lo, hi)
-        for point in ((t0, segments.before), (t0, f0), (segments.t1, segments.f1))
+    # Others are balanced at priors beyond the range.
+    begin, end = (_crossed(segments, skew(prior)) for prior in over)
+    at = ranges(begin, np.minimum(end, segments.ends) + 1)
+    t0, f0, dt, df, before, t1, f1 = (
+        getattr(segments, name)[at] for name in ("t0", "f0", "dt", "df", "before", "t1", "f1")
     )
-    half = (last - first) / 2
-    passed = np.flatnonzero(half > 0)
+    level_start, first, last = (
+        np.clip(_prior_at(*point), lo, hi) for point in ((t0, before), (t0, f0), (t1, f1))
+    )
+    width = (last - first) / 2
+    middle = (first + last) / 2
     on_segment, by_share = np.zeros_like(dt), np.zeros_like(dt)
-    t, f, rise, run, width = (own[passed] for own in (t0, f0, dt, df, half))
-    middle = (first + last)[passed] / 2
     for node, weight in zip(*legendre(NODES), strict=True):
         prior = middle + node * width
-        reach = run + prior * (rise - run)
-        short = prior * (1 - t) - (1 - prior) * f
+        reach = df + prior * (dt - df)
+        short = prior * (1 - t0) - (1 - prior) * f0
         change = 2 * weight * prior * (1 - prior) / reach
-        on_segment[passed] += change
-        by_share[passed] += change * np.clip(short / reach, 0, 1)
+        on_segment += change
+        by_share += change * np.clip(short / reach, 0, 1)
     for sums in (on_segment, by_share):
-        sums *= half / (hi - lo)
+        sums *= width / (hi - lo)
     # On the level run before it, the error is 2π(1 − t).
     on_level = (first**2 - level_start**2) / (hi - lo)
-    return Gradient(df * on_segment + on_level, -dt * on_segment, df * by_share, -dt * by_share)
+    return Gradient(
+        df * on_segment + on_level, -dt * on_segment, df * by_share, -dt * by_share, at=at
+    )
+
+
+def _crossed(segments: Segments, skewed: float) -> "Array":
+    """Of each key the first segment that ends at the ray of a skew or beyond, else that after all.
+
+    Rates never fall along a curve.
+    """
+    crossed: Array = segments.starts + segments.count(1 - segments.t1 > skewed * segments.f1)
+    return crossed
 
 
 def _prior_at(t: "Array", f: "Array") -> "Array":
@@ -211,32 +223,30 @@ def _prior_at(t: "Array", f: "Array") -> "Array":
     return np.where(reach > 0, f / np.where(reach > 0, reach, 1), 1.0)
 
 
-def _near_on_level(segments: Segments, skewed: float) -> "Array":
-    """How much of the level runs of each key is as near to the ray of a skew as `_near` asks.
+def _near(segments: Segments, skewed: float) -> "tuple[Array, Array]":
+    """What the ray of a skew misses by at most `NEAR` errors.
 
-    A run may be long, such as that between the worst positives of a good score: only its part
-    about the ray belongs to the chord.
+    Those are segments, by their middle, and how much of the level runs of each key. A run may be
+    long, such as that between the worst positives of a good score: only its part about the ray
+    belongs to the chord.
     """
-    start, end = segments.before, segments.f0
-    ray = np.minimum((1 - segments.t0) / skewed, 1)
-    most = _reach(segments, skewed) / skewed
-    place = np.flatnonzero((end >= ray - most) & (start <= ray + most))
-    key, own = segments.key[place], ray[place]
-    reach = NEAR * np.sqrt(_miss(segments, key, segments.t0[place], own, skewed)) / skewed
-    near = np.minimum(end[place], own + reach) - np.maximum(start[place], own - reach)
-    total: Array = np.bincount(key, np.clip(near, 0, None), len(segments.starts))
-    return total
-
-
-def _near(segments: Segments, skewed: float) -> "Array":
-    """Whether the ray of a skew misses the middle of a segment by at most `NEAR` errors."""
-    t, f = (segments.t0 + segments.t1) / 2, (segments.f0 + segments.f1) / 2
-    missed = 1 - t - skewed * f
-    near: Array = np.abs(missed) <= _reach(segments, skewed)
-    place = np.flatnonzero(near)
-    variance = _miss(segments, segments.key[place], t[place], f[place], skewed)
-    near[place] = missed[place] ** 2 <= NEAR**2 * variance
-    return near
+    most = _reach(segments, skewed)
+    missed = 1 - segments.middle_t
+    missed -= skewed * segments.middle_f
+    begin, end = segments.count(missed > most), segments.count(missed >= -most)
+    first, last = segments.starts + begin, segments.starts + end
+    place = ranges(first, last)
+    t, f = segments.middle_t[place], segments.middle_f[place]
+    variance = _miss(segments, segments.key[place], t, f, skewed)
+    near: Array = place[missed[place] ** 2 <= NEAR**2 * variance]
+    # With λ ≥ 1 the ray is at f ≤ 1 at any height, and near to runs beside these segments alone.
+    on_level = ranges(first, np.minimum(last, segments.ends) + 1) if skewed >= 1 else slice(None)
+    key, t0 = segments.key[on_level], segments.t0[on_level]
+    ray = np.minimum((1 - t0) / skewed, 1)
+    reach = NEAR * np.sqrt(_miss(segments, key, t0, ray, skewed)) / skewed
+    length = np.minimum(segments.f0[on_level], ray + reach)
+    length -= np.maximum(segments.before[on_level], ray - reach)
+    return near, np.bincount(key, np.clip(length, 0, None), len(segments.starts))
 
 
 def _reach(segments: Segments, skewed: float) -> float:

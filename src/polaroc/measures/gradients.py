@@ -16,6 +16,8 @@ SMALL, TERMS = 0.01, 6
 MOSTLY = 0.7
 # Replaces t + λf = 0 at the origin as a divisor of zeros.
 NONZERO = 1e-30
+# The same of sums that may be too small for a number.
+TINY = 1e-300
 
 
 def auc_gradient(segments: Segments) -> Gradient:
@@ -266,40 +268,33 @@ def _level(
 ) -> "tuple[Array, ...]":
     """The same where no segment runs, so that the derivative by its run, here 0, has no use.
 
-    The moments are then sums of 1/q and λ/q₀q₁, with what is left of the series in y².
+    With q in the middle all follows from Σ 1/q and Σ λ/qᵏ of the nodes, k = 2, 3 and 4, by series
+    in y². What is beyond y² is taken as at a single node.
     """
     half = dt / 2
     middle_t, squared_half = t0 + half, half * half
-    flat, tilted, by_start, bent = np.zeros((4, dt.size))
+    flat, *moments = np.zeros((4, dt.size))
     for skewed, weight in nodes:
-        called = skewed * f0
-        called += middle_t
-        inverse = 1 / called
-        called *= called
-        called -= squared_half
-        ends = 1 / called
-        y_squared = squared_half * inverse
-        y_squared *= inverse
-        series = y_squared * 0.2
-        series += 1 / 3
-        series *= y_squared
-        # λ times the first two moments of 1/q².
-        ends *= skewed * weight
-        by_start += ends
-        ends *= squared_half
-        ends -= (skewed * weight) * series
-        ends *= inverse
-        bent += ends
+        inverse = skewed * f0
+        inverse += middle_t
+        np.divide(1, inverse, out=inverse)
+        power = skewed * weight * inverse
+        for moment in moments:
+            power *= inverse
+            moment += power
         inverse *= weight
         flat += inverse
-        inverse *= series
-        flat += inverse
-        series *= weight
-        tilted += series
+    by_start, bent, y_squared = moments
+    y_squared *= squared_half
+    y_squared /= by_start + TINY
+    by_start /= 1 - y_squared
+    bent *= squared_half
     by_t0 = f0 * by_start
     by_t0 *= dt
-    by_f0 = bent - middle_t * by_start
+    by_f0 = bent * (2 / 3 + 0.8 * y_squared) - middle_t * by_start
     by_f0 *= dt
-    mean = middle_t * flat - tilted
-    by_dt = mean + by_t0 / 2 - f0 * bent
+    bent *= f0
+    flat *= middle_t
+    mean = flat - bent * (1 / 3 + 0.2 * y_squared)
+    by_dt = flat - bent * (1 + y_squared) + by_t0 / 2
     return by_t0, by_f0, by_dt, np.zeros_like(dt), dt * mean

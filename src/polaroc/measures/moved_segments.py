@@ -127,6 +127,20 @@ class Segments:
         return self.fp / self.each(self.negatives)
 
     @cached_property
+    def middle_t(self) -> "Array":
+        """The true positive rate in the middle of each segment."""
+        middle: Array = self.t0 + self.t1
+        middle /= 2
+        return middle
+
+    @cached_property
+    def middle_f(self) -> "Array":
+        """The false positive rate in the middle of each segment."""
+        middle: Array = self.f0 + self.f1
+        middle /= 2
+        return middle
+
+    @cached_property
     def before(self) -> "Array":
         """The false positive rate where the level run before each segment starts."""
         return (self.fp - self.neg - self.level) / self.each(self.negatives)
@@ -160,8 +174,14 @@ class Segments:
         """The sums over the segments of each key."""
         return np.add.reduceat(values, self.starts)
 
+    def count(self, holds: "Array") -> "Array":
+        """Of how many segments of each key it holds."""
+        return self.total(holds.astype(np.int64))
+
     def running(self, values: "Array", at: "Array | None" = None) -> "Array":
         """The sums over the segments of its key down to each one, or over those `at` places."""
+        if not values.any():
+            return np.zeros(len(self.pos))
         running: Array = np.cumsum(values)
         if not np.isfinite(running[-1:]).all():
             # What is undefined in one key, and so on its segments, must not reach the next.
@@ -175,3 +195,18 @@ class Segments:
     def skewed(self, node: Quantity | None) -> Quantity:
         """The skew of a node."""
         return self.own_skew if node is None else node
+
+
+def ranges(begin: "Array", end: "Array") -> "Array":
+    """The numbers from each beginning up to its end, without it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranges(np.array([0, 7]), np.array([2, 10])).tolist()
+    [0, 1, 7, 8, 9]
+    """
+    sizes = end - begin
+    before = np.cumsum(sizes) - sizes
+    numbers: Array = np.arange(sizes.sum()) + np.repeat(begin - before, sizes)
+    return numbers

@@ -14,7 +14,7 @@ from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.typing import Array
 
 # Cells of a block: few enough for the cache of a processor, and enough for threads to pay.
-BLOCK = 32_768
+BLOCK = 65_536
 # Possible clusters per row up to which each has a place of its own.
 SPARSE = 4
 

@@ -172,7 +172,7 @@ def _panel(
         opacity=alt.condition({"param": "point", "empty": False}, alt.value(1), alt.value(0))
     )  # fmt: skip
     return [
-        line.encode(alt.Detail("id:N"), alt.Order("at:Q")),
+        line.encode(alt.Detail("id:N"), alt.Order("at:Q")).properties(name=f"lines_{place}"),
         nearest_point.properties(name=f"here_{place}"),
     ]
 

@@ -17,7 +17,7 @@ from polaroc.typing import Array, Quantity
 from polaroc.uncertainty.cells import groups, segments_of
 from polaroc.uncertainty.influence import on_segments
 from polaroc.uncertainty.pseudo_cases import NONE, PLACES, PSEUDO, with_pseudo_cases
-from polaroc.uncertainty.units import Units, on_places, places_on_segments
+from polaroc.uncertainty.units import Units
 
 CLASSES = ("positives", "negatives")
 # Variances below this share of the mean loss of a case are rounding.
@@ -56,16 +56,14 @@ def spread_of_areas(
     estimates, of_pos, of_neg = (np.full(shape, np.nan) for _ in range(3))
     moments = np.full((len(units.clusterings), 3, *shape[1:]), np.nan)
 
-    def job(task: "tuple[int, Array]") -> None:
-        place, keys = task
+    def job(task: "tuple[int, tuple[int, Array]]") -> None:
+        place, (number, keys) = task
         own = keys[cells.starts[keys] < cells.starts[keys + 1]]
         if not own.size:
             return
         segments = segments_of(cells, own, (units.positives, units.negatives))
-        block, placed = slice(int(keys[0]), int(keys[-1]) + 1), []
-        if units.clusterings and place == NONE:
-            of_cases = places_on_segments(units.clusterings[0].cases, block)
-            placed = [one.placed(block, of_cases) for one in units.clusterings]
+        blocks = [one.blocks[number] for one in units.clusterings] if place == NONE else []
+        placed = [block.on_segments(segments, own) for block in blocks]
         with np.errstate(all="ignore"):
             more = (
                 PSEUDO * segments.positives / units.positives[own],
@@ -80,11 +78,11 @@ def spread_of_areas(
             of_pos[place, i, own], of_neg[place, i, own] = moved.mean_squares(segments)
             for way, one in enumerate(placed):
                 with np.errstate(all="ignore"):
-                    found = one.moments(on_places(moved, block, own))
+                    found = one.moments(one.block.of_segments(moved, own))
                 moments[way][:, i, own] = found[:, own - keys[0]]
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-        tasks = product(PLACES, groups(cells.starts, np.arange(size)))
+        tasks = product(PLACES, enumerate(groups(cells.starts, np.arange(size))))
         list(pool.map(job, tasks))
     return Spread(estimates, units.variances(of_pos, of_neg, [*moments]))
 

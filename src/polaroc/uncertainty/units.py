@@ -7,13 +7,14 @@ crossed clusterings that is done for each, and for both at once (Cameron, Gelbac
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.curves.cell_arrays import CellArrays, ScoredCells
+from polaroc.measures.moved_segments import Segments
 from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import ClusteredCases, groups
@@ -22,176 +23,230 @@ from polaroc.uncertainty.influence import SegmentInfluence, losses_of
 
 # Smaller variances are rounding error, since measures are of order 1.
 NO_VARIANCE = 1e-26
+# Odd, so that products with it differ as their factors do.
+SPREADING = 0x9E3779B97F4A7C15
+# Possible groups per row up to which each has a place of its own: most are never touched.
+ROOM = 32
 # The counts of a class in a cell, and in its key.
 CLASSES = (("pos", "positives"), ("neg", "negatives"))
 
 
-class Places(NamedTuple):
-    """Places of cases of consecutive keys: many share one, which has an influence."""
-
-    of_case: "Array"
-    key: "Array"  # of each place, counted from the first of these keys
-    positives: int  # how many places of positives there are, which come first
-
-
-class Placed(NamedTuple):
-    """The cases of consecutive keys at places, by cluster."""
-
-    places: Places
-    alone: "Array"  # cases of each place that are alone in their cluster, or their squared weights
-    # The places of the other positives, and negatives; their clusters, and what they weigh.
-    shared: "list[Array]"
-    group: "list[Array]"
-    weight: "list[Array] | None"
-    key_of_group: "Array"
-    totals: "list[Array]"  # the positives and the negatives of each key
-
-    def moments(self, values: "Array") -> "Array":
-        """The squares of the sums over clusters, by class, and their products; by key."""
-        moved = [values[place] for place in self.shared]
-        if self.weight is not None:
-            moved = [own * weight for own, weight in zip(moved, self.weight, strict=True)]
-        of_pos, of_neg = (
-            np.bincount(group, own, len(self.key_of_group))
-            for group, own in zip(self.group, moved, strict=True)
-        )
-        positives, negatives = self.totals
-        squares = np.where(self.alone > 0, self.alone * values**2, 0.0)
-        size, first = len(positives), self.places.positives
-        found = [np.bincount(self.key_of_group, of_pos * of_neg, size) / (positives * negatives)]
-        for sums, of_class, total in (
-            (of_neg, slice(first, None), negatives), (of_pos, slice(first), positives)
-        ):  # fmt: skip
-            alone = np.bincount(self.places.key[of_class], squares[of_class], size)
-            square = np.bincount(self.key_of_group, sums**2, size)
-            found.insert(0, (alone + square) / total**2)
-        return np.stack(found)
-
-
 @dataclass(frozen=True, eq=False)
-class Clustering:
-    """Cases by one clustering, whose clusters are each in one key."""
+class Block:
+    """Cases of consecutive keys by cluster.
+
+    Those that are alone in their cluster are `single`; `shared` are the positives, and the
+    negatives, that are not. A group is a cluster in a key.
+
+    Attributes
+    ----------
+    cases
+        The cases of all keys.
+    keys, rows
+        The keys of the block, and its cases; other places are counted from their starts.
+    key
+        The key of each case.
+    single, shared
+        Places of cases.
+    group, key_of_group
+        The group of each of the `shared`, and the keys of these groups.
+    """
 
     cases: ClusteredCases
-    group: "Array"  # the cluster of each case, key by key; −1 where it is alone in it
-    key_of_group: "Array"  # of each cluster that has several cases
-    # Of each key: clusters that have positives, that have negatives, of weighted ones as many
-    # equal ones as say as much, and all clusters.
-    numbers: "Array"
+    keys: slice
+    rows: slice
+    key: "Array"
+    single: "Array"
+    shared: "tuple[Array, Array]"
+    group: "tuple[Array, Array]"
+    key_of_group: "Array"
 
-    @classmethod
-    def of(cls, cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> "Clustering":
-        """The clustering with these numbers, which may be the same in several keys."""
-        keys = len(cases.starts) - 1
-        key = np.repeat(np.arange(keys), np.diff(cases.starts))
-        code = pl.Series(key * (int(cluster.max(initial=0)) + 1) + cluster)
-        group = code.rank("dense").to_numpy().astype(np.int64) - 1
-        size = np.bincount(group)
-        key_of_group = np.empty(len(size), np.int64)
-        key_of_group[group] = key
-        starts = np.searchsorted(key_of_group, np.arange(1, keys))
-        numbers: list[Any] = []
-        for own in (cases.truth, ~cases.truth):
-            if weighted and cases.weight is not None:
-                weights = np.split(np.bincount(group[own], cases.weight[own], len(size)), starts)
-                numbers.append([equal_units(one[one > 0]) for one in weights])
-            else:
-                held = np.bincount(group[own], minlength=len(size)) > 0
-                numbers.append(np.bincount(key_of_group[held], minlength=keys))
-        numbers.append(np.bincount(key_of_group, minlength=keys))
-        shared = size > 1
-        group = np.where(shared, np.cumsum(shared) - 1, -1)[group]
-        return cls(cases, group, key_of_group[shared], np.array(numbers, float))
+    @property
+    def size(self) -> int:
+        """How many keys there are."""
+        size: int = self.keys.stop - self.keys.start
+        return size
 
-    def placed(self, keys: slice, places: Places) -> Placed:
-        """The cases of consecutive keys at places."""
-        cases = self.cases
-        rows = slice(int(cases.starts[keys.start]), int(cases.starts[keys.stop]))
-        first, last = np.searchsorted(self.key_of_group, (keys.start, keys.stop))
-        group, truth, at = self.group[rows], cases.truth[rows], places.of_case
-        weight = None if cases.weight is None else cases.weight[rows]
-        alone = np.flatnonzero(group < 0)
-        squared = None if weight is None else weight[alone] ** 2
-        shared = [np.flatnonzero((group >= 0) & own) for own in (truth, ~truth)]
-        return Placed(
-            places,
-            np.bincount(at[alone], squared, len(places.key)),
-            [at[own] for own in shared],
-            [group[own] - first for own in shared],
-            None if weight is None else [weight[own] for own in shared],
-            self.key_of_group[first:last] - keys.start,
-            [cases.totals[name][keys] for _, name in CLASSES],
-        )
+    @property
+    def numbers(self) -> "Array":
+        """How many clusters of each key have positives, have negatives, and are there."""
+        single = self.cases.truth[self.rows][self.single]
+        alone = [np.bincount(self.key[self.single[own]], minlength=self.size)
+                 for own in (single, ~single)]  # fmt: skip
+        have = [np.bincount(own, minlength=len(self.key_of_group)) > 0 for own in self.group]
+        groups_ = [
+            np.bincount(self.key_of_group[own], minlength=self.size)
+            for own in (*have, np.ones(len(self.key_of_group), bool))
+        ]
+        return np.stack([*alone, alone[0] + alone[1]]) + np.stack(groups_)
 
     @property
     def has_shared(self) -> "Array":
         """Whether cases of each key share a cluster."""
-        has_shared: Array = np.bincount(self.key_of_group, minlength=len(self.numbers[0])) > 0
+        has_shared: Array = np.bincount(self.key_of_group, minlength=self.size) > 0
         return has_shared
 
-    @property
-    def of_prior(self) -> "Array":
-        """The variance of the log-odds of the observed prior of each key."""
-        cases, keys = self.cases, len(self.numbers[0])
-        key = np.repeat(np.arange(keys), np.diff(cases.starts))
-        places = Places(key + keys * ~cases.truth, np.tile(np.arange(keys), 2), keys)
-        with np.errstate(all="ignore"):
-            found = self.placed(slice(0, keys), places).moments(np.ones(2 * keys))
-            variance: Array = found[0] + found[1] - 2 * found[2]
-        return variance
+    def placed(self, place: "Array", positives: int, key: "Array", totals: "Array") -> "Placed":
+        """The cases at places: so many of positives come first, each of which has a key.
+
+        A place is shared by cases with the same influence. `totals` are the cases of the class of
+        a place.
+        """
+        weight = self.cases.weight
+        of_rows = None if weight is None else weight[self.rows]
+        squared = None if of_rows is None else of_rows[self.single] ** 2
+        weights = None if of_rows is None else tuple(of_rows[own] for own in self.shared)
+        counts = np.bincount(place[self.single], squared, len(key)) if self.single.size else None
+        shared = tuple(place[own] for own in self.shared)
+        with np.errstate(divide="ignore"):
+            return Placed(self, positives, key, 1 / totals, counts, shared, weights)
+
+    def by_class(self, totals: "Array") -> "Placed":
+        """The cases of a key and class at one place; `totals` of positives, then of negatives."""
+        place = self.key + self.size * ~self.cases.truth[self.rows]
+        return self.placed(place, self.size, np.tile(np.arange(self.size), 2), totals)
+
+    def on_segments(self, segments: Segments, own: "Array") -> "Placed":
+        """The cases on segments, which the keys `own` have, at the places of `of_segments`."""
+        cases, first = self.cases, self.rows.start
+        size = len(segments.pos)
+        of_cells = slice(cases.areas.starts[self.keys.start], cases.areas.starts[self.keys.stop])
+        number = np.arange(size)
+        of_key = np.diff(cases.areas.starts[self.keys.start : self.keys.stop + 1])
+        key = np.repeat(np.arange(self.size), of_key)
+        # Of each segment the level run before it and the cases with its score, of each key the
+        # rest.
+        run, rest = 2 * number + key, 2 * np.cumsum(of_key) + np.arange(self.size)
+        ends, places = np.empty((2, 2 * size + self.size), np.int64)
+        ends[run], ends[run + 1] = cases.tied[of_cells] - first, cases.ends[of_cells] - first
+        places[run], places[run + 1] = 2 * size + number, size + number
+        ends[rest] = cases.starts[self.keys.start + 1 : self.keys.stop + 1] - first
+        places[rest] = 3 * size + np.arange(self.size)
+        place = np.repeat(places, np.diff(ends, prepend=0))
+        place -= size * cases.truth[self.rows]
+        keys = np.concatenate([key, key, key, np.arange(self.size)])
+        totals = np.ones((2, self.size))
+        totals[:, own - self.keys.start] = segments.positives, segments.negatives
+        return self.placed(
+            place, size, keys, np.concatenate([totals[0][key], totals[1][keys[size:]]])
+        )
+
+    def of_segments(self, moved: SegmentInfluence, own: "Array") -> "Array":
+        """The influence at each place: of positives, negatives, level runs, and the rest."""
+        rest = np.zeros(self.size)
+        rest[own - self.keys.start] = moved.rest
+        return np.concatenate([moved.pos, moved.neg, moved.level, rest])
+
+    def on_cells(self, cells: CellArrays | ScoredCells) -> "tuple[Placed, dict[str, Array]]":
+        """The positives and the negatives of each cell at one place, and the columns of cells."""
+        start, stop = (int(cells.starts[end]) for end in (self.keys.start, self.keys.stop))
+        columns = cells.block(start, stop)
+        size = stop - start
+        place = np.arange(size)
+        if self.cases.firsts is not None:
+            ends = np.append(self.cases.firsts[start + 1 : stop], self.rows.stop) - self.rows.start
+            place = np.repeat(place, np.diff(ends, prepend=0))
+        place += size * ~self.cases.truth[self.rows]
+        key = np.repeat(
+            np.arange(self.size), np.diff(cells.starts[self.keys.start : self.keys.stop + 1])
+        )
+        totals = np.concatenate([columns["positives"], columns["negatives"]])
+        return self.placed(place, size, np.tile(key, 2), totals), columns
 
 
-def places_on_segments(cases: ClusteredCases, keys: slice) -> Places:
-    """The places of the cases of consecutive keys among the values of `on_places`."""
-    starts = cases.starts[keys.start : keys.stop + 1]
-    of_areas = cases.areas.starts[keys.start : keys.stop + 1]
-    of_cells, of_key = slice(of_areas[0], of_areas[-1]), np.diff(of_areas)
-    size, count = int(of_areas[-1] - of_areas[0]), len(of_key)
-    number, key = np.arange(size), np.repeat(np.arange(count), of_key)
-    # Of each segment the level run before it and the cases with its score, of each key the rest.
-    run = 2 * number + key
-    rest = 2 * np.cumsum(of_key) + np.arange(count)
-    ends, places = np.empty((2, 2 * size + count), np.int64)
-    ends[run], ends[run + 1] = cases.tied[of_cells], cases.ends[of_cells]
-    places[run], places[run + 1] = 2 * size + number, size + number
-    ends[rest], places[rest] = starts[1:], 3 * size + np.arange(count)
-    place = np.repeat(places, np.diff(ends, prepend=starts[0]))
-    place -= size * cases.truth[starts[0] : starts[-1]]
-    return Places(place, np.concatenate([key, key, key, np.arange(count)]), size)
+class Placed(NamedTuple):
+    """Cases of a block at places, each of which has an influence.
+
+    Attributes
+    ----------
+    block
+        The block.
+    positives
+        The number of places of positives, which come first.
+    key, shares
+        Of each place: its key, and one over the cases of its class.
+    counts
+        The sums of squared weights of the cases that are alone in their cluster.
+    shared, weights
+        The places and weights of the others, by class.
+    """
+
+    block: Block
+    positives: int
+    key: "Array"
+    shares: "Array"
+    counts: "Array | None"
+    shared: "tuple[Array, ...]"
+    weights: "tuple[Array, ...] | None"
+
+    def moments(self, values: "Array") -> "Array":
+        """The squares of the sums over clusters, by class, and their products; by key."""
+        values = values * self.shares
+        block = self.block
+        moved = [values[place] for place in self.shared]
+        if self.weights is not None:
+            moved = [own * weight for own, weight in zip(moved, self.weights, strict=True)]
+        of_pos, of_neg = (
+            np.bincount(group, own, len(block.key_of_group))
+            for group, own in zip(block.group, moved, strict=True)
+        )
+        found = np.stack(
+            [
+                np.bincount(block.key_of_group, one, block.size)
+                for one in (of_pos**2, of_neg**2, of_pos * of_neg)
+            ],
+            dtype=float,
+        )
+        if self.counts is not None:
+            squares = np.where(self.counts > 0, self.counts * values**2, 0.0)
+            for class_, own in enumerate((slice(self.positives), slice(self.positives, None))):
+                found[class_] += np.bincount(self.key[own], squares[own], block.size)
+        return found
 
 
-def on_places(moved: SegmentInfluence, keys: slice, own: "Array") -> "Array":
-    """The influence of positives, negatives, level runs and the rest; `own` keys have segments."""
-    rest = np.zeros(keys.stop - keys.start)
-    rest[own - keys.start] = moved.rest
-    return np.concatenate([moved.pos, moved.neg, moved.level, rest])
+class Clustering(NamedTuple):
+    """Clusters in the groups of keys by which areas are taken.
 
+    Attributes
+    ----------
+    blocks
+        The cases of each group.
+    numbers
+        Of each key: clusters that have positives, that have negatives, of weighted ones as many
+        equal ones as say as much, and all clusters.
+    of_prior
+        The variance of the log-odds of the observed prior of each key.
+    has_shared
+        Whether cases of each key share a cluster.
+    """
 
-def places_on_cells(cases: ClusteredCases, keys: slice, cells: CellArrays | ScoredCells) -> Places:
-    """The places of the cases of consecutive keys: the positives of all their cells come first."""
-    first, last = int(cases.starts[keys.start]), int(cases.starts[keys.stop])
-    starts = cells.starts[keys.start : keys.stop + 1]
-    size, place = int(starts[-1] - starts[0]), np.arange(starts[-1] - starts[0])
-    if cases.firsts is not None:
-        ends = np.append(cases.firsts[starts[0] + 1 : starts[-1]], last)
-        place = np.repeat(place, np.diff(ends, prepend=first))
-    key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    return Places(place + size * ~cases.truth[first:last], np.tile(key, 2), size)
+    blocks: list[Block]
+    numbers: "Array"
+    of_prior: "Array"
+    has_shared: "Array"
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
     """What is independent: cases, or clusters of them.
 
-    Of two clusterings that cross each other there is also that by both at once, and numbers are
-    those of the one with fewer.
+    Attributes
+    ----------
+    positives, negatives
+        Of each key: cases of the class, or clusters that have such cases; of crossed clusterings
+        those of the one with fewer.
+    of_prior
+        The variance of the log-odds of the observed prior of each key.
+    least
+        How many units of each class a key needs for limits.
+    clusterings
+        None of cases; of two that cross each other also that by both at once.
     """
 
-    # Of each key: cases of the class, or clusters that have such cases.
     positives: "Array"
     negatives: "Array"
-    of_prior: "Array"  # the variance of the log-odds of the observed prior of each key
-    least: "Array"  # units of each class that a key needs for limits
+    of_prior: "Array"
+    least: "Array"
     clusterings: Sequence[Clustering] = ()
 
     @property
@@ -231,15 +286,12 @@ class Units:
         self, cells: CellArrays | ScoredCells, measures: Sequence[Measure]
     ) -> "list[Array]":
         """The moments of means of losses, by clustering."""
-        size = len(self.positives)
-        moments = np.full((len(self.clusterings), 3, len(measures), size), np.nan)
+        moments = np.full((len(self.clusterings), 3, len(measures), len(self.positives)), np.nan)
 
-        def job(own: "Array") -> None:
-            cases, keys = self.clusterings[0].cases, slice(int(own[0]), int(own[-1]) + 1)
-            columns = cells.block(int(cells.starts[keys.start]), int(cells.starts[keys.stop]))
-            places = places_on_cells(cases, keys, cells)
-            placed = [one.placed(keys, places) for one in self.clusterings]
-            key = places.key[: places.positives]
+        def job(task: "tuple[Array, Block]") -> None:
+            found, block = task
+            placed, columns = block.on_cells(cells)
+            key = placed.key[: placed.positives]
             with np.errstate(all="ignore"):
                 for i, measure in enumerate(measures):
                     if measure.case_loss is None:
@@ -248,17 +300,19 @@ class Units:
                     losses = losses_of(measure.case_loss, columns)
                     for loss, (count, total) in zip(losses, CLASSES, strict=True):
                         # A score of 0 or 1 may be infinitely wrong for cases that are not there.
-                        known = np.where(columns[count] > 0, loss, 0.0)
+                        own = np.where(columns[count] > 0, loss, 0.0)
                         share = columns[count] / columns[total]
-                        mean = np.bincount(key, share * known, len(own))
-                        centred.append(known - mean[key])
-                    for found, one in zip(moments, placed, strict=True):
-                        found[:, i, keys] = one.moments(np.concatenate(centred))
+                        mean = np.bincount(key, share * own, block.size)
+                        centred.append(own - mean[key])
+                    found[:, i, block.keys] = placed.moments(np.concatenate(centred))
 
-        if self.clusterings:
-            areas = self.clusterings[0].cases.areas
-            with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-                list(pool.map(job, groups(areas.starts, np.arange(size))))
+        with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+            tasks = [
+                (found, block)
+                for found, one in zip(moments, self.clusterings, strict=True)
+                for block in one.blocks
+            ]
+            list(pool.map(job, tasks))
         return [*moments]
 
 
@@ -286,9 +340,91 @@ def cases_as_units(positives: "Array", negatives: "Array") -> Units:
 
 def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units:
     """Clusters that are independent; where they are `weighted`, as many equal ones."""
-    found = [Clustering.of(cases, own, weighted=weighted) for own in cases.clusters]
+    found = [_clustering(cases, own, weighted=weighted) for own in cases.clusters]
     fewest = np.min([one.numbers for one in found], axis=0)
     # Clusters of one case each are cases.
     has_shared = np.any([one.has_shared for one in found], axis=0)
     least = np.where(has_shared, FEWEST_CLUSTERS, 2)
     return Units(fewest[0], fewest[1], crossed([one.of_prior for one in found]), least, found)
+
+
+def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> Clustering:
+    """The cases by one clustering."""
+    size = len(cases.starts) - 1
+    keys = [
+        slice(int(own[0]), int(own[-1]) + 1) for own in groups(cases.areas.starts, np.arange(size))
+    ]
+    numbers, of_prior, has_shared = np.zeros((3, size)), np.zeros(size), np.zeros(size, bool)
+
+    def block_of(own: slice) -> Block:
+        block = _block(cases, cluster, own)
+        numbers[:, own], has_shared[own] = block.numbers, block.has_shared
+        with np.errstate(all="ignore"):
+            whole = np.concatenate([cases.totals[name][own] for _, name in CLASSES])
+            of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)))
+            of_prior[own] = of_pos + of_neg - 2 * both
+        return block
+
+    with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
+        blocks = list(pool.map(block_of, keys))
+    if weighted:
+        numbers[:2] = _equal_clusters(cases, cluster)
+    return Clustering(blocks, numbers, of_prior, has_shared)
+
+
+def _equal_clusters(cases: ClusteredCases, cluster: "Array") -> "Array":
+    """As many clusters of equal weight with positives, and with negatives; by key."""
+    size = len(cases.starts) - 1
+    part = 2 * np.repeat(np.arange(size), np.diff(cases.starts)) + ~cases.truth
+    # A number for each cluster of each key and class, and its weight.
+    code = part * (int(cluster.max(initial=0)) + 1) + cluster
+    _, first, member = np.unique(code, return_index=True, return_inverse=True)
+    ends = np.searchsorted(part[first], np.arange(1, 2 * size))
+    weights = np.split(np.bincount(member, cases.weight), ends)
+    return np.array([equal_units(own) for own in weights], float).reshape(size, 2).T
+
+
+def _block(cases: ClusteredCases, clusters: "Array", keys: slice) -> Block:
+    """The cases of consecutive keys."""
+    starts = cases.starts[keys.start : keys.stop + 1]
+    rows = slice(int(starts[0]), int(starts[-1]))
+    key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    cluster = clusters[rows]
+    many = int(cluster.max(initial=0)) + 1
+    first = _first_alike(key * many + cluster, (len(starts) - 1) * many)
+    size = np.bincount(first, minlength=len(first))
+    is_group = size > 1
+    number, is_shared = np.cumsum(is_group) - 1, is_group[first]
+    truth = cases.truth[rows]
+    shared = np.flatnonzero(is_shared & truth), np.flatnonzero(is_shared & ~truth)
+    return Block(
+        cases, keys, rows, key, np.flatnonzero(~is_shared), shared,
+        (number[first[shared[0]]], number[first[shared[1]]]), key[is_group],
+    )  # fmt: skip
+
+
+def _first_alike(codes: "Array", span: int) -> "Array":
+    """Of each row, one row with its code, the same for all of them; codes are below `span`.
+
+    Rows are put into places by their codes, and the last put there stays. Rows of other codes
+    look for a place again.
+    """
+    size = 1 << (2 * len(codes)).bit_length()
+    direct = span <= ROOM * len(codes)
+    last = np.empty(span if direct else size, np.min_scalar_type(-len(codes)))
+    left = np.arange(len(codes), dtype=last.dtype)
+    if direct:
+        last[codes] = left
+        return last[codes].astype(np.int64)
+    found = np.empty(len(codes), np.int64)
+    shift, multiplier = np.uint64(65 - size.bit_length()), SPREADING
+    while left.size:
+        own = codes[left]
+        place = ((own.view(np.uint64) * np.uint64(multiplier)) >> shift).view(np.int64)
+        last[place] = left
+        alike = last[place]
+        same = codes[alike] == own
+        found[left[same]] = alike[same]
+        left = left[~same]
+        multiplier = multiplier * SPREADING % 2**64
+    return found

@@ -106,10 +106,8 @@ def pandas_with(**columns):
     ("table", "names", "hint"),
     [
         (lambda: "scores.csv", NAMES, "check the path"),
-        (lambda: TABLE.to_pandas().set_axis([0, 1], axis=1), {"truth": 0, "score": 1}, "truth='0'"),
         (lambda: TABLE.to_pandas().set_index("truth"), NAMES, "reset_index()"),
         (lambda: pandas_with(score=[0.1, 0.2, 0.3, float("nan")]), NAMES, "NaN is in pandas"),
-        (lambda: TABLE, {"truth": "truth", "score": {"score": "A"}}, "score={'A': 'score'}"),
         (lambda: pandas_with(score=pd.Categorical(["1"] * 4)), NAMES, "pd.to_numeric"),
         (lambda: pandas_with(score=pd.Timestamp("2026-03-01")), NAMES, "that has the scores"),
         (lambda: TABLE, {**NAMES, "priors": "obs"}, "did you mean 'observed'?"),

@@ -66,6 +66,7 @@ def posterior(
     level: float = 0.95,
     limits: tuple[float | None, float | None] = (None, None),
     draws: int | None = None,
+    seed: int = 0,
 ) -> Posterior | None:
     """The posterior of the true means of the first measure of some evidence.
 
@@ -109,7 +110,7 @@ def posterior(
     if not higher:
         least, most = (None if limit is None else -limit for limit in limits)
         mirrored = replace(evidence, estimates=-evidence.estimates)
-        known = posterior(mirrored, level=level, limits=(most, least), draws=draws)
+        known = posterior(mirrored, level=level, limits=(most, least), draws=draws, seed=seed)
         if known is None:
             return None
         return known._replace(expected=-known.expected, lower=-known.upper, upper=-known.lower)
@@ -117,7 +118,7 @@ def posterior(
 
     def of_models(some: "Array") -> Posterior | None:
         among = covariance[np.ix_(some, some)]
-        return _posterior(means[some], among, freedom, level, limits, draws)
+        return _posterior(means[some], among, freedom, level, limits, draws, seed)
 
     every, ahead = np.arange(len(means)), _contenders(means, covariance, freedom)
     known = of_models(every)
@@ -159,6 +160,7 @@ def _posterior(
     level: float,
     limits: tuple[float | None, float | None],
     draws: int | None,
+    seed: int,
 ) -> Posterior | None:
     """The posterior of models that are all taken to be of one spread."""
     own, copies, first = _distinct(means, covariance)
@@ -175,7 +177,7 @@ def _posterior(
         return None
     low, high = (None if one is None or not is_few else one - center for one in limits)
     usual = int(min(max(DRAWN_VALUES / len(own), MIN_DRAWS), MAX_DRAWS))
-    best, loss = _best(fit, draws or usual, low, high)
+    best, loss = _best(fit, draws or usual, seed, low, high)
     expected = sized.means @ sized.weights
     lower, upper = (_quantile(sized, share) for share in ((1 - level) / 2, (1 + level) / 2))
     of_means = ((center + expected)[first], (center + lower)[first], (center + upper)[first])
@@ -332,10 +334,10 @@ def _smoothed(covariance: "Array", freedom: float) -> tuple["Array", float]:
 
 
 def _best(
-    fit: _Fit, draws: int, least: float | None, most: float | None
+    fit: _Fit, draws: int, seed: int, least: float | None, most: float | None
 ) -> tuple["Array", "Array"]:
     """How often each model is the best, and its mean loss where models differ."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     weights = fit.weights[1:] / fit.weights[1:].sum()
     half = draws // 2
     # Evenly through the posterior of the spread.

@@ -85,29 +85,28 @@ def test_priors_may_be_as_rare_as_can_be(engine: Engine):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("interpolation", ["exact", "linear", "hull"])
-def test_areas_at_many_priors_are_those_of_polars(engine: Engine, interpolation):
-    extreme = [1e-12, 1 - 1e-12] if engine.name == "duckdb" else []
-    table = predictions(2, weights=True)
-    asked = {
-        "truth": "truth", "score": "score", "fold": None, "over": (0.05, 0.2), "weight": "weight",
-        "priors": [*(i / 41 for i in range(5, 41)), "observed", *extreme],
-        "interpolation": interpolation,
-    }  # fmt: skip
-    found = pr.warehouse.evaluate(engine.table(table), **asked)
-    assert_same(found, pr.evaluate(table, **asked), 1e-12)
+@pytest.mark.slow
+def test_many_priors_are_interpolated_as_polars_does():
+    import ibis
+
+    grid = [i / 401 for i in range(20, 401)]
+    assert_many_priors_same(ibis.memtable, "linear", [*grid, "observed", 1e-12, 1 - 1e-12])
 
 
 @pytest.mark.long
-def test_hulls_and_losses_at_many_priors_are_taken_at_once():
-    import ibis
+def test_many_priors_are_interpolated_on_every_engine(engine: Engine):
+    extreme = [1e-12, 1 - 1e-12] if engine.name == "duckdb" else []
+    grid = [i / 101 for i in range(5, 101 if extreme else 60)]
+    assert_many_priors_same(engine.table, "exact", [*grid, "observed", *extreme])
 
-    table = predictions(7).with_columns(score=pl.col("score").clip(-3, 3) / 10 + 0.5)
+
+def assert_many_priors_same(upload, interpolation: str, priors: list[float | str]) -> None:
+    table = predictions(2, weights=True)
     asked = {
-        "truth": "truth", "score": "score", "priors": [i / 40 for i in range(1, 40)],
-        "measures": ["auprec", "brier", "refinement_loss"], "interpolation": "hull",
+        "truth": "truth", "score": "score", "fold": None, "over": (0.05, 0.2),
+        "weight": "weight", "priors": priors, "interpolation": interpolation,
     }  # fmt: skip
-    found = pr.warehouse.evaluate(ibis.memtable(table), **asked)
+    found = pr.warehouse.evaluate(upload(table), **asked)
     assert_same(found, pr.evaluate(table, **asked), 1e-12)
 
 

@@ -135,7 +135,6 @@ class Ibis:
 
     column: Callable[[str], Column] = column
     repeats_as_columns: bool = True
-    interpolates: bool = False
 
     def where(self, condition: Column, then: object, otherwise: object = None) -> Column:
         """`then` where the condition holds, else `otherwise`: by default null."""

@@ -1,7 +1,6 @@
 """All measures of a prediction table in one query."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from os import PathLike
 from typing import Any, Unpack
 
@@ -126,9 +125,8 @@ def evaluate(
         return measured(predictions, counts, on_curve)
     check_connected(cases.table)
     kind = pl.Float64 if predictions.weighted else pl.Int64
-    # With intervals all sums are taken again from the fetched cells. What is finished here is
-    # interpolated here.
-    there = request.select(replace(IBIS, interpolates=True)).on_curve if intervals is None else []
+    # With intervals all sums are taken again from the fetched cells.
+    there = on_curve if intervals is None else []
     wide = collected(key_totals(predictions, counts, there)).with_columns(pl.col(TOTALS).cast(kind))
     points = to_curve_table(predictions, counts)
     if intervals is not None:

@@ -1,6 +1,6 @@
 """AUC, AUPREC and IAUPREC as sums over the segments of a curve."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, get_args
@@ -16,7 +16,7 @@ from polaroc.errors import InvalidArgument, check_choice
 from polaroc.measures.gradients import area_gradient, auc_gradient, below_gradient, beside_gradient
 from polaroc.measures.spec import Measure, MeasureDefinition, at_priors, total
 from polaroc.priors.beliefs import Belief, over_label, resolve_belief
-from polaroc.priors.chebyshev import condensed
+from polaroc.priors.chebyshev import condensed, shared_nodes
 from polaroc.typing import Array, Interpolation, Priors, Quantity, Start
 
 # Standard errors, those of a random score, below 0.5 from which an AUC has a note.
@@ -129,6 +129,41 @@ def iauprec_measure(
         mergeable_segments=interpolation in STRAIGHT_IN_ROC,
         over=over_label(over, measure),
     )
+
+
+def with_shared_nodes(
+    averaged: Measure,
+    over: tuple[float, float] | Belief,
+    beside: Sequence[Measure],
+    interpolation: Interpolation,
+    backend: Backend,
+) -> Measure:
+    """IAUPREC from the sums of AUPREC `beside` it, and of as few further nodes as it needs."""
+    belief = resolve_belief(over)
+    sums = {
+        measure.bias_skew: name
+        for measure in beside
+        for name in measure.sums
+        if isinstance(measure.bias_skew, float)
+    }
+    shared = shared_nodes(belief.skews, belief.weights, tuple(sums))
+    terms = [
+        (weight, backend.column(name))
+        for weight, name in zip(shared.given, sums.values(), strict=True)
+        if weight
+    ]
+    own: dict[str, Quantity] = {}
+    columns: dict[str, Quantity] = {}
+    for i, (skewed, weight) in enumerate(zip(shared.skews, shared.weights, strict=True)):
+        held, hold = _held(f"iauprec_{i}", backend)
+        name = f"{PRIVATE}iauprec_{i}"
+        own[name] = segment_area(skewed, interpolation, "limit", backend=backend, hold=hold)
+        columns |= held
+        terms.append((weight, backend.column(name)))
+    estimate = backend.total(weight * term for weight, term in terms)
+    of_others = {name: value for one in beside for name, value in one.sums.items()}
+    columns |= {name: value for one in beside for name, value in one.columns.items()}
+    return replace(averaged, estimate=estimate, sums=of_others | own, columns=columns)
 
 
 def _held(

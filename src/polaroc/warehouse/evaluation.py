@@ -15,6 +15,7 @@ from polaroc.evaluation.pipeline import with_intervals
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
+from polaroc.measures.areas import AUPREC, IAUPREC, with_shared_nodes
 from polaroc.measures.bounds import BOUNDS, SUM_ERROR, bounded_measures, with_bounds
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.functions import table_sums
@@ -122,7 +123,7 @@ def evaluate(
     counts = _cells(predictions)
     _, on_curve, on_hull = request.select(IBIS)
     if not on_hull and intervals is None:
-        return measured(predictions, counts, on_curve)
+        return measured(predictions, counts, _share_nodes(on_curve, request))
     check_connected(cases.table)
     kind = pl.Float64 if predictions.weighted else pl.Int64
     # With intervals all sums are taken again from the fetched cells.
@@ -132,6 +133,17 @@ def evaluate(
     if intervals is not None:
         return in_memory(local_intervals(predictions, points, wide, request))
     return in_memory(_with_hulls(predictions, points, wide, request))
+
+
+def _share_nodes(measures: Sequence[Measure], request: Request) -> list[Measure]:
+    """The measures, IAUPREC from the areas at the priors asked for as far as these will do."""
+    beside = [measure for measure in measures if measure.name == AUPREC.name]
+    return [
+        with_shared_nodes(measure, request.over, beside, request.interpolation, IBIS)
+        if measure.name == IAUPREC.name and request.over is not None
+        else measure
+        for measure in measures
+    ]
 
 
 def _refuse_local_options(**local: object) -> None:

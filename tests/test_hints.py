@@ -118,3 +118,15 @@ def test_hints_are_said_for_python_and_for_the_command_line(hint, python, comman
     error = pickle.loads(pickle.dumps(InvalidArgument("found.", hint=hint)))
     assert str(error) == f"found.\nHint: {python}"
     assert with_options(error.hint) == command_line
+
+
+@pytest.mark.parametrize("parted", [True, False])
+def test_only_a_long_word_of_a_message_is_cut(parted):
+    between = "letters " * 200
+    possessive = f"the model's scores are {between if parted else ''}the folds' scores."
+    assert str(InvalidArgument(possessive, hint=possessive)) == f"{possessive}\nHint: {possessive}"
+    for given in (between, "x" * 2_000):
+        message = str(InvalidArgument(f"the model's name is {given!r}.", hint=possessive))
+        assert message.startswith(f"the model's name is '{given[:50]}")
+        assert message.endswith(f"….\nHint: {possessive}")
+        assert given not in message.splitlines()[0]

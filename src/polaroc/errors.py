@@ -25,7 +25,8 @@ OTHER_NAMES = {
 }  # fmt: skip
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 # What was given, where it would fill a screen.
-LONG = re.compile(r"'[^'\n]{1000,}'|\S{1000,}")
+# An apostrophe within or after a word is no quotation mark.
+LONG = re.compile(r"(?<!\w)'[^'\n]{1000,}'(?!\w)|(?<![^\s'])\S{1000,}")
 
 
 class Hint(str):
@@ -105,7 +106,8 @@ class PolarocError(ValueError):
     def __init__(self, found: str, *, hint: str) -> None:
         self.found = found
         self.hint = hint
-        super().__init__(without_long_words(f"{found}\nHint: {hint}"))
+        found, hint = without_long_words(found), without_long_words(hint)
+        super().__init__(f"{found}\nHint: {hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.found, self.hint)

@@ -208,6 +208,9 @@ def test_another_separator_is_guessed(tmp_path, mark, named):
     result = polaroc("check", file, "--truth", "label", "--score", "p")
     assert result.exit_code == 2
     assert f"is its separator {named}?" in result.output
+    file.write_text(f"label{mark}p,n\n1{mark}0.9,2\n0{mark}0.1,3\n")
+    result = polaroc("check", file, "--truth", "label", "--score", "p")
+    assert f"is its separator {named}?" in result.output
 
 
 @pytest.mark.parametrize(

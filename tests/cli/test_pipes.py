@@ -54,6 +54,26 @@ def test_a_pipe_in_and_a_pipe_out(kind):
     assert_frame_equal(pl.DataFrame(rows, schema=expected.schema), expected)
 
 
+def test_keys_in_json_are_written_as_polars_writes_them(tmp_path):
+    moments = pl.datetime_range(
+        pl.datetime(2024, 1, 1), pl.datetime(2024, 1, 2), "1d", time_zone="Europe/Berlin"
+    )
+    keys = pl.select(
+        at=moments,
+        took=pl.Series([90_000, 1]).cast(pl.Duration("ms")),
+        raw=pl.Series([b"\xfe", b"\xff"]),
+    )
+    table = keys.join(pl.DataFrame({"truth": [1, 0, 1], "score": [0.9, 0.1, 0.3]}), how="cross")
+    table.write_parquet(tmp_path / "keys.parquet")
+    by = [word for name in keys.columns for word in ("--by", name)]
+    words = ["--truth", "truth", "--score", "score", *by, "--json"]
+    found = json.loads(polaroc("evaluate", tmp_path / "keys.parquet", *words).stdout)
+    written = json.loads(keys.drop("raw").write_json())
+    expected = [{**row, "raw": raw} for row, raw in zip(written, ("fe", "ff"), strict=True)]
+    assert all({name: row[name] for name in keys.columns} in expected for row in found)
+    assert len({row["raw"] for row in found}) == 2
+
+
 FEW = pl.DataFrame(
     {
         "id": [*range(60)] * 2, "model": ["A"] * 60 + ["B"] * 60,

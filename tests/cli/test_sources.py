@@ -345,3 +345,11 @@ def test_what_is_there_is_named_where_a_table_or_its_address_is_missing(places, 
     file = address.removeprefix("duckdb://")
     said = refused("evaluate", file, *PREDICTIONS)
     assert f"give its address and a table: duckdb://{file} --table NAME." in said
+
+
+@pytest.mark.parametrize(("other", "content"), [("x.py", "a = 1"), ("x.parquet", "PAR1 damaged")])
+def test_a_missing_file_is_named_whatever_the_others_are(tmp_path, monkeypatch, other, content):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / other).write_text(content)
+    said = refused("evaluate", "nope.csv", other, "--truth", "y", "--score", "p")
+    assert "no file matches 'nope.csv'" in said

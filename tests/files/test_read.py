@@ -318,6 +318,14 @@ def test_a_row_with_more_fields_than_the_header_is_refused(tmp_path, suffix, mar
         scan([str(whole), str(file)])
 
 
+def test_a_row_with_more_fields_is_refused_after_a_very_long_field(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("y,p,note\n1,0.9," + "x" * 200_000 + "\n0,0.2,a,b\n")
+    expected = r"rows\.csv', a row has more fields, the header has 3\.\nHint: put"
+    with pytest.raises(InvalidPredictions, match=expected):
+        scan([str(file)])
+
+
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
 @pytest.mark.parametrize(
     ("row", "said"), [(b"1,.5,", "has (3|more) fields"), (b"1,\xe9", "is not UTF-8 text")]

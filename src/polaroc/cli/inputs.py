@@ -13,7 +13,7 @@ import typer
 
 from polaroc.cli.engines import TableSource, table_of
 from polaroc.cli.parameters import kind_of, option_name
-from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.cases import Cases, found_in_words
@@ -158,7 +158,10 @@ def opened(
         stamps = Stamps(files)
     except InvalidArgument as error:
         there = [word for word in files if os.path.exists(word)]
-        columns = scan(there, text=text).collect_schema() if there else ()
+        columns: Collection[str] = ()
+        # What is wrong in the others is said once all are there.
+        with suppress(PolarocError, pl.exceptions.PolarsError, OSError):
+            columns = scan(there, text=text).collect_schema() if there else ()
         lost = next((word for word in files if word in columns and word not in there), None)
         hint = f"is it a further column? An option is repeated: --score ... --score {lost}."
         raise InvalidArgument(error.found, hint=hint if lost else error.hint) from None

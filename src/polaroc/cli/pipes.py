@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf, isfinite
 from pathlib import Path
@@ -91,31 +91,72 @@ def kind(file: Path, pipe: str = PIPE) -> str:
 
 def json_text(result: pl.DataFrame | Mapping[str, Any]) -> str:
     """A table as a list of rows, or several results under their names."""
-    return json.dumps(_plain(result), ensure_ascii=False)
+    if isinstance(result, pl.DataFrame) and not _has_unwritten(result):
+        return result.write_json()
+    document = (
+        plain_rows(result)
+        if isinstance(result, pl.DataFrame)
+        else {name: _plain(value) for name, value in result.items()}
+    )
+    return json.dumps(document, ensure_ascii=False, default=str)
 
 
 def plain_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
     """The rows as JSON has them, in words what it has no form for.
 
-    NaN, inf and -inf are these words, so that null is what is missing; bytes are their text.
+    NaN, inf and -inf are these words, so that null is what is missing; bytes are
+    their text, or hexadecimal where they are none.
 
     Examples
     --------
     >>> plain_rows(pl.DataFrame({"k": [float("inf"), None], "b": [b"A", None]}))
     [{'k': 'inf', 'b': 'A'}, {'k': None, 'b': None}]
     """
-    return [_plain(row) for row in table.iter_rows(named=True)]
+    binary = [name for name, kind in table.schema.items() if kind == pl.Binary]
+    written: list[dict[str, Any]] = json.loads(
+        table.with_columns(_text(table, binary)).write_json()
+    )
+    if not _has_unwritten(table):
+        return written
+    return [
+        {name: _in_words(value, row[name]) for name, value in plain.items()}
+        for plain, row in zip(written, table.iter_rows(named=True), strict=True)
+    ]
+
+
+def _text(table: pl.DataFrame, columns: Sequence[str]) -> list[pl.Series]:
+    """Columns of bytes as text."""
+    texts = []
+    for name in columns:
+        try:
+            texts.append(table[name].cast(pl.String))
+        except pl.exceptions.PolarsError:
+            texts.append(table[name].bin.encode("hex"))
+    return texts
+
+
+def _has_unwritten(table: pl.DataFrame) -> bool:
+    """Whether the table may hold values that JSON lacks."""
+    kinds = table.schema.items()
+    floats = [name for name, kind in kinds if kind.is_float()]
+    return any(kind.is_nested() or kind == pl.Binary for _, kind in kinds) or any(
+        not table[name].drop_nulls().is_finite().all() for name in floats
+    )
+
+
+def _in_words(written: Any, value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return {inf: "inf", -inf: "-inf"}.get(value, "NaN")
+    if isinstance(value, dict) and isinstance(written, dict):
+        return {name: _in_words(written[name], value[name]) for name in written}
+    if isinstance(value, list) and isinstance(written, list):
+        return [_in_words(*pair) for pair in zip(written, value, strict=True)]
+    return written
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, pl.DataFrame):
         return plain_rows(value)
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, float) and not isfinite(value):
-        return {inf: "inf", -inf: "-inf"}.get(value, "NaN")
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")
-    return value if isinstance(value, str | int | float | None) else str(value)
+    return _in_words(value, value)

@@ -154,8 +154,8 @@ def _misread(file: Path, names: Sequence[str], separator: str, error: str) -> In
             f"{str(file)!r} cannot be read: {error.splitlines()[0]}.", hint="is it damaged?"
         )
     found = "a row has more fields"
-    # Of a compressed file only Polars sees the rows.
-    with suppress(UnicodeDecodeError), file.open(encoding="utf-8", newline="") as opened:
+    # Of a compressed file, or one with very long fields, only Polars sees the rows.
+    with suppress(UnicodeDecodeError, csv.Error), file.open(encoding="utf-8", newline="") as opened:
         for row, fields in enumerate(csv.reader(opened, delimiter=separator)):
             if len(fields) > len(names):
                 found = f"row {row:,} has {len(fields):,} fields"
@@ -168,6 +168,21 @@ def _misread(file: Path, names: Sequence[str], separator: str, error: str) -> In
             "name another one with --sep, and a decimal comma with --decimal ,.",
         ),
     )
+
+
+def separator_in(names: Sequence[str], wanted: str) -> str | None:
+    """The separator that stands in names of columns, one of whose parts is the name `wanted`.
+
+    Examples
+    --------
+    >>> separator_in(["label;p", "note"], "p")
+    ';'
+    """
+    for mark in OTHER_SEPARATORS:
+        split = (name.split(mark) for name in names if mark in name)
+        if any(wanted == part.strip(" \"'") for parts in split for part in parts):
+            return mark
+    return None
 
 
 def separator_hint(mark: str) -> Hint:

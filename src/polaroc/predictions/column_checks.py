@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import single_column
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, spelling
+from polaroc.files.text_files import separator_hint, separator_in
 from polaroc.predictions.roles import NEEDED, OTHER_OPTIONS, ROLES
 from polaroc.predictions.usual_keys import column_names_of, usual_columns, usual_name
 from polaroc.typing import IntoExpr
@@ -47,9 +48,13 @@ def check_columns(frame: pl.LazyFrame, wanted: Sequence[object], name: str = "th
     unknown = [name for name in column_names_of(wanted) if name not in present]
     if not unknown:
         return
+    hint = spelling(unknown, present, CHECK_NAMES)
+    mark = separator_in(present, unknown[0])
+    if mark is not None:
+        hint = separator_hint(mark)
     raise InvalidArgument(
         f"there is no column {quoted(unknown)}; {name} has {quoted(present) or 'no columns'}.",
-        hint=spelling(unknown, present, CHECK_NAMES),
+        hint=hint,
     )
 
 

@@ -112,15 +112,11 @@ def test_near_names_are_hinted_at(tmp_path):
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("name", ["regret", "winner_map"])
 @pytest.mark.parametrize("count", [8, 9])
-def test_where_colours_repeat_marks_are_named(name, count):
+def test_where_colours_repeat_marks_are_named(count):
     table = models(count)
     measures = pr.evaluate(table, **ASKED, priors=[0.1, 0.2], over=(0.1, 0.2))
-    drawn = {
-        "regret": lambda: pr.charts.regret(pr.choose(measures)),
-        "winner_map": lambda: pr.charts.winner_map(pr.choose(measures)),
-    }[name]()
+    drawn = pr.charts.winner_map(pr.choose(measures))
     # Once in the legend, and once more beside its mark.
     best = f"model {count - 1}<"
     assert (svg(drawn).count(best) > 1) == (count > 8)

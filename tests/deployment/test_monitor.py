@@ -207,6 +207,17 @@ STATE_OF_TWO = monitored(days([0.1, 0.1]).tail(3_900)).state
     [
         (pl.concat([STATE_OF_TWO, STATE_OF_TWO]), "the state has the time 1 twice"),
         (STATE_OF_TWO.with_columns(called=pl.lit("many")), "the state was changed"),
+        *(
+            (STATE_OF_TWO.with_columns(changed), "the state was changed")
+            for changed in (
+                pl.col("called").list.head(3),
+                pl.col("called").list.eval(pl.element().shift(1)),
+                pl.col("called") - 10**6,
+                pl.col("called") + 10**6,
+                pl.col("look") - 5,
+                pl.lit("xx").alias("results"),
+            )
+        ),
     ],
 )
 def test_a_state_that_no_monitor_wrote_is_refused(state, match):
@@ -221,6 +232,14 @@ def test_a_state_that_lacks_a_value_is_refused(column):
     lacking = STATE_OF_TWO.with_columns(pl.when(~first).then(column).alias(column))
     with pytest.raises(InvalidTable, match="the state was changed"):
         monitored(days([0.1]).with_columns(day=pl.lit(3)), state=lacking)
+
+
+def test_decimal_thresholds_are_numbers():
+    found, expected = (
+        monitored(days([0.1]), points=pl.DataFrame({"threshold": pl.Series([1], dtype=kind)}))
+        for kind in (pl.Decimal(5, 2), pl.Float64)
+    )
+    assert_frame_equal(found.history, expected.history)
 
 
 def test_two_states_under_each_other_are_refused():

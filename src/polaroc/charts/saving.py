@@ -1,6 +1,7 @@
 """Write charts to files."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,9 @@ from polaroc.charts.libraries import alt, browser_libraries, page_functions
 from polaroc.charts.theme import DARK_BACKGROUND, dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.files.atomic import atomic_file, check_new
+
+# What no text of XML may hold, and so no SVG.
+FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 PAGE = Template(
     """<!DOCTYPE html>
@@ -197,7 +201,7 @@ def check_formats(formats: Sequence[str]) -> None:
 
 
 def escape_names(part: Any) -> Any:
-    """A chart with control characters in its text spelled out; renderers fail on them.
+    """A chart with characters in its text spelled out that XML forbids; renderers fail on them.
 
     Examples
     --------
@@ -205,7 +209,7 @@ def escape_names(part: Any) -> Any:
     'red \\\\x1b[31m'
     """
     if isinstance(part, str):
-        return escape_control(part)
+        return FORBIDDEN.sub(lambda found: escape_control(found[0]), part)
     if isinstance(part, dict):
         return {escape_names(name): escape_names(value) for name, value in part.items()}
     if isinstance(part, list) and not (part and isinstance(part[0], float)):

@@ -170,6 +170,8 @@ def read_histories(
                 hint="give the reference, the points and the costs of the monitor that made it, or "
                 "start without a state.",
             )
+        if len(row["called"]) != references[key].cuts.size:
+            raise _damaged()
         history = histories.setdefault(key, History())
         insort(history.times, row[time])
         called = np.array(row["called"], dtype=int)
@@ -221,17 +223,19 @@ def times_in_words(times: pl.Series) -> pl.Series:
 
 def _checked(state: pl.DataFrame, keys: Sequence[str], time: str) -> pl.DataFrame:
     """The rows of a state; raise where they cannot be those that a monitor wrote."""
-    damaged = InvalidTable(
-        "the state was changed: it has rows that no monitor wrote.",
-        hint="give the state of the last call as it was, or start without one.",
-    )
     try:
         rows = state.with_columns(pl.col(name).cast(kind) for name, kind in STATE.items())
         rows = rows.with_columns(instants(state[time]))
+        called = pl.col("called").list
+        wrong = rows.select(
+            (called.drop_nulls().list.len() != called.len())
+            | (called.min() < 0) | (called.max() > pl.col("cases")) | (pl.col("look") < 1)
+        ).to_series()  # fmt: skip
+        rows["results"].str.json_decode(pl.List(pl.Struct(RESULT)))
     except pl.exceptions.PolarsError:
-        raise damaged from None
-    if rows.select(time, *STATE).null_count().sum_horizontal().item():
-        raise damaged
+        raise _damaged() from None
+    if rows.select(time, *STATE).null_count().sum_horizontal().item() or wrong.any():
+        raise _damaged()
     for column in (time, "look"):
         twice = rows.filter(pl.struct(*keys, column).is_duplicated())
         if twice.height:
@@ -241,6 +245,14 @@ def _checked(state: pl.DataFrame, keys: Sequence[str], time: str) -> pl.DataFram
                 hint="give the state of the last call alone: it has all earlier times.",
             )
     return rows
+
+
+def _damaged() -> InvalidTable:
+    """The error of a state with rows that no monitor wrote."""
+    return InvalidTable(
+        "the state was changed: it has rows that no monitor wrote.",
+        hint="give the state of the last call as it was, or start without one.",
+    )
 
 
 def _fingerprint(reference: Reference, terms: Terms) -> str:

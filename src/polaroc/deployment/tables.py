@@ -22,7 +22,7 @@ from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
 from polaroc.deployment.limits import Reference, Threshold
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.calendar import cut, dated
 from polaroc.predictions.cases import Cases, columns_of, refuse_crossed
 from polaroc.predictions.column_checks import require_roles
@@ -112,7 +112,7 @@ def read_with_time(cases: Cases[Any], table: str, every: str | None = None) -> P
         if time in keys:
             raise InvalidArgument(
                 f"the time {time!r} is among by, model and fold, too.",
-                hint="leave it out there, with fold=None where it was found by its name.",
+                hint=Hint("leave it out there, with fold=None where it was found by its name."),
             )
         rows = read(cases, also=columns_of(cases.time), collected=True)
     check_times(rows, time, table)
@@ -140,8 +140,10 @@ def refuse_other_keys(
             f"{table}: there is no key {quoted(lacking)}, which the reference has."
             if lacking
             else f"reference: there is no key {quoted(more)}, which the {table} cases have.",
-            hint="say fold=None or model=None where the rows are of one model, or keep in the "
-            "reference the model in use alone.",
+            hint=Hint(
+                "say fold=None or model=None where the rows are of one model, or keep in the "
+                "reference the model in use alone."
+            ),
         )
 
 
@@ -205,7 +207,7 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key],
     # Points that were judged, or are those of `expected_cost`, have further columns.
     shared = [key for key in given if key in keys or key not in NO_KEYS]
     check_shared_keys(shared, keys, "the points")
-    table = lazy.collect()
+    table = lazy.collect().with_columns(pl.selectors.decimal().cast(pl.Float64))
     if table["threshold"].null_count():
         raise InvalidTable(
             "a threshold is null: nothing is called positive, or no point was chosen.",

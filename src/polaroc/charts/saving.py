@@ -15,8 +15,8 @@ from polaroc.charts.theme import DARK_BACKGROUND, dark_config, on_dark
 from polaroc.errors import InvalidArgument, quoted
 from polaroc.files.atomic import atomic_file, check_new
 
-# What no text of XML may hold, and so no SVG.
-FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+# What no text of XML may hold, and so no SVG; and what turns the text after it around.
+FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 
 PAGE = Template(
     """<!DOCTYPE html>
@@ -201,7 +201,7 @@ def check_formats(formats: Sequence[str]) -> None:
 
 
 def escape_names(part: Any) -> Any:
-    """A chart with characters in its text spelled out that XML forbids; renderers fail on them.
+    """A chart with characters in its text spelled out that XML forbids, or that turn text around.
 
     Examples
     --------

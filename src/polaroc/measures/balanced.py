@@ -163,7 +163,9 @@ def point_gradient(segments: Segments, prior: float) -> Gradient:
     crossed = _crossed(segments, skewed)
     at = crossed[crossed <= segments.ends]
     near, on_level = _near(segments, skewed)
-    on_chord = np.union1d(at, near)
+    is_on_chord = np.zeros(len(segments.pos), bool)
+    is_on_chord[at] = is_on_chord[near] = True
+    on_chord = np.flatnonzero(is_on_chord)
     rises, runs = (
         np.bincount(segments.key[on_chord], own[on_chord], len(segments.starts))
         for own in (segments.dt, segments.df)

@@ -13,9 +13,9 @@ from polaroc.measures.moved_segments import Segments
 from polaroc.predictions.row_checks import SCORE, check_clusters
 from polaroc.typing import Array
 
-# Cells and keys of a block: few enough for the cache of a processor, and for running sums to keep
+# Cells of a block: few enough for the cache of a processor, and for running sums to keep
 # their digits, and enough for threads to pay.
-BLOCK, KEYS = 65_536, 2_000
+BLOCK = 65_536
 # Possible clusters per row up to which each has a place of its own.
 SPARSE = 4
 
@@ -58,13 +58,13 @@ def with_positives(cells: CellArrays) -> CellArrays:
 
 
 def groups(starts: "Array", keys: "Array") -> "list[Array]":
-    """Consecutive keys in groups of at most `KEYS` and `BLOCK` cells, or of one key."""
+    """Consecutive keys in groups of at most `BLOCK` cells, or of one key."""
     cuts, first = [], 0
     ends = starts[keys + 1]
     while first < len(keys):
         cuts.append(first)
         last = int(np.searchsorted(ends, starts[keys[first]] + BLOCK, "right"))
-        first = max(first + 1, min(last, first + KEYS))
+        first = max(first + 1, last)
     return np.split(keys, cuts[1:]) if cuts else []
 
 

@@ -270,6 +270,10 @@ pictures *NAMES:
 differential TABLES="60000" SEED="1":
     POLAROC_TABLES={{TABLES}} POLAROC_SEED={{SEED}} pytest -q tests/measures/test_exact_oracle.py tests/measures/test_metamorphic.py tests/predictions/test_random_roles.py
 
+# Each wrong value for each argument of every public function.
+wrong-arguments:
+    POLAROC_WRONG=1000 pytest -q tests/base/test_wrong_arguments.py
+
 # Kills, full disks, little memory: more of them than the test suite has.
 faults KILLS="200":
     POLAROC_KILLS={{KILLS}} pytest -q tests/files/test_faults.py

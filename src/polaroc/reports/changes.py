@@ -29,9 +29,7 @@ LEFT = {
     "precision": MISSED,
     "capacity": MISSED,
 }  # fmt: skip
-BY_COST = (
-    "If thresholds are set on other cases (tuning), the models are ranked by what they cost."
-)
+BY_COST = "If thresholds are set on other cases (tuning), the models are ranked by what they cost."
 
 
 def what_would_change(findings: Findings) -> tuple[str, ...]:

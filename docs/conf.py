@@ -25,7 +25,7 @@ extensions = [
     "related",
     "links",
     "short_types",
-    "hard_spaces",
+    "line_breaks",
 ]
 exclude_patterns = ["images", "templates"]
 templates_path = ["templates"]

@@ -25,6 +25,7 @@ extensions = [
     "related",
     "links",
     "short_types",
+    "line_breaks",
 ]
 exclude_patterns = ["images", "templates"]
 templates_path = ["templates"]
@@ -51,6 +52,8 @@ autodoc_default_options = {
 }
 
 html_theme = "furo"
+# The one that comes with Furo underlines names as if they were links.
+pygments_dark_style = "github-dark"
 html_title = f"polaroc {version}"
 html_static_path = ["assets"]
 html_css_files = ["polaroc.css"]

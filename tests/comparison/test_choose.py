@@ -115,11 +115,11 @@ def test_the_best_comes_first_where_models_differ_by_rounding_only():
 @pytest.mark.parametrize(
     ("leads", "told"),
     [
-        ((0, 0, 0), "Chance may explain the lead of C over B or A. More than chance"),
+        ((0, 0, 0), "Chance may explain the lead of C over B or A. A lead is more than chance"),
         (
             (-9, 0, 0),
             "The lead of C over A is more than chance explains; chance may explain that over B. "
-            "More than chance explains is a lead",
+            "A lead is more than chance explains if",
         ),
         ((-9, -9, 0), "The lead of C over B and A is more than chance explains. Note:"),
     ],

@@ -112,6 +112,8 @@ def test_dates_are_cut_as_polars_says_durations():
     assert found.table["period"].to_list() == [date(2026, n, 1) for n in (1, 2, 3, 4)]
     assert found.table.schema["period"] == pl.Date
     assert found.trends["per"].item() == "year"
+    at_midnight = pr.periods(table.with_columns(pl.col("day").cast(pl.Datetime)), "1mo", **roles)
+    assert repr(at_midnight) == repr(found)
     by_number = pr.periods(TABLE, "4i", **ROLES, measures="auc")
     assert by_number.table["period"].to_list() == [0, 4, 8]
     moments = table.with_columns(day=pl.col("day").cast(pl.String) + "T10:00")

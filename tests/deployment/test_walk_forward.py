@@ -47,7 +47,7 @@ def test_the_next_period_is_expected_as_steps_came_out():
     # The model decays, so that thresholds promise too much.
     assert steps.expected.filter(measure="tpr")["shift"].item() < -0.05
     assert steps.answer.startswith("A threshold set now (")
-    assert "promises a recall of 0.8" in steps.answer
+    assert "had a recall of 0.8" in steps.answer
     assert "precision" not in steps.answer
 
 

@@ -55,7 +55,7 @@ NO_SLOPE = "all scores are equal, or separate the classes: no slope"
 def check_calibration(
     cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]
 ) -> pl.LazyFrame:
-    """Whether scores are the probabilities they claim to be, per key: a test, and how far off.
+    """Whether scores are right as probabilities, per key: a test, and how far off they are.
 
     The score test of intercept 0 and slope 1 in a logistic regression of the truth on the
     log-odds of the score (Cox 1958; Miller, Hui and Tierney 1991). Scores that are right at one

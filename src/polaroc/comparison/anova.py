@@ -57,7 +57,7 @@ def anova(
     *,
     test_train_ratio: float | None = None,
 ) -> pl.DataFrame:
-    """Analysis of variance over models, folds and priors, as in P-ROC; `compare` is to decide by.
+    """Analysis of variance over models, folds and priors, as in P-ROC; decide with `compare`.
 
     Parameters
     ----------

@@ -257,8 +257,8 @@ def describe_separation(models: pl.Series, comparison: "Comparison") -> str:
         shown += f"; chance may explain that over {others}"
     rare = 1 / (1 - comparison.plan.level)
     return (
-        f"{shown}. More than chance explains is a lead that equal models show in fewer than 1 of "
-        f"{rare:,.3g} such studies."
+        f"{shown}. A lead is more than chance explains if equal models show one so large in fewer "
+        f"than 1 of {rare:,.3g} such studies."
     )
 
 

@@ -214,8 +214,8 @@ def _tables(choice: Choice) -> Iterator[FoldedTable]:
     sure = models.filter(pl.col("probability_best").is_not_null())
     if not sure.is_empty():
         yield table_of(
-            f"How good, and how sure{less}; expected, with {100 * choice.level:g} % limits: "
-            "corrected for having been picked",
+            f"How good, and how sure{less}; expected and its {100 * choice.level:g} % limits are "
+            "corrected for the pick",
             sure,
             {
                 column: str, "mean": number, "expected": number,
@@ -234,7 +234,7 @@ def _tables(choice: Choice) -> Iterator[FoldedTable]:
         return
     # Of one test set there are no folds to win.
     won = {"share": _percent} if choice.fold_count > 1 else {}
-    of_folds = "; share: of the folds won" if won else ""
+    of_folds = "; share is that of the folds won" if won else ""
     yield table_of(
         f"Over the range{less}{of_folds}",
         models,

@@ -44,7 +44,7 @@ NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time", "test_train_ratio")
 
 @frame_of_cases(USED, no_bearing=[*NO_BEARING, "score_prior"])
 def delong(cases: Cases[Any], *, level: float = 0.95, **columns: Unpack[Columns]) -> pl.LazyFrame:
-    """DeLong's test of each two models' AUC on one test set.
+    """DeLong's test of the AUC of each pair of models on one test set.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def estimate_prior(
     level: float = 0.95,
     **columns: Unpack[Columns],
 ) -> pl.LazyFrame:
-    """The share of positives among deployed scores, which have no labels, per key.
+    """The share of positives among scores in use, which have no labels, per key.
 
     The assumption is prior shift: within positives, and within negatives, scores
     have the same distribution in deployment as on the reference.

@@ -55,7 +55,7 @@ def highest_each_day(
     level: float = 0.95,
     **columns: Unpack[Columns],
 ) -> pl.LazyFrame:
-    """What comes of looking at the highest cases of each day, a rule without a threshold.
+    """What is found among the highest scores of each day, a rule without a threshold.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ import polars as pl
 from polaroc.base.rounding import ESTIMATE, limit, p_value, with_limits
 from polaroc.base.text import capitalised
 from polaroc.base.text_tables import Summarised, noted, table
+from polaroc.deployment.history import times_in_words
 from polaroc.deployment.period_rates import WORDS
 from polaroc.measures.catalog import label
 
@@ -73,6 +74,7 @@ class Periods(Summarised):
             shown.append(table("Trends, as slopes", headings, _trend_cells(self), len(keys) + 1))
         rows = self.table.filter(pl.col("period").is_in(periods.tail(SHOWN).implode()))
         rows = rows.sort(*keys, "measure", "prior", "period", nulls_last=True)
+        rows = rows.with_columns(times_in_words(rows["period"]))
         lines = [
             [*(row[key] for key in (*keys, "measure", "period")), *_with_limits(row),
              row["positives"]]

@@ -111,7 +111,7 @@ def _sentence(row: Mapping[str, Any], keys: list[str]) -> str:
         return f"For the {name} nothing can be expected: no threshold was promised."
     threshold = "no case" if row["threshold"] is None else f"{row['threshold']:.4g}"
     return (
-        f"A threshold set now ({threshold}) promises a {name} of {limit(row['promised'])}; "
+        f"A threshold set now ({threshold}) had a {name} of {limit(row['promised'])} on the past; "
         f"expect {_with_limits(row)} in the next period."
     )
 

@@ -29,9 +29,7 @@ LEFT = {
     "precision": MISSED,
     "capacity": MISSED,
 }  # fmt: skip
-BY_COST = (
-    "With cases of their own for the thresholds (tuning) the models are ranked by what they cost."
-)
+BY_COST = "If thresholds are set on other cases (tuning), the models are ranked by what they cost."
 
 
 def what_would_change(findings: Findings) -> tuple[str, ...]:
@@ -55,7 +53,7 @@ def _twice_as_many(findings: Findings) -> list[str]:
     lower, upper = with_more_cases(at, lower, upper, 2)
     return [
         f"Twice as many cases would narrow the margin of error of the area to about {lower:.3f} "
-        f"to {upper:.3f}, if it stays as it is: plan(...) says how many cases a wish needs."
+        f"to {upper:.3f}, if the area stays as it is. plan(...) says how many cases a goal needs."
     ]
 
 

@@ -108,9 +108,9 @@ def need_in_words(thresholds: Thresholds, *, given: bool) -> str:
     if given:
         return reason
     return (
-        f"{reason} That is a common goal, taken because none was given; give one of your own by "
-        "recall, precision, capacity (cases of 1,000 that can be looked at), or the costs cost_fn "
-        "and cost_fp."
+        f"{reason} That is a common goal, because none was given. Set another one with recall, "
+        "precision, capacity (cases of 1,000 that can be looked at), or the costs cost_fn and "
+        "cost_fp."
     )
 
 
@@ -131,7 +131,7 @@ def _take(findings: Findings) -> str:
         why = thresholds.why_none.removeprefix("no threshold can be promised: ")
         return f"{model}. No threshold can be promised to {need}: {why}."
     if thresholds.rates is None:
-        return f"{model}. Its cases lack a class, so that no threshold can be judged."
+        return f"{model}. Its cases lack a class, so no threshold can be judged."
     if taken["threshold"] is not None:
         action = f"act on scores from {thresholds.text}."
         if thresholds.folds > 1:
@@ -316,7 +316,7 @@ def _judged(thresholds: Thresholds, findings: Findings) -> str:
             )
         return (
             "The rates are those of cases that took no part in setting the threshold, a fifth at "
-            f"a time{chosen}. A promise takes cases of its own (tuning)."
+            f"a time{chosen}. A promise needs other cases for the threshold (tuning)."
         )
     spread = (
         f"the margin of error, {level}, allows for training sets that overlap"

@@ -187,8 +187,8 @@ def operating_drift(findings: Findings) -> Figure | None:
             points, curves, "Where the balance of errors moves with the share of positives",
             colours=colours(findings),
         ),
-        "Where missed positives are as many as false alarms, from the lowest share of positives to "
-        "the highest.",
+        "Where there are as many missed positives as false alarms, from the lowest share of "
+        "positives to the highest.",
         f"Balanced points: {_over_the_range(known, DRIFTS, findings)}.", model_names(findings),
     )  # fmt: skip
 

@@ -54,9 +54,9 @@ KINDS = {
     "chosen for, on that day or on average over some last days. Choose the threshold, or the "
     "model, for another range.",
     BETTER_THRESHOLD: "The named threshold costs less at every share of positives that the scores "
-    "allow, by more than it did anywhere in the range. Look at the range, then change to it.",
+    "allow, and saves more than it would anywhere in the range. Look at the range, then change.",
     BETTER_MODEL: "The named model costs less at every share of positives that the scores allow, "
-    "by more than it did anywhere in the range. Look at the range, then change to it.",
+    "and saves more than it would anywhere in the range. Look at the range, then change.",
     OTHER_SHIFT: "No mixture of the positives and negatives of the reference gives these scores: "
     "the cases, or how they are scored, have changed. Label cases from use, and make a new "
     "reference.",

@@ -28,9 +28,9 @@ BRIER_PARTS = {
 }
 MEANING = (
     "The mean squared error of the probabilities (Brier score) has two parts: calibration, which "
-    "polaroc.probabilities can repair, and refinement, which stays; skill is the share of the "
-    "error that they save against giving every case the share of positives. Scores are taken to be "
-    "right at {}, and are re-weighted to other shares."
+    "polaroc.probabilities can repair, and refinement, which stays. Skill is the share of the "
+    "error that they save, compared with giving every case the share of positives. Scores are "
+    "taken to be right at {}, and are re-weighted to other shares."
 )
 NO_PROBABILITIES = (
     "The scores of {} are no probabilities, so it is not shown how often they are right. "

@@ -80,7 +80,7 @@ def three_ways(
     confidence: float | None = None,
     **columns: Unpack[Columns],
 ) -> pl.LazyFrame:
-    """The two thresholds of each curve: above the one to act, above the other to review.
+    """Two thresholds of each curve: act from the higher one on, review from the lower one on.
 
     Cases that score at least `act_from` are acted on, those below `review_from` are left, and
     those between are reviewed by someone who finds the truth. With costs the two are those of

@@ -207,7 +207,6 @@ OTHER_OF = {
     ("decision_curve", "intervals"): "simultaneous", ("h_measure", "intervals"): None,
     ("expected_cost", "intervals"): None,
     # A limit that positives not seen set, where clusters are few.
-    ("gate, halves", "cluster"): "day",
     ("operating_points, subgroups", "cluster"): "day", ("apply_thresholds", "intervals"): None,
     ("choose, amounts", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
@@ -248,10 +247,8 @@ NO_BEARING = {
         "evaluate",
         "apply_thresholds, no intervals",
         "compare, folds",
-        "compare, halves",
         "choose, folds",
         "choose, amounts of folds",
-        "choose, halves",
         "expected_cost, amounts",
         "gate, folds",
     },

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -270,6 +272,25 @@ def test_the_choice_says_where_each_model_is_worst():
     assert "the best" in found.warnings[0]
     assert found.warnings[1:] == plain.warnings
     assert found.warnings[0] in " ".join(found.summary().split())
+
+
+def test_the_difference_where_a_model_is_worst_was_picked_from_many():
+    # P is the best on average, and the worst in group c.
+    noise = pl.Series(np.random.default_rng(7).normal(size=TABLE.height))
+    lead = pl.when(pl.col("g") == "c").then(-2.0).otherwise(2.0) * pl.col("y")
+    given = TABLE.with_columns(
+        q="p", p=((pl.col("p").log() + lead + noise / 9).exp() / 9).clip(0, 1)
+    )
+    scores = {"truth": "y", "score": ["p", "q"], "over": (0.1, 0.3), "case": "row"}
+    warning = pr.choose(given, **scores, subgroup="g").warnings[0]
+    # Of two models in three subgroups there are three differences.
+    said = r"In g=c their difference \((\S+) to (\S+), limits for 3 such differences at once\) is"
+    limits = re.search(said, warning).groups()
+    pair = pr.compare(given.filter(g="c"), "iauprec", **scores, level=1 - 0.05 / 3).pairs
+    own = pair.select("lower", "upper").row(0)
+    assert sorted(abs(float(one)) for one in limits) == pytest.approx(
+        sorted(abs(one) for one in own), abs=6e-4
+    )
 
 
 def test_the_choice_by_cost_says_where_each_model_costs_most():

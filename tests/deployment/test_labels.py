@@ -567,6 +567,16 @@ def test_cases_that_are_too_few_are_all_labelled_and_said():
     assert note.startswith(words)
     assert float(note.removeprefix(words).split(":")[0]) > 0.05
     assert pr.label_budget(REFERENCE, used, **NAMES | {"points": 99.0}).is_empty()
+    # Of patients, too, none is alerted.
+    reference, patients = (
+        one.with_row_index("patient").with_columns(pl.col("patient") // 2)
+        for one in (REFERENCE, used)
+    )
+    of_patients = NAMES | {"cluster": "patient"}
+    assert pr.label_budget(reference, patients, **of_patients | {"points": 99.0}).is_empty()
+    # The reference has no alert to tell how alike those of a patient are.
+    above = patients.with_columns(pl.col("score") + 99)
+    assert pr.label_budget(reference, above, **of_patients | {"points": 98.0})["labels"].sum() > 0
 
 
 def patients(seed, number, rows, alike, prior=0.2):

@@ -268,6 +268,18 @@ def test_what_is_promised_is_said_and_more_careful():
     assert one["act_from"].item() >= point["threshold"].item()
 
 
+def test_promises_of_several_models_share_the_error_rate():
+    one = cases(4, 300, 2700, digits=4)
+    wide = one.with_columns(other=cases(5, 300, 2700, digits=4)["score"])
+    asked = {"truth": "truth", "constraints": {"precision": 0.6}, **A_DAY, "over": OVER}
+    both = pr.three_ways(wide, score=["score", "other"], **asked, confidence=0.9)
+    for model, shared in both.group_by("model", maintain_order=True):
+        alone = pr.three_ways(wide, score=model[0], **asked, confidence=0.95)
+        sure = ["act_from", "review_from", "found", "reviews_most"]
+        assert shared.select(sure).row(0) == pytest.approx(alone.select(sure).row(0))
+    assert both["promise"].str.starts_with("With 90 % confidence").all()
+
+
 def test_few_cases_promise_nothing_and_say_so():
     asked = {**ROLES, "constraints": {"precision": 0.9}, **A_DAY, "priors": 0.1}
     row = pr.three_ways(TUNING, **asked, confidence=0.95).row(0, named=True)

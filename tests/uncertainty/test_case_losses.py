@@ -63,6 +63,34 @@ def test_an_observed_score_prior_adds_its_own_error(name):
     positives = table["truth"].sum()
     extra = slope**2 * (1 / positives + 1 / (300 - positives))
     assert observed["std_error"] ** 2 - fixed["std_error"] ** 2 == pytest.approx(extra, rel=1e-3)
+    # At the observed prior scores stay as they are, whatever it is.
+    same = [
+        pr.evaluate(table, **asked | {"priors": "observed"}, score_prior=at)["std_error"].item()
+        for at in (own, "observed")
+    ]
+    assert same[0] == pytest.approx(same[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["brier", "log_loss"])
+def test_a_difference_has_the_error_of_the_score_prior_too(name):
+    # One model expects too many positives, the other one too few.
+    wide = predictions(2).with_columns(high=pl.col("score") ** 0.5, low=pl.col("score") ** 2)
+    positives = wide["truth"].sum()
+    own = positives / wide.height
+
+    def lead(at, **changed):
+        asked = {"truth": "truth", "score": ["high", "low"], "prior": 0.1} | changed
+        pair = pr.compare(wide, name, **asked, score_prior=at).pairs
+        return pair.select("difference", "std_error").row(0)
+
+    (difference, fixed), (same, observed) = lead(own), lead("observed")
+    assert same == pytest.approx(difference, rel=1e-12)
+    up, down = (lead(float(expit(logit(own) + step)))[0] for step in (1e-4, -1e-4))
+    extra = ((up - down) / 2e-4) ** 2 * (1 / positives + 1 / (wide.height - positives))
+    assert extra > 0.1 * fixed**2
+    assert observed**2 - fixed**2 == pytest.approx(extra, rel=0.02)
+    natural = [lead(at, prior="observed")[1] for at in (own, "observed")]
+    assert natural[0] == pytest.approx(natural[1], rel=1e-9)
 
 
 @pytest.mark.parametrize("prior", [0.3, 0.02])

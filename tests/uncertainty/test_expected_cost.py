@@ -97,3 +97,20 @@ def test_how_often_limits_hold():
     held = pl.lit(cost.mean()).is_between("cost_following_lower", "cost_following_upper")
     # Of 60 at 0.95, 52 or fewer have a probability of 0.02.
     assert sure.select(held.sum()).item() > 52
+
+
+@pytest.mark.parametrize("cluster", [None, "patient"])
+def test_the_order_of_rows_has_no_bearing_where_scores_are_tied(cluster):
+    rng = np.random.default_rng(8)
+    truth = np.arange(300) % 3 == 0
+    common = rng.normal(size=300) + truth
+    table = pl.DataFrame(
+        {"y": truth, "patient": np.arange(300) // 3}
+        | {name: (common + rng.normal(size=300)).round() for name in "AB"}
+    )
+    asked = {"truth": "y", "score": ["A", "B"], "cluster": cluster, "prior": 0.1, "cost_fn": 5}
+    one, other = (
+        pr.compare(rows, "expected_cost", **asked).pairs
+        for rows in (table, table.sample(fraction=1, shuffle=True, seed=1))
+    )
+    assert_frame_equal(one, other, rel_tol=1e-9)

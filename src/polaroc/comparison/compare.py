@@ -170,7 +170,8 @@ def compare(
 
     On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
     Student's t. Over folds the folds tell how sure that is; a cluster of which a fold tests some
-    cases and has trained on others is named in `warnings`.
+    cases and has trained on others is named in `warnings`. With `halves` clusters have to be whole:
+    the halves name them, too, and none may have cases in both halves of a split.
 
     With `halves` the means have the covariance V/2, V half the mean square of the difference
     between the two halves of a split, which is unbiased at half the cases for any learner;

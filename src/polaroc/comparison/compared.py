@@ -10,6 +10,7 @@ from polaroc.base.columns import collect_like, column_name, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE, TRUTH, WEIGHT
 from polaroc.base.text import capitalised
+from polaroc.comparison.half_splits import refuse_torn
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.dependence import dependence
@@ -216,10 +217,27 @@ def measured_halves(
     if not isinstance(halves, Cases):
         table = opened(halves).lazy().collect()
         if cases.truth is None or {"measure", "estimate"} <= set(table.columns):
+            _refuse_unknown_clusters(cases, ())
             return of_measures(table, {}).collect().table
         halves = table
     # They have folds of their own.
-    return measured(alike(cases, halves, find=("fold",)).collect())
+    own = alike(cases, halves, find=("fold",)).collect()
+    _refuse_unknown_clusters(cases, own.cluster)
+    refuse_torn(own)
+    return measured(own)
+
+
+def _refuse_unknown_clusters(cases: Cases[Any], of_halves: Sequence[object]) -> None:
+    """Refuse clusters of the cases where nothing tells whether halves share any."""
+    if cases.cluster and not of_halves:
+        raise InvalidArgument(
+            "the cases have a cluster and the halves none, and halves that share clusters do not "
+            "tell how much samples differ.",
+            hint=Hint(
+                "give predictions in halves of whole clusters, and name their {cluster}.",
+                cluster=...,
+            ),
+        )
 
 
 def ranked_rows(given: Compared) -> tuple[Compared, tuple[str, ...]]:

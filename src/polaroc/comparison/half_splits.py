@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import polars as pl
 
+from polaroc.base.columns import single_column
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import HAVE
+from polaroc.base.private_columns import CLUSTER, HAVE
 from polaroc.comparison.design import REPEAT, FoldValues, balanced, filled_array
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, over_labels, rows_of
 from polaroc.errors import Hint, InvalidTable, quoted
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.typing import Array, Prior
 from polaroc.uncertainty.evidence import Evidence, of_halves
 
@@ -91,6 +94,24 @@ def of_half_splits(table: FoldValues, halves: FoldValues) -> Evidence:
         )
     noise = table.layout.noise(values)
     return of_halves(values.mean(axis=0), half_means(halves), min(own), noise, table.models)
+
+
+def refuse_torn(halves: Cases[pl.DataFrame]) -> None:
+    """Refuse predictions in halves that share a cluster: they differ less than two samples do."""
+    table = halves.table
+    if not {SPLIT, HALF} <= {*table.columns}:
+        return
+    for one in halves.cluster:
+        value = single_column(one, "cluster", table.lazy()).alias(CLUSTER)
+        sides = table.select(SPLIT, HALF, value).group_by(SPLIT, CLUSTER)
+        both = sides.agg(pl.col(HALF).n_unique().alias(HAVE)).filter(pl.col(HAVE) > 1)
+        if both.height:
+            raise InvalidTable(
+                f"{both[CLUSTER].n_unique():,} of {table.select(value).n_unique():,} values of "
+                f"{quoted(column_names_of([one])) or 'the cluster'} have cases in both halves of "
+                "a split, which then tell less than two samples how much results differ.",
+                hint="divide the clusters into halves, and their cases with them.",
+            )
 
 
 def half_means(halves: FoldValues) -> "Array":

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import comb
 from typing import Any
 
 import polars as pl
@@ -43,7 +44,9 @@ def with_worst(
         model, keep="first", maintain_order=True
     )
     models = join_on(choice.models, worst, [model], "left", order="left")
-    told = [] if worst.is_empty() else [_sentence(choice, models, given, over)]
+    looked_at = rows[WHERE].n_unique() * comb(worst.height, 2)
+    is_known = models[WORST][0] is not None
+    told = [_sentence(choice, models, given, over, looked_at)] if is_known else []
     return replace(choice, models=models, warnings=(*told, *choice.warnings))
 
 
@@ -88,8 +91,13 @@ def _points(choice: Choice) -> pl.DataFrame:
     return known.select(choice.models.columns[0], "threshold", **columns)
 
 
-def _sentence(choice: Choice, models: pl.DataFrame, given: Compared, over: Over | None) -> str:
-    """Which model is the best where it is worst, beside the one that is the best on average."""
+def _sentence(
+    choice: Choice, models: pl.DataFrame, given: Compared, over: Over | None, looked_at: int
+) -> str:
+    """Which model is the best where it is worst, beside the one that is the best on average.
+
+    The subgroup and both models were picked from so many differences that were looked at.
+    """
     model, first = models.columns[0], models.row(0, named=True)
     known = models.drop_nulls(WORST)
     best = known.sort(WORST, descending=choice.higher_is_better, maintain_order=True).row(
@@ -105,18 +113,26 @@ def _sentence(choice: Choice, models: pl.DataFrame, given: Compared, over: Over 
         f"{best[WHERE]}; "
         f"{first[model]} has {number(first[WORST])} in {first[WHERE]}"
     )
-    apart = _apart(choice, given, over, [best[model], first[model]], first[WHERE])
+    two = [best[model], first[model]]
+    level = 1 - (1 - choice.level) / looked_at
+    apart = _apart(choice, given, over, two, first[WHERE], level)
     if apart is None:
         return f"{told}. Nothing says how sure that is."
     low, high = apart
     is_chance = "may be chance" if low <= 0 <= high else "is more than chance"
     return (
-        f"{told}. In {first[WHERE]} their difference ({limit(low)} to {limit(high)}) {is_chance}."
+        f"{told}. In {first[WHERE]} their difference ({limit(low)} to {limit(high)}, limits for "
+        f"{looked_at:,} such differences at once) {is_chance}."
     )
 
 
 def _apart(
-    choice: Choice, given: Compared, over: Over | None, two: Sequence[Any], where: str
+    choice: Choice,
+    given: Compared,
+    over: Over | None,
+    two: Sequence[Any],
+    where: str,
+    level: float,
 ) -> tuple[float, float] | None:
     """Limits of the difference of two models in a subgroup; None where there are none."""
     if choice.is_by_cost or not given.on_cases:
@@ -130,5 +146,5 @@ def _apart(
         return None
     places = [[*evidence.models].index(one) for one in two]
     pair = contrasts(evidence, np.array(places[:1]), np.array(places[1:]))
-    low, high = pair.limits(choice.level)
+    low, high = pair.limits(level)
     return float(low[0]), float(high[0])

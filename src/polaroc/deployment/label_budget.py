@@ -217,6 +217,8 @@ def _budget(
 def _design(labelled: pl.DataFrame, rows: pl.DataFrame, lowest: float) -> float:
     """How much more the cases in use vary for their clusters, of those with such scores."""
     known, used = (one.filter(pl.col(SCORE) >= lowest) for one in (labelled, rows))
+    if used.is_empty():
+        return 1.0
     codes = [one[CLUSTER].rank("dense").to_numpy().astype(int) - 1 for one in (known, used)]
     return design_effect(known[TRUTH].to_numpy(), codes[0], codes[1], counts_of(used))
 

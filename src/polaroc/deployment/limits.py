@@ -109,7 +109,7 @@ def design_effect(
     >>> design_effect(np.array([True, True, False, False]), code, np.array([0, 0, 0, 1]))
     2.5
     """
-    off = truth - truth.mean()
+    off = truth - truth.sum() / max(truth.size, 1)
     sums, size = np.bincount(code, off), np.bincount(code)
     pairs, squares = float(size @ (size - 1)), float(off @ off)
     alike = 1.0

@@ -105,7 +105,8 @@ def walk_forward(
     over the steps. The next period is expected at what is promised now plus that shift, and
     its measured rate lies between the limits: Student's, with the spread and the error of the
     shift. With fewer than three steps there are none. They hold for a period that differs from the
-    past as those before did, and has about as many cases; rates are at one prior throughout.
+    past as those before did, and has about as many cases. Each step compares rates at one prior,
+    which with ``"observed"`` is that of the past, another one from step to step.
     ``just days steps`` simulates how often they do.
 
     Examples
@@ -232,7 +233,7 @@ def _expected(
     bounded = pl.col("measure") != "cost"
     most = pl.when(bounded).then(1.0).otherwise(float("inf"))
     estimate = (pl.col("promised") + pl.col("shift")).clip(0.0, most)
-    note = pl.when(pl.col("promised").is_null()).then(pl.lit("no threshold is promised now"))
+    note = pl.when(pl.col("promised").is_null()).then(pl.lit("no threshold can be set now"))
     return known.with_columns(
         estimate.alias("estimate"),
         (pl.col("promised") + pl.col("shift") - width).clip(0.0, most).alias("lower"),

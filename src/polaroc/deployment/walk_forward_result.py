@@ -108,10 +108,10 @@ def _sentence(row: Mapping[str, Any], keys: list[str]) -> str:
     of = ", ".join(str(row[key]) for key in keys)
     name = f"{WORDS[str(row['measure'])]}{f' of {of}' if of else ''}"
     if row["promised"] is None or row["estimate"] is None:
-        return f"For the {name} nothing can be expected: no threshold was promised."
+        return f"For the {name} nothing can be expected: no threshold was set."
     threshold = "no case" if row["threshold"] is None else f"{row['threshold']:.4g}"
     return (
-        f"A threshold set now ({threshold}) had a {name} of {limit(row['promised'])} on the past; "
+        f"A threshold set now ({threshold}) had a {name} of {limit(row['promised'])} in the past; "
         f"expect {_with_limits(row)} in the next period."
     )
 

@@ -170,10 +170,11 @@ def _scored(rule: ScoringRule, label: str, nodes: Nodes, given: MeasureArguments
         backend.total(weight * _prior(skewed) for skewed, weight in nodes),
         backend.total(weight * (1 - _prior(skewed)) for skewed, weight in nodes),
     )
+    # At the observed prior itself scores stay as they are, whatever it is.
+    is_moved = score_prior == OBSERVED and all(isinstance(skewed, float) for skewed, _ in nodes)
     loss = CaseLoss(
         scored_columns(score_prior, backend), positive, negative, weights,
-        bounded=rule is BRIER_RULE,
-        by_score_prior=by_score_prior if score_prior == OBSERVED else None,
+        bounded=rule is BRIER_RULE, by_score_prior=by_score_prior if is_moved else None,
     )  # fmt: skip
     return Measure(
         rule.name, estimate, columns=scored_columns(score_prior, backend), sums=sums,

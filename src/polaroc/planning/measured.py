@@ -15,7 +15,11 @@ from polaroc.priors.beliefs import Over
 from polaroc.typing import Array, Prior
 from polaroc.uncertainty.evidence import contrasts
 from polaroc.uncertainty.scored_cases import ScoredCases
-from polaroc.uncertainty.small_samples import difference_limits, why_no_promise
+from polaroc.uncertainty.small_samples import (
+    bias_of_few_negatives,
+    difference_limits,
+    why_no_promise,
+)
 from polaroc.uncertainty.test_sets import of_test_set
 
 # Rows in all that are drawn for one number of cases, of limits and of two models, and studies.
@@ -120,17 +124,20 @@ class DifferenceWish:
         """
         from scipy.special import ndtri
 
-        distance, ahead = found.T
-        reach = float(np.mean(ahead + (self.margin or 0.0) - distance))
-        _, middle = self._found(ideal, IDEAL)
+        distance, ahead, wider = found.T
+        reach = float(np.mean(ahead + (self.margin or 0.0) - distance - wider))
+        _, middle, _ = self._found(ideal, IDEAL)
         error = reach / float(ndtri((1 + self.level) / 2))
         drawn = middle + error * ndtri((np.arange(STEPS) + 0.5) / STEPS)
-        return np.stack([drawn + (self.margin or 0.0) - reach, drawn], axis=1)
+        bias = float(wider.mean())
+        far = drawn + (self.margin or 0.0) - reach - bias
+        return np.stack([far, drawn, np.full(STEPS, bias)], axis=1)
 
-    def _found(self, scores: list[Array], size: Size) -> tuple[float, float]:
-        """How far a study is from failing, and by how much the challenger is ahead.
+    def _found(self, scores: list[Array], size: Size) -> tuple[float, float, float]:
+        """How far a study is from failing, how far the challenger is ahead, and a bias in between.
 
-        Scores are those of the champion and of the challenger.
+        Limits are wider by the bias where negatives are few. Scores are those of the champion and
+        of the challenger.
         """
         truth, cluster = size.truth, [size.clusters]
         cases = ScoredCases(
@@ -140,17 +147,20 @@ class DifferenceWish:
         evidence = of_test_set(cases, [self.measure])
         first, second = np.array([0]), np.array([1])
         lead, sign = contrasts(evidence, first, second), 1 if self.higher else -1
-        ahead = sign * float(lead.difference[0])
+        ahead, wider = sign * float(lead.difference[0]), 0.0
         if evidence.moved is None or not lead.std_error[0] > 0:
-            return -np.inf, ahead
+            return -np.inf, ahead, 0.0
         if self.margin is None:
             lower, upper = (float(own[0]) for own in lead.limits(self.level))
         else:
             few, units = min(evidence.moved.counts), evidence.moved.units
             if why_no_promise(self.measure, *cases.of_class, few, units) is not None:
-                return -np.inf, ahead
-            lower, upper = difference_limits(evidence, (0, 1), self.level, self.measure.name)
-        return (lower if self.higher else -upper) + (self.margin or 0.0), ahead
+                return -np.inf, ahead, 0.0
+            wider = bias_of_few_negatives(cases, self.measure, (0, 1))
+            lower, upper = difference_limits(
+                evidence, (0, 1), self.level, self.measure.name, bias=wider
+            )
+        return (lower if self.higher else -upper) + (self.margin or 0.0), ahead, wider
 
 
 def _studies(size: Size, rows: int) -> int:

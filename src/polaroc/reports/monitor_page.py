@@ -50,7 +50,7 @@ OWN_WORDS = (
 
 # What each kind of alarm means and what to do, by how it begins.
 KINDS = {
-    LEFT_RANGE: "The share of positives is certainly outside the range that the threshold was "
+    LEFT_RANGE: "The limits of the share of positives are outside the range that the threshold was "
     "chosen for, on that day or on average over some last days. Choose the threshold, or the "
     "model, for another range.",
     BETTER_THRESHOLD: "The named threshold costs less at every share of positives that the scores "

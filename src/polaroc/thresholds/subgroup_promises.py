@@ -11,6 +11,7 @@ whatever the others do (an intersection-union test). Of a precision they may be 
 subgroup: each gets δ over their number.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,6 +82,13 @@ def names_of_models(cases: Cases[Any] | None) -> list[str]:
     return [] if cases.model is None else [*cases.table.lazy().select(cases.model).collect_schema()]
 
 
+def models_among(cases: Cases[Any] | None, keys: Sequence[str]) -> pl.Expr:
+    """How many models each key has, whose promises hold all at once: any may be picked."""
+    models = names_of_models(cases)
+    rest = [name for name in keys if name not in models]
+    return within(pl.struct(models).n_unique(), rest) if models else pl.lit(1)
+
+
 def with_promises(
     points: pl.LazyFrame,
     cases: Cases[Any] | None,
@@ -94,9 +102,7 @@ def with_promises(
     `points` are the curves of all cases at their priors, told apart by `keys`, and with the priors
     by `groups`. Known cases keep the promises of all their models, and in every subgroup, at once.
     """
-    models = names_of_models(cases)
-    rest = [name for name in keys if name not in models]
-    among = within(pl.struct(models).n_unique(), rest) if models else pl.lit(1)
+    among = models_among(cases, keys)
     if cases is not None and cases.subgroup:
         return _in_subgroups(points, cases, keys, groups, constraints, 1 - confidence, among)
     with_clusters = with_effects(points, cases, keys)

@@ -33,7 +33,7 @@ from polaroc.thresholds.alerts import FREE, Capacity, a_day, capacity_of, idle_n
 from polaroc.thresholds.constraints import Constraints, checked_limits, ends_of, promise
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.promises import Sample, cases_needed, promising_cases, sample_of
+from polaroc.thresholds.promises import PARTS, Sample, cases_needed, promising_cases, sample_of
 from polaroc.thresholds.review_bands import (
     Band,
     Rates,
@@ -43,6 +43,7 @@ from polaroc.thresholds.review_bands import (
     may_act_from,
 )
 from polaroc.thresholds.rules import lack_of_curve, priors_of
+from polaroc.thresholds.subgroup_promises import models_among
 from polaroc.thresholds.ways import (
     CARRIED,
     COSTS,
@@ -152,7 +153,8 @@ def three_ways(
 
     A promise is one for all pairs of thresholds at once, and takes for granted what that of
     `operating_points` does. Two statements, on what is acted on and on reviews, have half of the
-    error rate each (``just reviews``).
+    error rate each (``just reviews``). For several models of predictions all promises hold at
+    once, as in `operating_points`.
 
     Examples
     --------
@@ -186,6 +188,7 @@ def three_ways(
     clustered = None if confidence is None else cases
     of_keys = curves.group_by(*keys, "positives", "negatives").agg(POINT)
     points = with_effects(at_priors(of_keys, at), clustered, keys)
+    points = points.with_columns(models_among(clustered, keys).alias(PARTS))
     error = pl.lit(float(review_error)).alias(COSTS[-1])
     bands = _bands(points, [*keys, *own, "skew"], asked).with_columns(error)
     if over is not None:
@@ -236,6 +239,7 @@ class _Asked:
     capacity: Capacity | None
     constraints: Constraints
     confidence: float | None
+    parts: int = 1  # among how many models the error rate is shared
 
     def check(self) -> None:
         """Refuse what does not say which cases to review, and a confidence in nothing."""
@@ -271,7 +275,7 @@ class _Asked:
         if self.confidence is None:
             return None
         both = self.capacity is not None and self.constraints.limits
-        return (1 - self.confidence) / (2 if both else 1)
+        return (1 - self.confidence) / (2 if both else 1) / self.parts
 
     def band(self, at: Sample, skew: float) -> tuple[Band | None, str | None]:
         """The thresholds on a curve, and why nothing is acted on or reviewed."""
@@ -358,6 +362,7 @@ def _row(one: Mapping[str, Any], points: Sequence[pl.Series], asked: _Asked) -> 
     """Thresholds, rates, what is found without a promise, note and promise of one curve."""
     nothing = [None] * (len(PLACES) + len(WAY_RATES))
     skew, effects = one["skew"], tuple(one[name] for name in EFFECTS)
+    asked = replace(asked, parts=one[PARTS])
     if skew is None or not one["positives"] or not one["negatives"]:
         return [*nothing, None, None, None]
     if PRIOR_LIMITS[0] in one:

@@ -22,7 +22,11 @@ from polaroc.typing import Array
 
 
 class CaseInfluence(NamedTuple):
-    """Estimates of measures, and the influence of each case on them, about its mean."""
+    """Estimates of measures, and the influence of each case on them.
+
+    Its mean is zero in each class, but for what the observed prior moves: with more positives
+    scores are taken to be right at a higher one.
+    """
 
     estimates: "Array"  # one per measure
     # By measure and case, the cases of each class in the order given.
@@ -99,14 +103,16 @@ def of_cases(
         for i, loss in losses:
             estimates[i] = np.ravel(value_of(measures[i].estimate, sums))[0]
             with np.errstate(all="ignore"):
-                for of_class, among, loss_of_class in zip(
-                    moved, (truth, ~truth), losses_of(loss, cells), strict=True
+                slope = _by_score_prior(loss, cells)
+                for of_class, among, loss_of_class, by_prior in zip(
+                    moved, (truth, ~truth), losses_of(loss, cells), (slope, -slope), strict=True
                 ):
                     mean = np.average(
                         loss_of_class[among], weights=None if weight is None else weight[among]
                     )
                     # Of an infinite mean no case moves it by a number.
-                    of_class[i] = loss_of_class[among] - (mean if np.isfinite(mean) else np.nan)
+                    about = mean if np.isfinite(mean) else np.nan
+                    of_class[i] = loss_of_class[among] - about + by_prior
     return CaseInfluence(estimates, *moved)
 
 
@@ -293,8 +299,22 @@ def _single_cases(score: "Array", truth: "Array", weight: "Array | None") -> "di
 
 def losses_of(loss: CaseLoss, cells: "dict[str, Array]") -> "tuple[Array, Array]":
     """How much a positive and a negative of each cell move a mean of losses, about no centre."""
+    known = _with_columns(loss, cells)
+    scale = value_of(loss.scale, known)
+    return scale * loss.positive.value(known), scale * loss.negative.value(known)
+
+
+def _by_score_prior(loss: CaseLoss, cells: "dict[str, Array]") -> float:
+    """The slope of a mean of losses by the log-odds of the observed prior of the scores."""
+    if loss.by_score_prior is None:
+        return 0.0
+    known = _with_columns(loss, cells)
+    slopes = np.nan_to_num(value_of(loss.scale, known) * loss.by_score_prior.value(known))
+    return float(slopes.sum())
+
+
+def _with_columns(loss: CaseLoss, cells: "dict[str, Array]") -> "dict[str, Array]":
     known = dict(cells)
     for name, column in loss.columns.items():
         known[name] = column.value(known)
-    scale = value_of(loss.scale, known)
-    return scale * loss.positive.value(known), scale * loss.negative.value(known)
+    return known

@@ -113,7 +113,7 @@ def intervals(
     The Brier score, the log loss and the Brier skill are means of the losses of single
     cases. Their limits are symmetric in the logarithm of the mean loss, and the widest of
     those of the sample as it is and with one more case of either class, of no loss or of a
-    great one (the greatest there can be; for the log loss, which has no bound, one nat more
+    great one (the greatest there can be; for the log loss, which has no bound, two nats more
     than the greatest loss of the class). Where `score_prior` is ``"observed"``, the error of
     that prior is in them. The losses after calibration by the hull, "calibration_loss" and
     "refinement_loss", have no interval: they are biased by the hull, and the former is

@@ -94,7 +94,8 @@ def of_least_costs(
     """
     influences = []
     for place in range(len(cases.models)):
-        own = _on_hulls(cases.of([place]), losses)
+        beside = [*cases.scores[:place], *cases.scores[place + 1 :]] if cases.paired else []
+        own = _on_hulls(cases.of([place]), losses, beside)
         hull, others = own.estimates[:1], slice(1, None)
         influences.append(
             CaseInfluence(unit * hull, unit * own.positives[others], unit * own.negatives[others])
@@ -104,14 +105,14 @@ def of_least_costs(
     return of_influences(cases, influences, about, ALL_ALIKE, unseen)
 
 
-def _on_hulls(cases: ScoredCases, losses: Losses) -> CaseInfluence:
+def _on_hulls(cases: ScoredCases, losses: Losses, beside: "Sequence[Array]" = ()) -> CaseInfluence:
     """What the cases of one model cost on the hull of all of them, and on hulls of the others."""
     ((score, truth, given),) = cases.by_model
     weight = np.ones(score.size) if given is None else given
     if truth.all() or not truth.any():
         of_class = (np.full((2, np.count_nonzero(own)), np.nan) for own in (truth, ~truth))
         return CaseInfluence(np.full(2, np.nan), *of_class)
-    fold = _folds(cases)
+    fold = _folds(cases, beside)
     on_hull = _costs(score, truth, weight, np.zeros((1, score.size), bool), losses)
     on_others = _costs(
         score, truth, weight, np.array([fold == one for one in range(fold.max() + 1)]), losses
@@ -214,14 +215,18 @@ def _of_curves(curves: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...
     return found
 
 
-def _folds(cases: ScoredCases) -> "Array":
-    """A fold for each case, the same in any order of the rows; cases of a cluster share theirs."""
+def _folds(cases: ScoredCases, beside: "Sequence[Array]") -> "Array":
+    """A fold for each case, the same in any order of the rows; cases of a cluster share theirs.
+
+    Where scores are tied, those of other models `beside` tell cases apart.
+    """
     ((score, truth, _),) = cases.by_model
     unit = np.arange(score.size) if cases.clusters is None else cases.clusters[0][0]
     _, unit, size = np.unique(unit, return_inverse=True, return_counts=True)
     positives = np.bincount(unit, truth)
     has_positives = positives > 0
-    order = np.lexsort((positives, size, np.bincount(unit, score) / size, has_positives))
+    others, own = ([np.bincount(unit, one) / size for one in of] for of in (beside, [score]))
+    order = np.lexsort((*others, positives, size, *own, has_positives))
     folds = max(2, min(FOLDS, int(has_positives.sum()), int((positives < size).sum())))
     rng = np.random.default_rng(0)
     fold = np.empty(size.size, int)

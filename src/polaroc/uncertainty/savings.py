@@ -142,8 +142,8 @@ def savings(
     standard deviation that may be above 1.75: there they held too rarely. Elsewhere they held in
     0.92 to 1.00 of samples (``just amounts``), but where amounts have no finite variance, which no
     sample shows: there in 0.85 to 1.00. At an estimated
-    prior, or a belief, they are the widest of those over its interval. Where all cases of a class
-    cost the same, limits are those of `apply_thresholds`.
+    prior, or a belief, they are the widest of those over its interval. Where both costs are
+    numbers, limits are those of `apply_thresholds`.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def _notes(applied: str | None, own: Saving | None) -> str | None:
 def _exact(
     found: Sequence[Saving], low: float | None, high: float | None, trivial: Sequence[float]
 ) -> list[Saving]:
-    """Savings where all cases of a class cost the same, with exact limits of the cost.
+    """Savings where both costs are numbers, with exact limits of the cost.
 
     What acting on none, or on all, costs is known, but where the prior is not: `trivial` is empty.
     """

@@ -426,6 +426,16 @@ def test_scores_that_name_no_models_are_refused(arguments, message):
         pr.evaluate(WIDE, **TRUTH, **arguments)
 
 
+@pytest.mark.parametrize("name", ["truth", "score"])
+def test_what_an_array_masks_is_missing(name):
+    table = {"truth": np.array([1, 0, 1, 0]), "score": np.array([0.9, 0.8, 0.3, 0.1])}
+    masked = table | {name: np.ma.masked_array(table[name], mask=[False, True, False, False])}
+    with pytest.raises(InvalidPredictions, match=f"1 null {name}"):
+        pr.evaluate(masked, truth="truth", score="score")
+    found = pr.evaluate(masked, truth="truth", score="score", nulls="drop", measures="auc")
+    assert found.select("estimate", "positives", "negatives").row(0) == (1.0, 2, 1)
+
+
 def test_arrays_in_place_of_columns_are_told_the_call_that_works():
     y, p = np.array([0, 1, 0, 1]), np.arange(4.0)
     with pytest.raises(InvalidArgument, match=r"score is of type numpy.ndarray") as error:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import shortened
-from polaroc.base.columns import check_keys, key_expressions, key_names, single_column
+from polaroc.base.columns import RENAME, check_keys, key_expressions, key_names, single_column
 from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases
@@ -40,7 +40,7 @@ def with_periods(cases: Cases[Any], every: str | None) -> Cases[pl.DataFrame]:
     if PERIOD in held.table.columns and PERIOD in held.used_but("time"):
         raise InvalidArgument(
             f"the table has a column {PERIOD!r}, as the result has.",
-            hint="rename it first: frame.rename({...}).",
+            hint=RENAME,
         )
     time = single_column(held.time, "time", held.table.lazy())
     own = column_names_of([held.time])

@@ -124,7 +124,7 @@ def report(
     alerts, volume
         Alerts that can be handled a day, and cases that there are a day, both > 0, as in
         `operating_points`: the page says how many there will be. The threshold is for so many
-        where nothing else is needed.
+        where nothing else is needed, and for no more beside costs or a `precision`.
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates

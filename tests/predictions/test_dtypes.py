@@ -258,3 +258,32 @@ def test_subgroups_have_the_same_names_in_parts_and_gaps(kind):
     parts = found.parts.drop_nulls("subgroup")["subgroup"]
     assert {*found.gaps["subgroup_a"], *found.gaps["subgroup_b"]} == {*parts}
     assert "null" in parts
+
+
+def test_a_model_that_is_nan_is_chosen_as_any_other():
+    named = MODELS.with_columns(key=pl.when(pl.col("key") == 1).then(nan).otherwise("key"))
+    asked = {**NAMES, "model": "key", "fold": None, "case": "case", "over": (0.1, 0.3)}
+    for more in ({}, {"measure": "expected_cost"}):
+        found, expected = (
+            pr.choose(
+                table,
+                **asked,
+                **more,
+                **(
+                    {"tuning": table.with_columns(pl.col("case") + 100, pl.col("score") ** 2)}
+                    if more
+                    else {}
+                ),
+            ).warnings
+            for table in (named, MODELS)
+        )
+        assert list(found) == [one.replace("1.0", "nan") for one in expected]
+
+
+def test_times_in_no_order_are_refused():
+    for kind in (pl.concat_list("day"), pl.col("day").cast(pl.Binary)):
+        table = MODELS[:40].with_columns(day=kind)
+        for take in (pr.periods, pr.highest_each_day, pr.walk_forward):
+            more = {"alerts": 3} if take is pr.highest_each_day else {}
+            with pytest.raises(InvalidPredictions, match=r"(?s)the time 'day' is .*Hint: give"):
+                take(table, **NAMES, time="day", fold=None, case=None, **more)

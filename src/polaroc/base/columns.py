@@ -11,6 +11,7 @@ import polars as pl
 from polaroc.base.joins import as_key
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
+from polaroc.base.text import text_of
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, LazyStep, PolarsStep, Table
 
@@ -254,14 +255,19 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
 
 def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
     """The rows of each combination of values of the keys, as `as_key`, in order of appearance."""
-    nested = [key for key in keys if table.schema[key].is_nested()]
-    if nested:
-        raise InvalidArgument(
-            f"{quoted(nested)} holds lists or structs, by which cases are not divided here.",
-            hint="make text of it: pl.col(...).struct.json_encode().",
-        )
+    refuse_nested(table.schema, keys)
     parts = table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
     return {as_key(key): part for key, part in parts.items()}
+
+
+def refuse_nested(kinds: Mapping[str, pl.DataType], keys: Sequence[str]) -> None:
+    """Refuse keys that hold lists or structs."""
+    for key in keys:
+        if kinds[key].is_nested():
+            raise InvalidArgument(
+                f"{key!r} holds lists or structs, by which cases are not divided here.",
+                hint=text_of(kinds[key]),
+            )
 
 
 def refuse_repeated(names: Sequence[str], argument: str) -> None:

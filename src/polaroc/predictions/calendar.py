@@ -46,8 +46,18 @@ def with_periods(cases: Cases[Any], every: str | None) -> Cases[pl.DataFrame]:
     own = column_names_of([held.time])
     fold = tuple(one for one in held.fold if column_names_of([one]) != own)
     times = held.table.with_columns(time)[time.meta.output_name()]
+    if times.dtype.is_nested() or times.dtype == pl.Binary:
+        raise no_time(times.name, times.dtype)
     table = held.table.with_columns(cut(times, every).alias(PERIOD))
     return replace(held, table=table, by=(*held.by, PERIOD), fold=fold, time=None)
+
+
+def no_time(name: str, kind: pl.DataType, table: str = "") -> InvalidPredictions:
+    """The refusal of times that are in no order."""
+    return InvalidPredictions(
+        f"{table}the time {name!r} is {kind}, allowed are dates, times, numbers and text.",
+        hint="give the day as a date or a number.",
+    )
 
 
 def with_dates(cases: Cases[Any], every: str | None = None) -> Cases[pl.DataFrame]:

@@ -18,7 +18,7 @@ from polaroc.base.checks import (
     refuse_unused,
     shortened,
 )
-from polaroc.base.columns import as_lazy, key_names
+from polaroc.base.columns import as_lazy, key_names, refuse_nested
 from polaroc.base.docstrings import described_as
 from polaroc.base.text import capitalised
 from polaroc.comparison.choice_measures import needs_predictions
@@ -218,6 +218,7 @@ def report(
     if given.are_measures:
         findings = of_measures(question)
     else:
+        refuse_nested(given.cases.table.collect_schema(), [given.model])
         rows, remarks = ranked_rows(given)
         if a_day is not None and a_day.note is not None:
             remarks = (*remarks, f"{capitalised(a_day.note)}.")

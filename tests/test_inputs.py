@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from datetime import date
 from functools import cache, partial
 from importlib import import_module
 
@@ -7,6 +8,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import polars.selectors as cs
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
@@ -426,6 +428,16 @@ def test_scores_that_name_no_models_are_refused(arguments, message):
         pr.evaluate(WIDE, **TRUTH, **arguments)
 
 
+@pytest.mark.parametrize("name", ["truth", "score"])
+def test_what_an_array_masks_is_missing(name):
+    table = {"truth": np.array([1, 0, 1, 0]), "score": np.array([0.9, 0.8, 0.3, 0.1])}
+    masked = table | {name: np.ma.masked_array(table[name], mask=[False, True, False, False])}
+    with pytest.raises(InvalidPredictions, match=f"1 null {name}"):
+        pr.evaluate(masked, truth="truth", score="score")
+    found = pr.evaluate(masked, truth="truth", score="score", nulls="drop", measures="auc")
+    assert found.select("estimate", "positives", "negatives").row(0) == (1.0, 2, 1)
+
+
 def test_arrays_in_place_of_columns_are_told_the_call_that_works():
     y, p = np.array([0, 1, 0, 1]), np.arange(4.0)
     with pytest.raises(InvalidArgument, match=r"score is of type numpy.ndarray") as error:
@@ -501,3 +513,29 @@ assert sys.modules.get("pyarrow") is None
 @pytest.mark.parametrize("hidden", [NOT_INSTALLED, NOT_IMPORTED], ids=["no package", "no import"])
 def test_pandas_without_pyarrow(hidden):
     subprocess.run([sys.executable, "-W", "error", "-c", hidden + WITHOUT_PYARROW], check=True)
+
+
+def test_selectors_in_expressions_are_the_same_of_any_table(tmp_path):
+    rng = np.random.default_rng(4)
+    table = pl.DataFrame({
+        "y": [1, 0, 0] * 40, "p_a": rng.random(120), "p_b": rng.random(120),
+        "m": ["A"] * 60 + ["B"] * 60, "id": [*range(60)] * 2,
+    })  # fmt: skip
+    table.write_parquet(tmp_path / "p.parquet")
+    asked = {"truth": "y", "score": pl.mean_horizontal(cs.starts_with("p_")), "model": "m"}
+    for take in (
+        lambda table: pr.compare(table, **asked, case="id", measure="auc").pairs,
+        lambda table: pr.evaluate(table, **asked, measures="auc"),
+    ):
+        expected = take(table)
+        for other in (table.lazy(), tmp_path / "p.parquet"):
+            assert_same_numbers(take(other).lazy().collect(), expected)
+
+
+def test_periods_of_pandas_are_keys():
+    table = pd.DataFrame({
+        "y": [1, 0] * 4, "s": np.arange(8.0),
+        "month": pd.PeriodIndex(["2026-01"] * 4 + ["2026-02"] * 4, freq="M"),
+    })  # fmt: skip
+    found = pr.evaluate(table, truth="y", score="s", by="month", measures="auc")
+    assert found["month"].cast(pl.Date).to_list() == [date(2026, 1, 1), date(2026, 2, 1)]

@@ -1,8 +1,10 @@
 import ast
 import csv
 import json
+import re
 import subprocess
 import sys
+from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polaroc as pr
-from polaroc.base.text import escape_control, escape_spreadsheet
+from polaroc.base.text import escape_control, escape_spreadsheet, text_of
 from polaroc.cli import app
 
 SOURCES = sorted((Path(pr.__file__).parent).rglob("*.py"))
@@ -147,6 +149,25 @@ def test_only_formulas_are_changed(kind):
     given = pl.DataFrame({"k": pl.Series(["-1", "=1", "a", None, "+2.50"], dtype=kind), "n": -1.5})
     assert escape_spreadsheet(given)["k"].to_list() == ["-1", "'=1", "a", None, "+2.50"]
     assert escape_spreadsheet(given)["n"].to_list() == [-1.5] * 5
+
+
+def test_what_csv_has_no_form_for_is_text():
+    given = pl.DataFrame({
+        "length": [timedelta(hours=1), None], "list": [[1, 2], None], "bytes": [b"a\xff", None],
+    })  # fmt: skip
+    written = escape_spreadsheet(given).write_csv()
+    assert written.splitlines() == ["length,list,bytes", 'PT1H,"[1, 2]",a\\xff', ",,"]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [([1, 2], "1,2"), ({"a": 1}, '{"a":1}'), (b"\xff", "ff"), (timedelta(hours=1), "PT1H")],
+)
+def test_text_is_made_as_the_hint_says(value, expected):
+    table = pl.DataFrame({"k": [value]})
+    (said,) = re.findall(r"pl\.col\(\.\.\.\)\.(.+)\.$", text_of(table.schema["k"]))
+    own = eval(f"pl.col('k').{said}", {"pl": pl})
+    assert table.select(own).item() == expected
 
 
 def test_file_names_are_names(tmp_path):

@@ -165,3 +165,41 @@ def test_palette_takes_any_values():
     assert list(pr.charts.palette([10, 9, 9])) == ["9", "10"]
     assert list(pr.charts.palette(["b", None, "a"])) == ["a", "b", "None"]
     assert pr.charts.palette([]) == {}
+
+
+DRAWN_FROM_CURVES = {
+    "roc": lambda many: pr.charts.roc(many),
+    "pr": lambda many: pr.charts.pr(many),
+    "surface": lambda many: pr.charts.pr(many.pipe(pr.surface, [0.1, 0.5])),
+    "explorer": lambda many: pr.charts.explorer(many),
+}
+
+
+def with_both(table: pl.DataFrame) -> int:
+    return table.group_by("model").agg(both=pl.col("truth").n_unique() == 2)["both"].sum()
+
+
+@pytest.mark.parametrize("name", DRAWN_FROM_CURVES)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_more_curves_than_are_drawn_are_refused_before_their_points_are(monkeypatch, name, lazy):
+    table = predictions(8_000, keys=400)
+    many, count = curves(table), with_both(table)
+    count *= 2 if name == "surface" else 1
+
+    def thinner(*_args, **_options):
+        raise AssertionError("points were taken from curves that are not drawn")
+
+    for module in ("lines", "precision_recall", "prior_slider"):
+        monkeypatch.setattr(f"polaroc.charts.{module}.straightened", thinner)
+    if not lazy:
+        monkeypatch.setattr(pl, "collect_all", thinner)
+    with pytest.raises(pr.errors.InvalidArgument, match=rf"there are {count} curves(?s:.*)Hint:"):
+        DRAWN_FROM_CURVES[name](many.lazy() if lazy else many)
+
+
+def test_curves_that_lack_a_class_do_not_count():
+    table = predictions(3_000, keys=300)
+    lacking = pl.DataFrame({"model": [-1], "truth": [False], "score": [0.5]}, schema=table.schema)
+    every = pl.concat([table, lacking])
+    assert with_both(every) < 301
+    assert len(records(pr.charts.roc(curves(every)))) == with_both(every)

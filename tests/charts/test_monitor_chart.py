@@ -36,7 +36,10 @@ def test_each_quantity_has_a_panel_with_its_rows():
     [
         (pl.col("day"), "quantitative"),
         (pl.date(2026, 3, pl.col("day")), "temporal"),
+        (pl.col("day").cast(pl.Decimal(10, 2)), "quantitative"),
         (pl.format("week {}", "day"), "ordinal"),
+        (pl.duration(hours="day"), "ordinal"),
+        (pl.col("day").cast(pl.Time), "ordinal"),
     ],
 )
 def test_times_have_an_axis_of_their_kind(times, kind):
@@ -45,6 +48,21 @@ def test_times_have_an_axis_of_their_kind(times, kind):
     # Dates are the same in every time zone.
     scales = {layer["encoding"]["x"].get("scale", {}).get("type") for layer in first["layer"]}
     assert scales == {"utc" if kind == "temporal" else None}
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        (pl.duration(hours=pl.col("day") * 7), ["PT7H", "PT14H"]),
+        (pl.col("day").replace_strict({1: "b", 2: "a"}, return_dtype=pl.Enum(["b", "a"])),
+         ["b", "a"]),
+    ],
+)  # fmt: skip
+def test_times_that_are_no_dates_stand_in_their_order(times, expected):
+    for panel in panels(WATCHED.with_columns(times.alias("day"))):
+        for layer in panel["layer"]:
+            if "x" in layer["encoding"]:
+                assert layer["encoding"]["x"]["scale"]["domain"] == expected
 
 
 @pytest.mark.parametrize("days", [1, 2, 30])

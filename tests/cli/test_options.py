@@ -276,6 +276,13 @@ def test_settings_that_are_refused(here, text, hint):
     assert polaroc("check", "--help").exit_code == 0
 
 
+def test_a_setting_in_the_place_of_the_table_is_refused(here):
+    configured(here, "tool.polaroc = 'label'", "pyproject.toml")
+    result = polaroc("check", "p.parquet", *COLUMNS)
+    assert result.exit_code == 2
+    assert "for example [tool.polaroc], and below it" in result.stderr
+
+
 def test_settings_of_predictions_are_not_for_measures(here):
     configured(here, SETTINGS)
     measures = pr.evaluate(

@@ -232,6 +232,29 @@ def test_a_named_pipe_is_read(tmp_path, suffix):
     assert_frame_equal(pl.DataFrame(json.loads(result.stdout), schema=expected.schema), expected)
 
 
+def test_what_is_wrong_with_a_pipe_is_said_of_the_pipe():
+    result = polaroc("check", "-", *BASE[:4], stdin=b"truth,score\n1,0.5\n0,none\n")
+    assert result.exit_code == 2
+    assert "'-': 'score' has the text 'none'" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["monitor", "choose"])
+def test_a_second_table_comes_out_of_a_pipe(tmp_path, predictions, command):
+    asked = [*BASE[:4], "--json"]
+    others = {
+        "monitor": ["-", predictions, "--threshold", 0.5, "--time", "fold", "--no-fold"],
+        "choose": [predictions, "--tuning", "-", "--no-fold", "--over", 0.1, 0.3],
+    }
+    rows, first = io.BytesIO(), TABLE.filter(pl.col("fold") == 1)
+    first.filter(pl.col("case") % 2 == 0).write_parquet(predictions)
+    first.filter(pl.col("case") % 2 == 1).write_csv(rows)
+    (tmp_path / "rows.csv").write_bytes(rows.getvalue())
+    words = [tmp_path / "rows.csv" if word == "-" else word for word in others[command]]
+    piped_in = polaroc(command, *others[command], *asked, stdin=rows.getvalue())
+    assert piped_in.exit_code in (0, 1), piped_in.output
+    assert json.loads(piped_in.stdout) == json.loads(polaroc(command, *words, *asked).stdout)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not program("bash"), reason="bash is not installed")
 def test_what_a_shell_makes_a_pipe_of_is_read(predictions):

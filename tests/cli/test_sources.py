@@ -289,11 +289,14 @@ def test_other_marks_are_told_with_the_option(tmp_path, text, options, said):
     assert said in refused("evaluate", tmp_path / "p.csv", *PREDICTIONS, *options)
 
 
-def test_text_among_numbers_names_its_file(tmp_path):
-    (tmp_path / "a.csv").write_text("truth,score\n1,0.9\n0,0.1\n")
-    (tmp_path / "b.csv").write_text("truth,score\n1,0.9\n0,none\n")
-    message = refused("evaluate", tmp_path, *PREDICTIONS)
-    assert "b.csv': 'score' has the text 'none'" in message
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_text_among_numbers_names_its_file(tmp_path, decimal):
+    # A file whose numbers are all right comes first.
+    for name, last in (("a", f"0{decimal}1"), ("b", "none")):
+        text = f"truth;score\n1;0{decimal}9\n0;{last}\n"
+        (tmp_path / f"{name}.CSV").write_text(text)
+    message = refused("evaluate", tmp_path, *PREDICTIONS, "--sep", ";", "--decimal", decimal)
+    assert "b.CSV': 'score' has the text 'none'" in message
 
 
 def test_a_second_column_without_its_option_is_told(places):

@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 from scipy.stats import norm
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidTable
+from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
 
 NAMES = {"truth": "y", "score": "p"}
 LIMITS = ("estimate", "lower", "upper")
@@ -310,3 +310,25 @@ def test_the_choice_by_cost_says_where_each_model_costs_most():
     assert dict(found.models.select("model", "worst").iter_rows()) == pytest.approx(most)
     promised = pr.choose(judged, **asked, subgroup="g", constraints={"recall": 0.2}, confidence=0.8)
     assert "in each subgroup by g" in promised.promise
+
+
+@pytest.mark.parametrize("name", ["g=h", "=", "a=b=c"])
+def test_columns_with_equals_signs_are_columns(name):
+    given, asked = two_models(), {"truth": "y", "score": ["p", "q"], "over": (0.1, 0.3)}
+    plain = pr.choose(given, **asked, case="row", subgroup="g")
+    found = pr.choose(given.rename({"g": name}), **asked, case="row", subgroup=name)
+    assert found.warnings[0] == plain.warnings[0].replace("g=", f"{name}=")
+
+
+@pytest.mark.parametrize("of", [pl.concat_list("g"), pl.col("g").cast(pl.Binary),
+                                pl.duration(hours=pl.col("g").rank("dense"))])  # fmt: skip
+def test_subgroups_without_names_are_refused(of):
+    given = TABLE.with_columns(part=of)
+    for take in (
+        lambda table: pr.subgroups(table, **NAMES, subgroup="part", measures="auc"),
+        lambda table: pr.operating_points(
+            table, "recall", target=0.5, confidence=0.9, **NAMES, subgroup="part"
+        ),
+    ):
+        with pytest.raises(InvalidPredictions, match=r"(?s)'part' is .*Hint: make text of it"):
+            take(given)

@@ -343,3 +343,25 @@ def test_types_are_those_of_all_files(tmp_path):
         word = "x" if i == 11 else f".{i}"
         (tmp_path / f"part-{i:02}.csv").write_text(f"label,score\n1,{word}\n")
     assert scan([str(tmp_path)]).collect().schema["score"] == pl.String
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_name_that_looks_like_a_pattern_is_that_of_its_file(tmp_path, suffix):
+    for name, score in (("p[1]", 0.5), ("p1", 0.7)):
+        table = pl.DataFrame({"truth": [1], "score": [score]})
+        WRITERS[suffix](table, tmp_path / f"{name}.{suffix}")
+    assert scan([str(tmp_path / f"p[1].{suffix}")]).collect()["score"].to_list() == [0.5]
+
+
+@pytest.mark.parametrize("line", ["sep=;", "SEP=,", "sep=\t"])
+def test_the_line_for_spreadsheets_is_told(tmp_path, line):
+    (tmp_path / "p.csv").write_text(f"{line}\r\ntruth;score\r\n1;0.5\r\n")
+    for mark in (None, ";"):
+        with pytest.raises(InvalidArgument, match=r"line for spreadsheets(.|\n)*tail -n \+2"):
+            scan([str(tmp_path / "p.csv")], text=TextFormat(mark))
+
+
+def test_an_array_of_json_is_told_how_it_is_read(tmp_path):
+    (tmp_path / "p.json").write_text('[{"truth": 1, "score": 0.5}]')
+    with pytest.raises(InvalidArgument, match="jq -c"):
+        scan([str(tmp_path / "p.json")])

@@ -115,6 +115,13 @@ ALONE = FUNCTIONS | {
     "hull": lambda frame: curve(frame).pipe(pr.hull),
     "expected cost": lambda frame: curve(frame).pipe(pr.expected_cost, over=(0.1, 0.3), cost=0.8),
     "H-measure": lambda frame: curve(frame).pipe(pr.h_measure),
+    "limits of costs": lambda frame: pr.expected_cost(
+        frame, **NAMES, by="key", over=(0.1, 0.3), intervals="logit"
+    ),
+    "limits on hulls": lambda frame: pr.evaluate(
+        frame, **NAMES, by="key", measures="refinement_loss", intervals="logit"
+    ),
+    "savings": lambda frame: pr.savings(frame, 0.5, **NAMES, by="key", priors=0.1),
     "at estimated priors": lambda frame: curve(frame).pipe(
         pr.operating_points, "cost", priors=pr.estimate_prior(frame, frame, **NAMES, by="key")
     ),
@@ -128,6 +135,12 @@ ALONE = FUNCTIONS | {
     "label budget": lambda frame: pr.label_budget(frame, frame, **NAMES, by="key", points=0.5),
 }
 BESIDE = {
+    "macro": lambda frame: pr.macro(
+        frame, **NAMES, by="key", fold=None, case="case", classes="key", measures="auc"
+    ),
+    "gaps": lambda frame: pr.subgroups(
+        frame, **NAMES, subgroup="key", fold=None, case="case", measures="auc"
+    ).gaps.drop("subgroup_a", "subgroup_b"),
     "mean curve": lambda frame: pr.curve(frame, **NAMES, by=["key", "fold"]).pipe(pr.mean_roc),
     "trained": lambda frame: pr.compare(
         frame.drop("fold"), **NAMES, model="key", target="trained", case="case",
@@ -232,3 +245,45 @@ def test_models_that_differ_by_a_nanosecond():
     found = curve(TABLE.with_columns(key=key)).pipe(pr.dominance, "key")
     names = ["key_a", "key_b"]
     assert found.select(pl.col(names).cast(pl.Int64)).rows() == [(0, 1)]
+
+
+@pytest.mark.parametrize("kind", [pl.Int64, pl.Float64, pl.String, pl.Boolean])
+def test_subgroups_have_the_same_names_in_parts_and_gaps(kind):
+    place = pl.col("case") // 3 % 3
+    part = pl.when(place > 0).then(place - 1).cast(kind)
+    found = pr.subgroups(
+        MODELS[:40].with_columns(part=part), **NAMES, subgroup="part", fold=None, case=None,
+        measures="auc",
+    )  # fmt: skip
+    parts = found.parts.drop_nulls("subgroup")["subgroup"]
+    assert {*found.gaps["subgroup_a"], *found.gaps["subgroup_b"]} == {*parts}
+    assert "null" in parts
+
+
+def test_a_model_that_is_nan_is_chosen_as_any_other():
+    named = MODELS.with_columns(key=pl.when(pl.col("key") == 1).then(nan).otherwise("key"))
+    asked = {**NAMES, "model": "key", "fold": None, "case": "case", "over": (0.1, 0.3)}
+    for more in ({}, {"measure": "expected_cost"}):
+        found, expected = (
+            pr.choose(
+                table,
+                **asked,
+                **more,
+                **(
+                    {"tuning": table.with_columns(pl.col("case") + 100, pl.col("score") ** 2)}
+                    if more
+                    else {}
+                ),
+            ).warnings
+            for table in (named, MODELS)
+        )
+        assert list(found) == [one.replace("1.0", "nan") for one in expected]
+
+
+def test_times_in_no_order_are_refused():
+    for kind in (pl.concat_list("day"), pl.col("day").cast(pl.Binary)):
+        table = MODELS[:40].with_columns(day=kind)
+        for take in (pr.periods, pr.highest_each_day, pr.walk_forward):
+            more = {"alerts": 3} if take is pr.highest_each_day else {}
+            with pytest.raises(InvalidPredictions, match=r"(?s)the time 'day' is .*Hint: give"):
+                take(table, **NAMES, time="day", fold=None, case=None, **more)

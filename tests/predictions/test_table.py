@@ -491,12 +491,26 @@ def test_names_that_polars_reads_as_patterns_are_refused(name, place):
 
 
 @pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize("word", ["NA", "0,5", "5%", "oops", "", "1e400", "-1e309"])
+@pytest.mark.parametrize("word", ["NA", "0,5,1", "5%", "oops", "", "1e400", "-1e309"])
 def test_the_first_score_that_is_no_number_is_named(word, lazy):
     table = pl.DataFrame({"truth": [0, 1, 1, 0], "s": ["inf", None, word, "later"]})
     said = f"column 's' is String(.|\n)*; '{word}' in row 3 is none"
     with pytest.raises(InvalidPredictions, match=said):
         pr.evaluate(table.lazy() if lazy else table, truth="truth", score="s")
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "hint"),
+    [
+        (["0,9", "0,1"], "'0,9' in row 1", r"decimal_comma=True"),
+        (["0,9", "none"], "'none' in row 2", "write all of them as numbers"),
+        (["0,9", "0.1", "none"], "'none' in row 3", "write all of them as numbers"),
+    ],
+)
+def test_a_number_with_a_decimal_comma_is_named_after_what_is_none(words, said, hint):
+    table = pl.DataFrame({"truth": [i % 2 for i in range(len(words))], "s": words})
+    with pytest.raises(InvalidPredictions, match=f"{said}(.|\n)*{hint}"):
+        pr.evaluate(table, truth="truth", score="s")
 
 
 def test_text_is_no_score_even_of_numbers_or_of_nothing():

@@ -206,6 +206,48 @@ def test_more_alerts_than_can_be_handled_are_said_and_so_are_none(tmp_path, tabl
     assert "left unused" not in costs
 
 
+@pytest.mark.parametrize("tuned", [True, False])
+@pytest.mark.parametrize(("need", "alerts"), [({"cost_fn": 30}, 30), ({"precision": 0.03}, 60)])
+def test_costs_and_a_precision_keep_to_the_alerts_as_operating_points_does(
+    tmp_path, table, need, alerts, tuned
+):
+    a_day = {"alerts": alerts, "volume": 300}
+    judged, tuning, asked = table, table, need | a_day
+    rule = {"rule": "cost", **need} if "cost_fn" in need else {"rule": "precision", "target": 0.03}
+    if tuned:
+        tuning, judged = halves(table)
+        asked |= {"tuning": tuning}
+        asked |= {"confidence": 0.5}
+        rule |= {} if "cost_fn" in need else {"confidence": 0.5}
+    said = told(judged, tmp_path / "page.html", **asked)
+    shown = re.search(r"(model \d).*?and act on scores from (\S+)\. ", said)
+    best = tuning.filter(model=shown[1])
+    curve = pr.curve(best, **ASKED, model=None, fold=None)
+    within, free = (
+        pr.operating_points(curve, over=OVER, **rule, **limit)["threshold"].item()
+        for limit in (a_day, {})
+    )
+    scores = best["score"]
+    assert (scores >= float(shown[2])).sum() == (scores >= within).sum() < (scores >= free).sum()
+    assert f"look at no more than {alerts} cases a day" in Page(tmp_path / "page.html").text()
+
+
+def test_costs_of_folds_keep_to_the_alerts(tmp_path):
+    folds = models(2, folds=4)
+    counted = {}
+    for name, a_day in (("free", {}), ("within", {"alerts": 30, "volume": 300})):
+        said = told(folds, tmp_path / "page.html", cost_fn=30, test_train_ratio=1 / 3, **a_day)
+        model, at = re.search(r"(model \d).*Do not use (\S+): it belongs", said).groups()
+        rates = (
+            folds.filter(model=model)
+            .group_by("fold", "truth")
+            .agg((pl.col("score") >= float(at)).mean())
+        )
+        t, f = (rates.filter(truth=y)["score"].mean() for y in (True, False))
+        counted[name] = 300 * max(called(prior, t, f) for prior in OVER)
+    assert counted["within"] <= 30 < counted["free"]
+
+
 def test_the_volume_of_a_page_is_that_of_the_days(tmp_path, table):
     days = table.with_columns(day=pl.int_range(pl.len()).over("model") % 10)
     size = table.filter(model="model 1").height

@@ -72,7 +72,8 @@ def test_several_measures_at_once():
 @pytest.mark.parametrize("measure", CATALOG)
 def test_every_measure_is_a_scorer(measure):
     model = GaussianNB().fit(X, Y)
-    value = scorer(measure, over=OVER)(model, X, Y)
+    over = {} if CATALOG[measure].over is None else {"over": OVER}
+    value = scorer(measure, **over)(model, X, Y)
     assert isinstance(value, float)
     assert (value > 0) == CATALOG[measure].higher_is_better
 
@@ -182,6 +183,10 @@ def test_a_test_set_of_one_class_scores_nan(given):
         ({"measure": "iauprec"}, r"over is None(.|\n)*over=\(0.05, 0.20\)"),
         ({"measure": "auprec", "prior": [0.1, 0.2]}, "prior is"),
         ({"measure": "auc", "threshold": 0.5}, "threshold is for rates and costs"),
+        ({"measure": "auc", "prior": 0.1}, "prior is for measures at one prior"),
+        ({"prior": 0.1, "over": OVER}, "prior is for measures at one prior"),
+        ({"measure": "auprec", "over": OVER}, "over is for measures over a range"),
+        ({"measure": "expected_cost", "prior": 0.1, "over": OVER}, "prior is for one prior"),
         ({"measure": "recall", "cost_fn": 5}, "cost_fn is for costs and net benefit"),
         ({"measure": "precision", "over": OVER}, "over is for areas and costs"),
         ({"measure": "recall", "threshold": "high"}, "threshold is 'high'"),

@@ -1,9 +1,12 @@
+import json
 import random
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import polaroc as pr
+from polaroc.cli import app
 from polaroc.cli.pipes import plain_rows
 from polaroc.errors import InvalidTable
 from polaroc.files.sealed import blank_seal
@@ -76,3 +79,41 @@ def test_a_key_that_looks_like_a_digest_is_a_key(tmp_path):
     saved_of([key]).write(tmp_path / "thresholds.json")
     (point,) = SavedThresholds.read(tmp_path / "thresholds.json").points
     assert point["model"] == key
+
+
+def chosen(kind, tmp_path):
+    """Thresholds of two keys of a type, chosen on the command line, and other cases."""
+    key = pl.col("k").cast(pl.Int64)
+    keys = {"Time": (key * 1_500_000_000).cast(pl.Time), "Duration": pl.duration(hours="k"),
+            "Binary": pl.format("{}", "k").cast(pl.Binary), "List": pl.concat_list("k", "k"),
+            "Struct": pl.struct("k")}  # fmt: skip
+    table = pl.DataFrame(
+        {"y": [1, 0] * 40, "s": [i / 80 for i in range(80)], "k": [0, 0, 1, 1] * 20}
+    ).with_columns(key=keys[kind])
+    table.write_parquet(tmp_path / "p.parquet")
+    table[:50].write_parquet(tmp_path / "other.parquet")
+    names = ["--truth", "y", "--score", "s", "--by", "key"]
+    saved = polaroc("threshold", tmp_path / "p.parquet", *names, "--out", tmp_path / "t.json")
+    return names, saved
+
+
+def polaroc(*arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def test_times_of_day_are_keys_of_saved_thresholds(tmp_path):
+    names, saved = chosen("Time", tmp_path)
+    assert saved.exit_code == 0, saved.output
+    applied = polaroc(
+        "threshold", tmp_path / "other.parquet", *names, "--apply", tmp_path / "t.json", "--json"
+    )
+    assert applied.exit_code == 0, applied.output
+    assert {row["key"] for row in json.loads(applied.stdout)} == {"00:00:00", "00:00:01.500"}
+
+
+@pytest.mark.parametrize("kind", ["Duration", "Binary", "List", "Struct"])
+def test_keys_that_a_file_cannot_hold_are_refused(kind, tmp_path):
+    _, saved = chosen(kind, tmp_path)
+    assert saved.exit_code == 2
+    assert "of which no file of thresholds is written" in " ".join(saved.output.split())
+    assert not (tmp_path / "t.json").exists()

@@ -8,8 +8,10 @@ from typing import Any, Concatenate, Literal, TypeVar, cast, overload
 
 import polars as pl
 
+from polaroc.base.joins import as_key
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
+from polaroc.base.text import text_of
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
 from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, LazyStep, PolarsStep, Table
 
@@ -41,6 +43,10 @@ EXAMPLES = {
     "fold": "fold", "case": "case", "cluster": "patient",
     "time": "day",
 }  # fmt: skip
+RENAME = Hint(
+    "rename it first: frame.rename({...}).",
+    command_line="rename it where the file is written, or in a copy.",
+)
 # How a table is made of predictions.
 OF_PREDICTIONS = {
     "curve(...)": ": of predictions, pr.curve(table, truth='truth', score='score')",
@@ -169,7 +175,7 @@ def _expression(column: str | pl.Expr, argument: str) -> pl.Expr:
     if column == "*" or (column.startswith("^") and column.endswith("$")):
         raise InvalidArgument(
             f"{argument}: the column is named {column!r}, a pattern of several columns to Polars.",
-            hint="rename it first: frame.rename({...}).",
+            hint=RENAME,
         )
     return pl.col(column)
 
@@ -242,20 +248,26 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
         raise InvalidArgument(
             f"a column that tells rows apart is {quoted(taken)}, reserved for polaroc's own "
             f"columns ({', '.join(sorted(reserved))}).",
-            hint="rename the key column first: frame.rename({...}).",
+            hint=RENAME,
         )
     refuse_repeated(keys, "by")
 
 
 def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """The rows of each combination of values of the keys, in order of appearance."""
-    nested = [key for key in keys if table.schema[key].is_nested()]
-    if nested:
-        raise InvalidArgument(
-            f"{quoted(nested)} holds lists or structs, by which cases are not divided here.",
-            hint="make text of it: pl.col(...).struct.json_encode().",
-        )
-    return table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
+    """The rows of each combination of values of the keys, as `as_key`, in order of appearance."""
+    refuse_nested(table.schema, keys)
+    parts = table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
+    return {as_key(key): part for key, part in parts.items()}
+
+
+def refuse_nested(kinds: Mapping[str, pl.DataType], keys: Sequence[str]) -> None:
+    """Refuse keys that hold lists or structs."""
+    for key in keys:
+        if kinds[key].is_nested():
+            raise InvalidArgument(
+                f"{key!r} holds lists or structs, by which cases are not divided here.",
+                hint=text_of(kinds[key]),
+            )
 
 
 def refuse_repeated(names: Sequence[str], argument: str) -> None:
@@ -272,7 +284,7 @@ def refuse_clash(names: Sequence[str], added: Iterable[str]) -> None:
     if clash:
         raise InvalidArgument(
             f"the column {quoted(clash)} is also a column of the result.",
-            hint="rename it first: frame.rename({...}).",
+            hint=RENAME,
         )
 
 

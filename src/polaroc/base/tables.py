@@ -113,7 +113,7 @@ def _of_array(name: object, values: Any) -> pl.Series:
         )
     shape = getattr(values, "shape", None)
     if isinstance(shape, Sequence) and len(shape) != 1:
-        raise _not_flat(name, f"has the shape {tuple(shape)}")
+        raise _not_flat(name, f"has the shape {tuple(shape)}", place=0 if shape[1:] == (1,) else 1)
     if isinstance(values, pl.Series):
         return values.alias(name)
     if _is_from("pandas", values, "Series", "Index"):
@@ -141,7 +141,9 @@ def _of_array(name: object, values: Any) -> pl.Series:
 
 def _of_numpy(name: str, values: Any) -> pl.Series:
     array = values if isinstance(values, np.ndarray) else np.asarray(values)
-    return _of_list(name, array.tolist()) if array.dtype.kind == "O" else pl.Series(name, array)
+    # Polars would take what is masked for a value.
+    as_list = array.dtype.kind == "O" or isinstance(array, np.ma.MaskedArray)
+    return _of_list(name, array.tolist()) if as_list else pl.Series(name, array)
 
 
 def _of_list(name: str, values: Sequence[Any]) -> pl.Series:
@@ -165,10 +167,11 @@ def _of_list(name: str, values: Sequence[Any]) -> pl.Series:
     return column
 
 
-def _not_flat(name: str, problem: str) -> InvalidTable:
+def _not_flat(name: str, problem: str, place: int = 1) -> InvalidTable:
+    of = " of what predict_proba returns" if place else ""
     return InvalidTable(
         f"{name!r} {problem}, allowed are one-dimensional arrays.",
-        hint="give one column of it, such as [:, 1] of what predict_proba returns.",
+        hint=f"give one column of it, such as [:, {place}]{of}.",
     )
 
 
@@ -190,6 +193,9 @@ def _of_pandas(table: Any) -> pl.DataFrame:
 
 def _of_pandas_column(name: str, column: Any) -> pl.Series:
     """A column without its index; NaN, which stands for missing values in pandas, is null."""
+    if type(column.dtype).__name__ == "PeriodDtype":
+        # Polars would number periods; when they begin, they keep their order and their name.
+        column = column.dt.start_time
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         return pl.Series(name, column.to_numpy(), nan_to_null=True)
     if column.dtype != object:

@@ -76,11 +76,7 @@ def escape_spreadsheet(table: pl.DataFrame) -> pl.DataFrame:
         risky = text.str.contains(FORMULA) & ~text.str.contains(NUMBER)
         return pl.when(risky).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
 
-    table = table.with_columns(
-        _as_text(column)
-        for column in table
-        if column.dtype.is_nested() or column.dtype == pl.Binary
-    )
+    table = in_csv(table)
     kinds = (pl.String, pl.Categorical, pl.Enum)
     texts = [name for name, kind in table.schema.items() if kind in kinds]
     safe = table.with_columns(spelled(pl.col(name).cast(pl.String)).alias(name) for name in texts)
@@ -89,8 +85,37 @@ def escape_spreadsheet(table: pl.DataFrame) -> pl.DataFrame:
     return safe.rename(dict(zip(names, headings, strict=True)))
 
 
+def in_csv(table: pl.DataFrame) -> pl.DataFrame:
+    """A table with text in the place of what CSV has no form for.
+
+    Examples
+    --------
+    >>> in_csv(pl.DataFrame({"k": [[1, 2]], "x": [0.5]})).rows()
+    [('[1, 2]', 0.5)]
+    """
+    return table.with_columns(_as_text(one) for one in table if not has_csv_form(one.dtype))
+
+
+def has_csv_form(kind: pl.DataType) -> bool:
+    """Whether CSV, and JSON in a way that can be read back, has a form for a type."""
+    return not (kind.is_nested() or kind in (pl.Binary, pl.Duration))
+
+
+def text_of(kind: pl.DataType) -> str:
+    """The hint that says how text is made of values of a type that has no text of its own."""
+    if kind == pl.Struct:
+        made = "struct.json_encode()"
+    elif kind.is_nested():
+        made = 'cast(pl.List(pl.String)).list.join(",")'
+    else:
+        made = 'bin.encode("hex")' if kind == pl.Binary else 'dt.to_string("iso")'
+    return f"make text of it: pl.col(...).{made}."
+
+
 def _as_text(column: pl.Series) -> pl.Series:
-    """Lists, structs and bytes as text, since CSV has no form for them."""
+    """Lists, structs, bytes and lengths of time as text."""
+    if column.dtype == pl.Duration:
+        return column.dt.to_string("iso")
 
     def word(value: object) -> str:
         return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)

@@ -7,9 +7,10 @@ import polars as pl
 
 from polaroc.base.columns import as_lazy, curve_keys, require
 from polaroc.base.names import key_text
+from polaroc.base.tables import as_polars
 from polaroc.charts.layers import chance_diagonal, curves, data, finished
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import FEWER_KEYS, straight_lines, thinned
+from polaroc.charts.lines import FEWER_KEYS, refuse_many, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.theme import prior_label, share_axis, style
 from polaroc.curves.whole import whole_curves
@@ -68,8 +69,10 @@ def operating_drift(
     # Collect together: both tables must come from the same rows.
     tables, roc_keys = [_labelled(lazy, keys)], []
     if curve is not None:
-        roc = whole_curves(curve)
+        behind = as_polars(curve)
+        roc = whole_curves(behind)
         roc_keys = curve_keys(roc)
+        refuse_many(behind)
         tables.append(thinned(roc, roc_keys, "fpr", "tpr"))
     drawn, *lines_behind = pl.collect_all(tables)
     priors = drawn.select("prior", "label").unique().sort("prior")["label"].to_list()

@@ -6,10 +6,11 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import curve_keys
+from polaroc.base.tables import as_polars
 from polaroc.charts.calibration import check_calibration_curve, reliability_panel
 from polaroc.charts.layers import Records, chance_diagonal, data
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import FEWER_CURVES, Lines, lines
+from polaroc.charts.lines import FEWER_CURVES, Lines, lines, refuse_many, refuse_more
 from polaroc.charts.options import checked
 from polaroc.charts.prior_slider import FIRST, slider, thinned_for_any_prior
 from polaroc.charts.saving import STATIC_SUBTITLE
@@ -101,9 +102,11 @@ def explorer(
             f"prior is {prior!r}, the slider goes from {over[0]} to {over[1]}.",
             hint="choose a prior within over=.",
         )
-    lazy = whole_curves(curve)
+    table = as_polars(curve)
+    lazy = whole_curves(table)
     keys = curve_keys(lazy)
-    drawn = _records(thinned_for_any_prior(lazy, keys, over), keys)
+    refuse_many(table, _refuse_more)
+    drawn = _records(thinned_for_any_prior(lazy, keys, over, _refuse_more), keys)
     readout = READOUT if keys else READOUT[1:]
     rate_axes = ("fpr", "false positive rate"), ("tpr", "true positive rate (recall)")
     roc = _panel(0, *rate_axes, drawn, readout)
@@ -192,15 +195,14 @@ def _chance_level() -> "alt.Chart":
 
 def _records(points: pl.DataFrame, keys: Sequence[str]) -> Lines:
     """A record per curve with the `ARRAYS`, all of one length."""
-    count = points.select(keys).n_unique() if keys else 1
-    if count > MAX_CURVES:
-        raise InvalidArgument(
-            f"there are {count} curves to explore, allowed are {MAX_CURVES}.",
-            hint=FEWER_CURVES,
-        )
     drawn = lines(points, keys, "fpr", "tpr", const=FIRST)
     parts = points.partition_by([*keys, *FIRST], maintain_order=True)
     for record, part in zip(drawn.records, parts, strict=True):
         record |= {"fpr": record.pop("x"), "tpr": record.pop("y")}
         record["threshold"] = in_json(part["threshold"])
     return drawn
+
+
+def _refuse_more(count: int) -> None:
+    """Refuse more curves than can be explored."""
+    refuse_more(count, MAX_CURVES, "explore", FEWER_CURVES)

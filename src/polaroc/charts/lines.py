@@ -1,6 +1,6 @@
 """Curves as lines thinned to visible points, one record of arrays per line."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,35 @@ class Lines:
     title: str  # of the legend
 
 
+def refuse_more(
+    count: int, most: int = MAX_LINES, purpose: str = "draw", hint: Hint = FEWER_KEYS
+) -> None:
+    """Refuse more curves than can be told apart."""
+    if count > most:
+        raise InvalidArgument(
+            f"there are {count} curves to {purpose}, allowed are {most}.", hint=hint
+        )
+
+
+def refuse_many(
+    curves: pl.DataFrame | pl.LazyFrame,
+    refuse: Callable[[int], None] = refuse_more,
+    *,
+    panels: int = 1,
+) -> None:
+    """Refuse too many curves of a table in memory before they are thinned.
+
+    Each is drawn in so many panels. Of a plan the number is known once its points are read.
+
+    Examples
+    --------
+    >>> refuse_many(pl.DataFrame({"threshold": [None, 0.5], "tpr": [0, 1], "fpr": [0, 1]}))
+    """
+    if isinstance(curves, pl.DataFrame):
+        has_rates = pl.all_horizontal(pl.col("tpr", "fpr").is_not_null())
+        refuse(panels * curves.select((pl.col("threshold").is_null() & has_rates).sum()).item())
+
+
 def groups_of(points: pl.DataFrame, names: Sequence[str]) -> list[pl.DataFrame]:
     """The rows of each key, in order; a single frame where there are no keys."""
     return points.partition_by(names, maintain_order=True) if names else [points]
@@ -77,12 +106,17 @@ def thinned(
 
 
 def line_starts(points: pl.DataFrame, names: Sequence[str]) -> "Array":
-    """The first row of each line whose rows follow one another, then the number of rows."""
+    """The first row of each line whose rows follow one another, then the number of rows.
+
+    More lines than are drawn are refused.
+    """
     if points.is_empty() or not names:
         return np.unique([0, points.height])
     changes = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in names]
     new = points.select(pl.any_horizontal(changes)).to_series().to_numpy()
-    return np.concatenate(([0], np.flatnonzero(new[1:]) + 1, [len(new)]))
+    starts = np.concatenate(([0], np.flatnonzero(new[1:]) + 1, [len(new)]))
+    refuse_more(len(starts) - 1)
+    return starts
 
 
 def straightened(
@@ -173,11 +207,7 @@ def lines(
     Those of `const` are the same along one.
     """
     groups = groups_of(points, [*keys, *const])
-    if len(groups) > MAX_LINES:
-        raise InvalidArgument(
-            f"there are {len(groups)} curves to draw, allowed are {MAX_LINES}.",
-            hint=FEWER_KEYS,
-        )
+    refuse_more(len(groups))
     records = []
     for i, group in enumerate(groups):
         if group.is_empty():

@@ -105,16 +105,21 @@ def over_time(
     kind = rows.schema[time]
     drawn = rows.select(
         pl.concat_str(names, separator=" · ").alias("series"),
-        (pl.col(time) if kind.is_numeric() else pl.col(time).cast(pl.String)).alias("x"),
+        _across(time, kind).alias("x"),
         "quantity",
         pl.col("estimate", "lower", "upper").round_sig_figs(DIGITS),
         "alarm",
     )
     series = drawn["series"].unique(maintain_order=True).to_list()
     channels = style(series, " · ".join(keys), colours)
-    measured = "Q" if kind.is_numeric() else "T" if kind.is_temporal() else "O"
+    measured = "Q" if kind.is_numeric() else "T" if kind in (pl.Date, pl.Datetime) else "O"
     across = alt.X(f"x:{measured}", title=None)
-    if measured != "O":
+    if measured == "O":
+        # Not by the alphabet: lengths of time and the values of an Enum have an order.
+        in_order = rows.select(pl.col(time).drop_nulls().unique().sort())
+        in_order = in_order.select(_across(time, kind))
+        across = across.scale(domain=in_order.to_series().to_list())
+    else:
         # A browser reads a date as a midnight in UTC, and would show it in its own time zone.
         scale = alt.Scale(nice=False, type="utc" if kind == pl.Date else alt.Undefined)
         across = across.scale(scale)
@@ -141,6 +146,16 @@ def over_time(
     ]  # fmt: skip
     # Few times may have labels: below the others, they are where these have them.
     return with_theme(alt.vconcat(*panels, title=title).resolve_scale(x="shared"))
+
+
+def _across(time: str, kind: pl.DataType) -> pl.Expr:
+    """Times as a chart places them: numbers, or text that a browser reads."""
+    if kind == pl.Duration:
+        return pl.col(time).dt.to_string("iso")
+    if kind.is_numeric():
+        # JSON has no decimals.
+        return pl.col(time).cast(pl.Float64) if kind.is_decimal() else pl.col(time)
+    return pl.col(time).cast(pl.String)
 
 
 def _lines(heading: str) -> str | list[str]:

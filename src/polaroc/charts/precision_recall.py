@@ -31,6 +31,7 @@ from polaroc.charts.lines import (
     line_starts,
     lines,
     moved_back,
+    refuse_many,
     steps_between,
     straight_lines,
     straightened,
@@ -103,9 +104,12 @@ def pr(
     >>> chart.to_dict()["title"]
     'Precision-recall curves'
     """
-    table = _at_own_prior(as_polars(surface))
+    given = as_polars(surface)
+    table = _at_own_prior(given)
     require(table.lazy(), ("precision",), source="surface(...)")
     keys = surface_keys(table.lazy())
+    if band is None:
+        refuse_many(given)
     # Collect together: both tables must come from the same rows.
     tables = _tables(table, keys, band)
     outer_keys: list[str] = []

@@ -5,7 +5,7 @@ at most a quarter, two points of (t, u/4) are no nearer than their images (t, pr
 are at whatever prior: what is thinned there is thinned for all priors at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log, log10
 
 import polars as pl
@@ -51,16 +51,21 @@ def slider(prior: float, over: tuple[float, float]) -> list["alt.VariableParamet
 
 
 def thinned_for_any_prior(
-    frame: pl.LazyFrame, keys: Sequence[str], over: tuple[float, float]
+    frame: pl.LazyFrame,
+    keys: Sequence[str],
+    over: tuple[float, float],
+    refuse: Callable[[int], None],
 ) -> pl.DataFrame:
-    """Few points of each curve, for lines within half a pixel at 800 pixels.
+    """Few points of each curve, for lines within half a pixel at 800 pixels; many it may refuse.
 
     Thresholds are null between those of the curve; `FIRST` holds the rates where the first
     segment ends, which give precision its limit at the origin.
     """
     log_ratio = (pl.col("tpr").log() - pl.col("fpr").log()).clip(*_ends(over)).fill_nan(None)
     cells = thinned(frame, keys, "fpr", "tpr", third_axis=log_ratio / 4).collect()
-    kept = [_thinned(part, over) for part in groups_of(cells, keys) if part.height]
+    curves = [part for part in groups_of(cells, keys) if part.height]
+    refuse(len(curves))
+    kept = [_thinned(part, over) for part in curves]
     points = (
         pl.concat(kept) if kept else cells.with_columns(pl.col("fpr", "tpr").name.prefix(LIMIT))
     )

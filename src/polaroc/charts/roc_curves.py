@@ -18,7 +18,7 @@ from polaroc.charts.layers import (
     overlay,
 )
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import straight_lines, thinned
+from polaroc.charts.lines import refuse_many, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
 from polaroc.curves.mean import mean_roc
@@ -69,6 +69,8 @@ def roc(
     """
     table = as_polars(curve)
     keys = curve_keys(whole_curves(table))
+    if band is None:
+        refuse_many(table)
     layers: list[alt.Chart | alt.LayerChart] = [chance_diagonal()]
     captions = []
     names = "false positive rate", "true positive rate (recall)"

@@ -10,6 +10,7 @@ import polars as pl
 import typer
 
 import polaroc as pr
+from polaroc.charts.lines import refuse_many
 from polaroc.charts.saving import check_formats, save
 from polaroc.cli.commands import Call, command
 from polaroc.cli.engines import TableSource
@@ -72,6 +73,7 @@ class ChartInputs:
     def at_priors(self) -> Tables:
         """The precision of each point of the curves at the priors, and bands."""
         curves, priors = self.curves(), list(self.priors or DEFAULT_PRIORS)
+        refuse_many(curves, panels=len(priors))
         precisions, given = curves.pipe(pr.surface, priors), self._given(curves)
         if self.band is None:
             return {"surface": precisions}

@@ -9,6 +9,7 @@ import typer
 
 from polaroc import charts
 from polaroc.base.text import escape_control
+from polaroc.charts.lines import refuse_many
 from polaroc.cli.commands import Call, command
 from polaroc.cli.engines import TableSource
 from polaroc.cli.measures_table import commonest_notes, measures_table
@@ -117,7 +118,7 @@ def grid_of(over: tuple[float, float], count: int | None, spacing: Any = "linear
 
 def _ranges(word: str | None) -> Any:
     """A number of ranges, or 'auto'; anything else is refused where ranges are made."""
-    return int(word) if word is not None and word.isdigit() else word
+    return int(word) if word is not None and word.isdecimal() else word
 
 
 def _written(
@@ -174,10 +175,15 @@ def _charts(
     if result.curves is None or result.extra is None:
         return {}
     curves, extra = pl.collect_all([result.curves, result.extra])
+
+    def precisions() -> pl.DataFrame:
+        refuse_many(curves, panels=len(priors))
+        # Prior by prior, the points of a line are in order already.
+        return pl.concat([surface(curves, prior) for prior in priors])
+
     return {
         "roc": lambda: charts.roc(curves),
-        # Prior by prior, the points of a line are in order already.
-        "pr": lambda: charts.pr(pl.concat([surface(curves, prior) for prior in priors])),
+        "pr": lambda: charts.pr(precisions()),
         "auprec_by_prior": lambda: charts.auprec_by_prior(
             pl.concat([measures, extra], how="diagonal")
         ),

@@ -13,12 +13,14 @@ import typer
 
 from polaroc.cli.engines import TableSource, table_of
 from polaroc.cli.parameters import kind_of, option_name
+from polaroc.cli.pipes import without_stdin
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.cases import Cases, found_in_words
 from polaroc.predictions.resolved import resolved, words_of
 from polaroc.predictions.roles import ANNOTATIONS, COLUMN_ROLES, FOUND
+from polaroc.predictions.table import WRITE_NUMBERS
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.typing import Label
 from polaroc.warehouse.connections import is_address
@@ -65,7 +67,7 @@ DECIMAL_HINTS = {
     ",": "is that a decimal comma? Then give --decimal ,.",
     ".": "is that a decimal point? Then leave --decimal out.",
 }
-NUMBERS = "write all of them as numbers; a missing one is null, in CSV an empty field."
+TEXT_FILES = {".csv", ".tsv"}
 
 
 @dataclass(frozen=True)
@@ -97,21 +99,27 @@ class FileSource:
 
     def _check_numbers(self, cases: Cases[Any]) -> None:
         """Refuse text among numbers, which makes text of the column, and name its file."""
-        schema, mark = self.schema(), "." if self.text.decimal == "," else ","
+        schema, decimal = self.schema(), self.text.decimal
+        mark = "." if decimal == "," else ","
         roles = ("score", "weight", "count")
         named = column_names_of(one for role in roles for one in cases.columns.get(role, ()))
         for name in [name for name in named if schema.get(name) == pl.String]:
             word = pl.col(name).cast(pl.String)
-            is_none = word.cast(pl.Float64, strict=False).is_null() & word.is_not_null()
+            number = word.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
+            is_none = number.is_null() & word.is_not_null()
             no_number = word.filter(is_none | word.str.contains(mark, literal=True))
-            for file in [one for one in self.stamps.stamps if {".csv", ".tsv"} & {*one.suffixes}]:
-                found = scan([str(file)], text=self.text).select(no_number.head(1)).collect()
+            for file in self.stamps.stamps:
+                if TEXT_FILES.isdisjoint(map(str.lower, file.suffixes)):
+                    continue
+                # As written: numbers alone are read as such, and have a point.
+                rows = scan([str(file)], [name], self.text)
+                found = rows.select(no_number.head(1)).collect()
                 if found.height:
                     is_decimal = re.search(rf"^\s*-?\d*[{mark}]\d+(e-?\d+)?\s*$", found.item())
                     raise InvalidPredictions(
                         f"{str(file)!r}: {name!r} has the text {quoted([found.item()])}, needed "
                         "are numbers.",
-                        hint=DECIMAL_HINTS[mark] if is_decimal else NUMBERS,
+                        hint=DECIMAL_HINTS[mark] if is_decimal else WRITE_NUMBERS,
                     )
 
     def in_memory(self, cases: Cases[Any]) -> Cases[pl.DataFrame]:
@@ -154,8 +162,14 @@ def opened(
             f"--table is {table!r}, which is for an address, and files are given.",
             hint="for example duckdb://scores.duckdb --table predictions.",
         )
+    with without_stdin(list(files)) as paths:
+        yield FileSource(paths, text, _stamped(paths, text))
+
+
+def _stamped(files: Sequence[str], text: TextFormat) -> Stamps:
+    """The state of files, refused where one is not there, which may be meant as a column."""
     try:
-        stamps = Stamps(files)
+        return Stamps(files)
     except InvalidArgument as error:
         there = [word for word in files if os.path.exists(word)]
         columns: Collection[str] = ()
@@ -165,7 +179,6 @@ def opened(
         lost = next((word for word in files if word in columns and word not in there), None)
         hint = f"is it a further column? An option is repeated: --score ... --score {lost}."
         raise InvalidArgument(error.found, hint=hint if lost else error.hint) from None
-    yield FileSource(list(files), text, stamps)
 
 
 def roles_of(words: Mapping[str, Any], schema: Mapping[str, pl.DataType]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, PolarocError
 from polaroc.files.text_files import MAGIC
 
 PIPE = "-"
@@ -34,7 +34,13 @@ def without_stdin(files: list[str]) -> Iterator[list[str]]:
         raise InvalidArgument(f"{twice} is given twice.", hint="a pipe can be read once.")
     with TemporaryDirectory(prefix="polaroc-") as folder:
         copies = {pipe: _copied(pipe, Path(folder) / f"pipe-{i}") for i, pipe in enumerate(pipes)}
-        yield [copies.get(file, file) for file in files]
+        try:
+            yield [copies.get(file, file) for file in files]
+        except PolarocError as error:
+            found = error.found
+            for pipe, copy in copies.items():
+                found = found.replace(copy, pipe)
+            raise type(error)(found, hint=error.hint) from None
 
 
 def _is_pipe(file: str) -> bool:
@@ -83,6 +89,11 @@ def kind(file: Path, pipe: str = PIPE) -> str:
         raise InvalidArgument(
             f"nothing came in on {'the standard input' if pipe == PIPE else repr(pipe)}.",
             hint="for example: cat predictions.csv | polaroc evaluate - ...",
+        )
+    if line.lstrip().startswith(b"["):
+        raise InvalidArgument(
+            "what came in is a JSON array, allowed are Parquet, CSV, TSV, IPC/Arrow and NDJSON.",
+            hint="put a row on a line in between: | jq -c '.[]' |",
         )
     if line.lstrip().startswith(b"{"):
         return "ndjson"

@@ -20,7 +20,7 @@ from rich.text import Text
 from polaroc.base.text import escape_control, is_utf8
 from polaroc.base.text_tables import MORE_NOTES
 from polaroc.cli.parameters import option_name
-from polaroc.cli.pipes import json_text, without_stdin
+from polaroc.cli.pipes import json_text
 from polaroc.cli.settings import Settings
 from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers, without_long_words
 from polaroc.files.text_files import ONLY_UTF_8
@@ -88,10 +88,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
         reset = QUIET.set(bool(quiet))
         try:
             _refuse_other_encodings(options)
-            with without_stdin(options.get("files", [])) as files:
-                if files:
-                    options["files"] = files
-                command(*args, **kwargs)
+            command(*args, **kwargs)
         except BrokenPipeError:
             _write_nowhere(sys.stdout)
             raise typer.Exit(0) from None

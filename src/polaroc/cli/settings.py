@@ -85,7 +85,15 @@ def _table(file: Path) -> Mapping[str, Any] | None:
             f"{str(file)!r} is not TOML: {error}.",
             hint="correct it, or give --no-config to leave it aside.",
         ) from None
-    return content if ours else content.get("tool", {}).get("polaroc")
+    if ours:
+        return content
+    own = content.get("tool", {}).get("polaroc")
+    if own is None or isinstance(own, dict):
+        return own
+    raise InvalidArgument(
+        f"{str(file)!r} sets tool.polaroc to {quoted([own])}, allowed is a table.",
+        hint='for example [tool.polaroc], and below it truth = "label".',
+    )
 
 
 def _checked(table: Mapping[str, Any], file: Path) -> dict[str, Any]:

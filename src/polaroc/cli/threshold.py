@@ -23,7 +23,7 @@ from polaroc.files.atomic import check_new
 from polaroc.priors.grids import skew
 from polaroc.thresholds.alerts import ALERTS
 from polaroc.thresholds.constraints import resolve_constraints
-from polaroc.thresholds.saved import SavedThresholds, fingerprint
+from polaroc.thresholds.saved import SavedThresholds, fingerprint, refuse_unwritten
 from polaroc.thresholds.ways import PLACES
 
 NOTHING_CHOSEN = 3
@@ -79,6 +79,7 @@ def _choose_or_judge(
         return
     if out is not None:
         check_new(out, force)
+        refuse_unwritten(call.curves.schema, keys_of(call.curves))
     points, over = _chosen(call, ways), call.value("over")
     has_point = bool(points["act_tpr" if ways else "share"].is_not_null().any())
     if out is not None and has_point:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polaroc.base.joins import join_on
+from polaroc.base.joins import as_key, join_on
 from polaroc.base.names import MAX_NAMED, listed, named, one_name
 from polaroc.base.rounding import ALMOST, percent, probability
 from polaroc.base.statistics import ROUNDING
@@ -266,8 +266,9 @@ def changes(priors: pl.DataFrame) -> list[str]:
     """Where the best model changes with the prior."""
     model = priors.columns[1]
     best = priors.filter("best").unique("prior", keep="first", maintain_order=True)
-    models, at = best[model].to_list(), best["prior"].to_list()
-    starts = [i for i in range(len(models)) if i == 0 or models[i] != models[i - 1]]
+    models, at = as_key(best[model].to_list()), best["prior"].to_list()
+    # Tuples of one, in which NaN is the same as NaN.
+    starts = [i for i in range(len(models)) if models[i : i + 1] != models[max(i - 1, 0) : i]]
     if len(starts) < 2:
         return []
     runs = [f"{one_name(models[i])} from {percent(at[i])}" for i in starts]

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.columns import single_column
-from polaroc.base.joins import join_on
+from polaroc.base.joins import as_key, join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import named, noted_by_kind
 from polaroc.base.private_columns import ALARMS, MISSED, TRUTH, private
@@ -98,9 +98,13 @@ def choose_by_cost(
     refuse_tuning_cases(own_curves, curves, [model])
     # Rows of a wide table that were numbered are no cases of another table.
     in_both = [*_in_both(replace(own, case=cases.case), tuned), *_clusters_in_both(own, tuned)]
-    tuned_models = curves[model].unique().to_list()
-    lacking = [one for one in own_curves[model].unique().sort() if one not in tuned_models]
-    if lacking and curves.schema[model] == own_curves.schema[model]:
+    lacking: list[object] = []
+    if curves.schema[model] == own_curves.schema[model]:
+        given_models, tuned_models = (
+            as_key(table[model].unique().sort().to_list()) for table in (own_curves, curves)
+        )
+        lacking = [one for one in given_models if one not in tuned_models]
+    if lacking:
         raise InvalidPredictions(
             f"tuning has no cases of {quoted(lacking)}, so that there is no threshold to judge.",
             hint="give their predictions, or leave these models out.",
@@ -190,7 +194,8 @@ def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:
     """The cases, scored by the models that have rates."""
     compared = read_cases(cases, unpaired=cases.case is None)
     models = rated.to_series(0).cast(compared.schema[compared.model]).to_list()
-    return compared.only.of([compared.only.models.index(model) for model in models])
+    present = as_key(compared.only.models)
+    return compared.only.of([present.index(model) for model in as_key(models)])
 
 
 def _in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str]:

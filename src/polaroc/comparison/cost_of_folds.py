@@ -27,6 +27,8 @@ from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.comparison.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.curves.curve import curve
+from polaroc.thresholds.alerts import Capacity
+from polaroc.thresholds.constraints import resolve_constraints
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.need import Need
 from polaroc.uncertainty.evidence import of_folds
@@ -46,9 +48,9 @@ def choose_by_cost_of_folds(
     level: float,
 ) -> Choice:
     """The model that costs least at thresholds that other folds set, of `ranked_rows`."""
-    model, cases, mean = given.model, given.cases, stakes.belief.mean
+    model, cases = given.model, given.cases
     stakes = stakes._replace(in_money=COST in cases.table.columns)
-    need = Need("cost", (mean,), cost_fn=stakes.fn, cost_fp=stakes.fp)
+    need = _need(stakes)
     too_sure = _too_sure(cases.table)
     rows, thresholds, folds_of, rates = [], [], {}, []
     for value in cases.table[model].unique().sort():
@@ -102,6 +104,14 @@ def choose_by_cost_of_folds(
         ),
         comparison=None, measure=EXPECTED_COST, folds=given.folds, fold_count=len(table.values),
     )  # fmt: skip
+
+
+def _need(stakes: Stakes) -> Need:
+    """To cost least, with no more alarms than the constraints allow."""
+    kept = resolve_constraints(stakes.constraints, "cost", None, stakes.over)
+    limit = None if kept.capacity is None else Capacity(kept.capacity, 1)
+    mean = (stakes.belief.mean,)
+    return Need("cost", mean, 0, stakes.fn, stakes.fp, limit, kept.ends or ())
 
 
 def _too_sure(rows: pl.DataFrame) -> list[str]:

@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.checks import check_factors, refuse_unused, unless
+from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.base.names import noted_by_kind
 from polaroc.comparison.answer import describe_priors
@@ -213,8 +214,8 @@ def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: FittedPlan) -> E
             f"a model has no threshold: {' '.join(noted)}", hint="give one of every model."
         )
     kind = read.schema[read.model]
-    names = judged[read.model].cast(kind).to_list()
-    places = [names.index(model) for model in scored.models]
+    names = as_key(judged[read.model].cast(kind).to_list())
+    places = [names.index(model) for model in as_key(scored.models)]
     mean = asked.belief(scored).mean
     rate = rate_at(asked.measure, skew(mean), asked.cost_fn, asked.cost_fp)
     thresholds, shares = (judged[name][places].to_list() for name in ("threshold", "share"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.joins import join_on
+from polaroc.base.joins import as_key, join_on
 from polaroc.base.lazy import np
 from polaroc.base.rounding import limit, number
 from polaroc.comparison.choice import Choice
@@ -75,8 +75,13 @@ def _measured(
         mean = mean_name(choice.measure)
         wanted = choice.measure if one_prior(over) is not None or mean is None else mean
     own = found.filter(measure=wanted).group_by(model, key, maintain_order=True)
-    where = pl.format("{}={}", pl.lit(name), pl.col(key).cast(pl.String).fill_null("null"))
-    return own.agg(pl.col("estimate").mean().alias(WORST)).select(model, WORST, where.alias(WHERE))
+    worst = own.agg(pl.col("estimate").mean().alias(WORST))
+    return worst.select(model, WORST, _where(name, key).alias(WHERE))
+
+
+def _where(name: str, key: str) -> pl.Expr:
+    """The subgroup of each row, in words."""
+    return pl.format("{}={}", pl.lit(name), pl.col(key).cast(pl.String).fill_null("null"))
 
 
 def _points(choice: Choice) -> pl.DataFrame:
@@ -103,7 +108,7 @@ def _sentence(
     best = known.sort(WORST, descending=choice.higher_is_better, maintain_order=True).row(
         0, named=True
     )
-    if best[model] == first[model]:
+    if as_key([best[model]]) == as_key([first[model]]):
         return (
             f"{best[model]} is also the best when each model is judged in its worst subgroup: "
             f"{number(best[WORST])} in {best[WHERE]}."
@@ -137,14 +142,18 @@ def _apart(
     """Limits of the difference of two models in a subgroup; None where there are none."""
     if choice.is_by_cost or not given.on_cases:
         return None
-    name, _, value = where.partition("=")
-    parts, key = _divided(given.cases, name)
-    own = pl.col(key).cast(pl.String).fill_null("null") == value
-    cases = replace(parts, table=parts.table.filter(own), by=given.cases.by)
+    # Not where the first "=" is: names of columns may have one, too.
+    for name in subgroup_columns(given.cases):
+        parts, key = _divided(given.cases, name)
+        own = parts.table.filter(_where(name, key) == where)
+        if own.height:
+            break
+    cases = replace(parts, table=own, by=given.cases.by)
     evidence = of_one_test_set(cases, choice.measure, over)
     if not evidence.is_known:
         return None
-    places = [[*evidence.models].index(one) for one in two]
+    models = as_key(evidence.models)
+    places = [models.index(one) for one in as_key(two)]
     pair = contrasts(evidence, np.array(places[:1]), np.array(places[1:]))
     low, high = pair.limits(level)
     return float(low[0]), float(high[0])

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_whole, is_number, shortened
-from polaroc.base.columns import CURVE, check_keys, collect_like, takes_table, within
+from polaroc.base.columns import CURVE, RENAME, check_keys, collect_like, takes_table, within
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import COUNT, PLACE, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.tables import as_polars
@@ -343,7 +343,7 @@ def refuse_edges(keys: Sequence[str]) -> None:
     if EDGES in keys:
         raise InvalidArgument(
             f"by has {EDGES!r}, which is a column of the table of counts.",
-            hint="rename the key column first: frame.rename({...}).",
+            hint=RENAME,
         )
 
 

@@ -209,7 +209,7 @@ def instants(times: pl.Series) -> pl.Series:
 
 
 def times_in_words(times: pl.Series) -> pl.Series:
-    """Times for a reader: those that are all midnights as dates.
+    """Times for a reader: those that are all midnights as dates, lengths of time as text.
 
     Examples
     --------
@@ -217,6 +217,8 @@ def times_in_words(times: pl.Series) -> pl.Series:
     >>> times_in_words(pl.Series([datetime(2026, 3, 1)])).item()
     datetime.date(2026, 3, 1)
     """
+    if times.dtype == pl.Duration:
+        return times.dt.to_string("iso")
     days = times.dtype == pl.Datetime and (times == times.dt.truncate("1d")).all()
     return times.dt.date() if days else times
 

@@ -23,7 +23,7 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
-from polaroc.predictions.calendar import cut, dated
+from polaroc.predictions.calendar import cut, dated, no_time
 from polaroc.predictions.cases import Cases, columns_of, refuse_crossed
 from polaroc.predictions.column_checks import require_roles
 from polaroc.predictions.resolved import alike, opened
@@ -265,10 +265,7 @@ def check_times(used: Predictions, time: str, table: str) -> None:
     kind = used.rows.collect_schema()[time]
     text = (pl.String, pl.Categorical)
     if not (kind.is_numeric() or kind.is_temporal() or kind in (*text, pl.Boolean)):
-        raise InvalidPredictions(
-            f"{table}: the time {time!r} is {kind}, allowed are dates, times, numbers and text.",
-            hint="give the day as a date or a number.",
-        )
+        raise no_time(time, kind, f"{table}: ")
     is_missing = pl.col(time).is_null() | (pl.col(time).is_nan() if kind.is_float() else False)
     missing = used.rows.select(is_missing.sum()).collect().item()
     if missing:
@@ -291,8 +288,7 @@ def by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:
     """The rows of each key, in order."""
     if not rows.height:
         return {}
-    parts = parts_by_key(rows.sort(keys, nulls_last=True) if keys else rows, keys)
-    return {as_key(key): part for key, part in parts.items()}
+    return parts_by_key(rows.sort(keys, nulls_last=True) if keys else rows, keys)
 
 
 def rows_by_key(

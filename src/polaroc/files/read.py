@@ -15,6 +15,7 @@ import polars as pl
 from polaroc.base.text import is_utf8
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.files.text_files import (
+    ONE_A_LINE,
     SEPARATORS,
     TextFormat,
     check_header,
@@ -81,12 +82,18 @@ class Source:
         if kind is None and _suffix(self.file) in DATABASES:
             raise InvalidArgument(
                 f"{str(self.file)!r} is a database, and files are read as tables.",
-                hint=f"give its address and a table: duckdb://{self.file} --table NAME.",
+                hint=Hint(
+                    f"give one of its tables: ibis.connect('duckdb://{self.file}').table(name).",
+                    command_line=f"give its address and a table: duckdb://{self.file} "
+                    "--table NAME.",
+                ),
             )
         if kind is None:
             raise InvalidArgument(
                 f"the format of {str(self.file)!r} cannot be told from its name; {ALLOWED}.",
-                hint="rename the file, or convert it to Parquet.",
+                hint=ONE_A_LINE
+                if _suffix(self.file) == ".json"
+                else "rename the file, or convert it to Parquet.",
             )
         return kind
 
@@ -229,7 +236,11 @@ def _refuse_no_file(file: Path) -> None:
     if not file.is_file():
         raise InvalidArgument(
             f"{str(file)!r} is a pipe or a device, allowed are files.",
-            hint="name it without a pattern, give - for the standard input, or copy it to a file.",
+            hint=Hint(
+                "copy it to a file.",
+                command_line="name it without a pattern, give - for the standard input, or copy it "
+                "to a file.",
+            ),
         )
 
 
@@ -373,7 +384,9 @@ def _scan_as(
     if kind == "ipc":
         return pl.scan_ipc(files, glob=False, hive_partitioning=False)
     if kind == "ndjson":
-        return pl.scan_ndjson(files, infer_schema_length=rows)
+        # Unlike the others, it takes each name for a pattern.
+        names = [glob.escape(str(file)) for file in files]
+        return pl.scan_ndjson(names, infer_schema_length=rows)
     return pl.scan_csv(
         files, glob=False, separator=text.separator_of(kind), infer_schema_length=rows,
         infer_schema_files=len(files) if rows is None else 10, schema_overrides=types,

@@ -25,6 +25,9 @@ UTF_16, UNKNOWN_LETTER, ZERO = (b"\xff\xfe", b"\xfe\xff"), "\ufffd", "\0"
 # Suffix that Polars gives a repeated column name.
 REPEATED = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
 FIRST_LINE = 1_000_000
+ONE_A_LINE = "write a row a line, as NDJSON: jq -c '.[]' FILE > NEW.ndjson."
+# A first line by which a spreadsheet is told the separator.
+FOR_SPREADSHEETS = re.compile(r"sep=(.?)", re.IGNORECASE)
 ONLY_UTF_8 = (
     "only UTF-8 is read: save the file as UTF-8, or convert it: "
     "iconv -f ENCODING -t UTF-8 FILE > NEW."
@@ -109,6 +112,11 @@ def check_header(file: Path, kind: str, names: Sequence[str], text: TextFormat) 
             hint="end them in a line feed: tr '\\r' '\\n' < FILE > NEW.",
         )
     separator = text.separator_of(kind)
+    if names and FOR_SPREADSHEETS.fullmatch(names[0]):
+        raise InvalidArgument(
+            f"{str(file)!r} begins with a line for spreadsheets, {names[0]!r}.",
+            hint="leave it out: tail -n +2 FILE > NEW.",
+        )
     others = {*OTHER_SEPARATORS, *SEPARATORS.values()} - {separator}
     mark = next((mark for mark in sorted(others) if len(names) == 1 and mark in names[0]), None)
     if mark is not None:

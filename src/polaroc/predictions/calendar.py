@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import shortened
-from polaroc.base.columns import check_keys, key_expressions, key_names, single_column
+from polaroc.base.columns import RENAME, check_keys, key_expressions, key_names, single_column
 from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
 from polaroc.predictions.cases import Cases
@@ -40,14 +40,24 @@ def with_periods(cases: Cases[Any], every: str | None) -> Cases[pl.DataFrame]:
     if PERIOD in held.table.columns and PERIOD in held.used_but("time"):
         raise InvalidArgument(
             f"the table has a column {PERIOD!r}, as the result has.",
-            hint="rename it first: frame.rename({...}).",
+            hint=RENAME,
         )
     time = single_column(held.time, "time", held.table.lazy())
     own = column_names_of([held.time])
     fold = tuple(one for one in held.fold if column_names_of([one]) != own)
     times = held.table.with_columns(time)[time.meta.output_name()]
+    if times.dtype.is_nested() or times.dtype == pl.Binary:
+        raise no_time(times.name, times.dtype)
     table = held.table.with_columns(cut(times, every).alias(PERIOD))
     return replace(held, table=table, by=(*held.by, PERIOD), fold=fold, time=None)
+
+
+def no_time(name: str, kind: pl.DataType, table: str = "") -> InvalidPredictions:
+    """The refusal of times that are in no order."""
+    return InvalidPredictions(
+        f"{table}the time {name!r} is {kind}, allowed are dates, times, numbers and text.",
+        hint="give the day as a date or a number.",
+    )
 
 
 def with_dates(cases: Cases[Any], every: str | None = None) -> Cases[pl.DataFrame]:

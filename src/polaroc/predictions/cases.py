@@ -128,9 +128,12 @@ score_prior, test_train_ratio
 
     def used_but(self, *roles: str) -> list[str]:
         """The names of the columns that have another role than these."""
+        return column_names_of(self._columns_but(*roles))
+
+    def _columns_but(self, *roles: str) -> list[IntoExpr]:
+        """The columns of other roles than these, and those of costs."""
         others = [columns for role, columns in self.columns.items() if role not in roles]
-        others.append(self.cost_columns)
-        return column_names_of(one for columns in others for one in columns)
+        return [one for columns in (*others, self.cost_columns) for one in columns]
 
     def collect(self) -> "Cases[pl.DataFrame]":
         """The same of a table in memory.
@@ -140,7 +143,12 @@ score_prior, test_train_ratio
         """
         table: Any = self.table
         engine = engine_of(table)
-        if self.truth is not None and not isinstance(table, pl.DataFrame):
+        # Which columns a selector within an expression reads, only the whole table tells.
+        has_selector = any(
+            isinstance(one, pl.Expr) and one.meta.has_multiple_outputs()
+            for one in self._columns_but()
+        )
+        if self.truth is not None and not (isinstance(table, pl.DataFrame) or has_selector):
             names = table.collect_schema().names() if engine is None else table.columns
             usual = [*usual_names(names).keys, *usual_units(names), usual_case(names)]
             table = table.select([name for name in names if name in (*self.used, *usual)])

@@ -51,6 +51,11 @@ _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
 
 # Distinct labels up to which they may be those of classes.
 MAX_CLASSES = 50
+WRITE_NUMBERS = "write all of them as numbers; a missing one is null, in CSV an empty field."
+DECIMAL_COMMA = Hint(
+    "is that a decimal comma? Read it with pl.read_csv(..., decimal_comma=True).",
+    command_line="is that a decimal comma? Of a text file give --decimal ,.",
+)
 
 
 @dataclass(frozen=True)
@@ -359,25 +364,40 @@ def one_class_note(positives: pl.Expr, negatives: pl.Expr) -> pl.Expr:
 
 
 def _refuse_words(named: pl.LazyFrame, score: str) -> None:
-    """Raise on scores that are text, naming the first that is no number that a float holds."""
+    """Raise on scores that are text, naming the first that is no number that a float holds.
+
+    One that is none with a decimal comma either is named before one that has such a comma.
+    """
     word = pl.col(SCORE)
-    number = word.cast(pl.Float64, strict=False)
+    number, in_commas = (
+        one.cast(pl.Float64, strict=False)
+        for one in (word, word.str.replace(",", ".", literal=True))
+    )
     too_large = number.is_infinite() & ~word.str.contains("(?i)inf")
     is_none = word.is_not_null() & (number.is_null() | too_large)
-    place = pl.arg_where(is_none).first()
-    first, row, rows = (
-        named.select(word.filter(is_none).first(), row=place, rows=pl.len()).collect().row(0)
+    found = named.select(
+        *(
+            value.alias(f"{name}_{i}")
+            for i, wrong in enumerate((is_none & (in_commas.is_null() | too_large), is_none))
+            for name, value in (
+                ("word", word.filter(wrong).first()),
+                ("row", pl.arg_where(wrong).first()),
+            )
+        ),
+        rows=pl.len(),
     )
+    *pairs, rows = found.collect().row(0)
     if not rows:
         raise InvalidPredictions(
             f"there are no rows, and {score} is String.",
             hint="an empty table needs a column of numbers, too.",
         )
+    first, row = pairs[:2] if pairs[0] is not None else pairs[2:]
     if first is not None:
         raise InvalidPredictions(
             f"{score} is String, allowed are numbers up to 1.8e308; {quoted([first])} in row "
             f"{row + 1:,} is none.",
-            hint="write all of them as numbers; a missing one is null, in CSV an empty field.",
+            hint=WRITE_NUMBERS if pairs[0] is not None else DECIMAL_COMMA,
         )
 
 

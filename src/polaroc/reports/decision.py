@@ -138,7 +138,8 @@ def _take(findings: Findings) -> str:
             action = f"set the threshold of the final model to {need}."
         return f"{words}, and {action}" if words else capitalised(action)
     if need.kind == "cost":
-        return f"{model}, and act on no score: at these costs no threshold pays."
+        a_day = "" if need.a_day is None else f" and {need.a_day.alerts:,.15g} alerts a day"
+        return f"{model}, and act on no score: at these costs{a_day} no threshold pays."
     return f"{model}. None of its thresholds would {need}."
 
 

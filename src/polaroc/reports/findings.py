@@ -374,7 +374,9 @@ def _choice(
 
 def stakes(question: Question) -> Stakes:
     """What errors cost, over the priors of the question."""
-    return stakes_of(*question.needs.costs, question.over, estimate=question.estimate)
+    a_day = question.needs.a_day
+    limits = None if a_day is None else {"posfrac": a_day.share}
+    return stakes_of(*question.needs.costs, question.over, limits, estimate=question.estimate)
 
 
 def _choice_by_cost(question: Question) -> Choice:

@@ -35,7 +35,7 @@ class Needs:
     capacity: float | None = None
     cost_fn: float | None = None
     cost_fp: float | None = None
-    a_day: Capacity | None = None  # a need where nothing else is needed
+    a_day: Capacity | None = None  # a need where nothing else is, beside costs a limit
 
     def __post_init__(self) -> None:
         for name in ("recall", "precision"):
@@ -83,9 +83,14 @@ class Needs:
     def at(self, priors: tuple[float, ...]) -> list[Need]:
         """The needs, one per threshold; the one that the report acts on is in the middle."""
         if self.has_costs:
-            return [Need("cost", (prior,), 0, *self.costs) for prior in priors]
+            # That one is for the whole range, those beside it for one share of positives each.
+            middle = len(priors) // 2
+            return [
+                Need("cost", (prior,), 0, *self.costs, self.a_day, priors if i == middle else ())
+                for i, prior in enumerate(priors)
+            ]
         if self.precision is not None:
-            return [Need("precision", priors, self.precision)]
+            return [Need("precision", priors, self.precision, a_day=self.a_day)]
         if self.capacity is not None:
             return [Need("capacity", priors, self.capacity / 1000)]
         if self.a_day is not None and self.recall is None:
@@ -96,7 +101,7 @@ class Needs:
     def full(self, priors: tuple[float, ...]) -> Need:
         """The need to look at as many cases as there is capacity for."""
         assert self.a_day is not None
-        return Need("capacity", priors, self.a_day.share, alerts=self.a_day.alerts)
+        return Need("capacity", priors, self.a_day.share, a_day=self.a_day)
 
 
 NAMELESS = "the model"

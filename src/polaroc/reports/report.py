@@ -18,7 +18,7 @@ from polaroc.base.checks import (
     refuse_unused,
     shortened,
 )
-from polaroc.base.columns import as_lazy, key_names
+from polaroc.base.columns import as_lazy, key_names, refuse_nested
 from polaroc.base.docstrings import described_as
 from polaroc.base.text import capitalised
 from polaroc.comparison.choice_measures import needs_predictions
@@ -124,7 +124,7 @@ def report(
     alerts, volume
         Alerts that can be handled a day, and cases that there are a day, both > 0, as in
         `operating_points`: the page says how many there will be. The threshold is for so many
-        where nothing else is needed.
+        where nothing else is needed, and for no more beside costs or a `precision`.
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates
@@ -218,6 +218,7 @@ def report(
     if given.are_measures:
         findings = of_measures(question)
     else:
+        refuse_nested(given.cases.table.collect_schema(), [given.model])
         rows, remarks = ranked_rows(given)
         if a_day is not None and a_day.note is not None:
             remarks = (*remarks, f"{capitalised(a_day.note)}.")

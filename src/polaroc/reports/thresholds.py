@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -24,6 +25,7 @@ from polaroc.errors import InvalidTable
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
 from polaroc.priors.beliefs import Belief, resolve_belief
+from polaroc.priors.beliefs import points as prior_points
 from polaroc.reports.inputs import Question
 from polaroc.thresholds.all_thresholds import limits_at_all_thresholds
 from polaroc.thresholds.apply_thresholds import apply_thresholds
@@ -186,16 +188,10 @@ def _tuned(
     refuse_tuning_cases(judged_curves, curves, [question.model])
     points = []
     for need in needs:
-        is_cost = need.kind == "cost"
-        at = len(set(need.priors)) == 1 or need.kind == "recall"
         chosen = operating_points(
             # A promise needs the clusters, and the subgroups in each of which it holds.
             tuning if tuning.cluster or tuning.subgroup else curves,
-            need.kind, target=None if is_cost else need.value,
-            priors=need.priors[:1] if at else None,
-            over=None if at else (need.priors[0], need.priors[-1]),
-            confidence=None if is_cost or not promised else question.confidence,
-            cost_fn=need.cost_fn, cost_fp=need.cost_fp,
+            **_asked(need, question.confidence if promised else None),
         )  # fmt: skip
         judged = apply_thresholds(
             judging, chosen, same_table=True, intervals="exact", level=question.level,
@@ -218,6 +214,27 @@ def _tuned(
             table, *(one.table[SCORE].to_numpy() for one in (judging, tuning))
         ),
     )  # fmt: skip
+
+
+def _asked(need: Need, confidence: float | None) -> dict[str, Any]:
+    """The arguments of `operating_points` that say what is needed; costs have no promise."""
+    is_cost, ends = need.kind == "cost", need.priors
+    asked: dict[str, Any] = {
+        "rule": need.kind, "target": None if is_cost else need.value,
+        "confidence": None if is_cost else confidence,
+        "cost_fn": need.cost_fn, "cost_fp": need.cost_fp,
+    }  # fmt: skip
+    if need.a_day is not None and need.kind != "capacity":
+        asked["constraints"] = {"posfrac": need.a_day.share}
+        ends = need.ends or ends
+    low, high = ends[0], ends[-1]
+    if low == high or need.kind == "recall":
+        return asked | {"priors": ends[:1]}
+    if not is_cost:
+        return asked | {"over": (low, high)}
+    # Costs are linear in the prior: they are those of two priors with this mean.
+    share = (need.priors[0] - low) / (high - low)
+    return asked | {"over": prior_points([low, high], [1 - share, share])}
 
 
 def _texts(points: pl.DataFrame, *scores: "Array") -> tuple[str, ...]:

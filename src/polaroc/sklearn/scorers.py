@@ -249,6 +249,7 @@ def scorer(
     scores = ("predict_proba", "decision_function")
     if measure in CATALOG:
         refuse_unused("for rates and costs", f"measure is {measure!r}", threshold=threshold)
+        _refuse_other_priors(measure, prior, over)
         select_measures([measure], prior, over, interpolation)
         return make_scorer(
             measure_score, greater_is_better=higher_is_better(measure), response_method=scores,
@@ -260,6 +261,7 @@ def scorer(
     if over is not None and measure not in OF_COSTS:
         refuse_unused("for areas and costs", f"measure is {measure!r}", over=over)
     if over is not None:
+        refuse_unused("for one prior", "over is given", prior=unless(OBSERVED, prior))
         asked["over"] = resolve_belief(over)
     if not (threshold is None or is_number(threshold)):
         raise InvalidArgument(
@@ -270,6 +272,15 @@ def scorer(
         response_method="predict" if threshold is None else scores,
         **asked, threshold=threshold, **costs, pos_label=pos_label,
     )  # fmt: skip
+
+
+def _refuse_other_priors(measure: str, prior: Prior, over: object) -> None:
+    """Refuse a prior, or a range, that has no bearing on a measure."""
+    definition, why = CATALOG[measure], f"measure is {measure!r}"
+    if not definition.at_priors:
+        refuse_unused("for measures at one prior", why, prior=unless(OBSERVED, prior))
+    if definition.over is None:
+        refuse_unused("for measures over a range", why, over=over)
 
 
 def rate_score(

@@ -36,7 +36,9 @@ def with_effects(
     effects = design_effects(cases)
     on = [name for name in effects.collect_schema() if name in keys]
     with_them = (
-        join_on(rows, effects, on, "left", order="left") if on else rows.join(effects, how="cross")
+        join_on(rows, effects, on, "left", order="left")
+        if on
+        else rows.join(effects, how="cross", maintain_order="left")
     )
 
     def checked(frame: pl.DataFrame) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from polaroc import rates
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.priors.grids import skew
+from polaroc.thresholds.alerts import Capacity
 from polaroc.typing import Array
 
 
@@ -19,28 +20,40 @@ class Need:
     value: float = 0  # least recall, least precision, or largest share of cases to look at
     cost_fn: float = 1
     cost_fp: float = 1
-    alerts: float | None = None  # so many a day are the share of cases to look at
+    # The share of cases to look at a day; beside costs and a precision a limit, ...
+    a_day: Capacity | None = None
+    # ... at all of these priors, by default its own.
+    ends: tuple[float, ...] = ()
 
     def best(self, recall: "Array", alarms: "Array") -> int:
         """The place of the best rates, of which the first call nothing positive.
 
         That place also stands for a condition that no other rates meet.
         """
-        low, high = min(self.priors), max(self.priors)
-        if self.kind == "cost":
-            totals = self.cost(recall, alarms)
-            return int((totals <= totals.min() + ROUNDING * totals.max()).argmax())
         if self.kind == "recall":
             enough = recall >= self.value * (1 - ROUNDING)
             return int(enough.argmax())
+        fits = self._within_capacity(recall, alarms)
+        if self.kind == "cost":
+            totals = np.where(fits, self.cost(recall, alarms), np.inf)
+            most = totals.min() + ROUNDING * totals[fits].max()
+            return int((totals <= most).argmax())
         if self.kind == "precision":
             # Precision grows with the prior.
-            fits = low * recall >= self.value * (1 - ROUNDING) * (low * recall + (1 - low) * alarms)
-        else:
-            called = [prior * recall + (1 - prior) * alarms for prior in (low, high)]
-            fits = np.maximum(*called) <= self.value * (1 + ROUNDING)
+            low = min(self.priors)
+            right, raised = low * recall, low * recall + (1 - low) * alarms
+            fits &= right >= self.value * (1 - ROUNDING) * raised
         most = recall[fits].max(initial=0)
         return int((fits & (recall >= most)).argmax())
+
+    def _within_capacity(self, recall: "Array", alarms: "Array") -> "Array":
+        """Whether no more cases are called positive than can be looked at, at all of the priors."""
+        if self.kind != "capacity" and self.a_day is None:
+            return np.ones(len(recall), dtype=bool)
+        share = self.value if self.a_day is None else self.a_day.share
+        called = [prior * recall + (1 - prior) * alarms for prior in self.ends or self.priors]
+        within: Array = np.max(called, axis=0) <= share * (1 + ROUNDING)
+        return within
 
     def cost(self, recall: Any, alarms: Any) -> Any:
         """The expected cost of rates at the middle prior."""
@@ -62,15 +75,18 @@ class Need:
     @property
     def goal(self) -> str:
         """What is needed, in words that follow "to", without what errors cost."""
+        a_day = ""
+        if self.a_day is not None:
+            a_day = f"look at no more than {self.a_day.alerts:,.15g} cases a day"
+        beside = f" and {a_day}" if a_day else ""
         if self.kind == "recall":
             return f"find at least {100 * self.value:.3g} % of positives"
         if self.kind == "precision":
-            return f"be right in at least {100 * self.value:.3g} % of alarms"
-        if self.alerts is not None:
-            return f"look at no more than {self.alerts:,.15g} cases a day"
+            return f"be right in at least {100 * self.value:.3g} % of alarms{beside}"
         if self.kind == "capacity":
-            return f"look at no more than {1000 * self.value:.3g} of 1,000 cases"
-        return f"cost least at {100 * self.priors[len(self.priors) // 2]:.3g} % positives"
+            return a_day or f"look at no more than {1000 * self.value:.3g} of 1,000 cases"
+        middle = self.priors[len(self.priors) // 2]
+        return f"cost least at {100 * middle:.3g} % positives{beside}"
 
     def __str__(self) -> str:
         """What is needed, in words that follow "to".

@@ -10,6 +10,7 @@ import polars as pl
 
 from polaroc.base.columns import single_column
 from polaroc.base.joins import join_on
+from polaroc.base.text import has_csv_form, in_csv, text_of
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.sealed import read_document, write_document
@@ -119,10 +120,22 @@ class SavedThresholds:
 
 
 def _typed(key: str, written: pl.DataType, kind: pl.DataType) -> pl.Expr:
-    """A key of the file in the type that it has in the predictions; dates are text in JSON."""
+    """A key of the file in the type that it has in the predictions; times are text in JSON."""
     if written == pl.String and isinstance(kind, pl.Date | pl.Datetime):
         return pl.col(key).str.strptime(kind, strict=False)
+    if written == pl.String and kind == pl.Time:
+        return pl.col(key).str.to_time("%H:%M:%S%.f", strict=False)
     return pl.col(key).cast(kind, strict=False)
+
+
+def refuse_unwritten(kinds: Mapping[str, pl.DataType], keys: Sequence[str]) -> None:
+    """Refuse keys of types that could not be read from the file again."""
+    for key in keys:
+        if not has_csv_form(kinds[key]):
+            raise InvalidTable(
+                f"the key {key!r} is {kinds[key]}, of which no file of thresholds is written.",
+                hint=f"{text_of(kinds[key])[:-1]}, where the file of the predictions is written.",
+            )
 
 
 def fingerprint(curves: pl.DataFrame, keys: Sequence[str]) -> str:
@@ -130,7 +143,7 @@ def fingerprint(curves: pl.DataFrame, keys: Sequence[str]) -> str:
     ordered = in_order(curves.lazy(), keys).select(*keys, "threshold", "pos", "neg").collect()
     # Whole weights and counts are the same cases.
     counts = pl.col("pos", "neg").cast(pl.Float64)
-    return sha256(ordered.with_columns(counts).write_csv().encode()).hexdigest()
+    return sha256(in_csv(ordered.with_columns(counts)).write_csv().encode()).hexdigest()
 
 
 def _described(rows: pl.DataFrame) -> str:

@@ -27,7 +27,9 @@ from polaroc.base.columns import (
 )
 from polaroc.base.joins import attach, join_on
 from polaroc.base.private_columns import PLACE, TRUTH, private
+from polaroc.base.text import has_csv_form, text_of
 from polaroc.curves.curve import curve as curve_of
+from polaroc.errors import InvalidPredictions
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE, truth_column
 from polaroc.predictions.table import one_class_note
@@ -71,6 +73,12 @@ def subgroup_columns(cases: Cases[Any]) -> dict[str, pl.Expr]:
 def divided(cases: Cases[Any], column: pl.Expr) -> tuple[Cases[Any], str]:
     """The cases with a column of subgroups as the last of `by`, and its name there."""
     own = free_name(KEY, cases.table.collect_schema())
+    ((name, kind),) = cases.table.lazy().select(column).collect_schema().items()
+    if not has_csv_form(kind):
+        raise InvalidPredictions(
+            f"the subgroup {name!r} is {kind}, of which there are no names of subgroups.",
+            hint=text_of(kind),
+        )
     table = cases.table.with_columns(column.alias(own))
     return replace(cases, table=table, by=(*cases.by, own), subgroup=()), own
 

@@ -109,7 +109,7 @@ def design_effect(
     >>> design_effect(np.array([True, True, False, False]), code, np.array([0, 0, 0, 1]))
     2.5
     """
-    off = truth - truth.mean()
+    off = truth - truth.mean() if truth.size else np.zeros(0)
     sums, size = np.bincount(code, off), np.bincount(code)
     pairs, squares = float(size @ (size - 1)), float(off @ off)
     alike = 1.0
@@ -117,7 +117,7 @@ def design_effect(
         between = (float(sums @ sums) - squares) / pairs
         alike = min(max(between / squares * truth.size, 0.0), 1.0)
     size = np.bincount(code_in_use, count)
-    return 1 + alike * float(size @ (size - 1)) / float(size.sum())
+    return 1 + alike * float(size @ (size - 1)) / max(float(size.sum()), 1.0)
 
 
 # Between neighbouring cuts lies about this share of the two classes, which count alike.

@@ -110,6 +110,12 @@ def test_scores_without_a_test(score, truth, p_value, note, lazy):
     assert note in found["note"].item()
 
 
+def test_scores_between_0_and_1_of_one_class_tell_nothing_of_the_intercept():
+    table = pl.DataFrame({"score": [1.0, 1.0, 0.3, 0.4, 0.2], "truth": [1, 1, 0, 0, 0]})
+    found = pr.check_calibration(table, **NAMES, score_prior=0.3).row(0, named=True)
+    assert found["p_value"] is None or found["p_value"] > 0.05
+
+
 def test_keys_counts_and_few_cases():
     table = predictions(4, 60, sets=3).with_columns(n=pl.int_range(pl.len()) % 3)
     repeated = table.select(pl.exclude("n").repeat_by("n").explode())

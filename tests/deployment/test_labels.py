@@ -642,6 +642,15 @@ def test_budgets_of_several_keys_and_wrong_arguments():
     assert pr.label_budget(REFERENCE, REFERENCE.clear(), **NAMES).is_empty()
 
 
+def test_alerts_that_one_table_lacks_have_a_budget():
+    reference, used = patients(1, 400, 10, 0.5), patients(2, 300, 10, 0.5).drop("truth")
+    asked = NAMES | {"quantity": "precision", "cluster": "patient"}
+    none_known = reference.filter(pl.col("score") < 1), used
+    none_used = reference, used.filter(pl.col("score") < 1)
+    for tables in (none_known, none_used):
+        assert pr.label_budget(*tables, **asked)["labels"].sum() >= 0
+
+
 def test_keys_without_a_reference_are_counted():
     reference, used = (
         pl.concat([cases(seed, 300, 0.3).with_columns(region=pl.lit(name)) for name in names])

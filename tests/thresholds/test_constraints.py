@@ -96,8 +96,8 @@ def test_constraints_that_mean_nothing_are_refused(constraints, message):
 
 def test_constraints_over_a_belief_need_its_ends():
     points = pr.points([0.3, 0.05, 0.5], [1, 1, 0])
-    assert resolve_constraints({"recall": 0.5}, "cost", None, points).ends == pytest.approx(
-        (0.05, 0.3)
-    )
+    for over, ends in ((points, (0.05, 0.3)), (pr.uniform(0.05, 0.2), (0.05, 0.2))):
+        kept = resolve_constraints({"recall": 0.5}, "cost", None, over)
+        assert kept.ends == pytest.approx(ends)
     with pytest.raises(InvalidArgument, match="a belief without ends"):
         resolve_constraints({"recall": 0.5}, "cost", None, pr.beta(2, 18))

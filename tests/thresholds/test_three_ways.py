@@ -366,6 +366,16 @@ def test_costs_are_not_said_twice():
             pr.apply_thresholds(TEST, ways, **ROLES, **given)
 
 
+def test_a_single_threshold_that_costs_nothing_is_said():
+    ways = pr.three_ways(TUNING, **ROLES, **COSTS)
+    reviewed = ways["review_from"].item()
+    assert reviewed < ways["single"].item()
+    parted = pl.DataFrame({"truth": [True, False], "score": [9.0, reviewed]})
+    judged = pr.apply_thresholds(parted, ways, **ROLES)
+    assert judged["cost_single"].item() == 0
+    assert "more than with the best single threshold (0)." in judged["answer"].item()
+
+
 def test_a_belief_without_ends_has_a_mean():
     ways = pr.three_ways(TUNING, **ROLES, **COSTS, over=pr.beta(2, 18))
     same = pr.three_ways(TUNING, **ROLES, **COSTS, priors=0.1)

@@ -129,6 +129,7 @@ class Arrays:
 
     # A part that is used twice is computed once.
     repeats_as_columns: bool = False
+    interpolates: bool = True
 
     def column(self, name: str) -> Formula:
         """The column of a name."""

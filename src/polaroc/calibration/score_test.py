@@ -53,7 +53,9 @@ def recalibration(
     if fitted_prior:
         share = pos.sum() / size.sum()
         fewest = min(float(pos.sum()), float((size - pos).sum())) - 1
-        total -= total**2 / float(size.sum() * share * (1 - share))
+        known = float(size.sum() * share * (1 - share))
+        # Where scores between 0 and 1 are of one class, they tell nothing of the intercept.
+        total -= total**2 / known if known else total
     statistic, freedom = 0.0, 0
     if total > NO_INFORMATION * variance.sum():
         statistic, freedom = float(excess.sum() ** 2 / total), 1

@@ -11,7 +11,7 @@ from polaroc.base.private_columns import CLUSTER, TRUTH
 from polaroc.base.rounding import number
 from polaroc.base.text import joined_notes
 from polaroc.deployment.input_warnings import dependent_rows
-from polaroc.deployment.label_draws import Draws, Plan
+from polaroc.deployment.label_draws import Allotment, Draws
 from polaroc.deployment.labelled import Bins
 from polaroc.deployment.limits import Reference, design_effect
 from polaroc.deployment.tables import (
@@ -35,7 +35,7 @@ from polaroc.predictions.takes_cases import takes_cases
 from polaroc.thresholds.fixed import Numbers
 from polaroc.typing import Paths, Table
 
-Quantity: TypeAlias = Literal["precision", "prior", "recall"]
+LabelQuantity: TypeAlias = Literal["precision", "prior", "recall"]
 COLUMNS: dict[str, Any] = {
     "from_score": pl.Float64, "to_score": pl.Float64, "cases": pl.Int64, "labels": pl.Int64,
     "inclusion": pl.Float64, "expected": pl.Float64, "at_random": pl.Int64, "note": pl.String,
@@ -51,7 +51,7 @@ def label_budget(
     deployed: Table | Paths | Cases[Any],
     *,
     points: Table | Numbers,
-    quantity: Quantity = "precision",
+    quantity: LabelQuantity = "precision",
     width: float = 0.05,
     level: float = 0.95,
     label_alerts: bool = False,
@@ -135,7 +135,7 @@ def label_budget(
     >>> budget.select("from_score", "cases", "labels", "at_random").rows()
     [(0.9, 1800, 40, 138), (None, 8200, 76, 138)]
     """
-    check_choice("quantity", quantity, get_args(Quantity))
+    check_choice("quantity", quantity, get_args(LabelQuantity))
     check_flag("label_alerts", label_alerts)
     if label_alerts and quantity == "precision":
         raise InvalidArgument(
@@ -210,8 +210,8 @@ def _budget(
     draws = Draws.of_reference(reference, bins, quantity, level, alerts=alerts, design=design)
     if bins.count @ draws.domain == 0:
         return pl.DataFrame(schema=COLUMNS)
-    plan = Plan.of_draws(draws, width)
-    return _ranges(reference, bins, plan)
+    allotment = Allotment.of_draws(draws, width)
+    return _ranges(reference, bins, allotment)
 
 
 def _design(labelled: pl.DataFrame, rows: pl.DataFrame, lowest: float) -> float:
@@ -223,16 +223,16 @@ def _design(labelled: pl.DataFrame, rows: pl.DataFrame, lowest: float) -> float:
     return design_effect(known[TRUTH].to_numpy(), codes[0], codes[1], counts_of(used))
 
 
-def _ranges(reference: Reference, bins: Bins, plan: Plan) -> pl.DataFrame:
+def _ranges(reference: Reference, bins: Bins, allotment: Allotment) -> pl.DataFrame:
     edges = [None, *np.sort(reference.cuts).tolist(), None]
     rows = []
-    for place, labels in enumerate(plan.labels.tolist()):
-        own = np.flatnonzero(plan.ranges == place)
+    for place, labels in enumerate(allotment.labels.tolist()):
+        own = np.flatnonzero(allotment.ranges == place)
         count = bins.count[own]
         cases = int(count.sum())
         rows.append((
             edges[own[0]], edges[own[-1] + 1], cases, labels, labels / cases,
-            float(count @ bins.expected[own]) / cases, plan.at_random,
-            None if plan.too_few is None else TOO_FEW.format(number(plan.too_few)),
+            float(count @ bins.expected[own]) / cases, allotment.at_random,
+            None if allotment.too_few is None else TOO_FEW.format(number(allotment.too_few)),
         ))  # fmt: skip
     return pl.DataFrame(rows[::-1], schema=COLUMNS, orient="row")

@@ -177,7 +177,7 @@ class Draws:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Allotment:
     """The range of each bin, the labels of each range, and how many are needed at random.
 
     Where all cases are `too_few`, it is the half width of the limits that they give.
@@ -189,8 +189,8 @@ class Plan:
     too_few: float | None = None
 
     @classmethod
-    def of_draws(cls, draws: Draws, width: float) -> "Plan":
-        """The plan with the fewest labels: at random, where ranges of scores save none."""
+    def of_draws(cls, draws: Draws, width: float) -> "Allotment":
+        """The allotment with the fewest labels: at random, where ranges of scores save none."""
         ranges = draws.ranges(1)
         count = int(draws.bins.count[ranges >= 0].sum())
         at_random = draws.fewest(ranges, width, count)

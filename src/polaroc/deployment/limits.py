@@ -117,7 +117,7 @@ def design_effect(
         between = (float(sums @ sums) - squares) / pairs
         alike = min(max(between / squares * truth.size, 0.0), 1.0)
     size = np.bincount(code_in_use, count)
-    return 1 + alike * float(size @ (size - 1)) / float(size.sum())
+    return 1 + alike * float(size @ (size - 1)) / max(float(size.sum()), 1.0)
 
 
 # Between neighbouring cuts lies about this share of the two classes, which count alike.

@@ -54,7 +54,7 @@ RESULT = {
 
 
 @dataclass(frozen=True)
-class Quantity:
+class Trending:
     """What has a trend: its name, its prior, and a measure, or None for a rate of a threshold."""
 
     name: str
@@ -211,7 +211,7 @@ def _measures(
     priors: Priors,
     over: tuple[float, float] | None,
     cases: Cases[Any],
-) -> Iterator[Quantity]:
+) -> Iterator[Trending]:
     """Each measure at each prior, in the order of the table."""
     wanted = one_or_several(names)
     for name in (one for one in CATALOG if one in wanted):
@@ -221,22 +221,22 @@ def _measures(
                 [name], "observed" if prior is None else prior, over, "exact", ARRAYS,
                 score_prior=cases.score_prior,
             ).measures  # fmt: skip
-            yield Quantity(name, prior, measure)
+            yield Trending(name, prior, measure)
 
 
-def _rates(judged: pl.DataFrame | None) -> Iterator[Quantity]:
+def _rates(judged: pl.DataFrame | None) -> Iterator[Trending]:
     """Each rate at each prior at which thresholds were judged."""
     if judged is None:
         return
     for name, prior in product(PERIOD_RATES, judged["prior"].unique().sort().drop_nulls()):
-        yield Quantity(name, prior, None)
+        yield Trending(name, prior, None)
 
 
 def _trends(
     rows: pl.DataFrame,
     judged: pl.DataFrame | None,
     keys: Sequence[str],
-    chosen: Sequence[Quantity],
+    chosen: Sequence[Trending],
     costs: Mapping[str, float],
     every: str | None,
     level: float,
@@ -272,7 +272,7 @@ def _influences(
     usable: Sequence[pl.DataFrame],
     judged: pl.DataFrame | None,
     keys: Sequence[str],
-    quantity: Quantity,
+    quantity: Trending,
     costs: Mapping[str, float],
 ) -> list[CaseInfluence | None]:
     """The influences of the cases of each period, None where the quantity is not known."""

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, is_number, shortened
-from polaroc.base.columns import column_name
+from polaroc.base.columns import column_name, free_name
 from polaroc.base.private_columns import TRUTH
 from polaroc.comparison.compared import Compared, valid_rows
 from polaroc.comparison.design import Incomplete
@@ -168,9 +168,7 @@ def with_model(cases: Cases[Any]) -> Cases[Any]:
     """The cases, with a column that names the only model where none tells models apart."""
     if cases.model is not None or cases.scores:
         return cases
-    present = cases.table.lazy().collect_schema().names()
-    names = (MODEL, *(f"{MODEL}_{i}" for i in range(1, len(present) + 1)))
-    name = next(name for name in names if name not in present)
+    name = free_name(MODEL, cases.table.lazy().collect_schema())
     named = cases.table.with_columns(pl.lit(NAMELESS).alias(name))
     return replace(cases, table=named, model=name)
 

@@ -25,7 +25,7 @@ SORTED = ("model", "split", "half", "fold", "case")
 
 
 @dataclass(frozen=True)
-class Cases:
+class LabelledCases:
     """Features, labels and weights of the cases.
 
     Attributes
@@ -83,7 +83,9 @@ class Fit:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-def labelled_cases(X: Any, y: Any, pos_label: Label | None, sample_weight: Any = None) -> Cases:
+def labelled_cases(
+    X: Any, y: Any, pos_label: Label | None, sample_weight: Any = None
+) -> LabelledCases:
     """The cases, refused where features, labels and weights are not equally many."""
     from sklearn.utils import indexable
 
@@ -111,10 +113,10 @@ def labelled_cases(X: Any, y: Any, pos_label: Label | None, sample_weight: Any =
         ) from None
     if height != n:
         raise InvalidArgument(f"X has {height} rows and y {n}.", hint="give one label per row.")
-    return Cases(features, target, weight)
+    return LabelledCases(features, target, weight)
 
 
-def split_cases(cv: Any, cases: Cases, groups: Any = None) -> list[Split]:
+def split_cases(cv: Any, cases: LabelledCases, groups: Any = None) -> list[Split]:
     """The splits of a splitter, of a number of folds, or those that are given."""
     from sklearn.model_selection import check_cv
 
@@ -136,7 +138,7 @@ def split_cases(cv: Any, cases: Cases, groups: Any = None) -> list[Split]:
     return result
 
 
-def _check_classes(split: Split, cases: Cases) -> None:
+def _check_classes(split: Split, cases: LabelledCases) -> None:
     """Refuse a training set without cases of both classes that count."""
     labels = cases.target.truth[split.train]
     if cases.weight is not None:
@@ -170,7 +172,7 @@ def numbered(splits: Iterable[tuple[Any, Any]], n: int) -> list[Split]:
 
 def fitted_predictions(
     fits: Iterable[Fit],
-    cases: Cases,
+    cases: LabelledCases,
     methods: tuple[str, ...],
     n_jobs: int | None = None,
     callback: Progress | None = None,
@@ -190,7 +192,7 @@ def fitted_predictions(
     return table.sort(name for name in SORTED if name in table.columns)
 
 
-def fitted(fit: Fit, cases: Cases, methods: tuple[str, ...]) -> pl.DataFrame:
+def fitted(fit: Fit, cases: LabelledCases, methods: tuple[str, ...]) -> pl.DataFrame:
     """The predictions of one model on one test set, once it is trained."""
     train = fit.split.train
     arguments = {name: of_cases(values, train, cases.n) for name, values in fit.arguments.items()}
@@ -198,7 +200,7 @@ def fitted(fit: Fit, cases: Cases, methods: tuple[str, ...]) -> pl.DataFrame:
     return scored(fit, cases, methods)
 
 
-def scored(fit: Fit, cases: Cases, methods: tuple[str, ...]) -> pl.DataFrame:
+def scored(fit: Fit, cases: LabelledCases, methods: tuple[str, ...]) -> pl.DataFrame:
     """The predictions of a trained model on its test set."""
     repeat, fold, _, test, of = fit.split
     target = cases.target

@@ -10,7 +10,7 @@ from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidPredictions
 from polaroc.files.progress import Progress
 from polaroc.sklearn.estimators import named_estimators, need_scikit_learn
-from polaroc.sklearn.fitting import Cases, Split, labelled_cases
+from polaroc.sklearn.fitting import LabelledCases, Split, labelled_cases
 from polaroc.sklearn.predictions import fitted_on_splits
 from polaroc.typing import Label
 
@@ -99,7 +99,7 @@ def half_split_predictions(
     return fitted_on_splits(named, cases, drawn, metadata, response_method, n_jobs, progress)
 
 
-def _check_enough(cases: Cases, folds: int) -> None:
+def _check_enough(cases: LabelledCases, folds: int) -> None:
     fewest = int(np.unique(cases.target.labels, return_counts=True)[1].min())
     if fewest < 2 * folds:
         raise InvalidPredictions(
@@ -111,7 +111,9 @@ def _check_enough(cases: Cases, folds: int) -> None:
         )
 
 
-def _splits(cases: Cases, splits: int, folds: int, repeats: int, seed: int) -> Iterator[Split]:
+def _splits(
+    cases: LabelledCases, splits: int, folds: int, repeats: int, seed: int
+) -> Iterator[Split]:
     """The folds of every repeat in every half."""
     from sklearn.model_selection import RepeatedStratifiedKFold
 

@@ -20,8 +20,8 @@ from polaroc.sklearn.estimators import (
     response_methods,
 )
 from polaroc.sklearn.fitting import (
-    Cases,
     Fit,
+    LabelledCases,
     Split,
     fitted_predictions,
     labelled_cases,
@@ -256,7 +256,7 @@ def _with_group(table: pl.DataFrame, group: pl.Series | None) -> pl.DataFrame:
 
 def fitted_on_splits(
     named: Mapping[str, Any],
-    cases: Cases,
+    cases: LabelledCases,
     splits: Sequence[Split],
     metadata: Mapping[str, Any],
     response_method: str | Sequence[str],

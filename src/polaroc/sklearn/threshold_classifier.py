@@ -24,7 +24,15 @@ from polaroc.sklearn.estimators import (
     positive_scores,
     response_methods,
 )
-from polaroc.sklearn.fitting import Cases, Fit, Split, fitted, labelled_cases, scored, split_cases
+from polaroc.sklearn.fitting import (
+    Fit,
+    LabelledCases,
+    Split,
+    fitted,
+    labelled_cases,
+    scored,
+    split_cases,
+)
 from polaroc.sklearn.predictions import fitted_on_splits
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.rules import RULES, Rule
@@ -169,12 +177,12 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             predictions = self._prefit_predictions(cases)
         else:
             predictions = self._fitted_predictions(X, y, cases, params)
-        scored = keyed(
+        named = keyed(
             predictions, truth="truth", score="score",
             weight=None if sample_weight is None else "weight",
         )  # fmt: skip
         self.operating_point_ = operating_points(
-            scored, self.rule, priors=self.prior, over=self.over, target=self.target,
+            named, self.rule, priors=self.prior, over=self.over, target=self.target,
             constraints=self.constraints, confidence=self.confidence, cost_fn=self.cost_fn,
             cost_fp=self.cost_fp, beta=self.beta,
         )  # fmt: skip
@@ -273,7 +281,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
                 hint="set it on a share of the cases, cv=0.3, or on all of them, cv='prefit'.",
             )
 
-    def _prefit_predictions(self, cases: Cases) -> pl.DataFrame:
+    def _prefit_predictions(self, cases: LabelledCases) -> pl.DataFrame:
         check_is_fitted(self.estimator)
         self.estimator_ = self.estimator
         every = np.arange(cases.n)
@@ -281,7 +289,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         return scored(fit, cases, response_methods(self.response_method))
 
     def _fitted_predictions(
-        self, X: Any, y: Any, cases: Cases, params: dict[str, Any]
+        self, X: Any, y: Any, cases: LabelledCases, params: dict[str, Any]
     ) -> pl.DataFrame:
         """Scores of cases that the classifier is not fitted on: of folds, or of a share."""
         name, groups = class_name(self.estimator), params.get("groups")

@@ -10,7 +10,8 @@ from polaroc.base.checks import is_number, shortened
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import Hint, InvalidArgument, quoted, spelling
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import prior, range_of, skew
+from polaroc.priors.distributions import Atoms, Flat
+from polaroc.priors.grids import range_of, skew
 from polaroc.priors.in_use import within_unit
 from polaroc.typing import Quantity
 
@@ -184,13 +185,16 @@ def ends_of(over: object) -> tuple[float, float]:
         return range_of(over)
     if over.ends is not None:
         return within_unit(*over.ends)
-    if not over.name.startswith("points("):
+    known = over.distribution
+    if isinstance(known, Flat):
+        return known.lo, known.hi
+    if not isinstance(known, Atoms):
         raise InvalidArgument(
             f"over is {over!r}, a belief without ends: constraints are kept at every prior of a "
             "range.",
             hint=Hint("give the range: {over}.", over=(0.05, 0.20)),
         )
-    possible = [prior(at) for at, w in zip(over.skews, over.weights, strict=True) if w > 0]
+    possible = [at for at, weight in zip(known.values, known.weights, strict=True) if weight > 0]
     return min(possible), max(possible)
 
 

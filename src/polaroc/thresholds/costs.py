@@ -342,7 +342,7 @@ def with_benefit_limits(
 ) -> pl.LazyFrame:
     """Rates at thresholds, with the `EFFECTS` of their curve, with limits of the net benefit.
 
-    Curves of which `sampled` cases may have parts have no limits, else.
+    A curve of fractional counts has limits only where its cases are `sampled`, with weights.
     """
     schema = decided.collect_schema()
 

@@ -74,7 +74,7 @@ class ReviewCosts:
         return (of_positives + skew * of_negatives) / (1 + skew)
 
 
-class Band(NamedTuple):
+class ChosenPlaces(NamedTuple):
     """Places on a curve: of the thresholds to act and to review from, and without reviews."""
 
     act: int
@@ -84,7 +84,7 @@ class Band(NamedTuple):
 
 def best_band(
     at: Rates[Array], may_act: Array, last: Array, costs: ReviewCosts | None, skew: float
-) -> Band | None:
+) -> ChosenPlaces | None:
     """The best pair of thresholds, of a curve from its highest threshold on, and the best single.
 
     `last` is the lowest threshold that may be reviewed from, for each that may be acted from.
@@ -95,14 +95,14 @@ def best_band(
         return None
     if costs is None:
         act = _first(np.where(may_act, at.t, -np.inf))
-        return Band(act, _first(at.t[: last[act] + 1]), act)
+        return ChosenPlaces(act, _first(at.t[: last[act] + 1]), act)
     act_cost = costs.expected(at, NONE, skew)
     # Each of the two has the cost of leaving all.
     review_cost = costs.expected(NONE, at, skew) - costs.expected(NONE, NONE, skew)
     with_reviews = np.where(may_act, act_cost + _least_in(review_cost, last), np.inf)
     without = np.where(may_act, act_cost + review_cost, np.inf)
     act = _first(-with_reviews)
-    return Band(act, act + _first(-review_cost[act : last[act] + 1]), _first(-without))
+    return ChosenPlaces(act, act + _first(-review_cost[act : last[act] + 1]), _first(-without))
 
 
 def _first(values: Array) -> int:

@@ -35,7 +35,7 @@ from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effect
 from polaroc.thresholds.operating_points import operating_points
 from polaroc.thresholds.promises import PARTS, Sample, cases_needed, promising_cases, sample_of
 from polaroc.thresholds.review_bands import (
-    Band,
+    ChosenPlaces,
     Rates,
     ReviewCosts,
     best_band,
@@ -277,7 +277,7 @@ class _Asked:
         both = self.capacity is not None and self.constraints.limits
         return (1 - self.confidence) / (2 if both else 1) / self.parts
 
-    def band(self, at: Sample, skew: float) -> tuple[Band | None, str | None]:
+    def band(self, at: Sample, skew: float) -> tuple[ChosenPlaces | None, str | None]:
         """The thresholds on a curve, and why nothing is acted on or reviewed."""
         may_act = may_act_from(at, self.constraints, skew, self.delta)
         share = None if self.capacity is None else self.capacity.share

@@ -82,9 +82,10 @@ found. A case costs 0.2, 20 % less than with the best single threshold (0.25).
     single = f"the best single threshold ({without:.3g})"
     if abs(worth) <= 1e-9 * without:
         return f"{text}. A case costs {cost:.3g}, as with {single}: reviewing is worth nothing."
-    less = "less" if worth > 0 else "more"
-    change = percent(abs(worth) / without, 2)
-    return f"{text}. A case costs {cost:.3g}, {change} {less} than with {single}."
+    change = "less" if worth > 0 else "more"
+    if without:
+        change = f"{percent(abs(worth) / without, 2)} {change}"
+    return f"{text}. A case costs {cost:.3g}, {change} than with {single}."
 
 
 def _of_thousand(share: float) -> str:

@@ -39,27 +39,16 @@ class Gradient(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """The segments that end at cells with positives, key after key, best score first.
-
-    Attributes
-    ----------
-    pos, neg, tp, fp
-        Counts of the cells, and cumulated ones.
-    positives, negatives
-        Of each key.
-    starts
-        The first segment of each key.
-    units
-        The numbers of independent units of each class, where these are not cases.
-    """
+    """The segments that end at cells with positives, key after key, best score first."""
 
     pos: "Array"
     neg: "Array"
     tp: "Array"
     fp: "Array"
-    positives: "Array"
+    positives: "Array"  # of each key
     negatives: "Array"
-    starts: "Array"
+    starts: "Array"  # the first segment of each key
+    # The numbers of independent units of each class, where these are not cases.
     units: "tuple[Array, Array] | None" = None
 
     @cached_property
@@ -175,7 +164,7 @@ class Segments:
         return np.add.reduceat(values, self.starts)
 
     def count(self, holds: "Array") -> "Array":
-        """Of how many segments of each key it holds."""
+        """How many segments of each key it holds for."""
         return self.total(holds.astype(np.int64))
 
     def running(self, values: "Array", at: "Array | None" = None) -> "Array":

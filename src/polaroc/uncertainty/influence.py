@@ -33,7 +33,7 @@ class CaseInfluence(NamedTuple):
 class SegmentInfluence(NamedTuple):
     """The influence of cases on a measure, whose mean is zero in each class of a key."""
 
-    # Of the positives and negatives of each segment, and of the negatives on the level run before.
+    # Positives and negatives of each segment, and negatives on the level run before it.
     pos: "Array"
     neg: "Array"
     level: "Array"
@@ -100,12 +100,12 @@ def of_cases(
             estimates[i] = np.ravel(value_of(measures[i].estimate, sums))[0]
             with np.errstate(all="ignore"):
                 for of_class, among, loss_of_class in zip(
-                    moved, (truth, ~truth), losses_of(loss, cells), strict=True
+                    moved, (truth, ~truth), case_losses(loss, cells), strict=True
                 ):
                     mean = np.average(
                         loss_of_class[among], weights=None if weight is None else weight[among]
                     )
-                    # Of an infinite mean no case moves it by a number.
+                    # No case moves an infinite mean by a number.
                     of_class[i] = loss_of_class[among] - (mean if np.isfinite(mean) else np.nan)
     return CaseInfluence(estimates, *moved)
 
@@ -291,7 +291,7 @@ def _single_cases(score: "Array", truth: "Array", weight: "Array | None") -> "di
     }
 
 
-def losses_of(loss: CaseLoss, cells: "dict[str, Array]") -> "tuple[Array, Array]":
+def case_losses(loss: CaseLoss, cells: "dict[str, Array]") -> "tuple[Array, Array]":
     """How much a positive and a negative of each cell move a mean of losses, about no centre."""
     known = dict(cells)
     for name, column in loss.columns.items():

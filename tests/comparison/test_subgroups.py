@@ -272,6 +272,18 @@ def test_the_choice_says_where_each_model_is_worst():
     assert found.warnings[0] in " ".join(found.summary().split())
 
 
+def test_a_column_of_subgroups_may_have_any_name():
+    few, better = pl.col("row") % 10 == 0, (pl.col("p").log() + 1.5 * pl.col("y")).exp()
+    given = TABLE.with_columns(
+        few.alias("few"), q=pl.when(few).then(1 - pl.col("p")).otherwise(better.clip(0, 0.99))
+    )
+    scores = {"truth": "y", "score": ["p", "q"], "over": (0.1, 0.3), "case": "row"}
+    plain = pr.choose(given, **scores, subgroup="few").warnings
+    named = pr.choose(given.rename({"few": "a=b"}), **scores, subgroup="a=b").warnings
+    assert " their difference (" in named[0]
+    assert named == tuple(one.replace(" few=", " a=b=") for one in plain)
+
+
 def test_the_choice_by_cost_says_where_each_model_costs_most():
     given = two_models()
     judged, tuning = (given.filter(pl.col("patient") % 8 // 4 == half) for half in (0, 1))

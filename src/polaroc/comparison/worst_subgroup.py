@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
+from polaroc.base.private_columns import AT, VALUE
 from polaroc.base.rounding import limit, number
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import measures_of, of_one_test_set, one_prior
@@ -42,8 +43,9 @@ def with_worst(
     worst = rows.sort(WORST, descending=not choice.higher_is_better, maintain_order=True).unique(
         model, keep="first", maintain_order=True
     )
-    models = join_on(choice.models, worst, [model], "left", order="left")
-    told = [] if worst.is_empty() else [_sentence(choice, models, given, over)]
+    models = join_on(choice.models, worst.drop(AT, VALUE), [model], "left", order="left")
+    places = dict(zip(worst[model], worst.select(AT, VALUE).rows(), strict=True))
+    told = [] if worst.is_empty() else [_sentence(choice, models, places, given, over)]
     return replace(choice, models=models, warnings=(*told, *choice.warnings))
 
 
@@ -61,7 +63,10 @@ def _measured(
     over: Over | None,
     costs: tuple[Cost, Cost],
 ) -> pl.DataFrame:
-    """The measure of each model in each subgroup, the mean over folds, and which one it is."""
+    """The measure of each model in each subgroup, the mean over folds, and which one it is.
+
+    That is in words, and as the column and its value.
+    """
     model, (parts, key) = choice.models.columns[0], _divided(cases, name)
     if choice.is_by_cost:
         cost_fn, cost_fp = costs
@@ -72,8 +77,15 @@ def _measured(
         mean = mean_name(choice.measure)
         wanted = choice.measure if one_prior(over) is not None or mean is None else mean
     own = found.filter(measure=wanted).group_by(model, key, maintain_order=True)
-    where = pl.format("{}={}", pl.lit(name), pl.col(key).cast(pl.String).fill_null("null"))
-    return own.agg(pl.col("estimate").mean().alias(WORST)).select(model, WORST, where.alias(WHERE))
+    column, value = pl.lit(name), _as_text(key)
+    return own.agg(pl.col("estimate").mean().alias(WORST)).select(
+        model, WORST, pl.format("{}={}", column, value).alias(WHERE), column.alias(AT),
+        value.alias(VALUE),
+    )  # fmt: skip
+
+
+def _as_text(key: str) -> pl.Expr:
+    return pl.col(key).cast(pl.String).fill_null("null")
 
 
 def _points(choice: Choice) -> pl.DataFrame:
@@ -88,7 +100,9 @@ def _points(choice: Choice) -> pl.DataFrame:
     return known.select(choice.models.columns[0], "threshold", **columns)
 
 
-def _sentence(choice: Choice, models: pl.DataFrame, given: Compared, over: Over | None) -> str:
+def _sentence(
+    choice: Choice, models: pl.DataFrame, places: dict[Any, Any], given: Compared, over: Over | None
+) -> str:
     """Which model is the best where it is worst, beside the one that is the best on average."""
     model, first = models.columns[0], models.row(0, named=True)
     known = models.drop_nulls(WORST)
@@ -105,7 +119,7 @@ def _sentence(choice: Choice, models: pl.DataFrame, given: Compared, over: Over 
         f"{best[WHERE]}; "
         f"{first[model]} has {number(first[WORST])} in {first[WHERE]}"
     )
-    apart = _apart(choice, given, over, [best[model], first[model]], first[WHERE])
+    apart = _apart(choice, given, over, [best[model], first[model]], places[first[model]])
     if apart is None:
         return f"{told}. Nothing says how sure that is."
     low, high = apart
@@ -116,15 +130,15 @@ def _sentence(choice: Choice, models: pl.DataFrame, given: Compared, over: Over 
 
 
 def _apart(
-    choice: Choice, given: Compared, over: Over | None, two: Sequence[Any], where: str
+    choice: Choice, given: Compared, over: Over | None, two: Sequence[Any], where: tuple[str, str]
 ) -> tuple[float, float] | None:
     """Limits of the difference of two models in a subgroup; None where there are none."""
     if choice.is_by_cost or not given.on_cases:
         return None
-    name, _, value = where.partition("=")
+    name, value = where
     parts, key = _divided(given.cases, name)
-    own = pl.col(key).cast(pl.String).fill_null("null") == value
-    cases = replace(parts, table=parts.table.filter(own), by=given.cases.by)
+    own = parts.table.filter(_as_text(key) == value)
+    cases = replace(parts, table=own, by=given.cases.by)
     evidence = of_one_test_set(cases, choice.measure, over)
     if not evidence.is_known:
         return None

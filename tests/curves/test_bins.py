@@ -215,6 +215,11 @@ def test_a_reference_needs_both_classes():
         pr.bin_edges(table, **COLUMNS, bins=1)
     with pytest.raises(InvalidPredictions, match="null score"):
         pr.bin_edges(table.with_columns(score=pl.lit(None, pl.Float64)).lazy(), **COLUMNS)
-    # A constant score has no edge within; the bin is then everything.
-    constant = pr.bin_edges(table.with_columns(score=pl.lit(0.5)), **COLUMNS, bins=4)
-    assert constant.height == 0
+
+
+@pytest.mark.parametrize("scores", [[0.5] * 4, [0.0, 0.0, 0.0, 0.9]], ids=str)
+def test_a_reference_of_tied_scores_has_an_edge(scores):
+    table = pl.DataFrame({"truth": [1, 0, 1, 0], "score": scores})
+    edges = pr.bin_edges(table, **COLUMNS, bins=2)
+    assert edges["edge"].to_list() == [max(scores)]
+    assert pr.binned(table, **COLUMNS, bins=edges)["pos"].sum() == 2

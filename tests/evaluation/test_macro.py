@@ -240,3 +240,15 @@ def test_classes_whose_errors_are_not_known_together_have_no_limits():
     found = by_class(given).pipe(pr.macro, **asked)
     assert found["lower"].is_null().to_list() == [False, True]
     assert found["note"].to_list() == [None, "a class has no interval"]
+
+
+@pytest.mark.parametrize("by", [["class"], ["site", "class"]], ids=len)
+def test_no_cases_have_no_averages(by):
+    table = pl.DataFrame({"truth": [True, False], "score": [0.8, 0.3], "case": [1, 2],
+                          "class": ["a", "a"], "site": ["x", "x"]})  # fmt: skip
+    full, empty = (
+        pr.macro(pr.cases(rows, **NAMES, case="case", by=by), measures="auc")
+        for rows in (table, table.clear())
+    )
+    assert empty.schema == full.schema
+    assert empty.is_empty()

@@ -177,6 +177,13 @@ def test_more_cases_buy_more_and_the_fewest_are_named():
     assert "at least 5 of 10 alarms are right, as long as 5 to 20 % are positive" in found.answer
 
 
+def test_one_number_of_negatives_goes_with_all_positives():
+    asked = {"auc": 0.9, "constraints": {"recall": 0.8}}
+    alone, listed = (pr.plan(**asked, negatives=given).table for given in (300, [300]))
+    assert set(listed["negatives"]) == {300}
+    assert listed.equals(alone)
+
+
 @pytest.mark.parametrize("asked", [PRECISE, {"width": 0.03}, {"width": 0.2}])
 def test_what_is_proposed_is_a_row_with_the_chance_and_range_of_the_answer(asked):
     found = pr.plan(rows(1, 100, 400), truth="truth", score="score", **asked)

@@ -23,15 +23,15 @@ FOUND = "at levels of 95 and 99.5 % it found a difference in at most"
 MODELS = (2, 3, 10)
 # Tolerance of a ratio against a measured design, so that 0.11 matches 10 folds.
 SAME_RATIO = 0.005
-# Of linear discriminants, which is the greatest of which it was counted how often it is found.
+# Between linear discriminants, the largest lead for which its chance of being found was counted.
 LEAD = 0.07
 # Rates where models are equal, at α = 0.05 and 0.005, by what they were measured with.
 # Between algorithms, whether the 99 % interval of one lies above 1.25 α, and the share found of a
 # lead: `just error-rates --table`.
 DESIGN_RATES = HERE / "design_rates.csv"
-# Of two fitted models, by measure, cases and correlation of the scores: `just gate --only equal`.
+# For two fitted models, by measure, cases and correlation of the scores: `just gate --only equal`.
 TRAINED_RATES = HERE / "trained_rates.csv"
-# Of P-ROC's analyses of variance, equal on the dataset or over the population: `just test-rates`.
+# For P-ROC's analyses of variance, equal on the dataset or over the population: `just test-rates`.
 ANOVA_RATES = HERE / "anova_rates.csv"
 HOLD_OUTS = 20
 SETTING = f"3 models, {HOLD_OUTS} hold-outs 80/20 of 150 + 450 cases"

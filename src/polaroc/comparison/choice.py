@@ -232,7 +232,7 @@ def _tables(choice: Choice) -> Iterator[FoldedTable]:
              **dict.fromkeys(("threshold", "tpr", "fpr"), number)},
         )  # fmt: skip
         return
-    # Of one test set there are no folds to win.
+    # On one test set there are no folds to win.
     won = {"share": _percent} if choice.fold_count > 1 else {}
     of_folds = "; share is that of the folds won" if won else ""
     yield table_of(

@@ -44,11 +44,11 @@ from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
     CATALOG,
     at_one_prior,
-    bounds,
     higher_is_better,
     in_words,
     is_area,
     mean_name,
+    value_range,
 )
 from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases
@@ -136,8 +136,8 @@ def choose(
     Choice
         The models `bayes` (best mean), `minimax` (least worst regret) and `steadiest`
         (least Sens), an `answer` in one sentence, the frames `models` and `priors`,
-        `warnings`, the `comparison`, and a `summary()` to print. How sure the choice is,
-        the columns `probability_best` and `expected_loss` of `models` say. With a `subgroup`
+        `warnings`, the `comparison`, and a `summary()` to print. The columns `probability_best`
+        and `expected_loss` of `models` say how sure the choice is. With a `subgroup`
         `models` also has `worst`, the measure in the subgroup where the model is worst, and
         `worst_subgroup`, and one of the `warnings` says which model is the best there.
 
@@ -163,15 +163,15 @@ def choose(
     of each key.
 
     The expected cost of fixed thresholds is linear in the prior, and so that at the mean
-    prior π of the belief: cost_fn·π(1−t) + cost_fp·(1−π)f. How sure a choice by
-    it is, is said of these thresholds, on other cases.
+    prior π of the belief: cost_fn·π(1−t) + cost_fp·(1−π)f. The probabilities of
+    the choice refer to these thresholds on other cases.
 
     How sure the choice is comes from the covariance of the models' means: over folds it
     is corrected for shared training cases (Nadeau and Bengio 2003), on one test set it
     is that of the influence of its cases, which the models share, summed by `cluster` (Obuchowski
-    1997), of two crossed clusterings as in `delong`. True means are taken
-    for normal around a common level with a spread that is estimated, with a prior; so
-    neither the lead of the best model nor its probability is what chance made of them.
+    1997), of two crossed clusterings as in `delong`. True means are assumed to be normal
+    around a common level. Their spread is estimated, with a prior, which shrinks the lead of
+    the best model to what is not chance.
     With a `time` models of one test set are also followed period by period, about a dozen of
     them: `warnings` says whether the one that is chosen decays, or another has overtaken it, by
     the trends of `periods`.
@@ -204,7 +204,7 @@ def choose(
     if measure is None:
         by_cost = any(value is not None for value in of_costs.values())
         measure = EXPECTED_COST if by_cost else "auprec"
-    of_folds = {
+    for_folds = {
         "test_train_ratio": cases.test_train_ratio, "halves": halves,
         "incomplete": unless("raise", incomplete),
     }  # fmt: skip
@@ -218,7 +218,7 @@ def choose(
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:
         stakes = stakes_of(*own_costs, over, constraints, confidence, estimate)
-        choice = _choose_by_cost(cases, tuning, stakes, of_folds, level)
+        choice = _choose_by_cost(cases, tuning, stakes, for_folds, level)
         unsaid = [] if cases.time is None else [NOT_BY_COST]
         choice = replace(choice, warnings=(*choice.warnings, *unsaid))
         return with_worst(choice, compared(cases), None, *own_costs) if cases.subgroup else choice
@@ -296,26 +296,26 @@ def _choose_by_cost(
     cases: Cases[Any],
     tuning: Table | Cases[Any] | None,
     stakes: Stakes,
-    of_folds: dict[str, Any],
+    for_folds: dict[str, Any],
     level: float,
 ) -> Choice:
     """The choice by expected cost, of fitted models or of those of folds."""
     given = None if cases.truth is None or tuning is not None else compared(cases)
     if given is None or not given.folds:
         on_one = f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set"
-        refuse_unused("for folds", on_one, **of_folds)
+        refuse_unused("for folds", on_one, **for_folds)
         return choose_by_cost(cases, tuning, stakes, level=level)
     refuse_unused(
         "for thresholds from cases of their own", "there are folds",
         constraints=stakes.constraints, confidence=stakes.confidence,
     )  # fmt: skip
     by_cost = f"measure is {EXPECTED_COST!r}"
-    refuse_unused("for other measures of folds", by_cost, halves=of_folds["halves"])
+    refuse_unused("for other measures of folds", by_cost, halves=for_folds["halves"])
     refuse_unused("for fitted models", f"{by_cost} of folds", subgroup=cases.subgroup or None)
     rows, remarks = ranked_rows(given)
     choice = choose_by_cost_of_folds(
         rows, stakes, test_train_ratio=given.test_train_ratio,
-        incomplete=of_folds["incomplete"] or "raise", level=level,
+        incomplete=for_folds["incomplete"] or "raise", level=level,
     )  # fmt: skip
     return replace(choice, warnings=(*choice.warnings, *remarks))
 
@@ -373,7 +373,7 @@ def choose_measured(
         evidence = of_folds(table.at_first, test_train_ratio, table.models)
     elif evidence is None:
         evidence = measured_once(frame)
-    higher, limits = higher_is_better(measure), bounds(measure)
+    higher, limits = higher_is_better(measure), value_range(measure)
     known = posterior(evidence, higher=higher, level=level, limits=limits)
     known = at_least_own(known, evidence, level)
     comparison = None

@@ -218,7 +218,7 @@ def compare(
         plan = Plan(target, None, level, halves is not None, guarded, seed)
         models, label = fitted_as_asked(given.cases, calls)
         result = of_fitted(models, plan, label)
-        # Of a table with scores side by side a row is a case, and no column of the caller's.
+        # With scores side by side each row is a case, and the column is not the caller's.
         case = ROWS if cases.scores and cases.case is None else result.case
         return replace(result, case=case, warnings=(*given.left_out, *result.warnings))
     ratio = given.test_train_ratio

@@ -123,14 +123,14 @@ def paired_tests(cases: Cases[Any], measure: Measure, level: float = 0.95) -> pl
 def _tests(evidence: Evidence, models: pl.Series, level: float) -> pl.DataFrame:
     """The tests of each two models of a test set; null where nothing is known."""
     pairs = all_pairs(evidence)
-    # Of models that differ whatever cases are drawn there is no test.
+    # There is no test of models that differ by as much whatever cases are drawn.
     told = replace(pairs, std_error=np.where(pairs.constant, np.nan, pairs.std_error))
     tests = pair_frame(told, by_holm(told, level), models, level)
     errors = pl.Series("std_error", pairs.std_error, nan_to_null=True)
     return tests.with_columns(errors).drop("adjusted_lower", "adjusted_upper")
 
 
-# Of an area over a range of a rate, in the table of rates.
+# The name of an area over a range of a rate, in the table of rates.
 PARTIAL = "partial {}"
 
 

@@ -79,7 +79,7 @@ class Folds:
             np.append(0, self._mean_rate(in_class)[ends]) for in_class in (self.truth, ~self.truth)
         )
         if self.cost is not None:
-            # Of costs, what is not missed.
+            # With costs it is what is not missed.
             recall += 1 - recall[-1]
         best = [need.best(recall, alarms) for need in needs]
         return [None if i == 0 else float(self.score[ends[i - 1]]) for i in best]

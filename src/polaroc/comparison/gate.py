@@ -29,7 +29,7 @@ from polaroc.comparison.missed_positives import positives_of_folds
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
 from polaroc.errors import Hint, InvalidArgument, check_choice
-from polaroc.measures.catalog import CATALOG, at_one_prior, bounds, label
+from polaroc.measures.catalog import CATALOG, at_one_prior, label, value_range
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
@@ -145,32 +145,34 @@ def gate(
     "undecided". For a measure where less is better, such as "sens", "pass" where
     `upper` ≤ `margin` and "fail" where `lower` > `margin`.
 
-    On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003) with
-    J−1 degrees of freedom: it is about models trained again on other samples of this
-    size. With `halves` it has the variance and the degrees of freedom that these give, as in
-    `compare`. On one test set it is about these fitted models on other cases like these. It is
-    Student's, with one degree of freedom less than there are cases of the rarer class and the
-    variance of the difference over the cases (for the AUC that of DeLong, DeLong and
-    Clarke-Pearson 1988) and a few more of each class, which have the largest influence seen: one
-    for the AUC, two for other measures. Of AUC, AUPREC and IAUPREC it reaches as far as Student's
-    interval of the log-odds does, and the AUC as far as an empirical likelihood whose support has
-    one more positive: one that is not seen, which the worse model misses wholly. So a pass is about
-    as rare as promised with few cases too, and where a challenger misses some positives that few
-    cases may not show (``just gate-missed``). On folds the AUC reaches as far as this likelihood,
-    too, of positives that are taken once, by their means over the folds.
+    On folds the interval is that of the corrected t-test (Nadeau and Bengio 2003), with J−1
+    degrees of freedom. It is about models trained again on other samples of this size. With
+    `halves`, variance and degrees of freedom are those of `compare`.
 
-    With two test sets the variances are added, and each has its own cases of the largest influence
-    and its own positives that are not seen (``just paired-calls --sets``).
+    On one test set it is about these fitted models on other cases like these. It is Student's,
+    with one degree of freedom less than there are cases of the rarer class. The variance is that
+    over the cases (for the AUC that of DeLong, DeLong and Clarke-Pearson 1988), with a few cases of
+    the largest influence seen added to each class: one for the AUC, two for other measures.
 
-    With `cluster`, clusters stand in the place of cases: the influences of the cases of a class are
-    summed within each (Obuchowski 1997). Two crossed clusterings are taken as in `delong`.
+    Two other intervals may widen it: for AUC, AUPREC and IAUPREC, Student's interval of the
+    log-odds; for the AUC, an empirical likelihood that allows for one more positive, which the
+    worse model misses completely. So a wrong pass is about as rare as promised with few cases, too,
+    and where a challenger misses some positives that few cases may not show (``just gate-missed``).
+    On folds this likelihood widens the interval of the AUC, too. Each positive then counts once, by
+    its mean over the folds.
+
+    With two test sets the variances are added. Each set has its own cases of the largest influence,
+    and its own positive that is not seen (``just paired-calls --sets``).
+
+    With `cluster`, clusters take the place of cases: the influences of the cases of a class are
+    summed within each (Obuchowski 1997). Two crossed clusterings are treated as in `delong`.
 
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
-    for AUPREC and IAUPREC where negatives are far too few for the priors beside the positives;
-    where they are somewhat too few the interval is wider, by three times what half of them change.
-    `warnings` says so, and how many cases would decide what is undecided.
+    for AUPREC and IAUPREC where negatives are far too few for the priors beside the positives.
+    Where they are somewhat too few, the interval is wider by three times what half of them change.
+    `warnings` says so. It also says how many cases would decide what is undecided.
 
-    For rates and costs of calls it is the interval of `compare`, which holds with few calls, too.
+    For rates and costs of calls it is the interval of `compare`, which also holds with few calls.
 
     Models that rank all cases alike differ by 0, and pass. Where two models that do not
     rank alike show no variation (both perfect, or a difference that is the same in
@@ -192,12 +194,14 @@ def gate(
     check_flag("guarded", guarded)
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
-    measure = _at_prior(measure, over, prior, has_scores=has_scores)
+    measure = _measure_asked(measure, over, prior, has_scores=has_scores)
     check_margin(measure, margin)
     check_share("level", level)
     two = two_models(cases, champion, challenger)
     given = compared(two)
-    at: Prior = "observed" if prior is None else prior
+    # A table that has the measure at one prior only tells which.
+    is_own = prior is None and has_scores and measure in CATALOG and CATALOG[measure].at_priors
+    at: Prior | None = "observed" if is_own else prior
     taken_over: Over | str | None = over
     # One range in a file of settings serves all measures.
     own_over = over if needs_range(measure) or measure not in CATALOG else None
@@ -218,8 +222,7 @@ def gate(
         if given.are_measures:
             _, taken_over = of_one_range(given.table, measure, over)
         result = compare(
-            two, measure, prior=at if has_scores and _at_priors(measure) else prior,
-            over=over if needs_range(measure) else None,
+            two, measure, prior=at, over=over if needs_range(measure) else None,
             level=level, incomplete=incomplete, halves=halves, guarded=guarded,
         )  # fmt: skip
         lead = _on_folds(result, given, champion, challenger)
@@ -228,26 +231,16 @@ def gate(
     doubts = []
     if verdict == "undecided" and lead.limits is not None:
         doubts.append(more_cases(lead.limits, margin, lead.moved, higher=higher))
-    # A table that has the measure at one prior only tells which.
-    shown = at if has_scores and _at_priors(measure) else prior
-    if asked is not None and asked.of_calls:
-        place = asked.place
-    elif isinstance(shown, str):
-        place = f"at the {shown} prior"
-    else:
-        taken_over = taken_over if needs_range(measure) else None
-        place = describe_priors(taken_over, [] if shown is None else [shown])
-    shown_as = label(measure) if asked is None else asked.name.replace(measure, label(measure), 1)
     return GateResult(
         verdict, lead.difference, lead.lower, lead.upper, champion, challenger,
         lead.estimates[champion], lead.estimates[challenger],
-        measure=f"{shown_as} {place}".rstrip(), higher_is_better=higher, margin=margin,
-        level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
+        measure=_in_words(measure, at, taken_over, asked), higher_is_better=higher,
+        margin=margin, level=level, cases=lead.cases, warnings=(*doubts, *lead.warnings),
         positives=lead.of_class[0], negatives=lead.of_class[1],
     )  # fmt: skip
 
 
-def _at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:
+def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_scores: bool) -> str:
     """The measure itself, or what it is at the one prior."""
     check_text("measure", measure, "iauprec")
     if prior is not None:
@@ -266,7 +259,7 @@ def _at_prior(measure: str, over: object, prior: Prior | None, *, has_scores: bo
 
 def check_margin(measure: str, margin: object) -> None:
     """Refuse a margin outside what is allowed."""
-    lowest, highest = bounds(measure)
+    lowest, highest = value_range(measure)
     most = inf if lowest is None or highest is None else highest - lowest
     if isinstance(margin, bool) or not is_number(margin) or not 0 <= margin < most:
         allowed = f"0 ≤ margin < {most:g}" if most < inf else "margin ≥ 0"
@@ -277,8 +270,19 @@ def check_margin(measure: str, margin: object) -> None:
         )
 
 
-def _at_priors(measure: str) -> bool:
-    return measure in CATALOG and CATALOG[measure].at_priors
+def _in_words(
+    measure: str, prior: Prior | None, over: Over | str | None, asked: FittedPlan | None
+) -> str:
+    """The measure, and where it is taken."""
+    name = label(measure) if asked is None else asked.name.replace(measure, label(measure), 1)
+    if asked is not None and asked.of_calls:
+        place = asked.place
+    elif isinstance(prior, str):
+        place = f"at the {prior} prior"
+    else:
+        over = over if needs_range(measure) else None
+        place = describe_priors(over, [] if prior is None else [prior])
+    return f"{name} {place}".rstrip()
 
 
 class Lead(NamedTuple):

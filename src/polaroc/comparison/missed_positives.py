@@ -51,7 +51,7 @@ def _of_units(
 ) -> Iterator[Positives]:
     """From the scores of each model and fold, whose clusters have one number in all."""
     measure = single_measure("auc", "observed", None)
-    # Of crossed clusterings the last is that by both.
+    # The last of crossed clusterings is that by both.
     clusterings = max(len(own.clusters[0]) for own in scored.values() if own.clusters)
     for place in range(min(clusterings, 2)):
         numbers = [own.clusters[0][place][own.truths[0]] for own in scored.values() if own.clusters]

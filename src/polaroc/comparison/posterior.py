@@ -358,7 +358,7 @@ def _best(
         if least is not None or most is not None:
             means = np.clip(means, least, most)
         loss += means.max(axis=0).sum() - means.sum(axis=1)
-    # Of equal models each is the best as often.
+    # Equal models are equally often the best.
     equal = fit.weights[0]
     return equal / count + (1 - equal) * best / (2 * half), loss / (2 * half)
 

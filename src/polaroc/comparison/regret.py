@@ -173,10 +173,10 @@ def _within(
 ) -> tuple[list[float], tuple[float, ...], bool, list[str]]:
     """The priors used, those at which models are compared, whether they cover, and warnings."""
     lo, hi = _ends(asked)
-    problem, warnings = _coverage(asked, grid, has_mean=has_mean)
-    if problem is not None and not has_mean:
-        raise InvalidArgument(problem, hint=evaluate_hint(asked))
+    problem, warnings = _coverage(asked, grid, measure, has_mean=has_mean)
     if problem is not None:
+        if not has_mean:
+            raise InvalidArgument(problem, hint=evaluate_hint(asked))
         within = [prior for prior in grid if lo - SAME <= prior <= hi + SAME]
         few = (
             f"The table has {label(measure)} at {len(within)} prior(s) of the range, too few to "
@@ -231,7 +231,9 @@ def priors_to_evaluate(over: Over, grid: Sequence[float]) -> tuple[float, ...]:
     )
 
 
-def _coverage(over: Over, grid: Sequence[float], *, has_mean: bool) -> tuple[str | None, list[str]]:
+def _coverage(
+    over: Over, grid: Sequence[float], measure: str, *, has_mean: bool
+) -> tuple[str | None, list[str]]:
     """Why the grid does not cover a range or belief, None where it does; and warnings."""
     if not grid:
         return "the table has the measure at 0 fixed priors.", []
@@ -254,9 +256,11 @@ def _coverage(over: Over, grid: Sequence[float], *, has_mean: bool) -> tuple[str
     if within >= ENOUGH or _are_among([one for one, _ in nodes if lo <= one <= hi], grid):
         return None, warnings
     if not (has_mean and _are_among([lowest, highest], grid)):
+        mean = mean_name(measure)
+        whole = "" if mean is None else f", or its {label(mean)} over just that"
         return (
             f"the table has the measure at {within} prior(s) of {over!r}, needed are {ENOUGH} or "
-            "more, or its IAUPREC over just that."
+            f"more{whole}."
         ), []
     few = (
         f"Only {within} of the table's priors lie within the range: between them regrets are "

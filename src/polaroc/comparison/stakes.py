@@ -158,7 +158,7 @@ def how_sure_of_cost(ranked: pl.DataFrame, stakes: Stakes, *, is_bound: bool) ->
 
 
 def _cases_told(prior: float) -> int:
-    """Of how many cases the answer speaks."""
+    """The number of cases that the answer is about."""
     cases = 1000
     while cases * prior < MIN_POSITIVES:
         cases *= 10

@@ -180,7 +180,7 @@ class Divided:
             found.append(of_test_set(cases, selected.measures))
         of_rates = rows.filter(pl.col("measure").is_in([*wanted.rates]))
         for name, prior, at in of_rates.select("measure", "prior", "threshold").iter_rows():
-            # Of a rate that no prior changes that at any.
+            # A rate that no prior changes is the same at any.
             p = 0.5 if name in WITHOUT_PRIOR else prior
             rate: OfRates = unknown
             if p is not None:

@@ -43,7 +43,7 @@ AT_A_THRESHOLD = Hint(
     command_line="that is of a threshold: give --threshold 0.5, and the table has it.",
     points=0.5,
 )
-# Of the largest difference, drawn on a scale on which few are enough.
+# Draws of the largest difference. On the scale of p-values few are enough.
 DRAWS = 10_000
 AS_BY_CHANCE = "the data do not show that the subgroups differ"
 MOST_PRIORS = 8

@@ -96,8 +96,10 @@ def bin_edges(cases: Cases[Any], *, bins: int = 1000, **columns: Unpack[Columns]
     # An edge begins the first score with which a further 1/bins of the cases is exceeded.
     sought = pl.Series([i / bins + 1e-12 for i in range(1, bins)])
     places = share.search_sorted(sought, side="left")
-    # The bin below the first edge is not to be empty.
-    edges = at_or_below[SCORE].gather(places.filter(places.is_between(1, len(share) - 1)).unique())
+    # The bin below the first edge is not to be empty, unless all scores are tied.
+    last = len(share) - 1
+    inner = places.filter(places.is_between(1, last)).unique().to_list()
+    edges = at_or_below[SCORE].gather(inner or [min(1, last)])
     return pl.DataFrame({EDGE: edges.sort() + 0.0})
 
 

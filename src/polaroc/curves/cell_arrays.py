@@ -12,18 +12,11 @@ from polaroc.typing import Array
 
 @dataclass(frozen=True)
 class CellArrays:
-    """Cells sorted by key, best score first.
+    """Cells sorted by key, best score first."""
 
-    Attributes
-    ----------
-    counts
-        By column name: `pos`, `neg`, `tp`, `fp`, `positives` and `negatives` of each cell.
-    starts
-        The first cell of each key, then the number of cells.
-    """
-
+    # By column name: `pos`, `neg`, `tp`, `fp`, `positives` and `negatives` of each cell.
     counts: "dict[str, Array]"
-    starts: "Array"
+    starts: "Array"  # the first cell of each key, then the number of cells
 
     def block(self, start: int, stop: int) -> "dict[str, Array]":
         """The columns of these cells."""
@@ -42,28 +35,14 @@ class KeyCounts:
 
 @dataclass(frozen=True)
 class ScoredCells:
-    """All cells with their scores, which are taken from the codes of the rows block by block.
+    """All cells with their scores, which are taken from the codes of the rows block by block."""
 
-    Attributes
-    ----------
-    codes
-        The codes of all rows, ascending.
-    firsts
-        The first row of each cell, None where no scores are tied and each row is one.
-    starts
-        As of `CellArrays`.
-    of_keys
-        By column name: `positives` and `negatives` of each key.
-    weights
-        Those of all rows, None where each row counts once.
-    """
-
-    codes: "Array"
-    firsts: "Array | None"
-    starts: "Array"
-    of_keys: "dict[str, Array]"
+    codes: "Array"  # of all rows, ascending
+    firsts: "Array | None"  # the first row of each cell, None where each row is one
+    starts: "Array"  # as of `CellArrays`
+    of_keys: "dict[str, Array]"  # by column name: `positives` and `negatives` of each key
     shared: Packing
-    weights: "Array | None" = None
+    weights: "Array | None" = None  # of all rows, None where each row counts once
 
     def block(self, start: int, stop: int) -> "dict[str, Array]":
         """The columns of these cells: `SCORE`, `pos`, `neg`, `positives` and `negatives`."""
@@ -92,22 +71,13 @@ class ScoredCells:
 
 @dataclass(frozen=True)
 class SortedCodes:
-    """All rows, by code.
+    """All rows, by code."""
 
-    Attributes
-    ----------
-    codes
-        Their codes, ascending.
-    starts
-        The first row of each key, then the number of rows.
-    clusters
-        Their clusters, where cases have some.
-    """
-
-    codes: "Array"
-    starts: "Array"
+    codes: "Array"  # ascending
+    starts: "Array"  # the first row of each key, then the number of rows
     shared: Packing
-    clusters: pl.Series | None = None
+    clusters: pl.Series | None = None  # of each row, where cases have some
+    weights: "Array | None" = None  # the same
 
     def scores(self, rows: "Array") -> "Array":
         """The scores of rows, without the bits that codes lack."""
@@ -124,6 +94,8 @@ class RankedCells(CellArrays):
 
     totals: pl.DataFrame
     rows: SortedCodes
+    # The places of the first row of each cell, and of the row after its last.
+    spans: "tuple[Array, Array]"
     scored: ScoredCells | None = None
 
     def with_empty_keys(self, totals: pl.DataFrame) -> "RankedCells":

@@ -94,7 +94,7 @@ def curve_tables(predictions: Predictions) -> pl.LazyFrame:
     is_point, score, truth = pl.col(ROW_ERROR).is_null(), pl.col(SCORE), pl.col(TRUTH)
     if weighted:
         is_point = is_point & (pl.col(WEIGHT) > 0)
-    # Of zeros, the sum has no sign.
+    # Adding zero takes the sign from a negative zero.
     point = pl.struct(score + 0.0, TRUTH, *([WEIGHT] if weighted else []))
     ranked = point.filter(is_point).sort_by(score.filter(is_point), descending=True)
     of_keys = totals(predictions, {ROWS: ranked})

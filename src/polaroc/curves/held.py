@@ -21,14 +21,14 @@ COUNTED = ("pos", "neg", "tp", "fp", *TOTALS)
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldRows:
     """All rows without errors, in memory, and `totals` of those that were dropped, if any."""
 
     predictions: Predictions
     dropped: pl.DataFrame | None = None
 
     @classmethod
-    def of(cls, predictions: Predictions) -> "Held":
+    def of(cls, predictions: Predictions) -> "HeldRows":
         """Predictions in memory that were audited."""
         if not predictions.possible_errors:
             return cls(predictions)
@@ -58,12 +58,12 @@ class Held:
 
 def curve_of_rows(predictions: Predictions) -> pl.DataFrame:
     """The curve tables of predictions in memory that were audited."""
-    held = Held.of(predictions)
+    held = HeldRows.of(predictions)
     ranked = held.ranked(scored=True)
     tp, fp, threshold, starts = all_points(ranked)
     key = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     points = pl.DataFrame({PLACE: key, "threshold": threshold, "tp": tp, "fp": fp})
-    # Of sums that are rounded in any order, that of the curve is the total.
+    # Sums are rounded in another order: the total is the one at the end of the curve.
     last = starts[1:] - 1
     ends = (pl.Series(name, of[last]) for name, of in zip(TOTALS, (tp, fp), strict=True))
     named = ranked.totals.select(*predictions.keys, *TOTALS).with_columns(*ends)

@@ -91,7 +91,6 @@ def mean_roc(
     [0.5, 0.75, 1.0]
     """
     remaining = _remaining_keys(curve_keys(curve), fold, n)
-    spread = _Interval(interval, level, test_train_ratio)
     last = n - 1
     (t0, f0), (t1, _), (dt, df) = CELLS.segment
     # Rounded up.
@@ -102,7 +101,7 @@ def mean_roc(
     points = _on_grid(curve.filter(CELLS.neg > 0), start, stop, last).with_columns(
         pl.col("at").alias("fpr"), recall.alias("tpr")
     )
-    return spread.of(points, remaining, "fpr", "tpr")
+    return _means(points, remaining, "fpr", "tpr", interval, level, test_train_ratio)
 
 
 @described_as(mean_roc)
@@ -155,9 +154,9 @@ def mean_pr(
     """
     keys = surface_keys(surface)
     remaining = _remaining_keys(keys, fold, n)
-    spread = _Interval(interval, level, test_train_ratio)
     points = precision_on_grid(surface, keys, n)
-    return spread.of(points, [*remaining, *GRID], "tpr", "precision")
+    named = [*remaining, *GRID]
+    return _means(points, named, "tpr", "precision", interval, level, test_train_ratio)
 
 
 def surface_keys(surface: pl.LazyFrame) -> list[str]:
@@ -184,53 +183,48 @@ def precision_on_grid(surface: pl.LazyFrame, keys: Sequence[str], n: int) -> pl.
     )
 
 
-class _Interval:
-    """Interval around a mean."""
-
-    def __init__(self, kind: Spread, level: float, test_train_ratio: float | None) -> None:
-        check_choice("interval", kind, ("sd", "t"))
-        check_share("level", level)
-        if test_train_ratio is not None:
-            check_ratio(test_train_ratio)
-        if kind == "sd":
-            refuse_unused(
-                "for interval='t'", "interval is 'sd'",
-                test_train_ratio=test_train_ratio, level=unless(0.95, level),
-            )  # fmt: skip
-        self.kind, self.level, self.ratio = kind, level, test_train_ratio
-
-    @property
-    def caption(self) -> str:
-        """The interval for a caption."""
-        if self.kind == "sd":
-            return "± 1 SD"
-        corrected = "" if self.ratio is None else ", corrected for shared training cases"
-        return f"with its pointwise {100 * self.level:.4g} % t-interval{corrected}"
-
-    def of(self, points: pl.LazyFrame, keys: Sequence[str], x: str, y: str) -> pl.LazyFrame:
-        """The mean of `y` at each `x`, with its interval."""
-        count = pl.col("curves")
-        width = pl.col("sd")
-        if self.kind == "t":
-            error = error_of_mean(width, count, self.ratio or 0)
-            width = student(count - 1, self.level) * error
-        return (
-            points.group_by(*keys, STEP)
-            .agg(
-                pl.col(x).first(),
-                pl.col(y).mean(),
-                pl.col(y).std().alias("sd"),
-                pl.len().cast(pl.Int64).alias("curves"),
-            )
-            .with_columns(
-                (pl.col(y) - width).clip(0, 1).alias("lower"),
-                (pl.col(y) + width).clip(0, 1).alias("upper"),
-                pl.lit(self.caption).alias("interval"),
-            )
-            .sort(*keys, STEP, nulls_last=True)
-            .select(*keys, x, y, "sd", "lower", "upper", "curves", "interval")
-            .pipe(with_level, self.level if self.kind == "t" else None)
+def _means(
+    points: pl.LazyFrame,
+    keys: Sequence[str],
+    x: str,
+    y: str,
+    interval: Spread,
+    level: float,
+    test_train_ratio: float | None,
+) -> pl.LazyFrame:
+    """The mean of `y` at each `x`, with the interval that is asked for."""
+    check_choice("interval", interval, ("sd", "t"))
+    check_share("level", level)
+    if test_train_ratio is not None:
+        check_ratio(test_train_ratio)
+    width, count, caption, shown_level = pl.col("sd"), pl.col("curves"), "± 1 SD", None
+    if interval == "sd":
+        refuse_unused(
+            "for interval='t'", "interval is 'sd'",
+            test_train_ratio=test_train_ratio, level=unless(0.95, level),
+        )  # fmt: skip
+    else:
+        shown_level = level
+        width = student(count - 1, level) * error_of_mean(width, count, test_train_ratio or 0)
+        corrected = "" if test_train_ratio is None else ", corrected for shared training cases"
+        caption = f"with its pointwise {100 * level:.4g} % t-interval{corrected}"
+    return (
+        points.group_by(*keys, STEP)
+        .agg(
+            pl.col(x).first(),
+            pl.col(y).mean(),
+            pl.col(y).std().alias("sd"),
+            pl.len().cast(pl.Int64).alias("curves"),
         )
+        .with_columns(
+            (pl.col(y) - width).clip(0, 1).alias("lower"),
+            (pl.col(y) + width).clip(0, 1).alias("upper"),
+            pl.lit(caption).alias("interval"),
+        )
+        .sort(*keys, STEP, nulls_last=True)
+        .select(*keys, x, y, "sd", "lower", "upper", "curves", "interval")
+        .pipe(with_level, shown_level)
+    )
 
 
 def _remaining_keys(keys: Sequence[str], fold: str | Sequence[str] | None, n: int) -> list[str]:

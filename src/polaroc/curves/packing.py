@@ -28,19 +28,6 @@ class Packing:
     Ascending codes are sorted by key, then by score with the best first. Sorting this single
     column is cheap and leaves equal scores of a key next to each other.
 
-    Attributes
-    ----------
-    best
-        A rank (see `rank_of`) above those of all scores.
-    scores
-        Number of score positions per key, counted down from `best`.
-    zero_gap
-        Number of ranks next to zero that no score has.
-    step
-        Distance between the ranks of neighbouring scores.
-    above_zero
-        Whether all scores are above zero, which makes ranks easy.
-
     Examples
     --------
     >>> rows = pl.DataFrame({"k": [0, 0, 1], "s": [0.1, 0.9, 2.0], "t": [True, False, True]})
@@ -49,11 +36,11 @@ class Packing:
     [0.9, 0.1, 2.0]
     """
 
-    best: int
-    scores: int
-    zero_gap: int = 0
-    step: int = 1
-    above_zero: bool = False
+    best: int  # a rank (see `rank_of`) above those of all scores
+    scores: int  # how many positions of scores a key has, counted down from `best`
+    zero_gap: int = 0  # ranks next to zero that no score has
+    step: int = 1  # from the rank of a score to that of the next
+    above_zero: bool = False  # whether all scores are above zero, which makes ranks easy
 
     def code(self, index: pl.Expr, score: pl.Expr, truth: pl.Expr) -> pl.Expr:
         """The code of a row.

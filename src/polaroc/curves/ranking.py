@@ -39,46 +39,26 @@ MAX_POSSIBLE = 1_000
 
 @dataclass(frozen=True)
 class _Runs:
-    """Runs of positives with equal scores, as places among the sorted rows.
+    """Runs of positives with equal scores, as places among the sorted rows."""
 
-    Attributes
-    ----------
-    tied, first, end
-        The first negative with the score of a run, its first positive, the row after its last.
-    starts
-        The first run of each possible key, then the number of runs.
-    rows
-        The first row of each possible key, then the number of rows.
-    """
-
-    tied: "Array"
-    first: "Array"
-    end: "Array"
-    starts: "Array"
-    rows: "Array"
+    tied: "Array"  # the first negative with the score of a run
+    first: "Array"  # its first positive
+    end: "Array"  # the row after its last
+    starts: "Array"  # the first run of each possible key, then the number of runs
+    rows: "Array"  # the first row of each possible key, then the number of rows
 
 
 @dataclass(frozen=True)
 class _Counts:
-    """Counts of rows, or sums of weights.
+    """Counts of rows, or sums of weights, of runs."""
 
-    Attributes
-    ----------
-    tp, fp
-        Of a run: those of its key at its score or above.
-    neg
-        Of a run: the negatives with its score.
-    starts
-        The first run of each possible key, then the number of runs.
-    positives, negatives
-        Of each possible key.
-    """
-
-    tp: "Array"
+    tied: "Array"  # as of `_Runs`
+    end: "Array"
+    tp: "Array"  # those of its key at its score or above
     fp: "Array"
-    neg: "Array"
-    starts: "Array"
-    positives: "Array"
+    neg: "Array"  # the negatives with its score
+    starts: "Array"  # the first run of each possible key, then the number of runs
+    positives: "Array"  # of each possible key
     negatives: "Array"
 
 
@@ -154,22 +134,21 @@ def _ranked(
         return None
     rows, shared = ranked
     runs = _runs(rows[SORT_CODE], shared, levels.size)
-    counts = _sums(runs, rows[WEIGHT].to_numpy()) if predictions.weighted else _counts(runs)
+    weights = rows[WEIGHT].to_numpy() if predictions.weighted else None
+    counts = _counts(runs) if weights is None else _sums(runs, weights)
     present = np.flatnonzero(np.diff(runs.rows))
     of_keys = {"positives": counts.positives[present], "negatives": counts.negatives[present]}
     totals = levels.keys(pl.Series(KEY_INDEX, present, pl.UInt32)).with_columns(
         *(pl.Series(name, values) for name, values in of_keys.items()),
         _notes(noted or predictions, levels, labels=noted is not None or extremes[HAS_ONES].item()),
     )
-    of_areas, starts = _cells(counts, merged=merged)
+    of_areas, spans, starts = _cells(counts, merged=merged)
     first_row = np.append(runs.rows[present], runs.rows[-1])
     clusters = rows[CLUSTER] if CLUSTER in rows.columns else None
-    ranks = SortedCodes(rows[SORT_CODE].to_numpy(), first_row, shared, clusters)
-    all_cells = None
-    if scored:
-        weights = rows[WEIGHT].to_numpy() if predictions.weighted else None
-        all_cells = _scored_cells(ranks, of_keys, weights)
-    return RankedCells(of_areas, np.append(starts[present], starts[-1]), totals, ranks, all_cells)
+    ranks = SortedCodes(rows[SORT_CODE].to_numpy(), first_row, shared, clusters, weights)
+    all_cells = _scored_cells(ranks, of_keys) if scored else None
+    starts = np.append(starts[present], starts[-1])
+    return RankedCells(of_areas, starts, totals, ranks, spans, all_cells)
 
 
 def _levels(predictions: Predictions) -> KeyLevels | None:
@@ -257,7 +236,7 @@ def _counts(runs: _Runs) -> _Counts:
     above = np.append(0, tp)[runs.starts]
     positives, size, number = np.diff(above), np.diff(runs.rows), np.diff(runs.starts)
     return _Counts(
-        tp - np.repeat(above[:-1], number),
+        runs.tied, runs.end, tp - np.repeat(above[:-1], number),
         runs.end - tp - np.repeat((runs.rows - above)[:-1], number),
         runs.first - runs.tied, runs.starts, positives, size - positives,
     )  # fmt: skip
@@ -287,7 +266,8 @@ def _sums(runs: _Runs, weights: "Array") -> _Counts:
     negatives = negatives + sums[of_key[1:] - 1]
     kept = _increments(tp, runs.starts) > 0
     starts = np.append(0, np.cumsum(kept))[runs.starts]
-    return _Counts(tp[kept], fp[kept], neg[kept], starts, positives, negatives)
+    tied, end, tp, fp, neg = (own[kept] for own in (runs.tied, runs.end, tp, fp, neg))
+    return _Counts(tied, end, tp, fp, neg, starts, positives, negatives)
 
 
 def _increments(values: "Array", starts: "Array") -> "Array":
@@ -298,13 +278,17 @@ def _increments(values: "Array", starts: "Array") -> "Array":
     return added
 
 
-def _cells(counts: _Counts, *, merged: bool) -> "tuple[dict[str, Array], Array]":
-    """The cells that areas need by column name, and the first of each possible key."""
+def _cells(
+    counts: _Counts, *, merged: bool
+) -> "tuple[dict[str, Array], tuple[Array, Array], Array]":
+    """The cells that areas need by column name, their spans, and the first of each possible key."""
     tp, fp, neg, starts = counts.tp, counts.fp, counts.neg, counts.starts
     # A run from which the next rises straight up is left out.
     next_runs = (neg[:-1] > 0) | (fp[1:] != fp[:-1])
     kept = np.append(next_runs if merged else np.ones_like(next_runs), True)[: len(tp)]
     kept[starts[1:][np.diff(starts) > 0] - 1] = True
+    begins = np.append(True, kept[:-1])[: len(kept)]
+    spans = counts.tied[begins], counts.end[kept]
     starts = np.append(0, np.cumsum(kept))[starts]
     number, tp = np.diff(starts), tp[kept]
     of_areas = {
@@ -312,12 +296,10 @@ def _cells(counts: _Counts, *, merged: bool) -> "tuple[dict[str, Array], Array]"
         "positives": np.repeat(counts.positives, number),
         "negatives": np.repeat(counts.negatives, number),
     }  # fmt: skip
-    return of_areas, starts
+    return of_areas, spans, starts
 
 
-def _scored_cells(
-    rows: SortedCodes, of_keys: "dict[str, Array]", weights: "Array | None"
-) -> ScoredCells:
+def _scored_cells(rows: SortedCodes, of_keys: "dict[str, Array]") -> ScoredCells:
     """All cells, from sorted codes."""
     ranked, first_row, shared = rows.codes, rows.starts, rows.shared
     # Codes of one key and score differ in the truth alone, their last bit.
@@ -325,7 +307,7 @@ def _scored_cells(
     new[:1] = True
     np.greater(ranked[1:] ^ ranked[:-1], 1, out=new[1:])
     if new.all():
-        return ScoredCells(ranked, None, first_row, of_keys, shared, weights)
+        return ScoredCells(ranked, None, first_row, of_keys, shared, rows.weights)
     firsts = np.flatnonzero(new)
     starts = np.searchsorted(firsts, first_row)
-    return ScoredCells(ranked, firsts, starts, of_keys, shared, weights)
+    return ScoredCells(ranked, firsts, starts, of_keys, shared, rows.weights)

@@ -13,7 +13,7 @@ from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.base.rounding import rounded_up
-from polaroc.curves.held import TOTALS, Held
+from polaroc.curves.held import TOTALS, HeldRows
 from polaroc.curves.thinning import corners
 from polaroc.deployment.highest import QUANTITIES, Asked, Cells, of_days
 from polaroc.errors import Hint, InvalidArgument
@@ -170,7 +170,7 @@ def _by_key(
     cases: Cases[pl.DataFrame], keys: Sequence[str]
 ) -> tuple[pl.Schema, dict[tuple[Any, ...], Cells]]:
     """The types of the keys, and the curves of each key that have cases."""
-    ranked = Held.of(read(cases)).ranked(scored=False)
+    ranked = HeldRows.of(read(cases)).ranked(scored=False)
     (tp, fp), starts = corners(ranked)
     totals = ranked.totals.with_row_index(PLACE)
     # Keys of which all rows were dropped come last.

@@ -157,21 +157,18 @@ def evaluate(
     )  # fmt: skip
     if estimates is not None and intervals is not None:
         check_level(estimates, level)
+    made = partial(_measured, cases, request, estimates)
     if isinstance(cases.table, pl.DataFrame):
-        return _measured(cases, request, estimates)
+        return made().lazy()
     kinds = unaudited(cases, once=True).predictions
     schema = tidy_schema(
         {name: kinds.rows.collect_schema()[name] for name in kinds.keys},
         request.selected.measures, weighted=kinds.weighted, limits=intervals is not None,
     )  # fmt: skip
-    return deferred(partial(_collected, cases, request, estimates), schema)
+    return deferred(made, schema)
 
 
-def _measured(cases: Cases[Any], request: Request, estimates: pl.DataFrame | None) -> pl.LazyFrame:
+def _measured(cases: Cases[Any], request: Request, estimates: pl.DataFrame | None) -> pl.DataFrame:
     """The measures, computed now."""
     result = run(cases, request).measures
-    return result if estimates is None else at_estimates(result, estimates)
-
-
-def _collected(cases: Cases[Any], request: Request, estimates: pl.DataFrame | None) -> pl.DataFrame:
-    return _measured(cases, request, estimates).collect()
+    return (result if estimates is None else at_estimates(result, estimates)).collect()

@@ -240,7 +240,7 @@ def _limits(
     others = [name for name in keys if name != key]
     scored = scored_by_key(cases, [*others, key], units=True)
     ordered = measured.sort(*others, nulls_last=True, maintain_order=True) if others else measured
-    groups = ordered.partition_by(others, maintain_order=True) if others else [ordered]
+    groups = [one for one in parts_by_key(ordered, others).values() if one.height]
     found = []
     for group in groups:
         parts = parts_by_key(group, [*others, key])

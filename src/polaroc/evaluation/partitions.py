@@ -34,20 +34,10 @@ Fits: TypeAlias = Callable[[int, int], bool]
 
 @dataclass(frozen=True)
 class NumberedRows:
-    """Valid rows as arrays of equal length.
-
-    Attributes
-    ----------
-    score
-        Float64.
-    label
-        Twice the number of the key, plus 1 for a positive: an unsigned integer.
-    weight
-        Float64, None without weights.
-    """
+    """Valid rows as arrays of equal length."""
 
     score: "Array"
-    label: "Array"
+    label: "Array"  # twice the number of the key, plus 1 for a positive
     weight: "Array | None" = None
 
     @property
@@ -275,21 +265,12 @@ def _fill(column: "Array", file: BufferedReader) -> None:
 
 @dataclass(frozen=True)
 class Partition:
-    """The rows of a range of scores.
-
-    Attributes
-    ----------
-    size
-        The number of rows.
-    parts
-        Reads them, once: all in one part, or in any number of parts where they are `tied`.
-    tied
-        The score of all rows, of which there are then more than fit in memory; else None.
-    """
+    """The rows of a range of scores."""
 
     size: int
+    # Reads them, once: all in one part, or in any number of parts where they are `tied`.
     parts: Callable[[], Iterable[NumberedRows]]
-    tied: float | None = None
+    tied: float | None = None  # the score of all rows, where they do not fit in memory
 
 
 def partitions(files: RangeFiles, fits: Fits, enough: int, batch_rows: int) -> Iterator[Partition]:

@@ -8,7 +8,7 @@ import polars as pl
 from polaroc.base.arrays import ARRAYS
 from polaroc.base.private_columns import CLUSTER
 from polaroc.curves.cell_arrays import RankedCells
-from polaroc.curves.held import Held, curve_of_rows
+from polaroc.curves.held import HeldRows, curve_of_rows
 from polaroc.evaluation.hull_limits import with_hull_limits
 from polaroc.evaluation.request import Needs, Request
 from polaroc.evaluation.sums import CurveTotals, curve_totals, ranked_totals
@@ -41,7 +41,7 @@ def run(cases: Cases[Any], request: Request) -> Result:
     held = cases.collect()
     predictions = read(held, clustered=held.in_clusters, crossed=request.bootstrap is None)
     needs = Needs(request, predictions.weighted)
-    totals, ranked = ranked_totals(Held.of(predictions), needs)
+    totals, ranked = ranked_totals(HeldRows.of(predictions), needs)
     result = _result(totals, request)
     limits = _with_limits(result.measures, totals.wide, ranked, predictions, request)
     limits = with_hull_limits(limits, held, predictions.keys, request)
@@ -57,34 +57,26 @@ def _with_limits(
     request: Request,
 ) -> pl.LazyFrame:
     """Tidy measures of rows in memory with the requested intervals."""
-    keys, clustered = predictions.keys, CLUSTER in predictions.rows.collect_schema()
-    # Places of weighted rows are not known from sums of weights.
-    if request.bootstrap is not None or (clustered and predictions.weighted):
+    keys = predictions.keys
+    if request.bootstrap is not None:
+        clustered = CLUSTER in predictions.rows.collect_schema()
         source = predictions.valid_rows if clustered else curve_of_rows(predictions).lazy()
-        return with_intervals(source, measured, keys, request, sampled=predictions.sampled)
+        return resampled(measured, source, keys, request.bootstrap)
     measures, method = request.select(ARRAYS).measures, request.intervals or "logit"
-    limits = limits_of_ranked(ranked, wide, keys, measures, method, request.level)
+    limits = limits_of_ranked(
+        ranked, wide, keys, measures, method, request.level, sampled=predictions.sampled
+    )
     return merged(pl.concat([measured, limits.lazy()], how="horizontal"), keys, request.level)
 
 
 def with_intervals(
-    source: pl.LazyFrame,
-    measured: pl.LazyFrame,
-    keys: Sequence[str],
-    request: Request,
-    *,
-    sampled: bool = False,
+    curves: pl.LazyFrame, measured: pl.LazyFrame, keys: Sequence[str], request: Request
 ) -> pl.LazyFrame:
-    """Tidy measures with intervals, from rows with `CLUSTER`, or from curves of counts.
-
-    Rows that are `sampled` have sampling weights.
-    """
-    spec = request.bootstrap
-    if spec is None:
-        method = request.intervals or "logit"
-        measures = request.select(ARRAYS).measures
-        return with_limits(measured, source, keys, measures, method, request.level, sampled=sampled)
-    return resampled(measured, source, keys, spec)
+    """Tidy measures with intervals, from curves of counts."""
+    if request.bootstrap is not None:
+        return resampled(measured, curves, keys, request.bootstrap)
+    measures, method = request.select(ARRAYS).measures, request.intervals or "logit"
+    return with_limits(measured, curves, keys, measures, method, request.level)
 
 
 def _result(totals: CurveTotals, request: Request) -> Result:

@@ -10,7 +10,7 @@ from polaroc.base.columns import engine_for
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, LABEL, ROW_ERROR, TRUTH, WEIGHT
-from polaroc.curves.held import Held
+from polaroc.curves.held import HeldRows
 from polaroc.curves.keys import key_counts, merged_counts, totals_of_counts
 from polaroc.evaluation.partitions import (
     KeyNumbers,
@@ -36,22 +36,12 @@ MERGED_BATCHES = 64
 
 @dataclass(frozen=True)
 class Stored:
-    """All rows without errors, on disk.
-
-    Attributes
-    ----------
-    files
-        The rows, each with the number of its key.
-    totals
-        As of `curves.keys.totals`.
-    index
-        The place in the totals of each number.
-    """
+    """All rows without errors, on disk."""
 
     predictions: Predictions
-    files: RangeFiles
-    totals: pl.DataFrame
-    index: "Array"
+    files: RangeFiles  # the rows, each with the number of its key
+    totals: pl.DataFrame  # as of `curves.keys.totals`
+    index: "Array"  # the place in the totals of each number
 
 
 class Reader:
@@ -66,13 +56,13 @@ class Reader:
         self._numbers = KeyNumbers(self._kind.keys, self._kind.rows.collect_schema())
         self._held: list[pl.DataFrame] = []
         self._files: RangeFiles | None = None
-        # Of rows with errors, and of rows on disk.
+        # Counts of rows with errors, and of rows on disk.
         self._counts: list[pl.DataFrame] = []
         self._row_errors: list[pl.DataFrame] = []
         self._labels: list[pl.DataFrame] = []
         self._lock = Lock()
 
-    def rows(self) -> Held | Stored:
+    def rows(self) -> HeldRows | Stored:
         """All rows; raise for those with errors."""
         size = positives = used = 0
         plan = self._kind.rows
@@ -93,9 +83,9 @@ class Reader:
         rows = pl.concat(self._held or [empty])
         held = replace(predictions, rows=rows.lazy(), possible_errors=[], engine=engine_for(rows))
         if not self._counts:
-            return Held(held)
+            return HeldRows(held)
         counts = merged_counts(self._kind, self._counts).lazy()
-        return Held(held, totals_of_counts(self._kind, counts).collect())
+        return HeldRows(held, totals_of_counts(self._kind, counts).collect())
 
     @property
     def batch_rows(self) -> int:

@@ -12,7 +12,7 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, KEY_NUMBER, PLACE
 from polaroc.curves.cell_arrays import CellArrays, KeyCounts, RankedCells, ScoredCells
-from polaroc.curves.held import TOTALS, Held, to_curve_table
+from polaroc.curves.held import TOTALS, HeldRows, to_curve_table
 from polaroc.curves.hull import hulls, hulls_of_cells, outermost
 from polaroc.curves.keys import LEAST_WEIGHTS
 from polaroc.curves.ranking import ranked_cells
@@ -36,25 +36,14 @@ ENOUGH_PER_KEY, ENOUGH = 20, 1_000_000
 
 @dataclass(frozen=True)
 class Part:
-    """Ranked rows of a part of the scores.
-
-    Attributes
-    ----------
-    key
-        Of each key that has rows in the part, its number.
-    above
-        The counts of these keys.
-    least
-        Of weights: the least of a positive and of a negative of these keys.
-    whole
-        Whether these are all rows.
-    """
+    """Ranked rows of a part of the scores."""
 
     ranked: RankedCells
-    key: "Array"
-    above: KeyCounts
+    key: "Array"  # the number of each key that has rows in the part
+    above: KeyCounts  # of these keys
+    # The least weight of a positive and of a negative of these keys, where there are weights.
     least: "tuple[Array, Array] | None" = None
-    whole: bool = False
+    whole: bool = False  # whether these are all rows
 
     @property
     def cells(self) -> CellArrays:
@@ -178,19 +167,19 @@ def curve_totals(cases: Cases[Any], request: Request) -> CurveTotals:
     """
     if isinstance(cases.table, pl.DataFrame) and request.memory is None:
         predictions = read(cases)
-        return ranked_totals(Held.of(predictions), Needs(request, predictions.weighted))[0]
+        return ranked_totals(HeldRows.of(predictions), Needs(request, predictions.weighted))[0]
     unread = unaudited(cases, once=True)
     needs = Needs(request, unread.predictions.weighted)
     room = resolve_memory("auto" if request.memory is None else request.memory) - BASE
     with ExitStack() as stack:
         reader = Reader(unread, needs, room, stack)
         rows = reader.rows()
-        if isinstance(rows, Held):
+        if isinstance(rows, HeldRows):
             return ranked_totals(rows, needs)[0]
         return _in_parts(rows, needs, room, reader.batch_rows)
 
 
-def ranked_totals(held: Held, needs: Needs) -> tuple[CurveTotals, RankedCells]:
+def ranked_totals(held: HeldRows, needs: Needs) -> tuple[CurveTotals, RankedCells]:
     """The sums of rows in memory, which are ranked at once, and their cells."""
     ranked = held.ranked(scored=needs.scored, merged=needs.merged)
     sums = PartialSums.of_all(needs, ranked)

@@ -72,12 +72,12 @@ def at_one_prior(measure: str) -> str:
     return (measure in CATALOG and CATALOG[measure].mean_of) or measure
 
 
-def bounds(measure: str) -> tuple[float | None, float | None]:
+def value_range(measure: str) -> tuple[float | None, float | None]:
     """The least and the greatest value of a measure, None where there is none or none is known.
 
     Examples
     --------
-    >>> bounds("auprec"), bounds("log_loss"), bounds("brier_skill")
+    >>> value_range("auprec"), value_range("log_loss"), value_range("brier_skill")
     ((0.0, 1.0), (0.0, None), (None, 1.0))
     """
     if measure not in CATALOG:

@@ -39,27 +39,16 @@ class Gradient(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """The segments that end at cells with positives, key after key, best score first.
-
-    Attributes
-    ----------
-    pos, neg, tp, fp
-        Counts of the cells, and cumulated ones.
-    positives, negatives
-        Of each key.
-    starts
-        The first segment of each key.
-    units
-        The numbers of independent units of each class, where these are not cases.
-    """
+    """The segments that end at cells with positives, key after key, best score first."""
 
     pos: "Array"
     neg: "Array"
     tp: "Array"
     fp: "Array"
-    positives: "Array"
+    positives: "Array"  # of each key
     negatives: "Array"
-    starts: "Array"
+    starts: "Array"  # the first segment of each key
+    # The numbers of independent units of each class, where these are not cases.
     units: "tuple[Array, Array] | None" = None
 
     @cached_property
@@ -129,16 +118,12 @@ class Segments:
     @cached_property
     def middle_t(self) -> "Array":
         """The true positive rate in the middle of each segment."""
-        middle: Array = self.t0 + self.t1
-        middle /= 2
-        return middle
+        return (self.t0 + self.t1) / 2
 
     @cached_property
     def middle_f(self) -> "Array":
         """The false positive rate in the middle of each segment."""
-        middle: Array = self.f0 + self.f1
-        middle /= 2
-        return middle
+        return (self.f0 + self.f1) / 2
 
     @cached_property
     def before(self) -> "Array":
@@ -175,7 +160,7 @@ class Segments:
         return np.add.reduceat(values, self.starts)
 
     def count(self, holds: "Array") -> "Array":
-        """Of how many segments of each key it holds."""
+        """How many segments of each key it holds for."""
         return self.total(holds.astype(np.int64))
 
     def running(self, values: "Array", at: "Array | None" = None) -> "Array":

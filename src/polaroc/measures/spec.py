@@ -37,106 +37,61 @@ PerfectLimit: TypeAlias = "Callable[[float, Array, Array, float | None], Array]"
 
 @dataclass(frozen=True)
 class CaseLoss:
-    """A measure as the mean loss of positives plus the mean loss of negatives.
+    """A measure as the mean loss of positives plus the mean loss of negatives."""
 
-    Attributes
-    ----------
-    columns
-        By column name: intermediate values of a cell, from its counts and its score.
-    positive, negative
-        The loss of a positive and of a negative, from these columns.
-    by_score_prior
-        What a cell adds to the derivative of the measure by the log-odds of the prior at
-        which scores are right, None where this prior is given and not estimated.
-    weights
-        The weights of the two classes in the measure; the greatest loss of a positive and of
-        a negative, if losses are `bounded`.
-    bounded
-        Whether losses have a greatest value.
-    scale
-        By how much the measure moves as the mean does, negative where it falls.
-    """
-
+    # By column name: intermediate values of a cell, from its counts and its score.
     columns: dict[str, Quantity]
-    positive: Quantity
+    positive: Quantity  # the loss of a positive, from these columns
     negative: Quantity
+    # The weights of both classes in the measure: the greatest losses, if these are `bounded`.
     weights: tuple[Quantity, Quantity]
     bounded: bool
+    # What a cell adds to the derivative of the measure by the log-odds of the prior at which
+    # scores are right, None where this prior is given and not estimated.
     by_score_prior: Quantity | None = None
-    scale: Quantity = 1.0
+    scale: Quantity = 1.0  # by how much the measure moves as the mean does
 
 
 @dataclass(frozen=True)
 class Measure:
     """One number per key, from sums and least values over the segments of its curve.
 
-    All quantities are columns of the backend that computes it.
-
-    Attributes
-    ----------
-    name
-        Its name in the column `measure`.
-    estimate
-        The number, from the columns of `sums` and `least` and the totals.
-    columns
-        By column name: intermediate values that `sums` and `least` use repeatedly.
-    held
-        By column name: values made of sums and minima that `estimate` uses repeatedly,
-        where a backend holds such values.
-    sums, least
-        By column name: quantities of a segment whose sum, or minimum, is taken over
-        the segments (the rows of the curve with positives).
-    prior
-        The prior at which it is taken, None where it has none.
-    over
-        The range of priors over which it is taken, as an `over_label`, None where it
-        has none.
-    bias_skew
-        The skew λ of the bias ratio λ/N, None where the bias does not depend on one.
-    hull_sums
-        By column name: quantities of a segment of the hull whose sum is taken.
-    warnings
-        Conditions, each with the note for keys that meet it; the first that is met is said.
-    gradient_terms
-        The quantities its standard error follows from; empty where it has none.
-    perfect_lower_limit
-        The lower limit for a test set that is ranked perfectly.
-    bounds
-        The least and the greatest value it can have, None for no bound.
-    every_cell
-        Whether cells without positives count, and the score of a cell: `sums` are then
-        written with `threshold`, `pos`, `neg` and the totals.
-    case_loss
-        The losses of single cases that its standard error follows from; then
-        `gradient_terms` are empty.
-    no_limits
-        Why it has no interval, where it never has one.
-    mergeable_segments
-        Whether collinear segments may be merged without changing it.
-    many
-        The priors that are interpolated from this measure and others like it, None
-        where it is shown itself. These nodes are next to each other in a list of
-        measures.
+    All quantities are columns of the backend that computes it. Those of a segment are summed, or
+    their minimum is taken, over the rows of the curve with positives.
     """
 
-    name: str
-    estimate: Quantity
+    name: str  # in the column `measure`
+    estimate: Quantity  # from `sums`, `least` and the totals
+    # By column name: intermediate values that `sums` and `least` use repeatedly.
     columns: dict[str, Quantity] = field(default_factory=dict)
+    # By column name: quantities of a segment that are summed, and of which the minimum is taken.
     sums: dict[str, Quantity] = field(default_factory=dict)
     least: dict[str, Quantity] = field(default_factory=dict)
+    # The same of segments of the hull that are summed.
     hull_sums: dict[str, Quantity] = field(default_factory=dict)
-    prior: Quantity | None = None
-    over: str | None = None
-    bias_skew: Quantity | None = None
+    prior: Quantity | None = None  # at which it is taken
+    over: str | None = None  # the range of priors over which it is taken, as an `over_label`
+    bias_skew: Quantity | None = None  # the skew λ of the bias ratio λ/N, where it has one
+    # Conditions, each with the note for keys that meet it; the first that is met is said.
     warnings: tuple[tuple[Quantity, str], ...] = ()
+    # The quantities its standard error follows from; none where it has none.
     gradient_terms: tuple[GradientTerm, ...] = ()
+    # The lower limit for a test set that is ranked perfectly.
     perfect_lower_limit: "PerfectLimit | None" = None
+    # The least and the greatest value it can have, None for no bound.
     bounds: tuple[float | None, float | None] = (0.0, 1.0)
+    # Whether cells without positives count, and the score of a cell: `sums` are then written with
+    # `threshold`, `pos`, `neg` and the totals.
     every_cell: bool = False
+    # The losses of single cases that its standard error follows from, in place of gradients.
     case_loss: CaseLoss | None = None
-    no_limits: str | None = None
-    mergeable_segments: bool = True
+    no_limits: str | None = None  # why it has no interval, where it never has one
+    mergeable_segments: bool = True  # whether collinear segments may be merged
+    # The priors that are interpolated from this measure and its neighbours in a list of measures;
+    # None where it is shown itself.
     many: ManyPriors | None = None
+    # By column name: values of sums and minima that `estimate` uses repeatedly, where a backend
+    # holds such values.
     held: dict[str, Quantity] = field(default_factory=dict)
 
     @property
@@ -166,50 +121,23 @@ class MeasureArguments:
 
 @dataclass(frozen=True)
 class MeasureDefinition:
-    """An entry of the catalogue of measures.
+    """An entry of the catalogue of measures."""
 
-    Attributes
-    ----------
-    name, label
-        Its name in the column `measure`, and in text.
-    description
-        A line for the reference page, with the source.
-    build
-        Makes the measure, once per prior if `at_priors`.
-    higher_is_better
-        Whether a higher value is better.
-    at_priors
-        Whether it is taken at each prior.
-    over
-        What it is averaged over: ``"range"`` of priors, ``"belief"`` (or a range), or None.
-    mean_of
-        The measure at a prior that it is the mean of, None where it is not one.
-    on_hull
-        Whether it is taken on the hull when the interpolation is ``"hull"``.
-    interpolations
-        The interpolations it supports, None for all.
-    by_default
-        Whether `evaluate` computes it when no measures are named.
-    in_summary, in_report
-        Whether the terminal and the report show it.
-    monotone
-        Whether it is never worse on a curve that is nowhere below another; it then has
-        bounds from binned scores.
-    """
-
-    name: str
-    label: str
-    description: str
-    build: Callable[[MeasureArguments], Sequence[Measure]]
+    name: str  # in the column `measure`
+    label: str  # in text
+    description: str  # a line for the reference page, with the source
+    build: Callable[[MeasureArguments], Sequence[Measure]]  # once per prior if `at_priors`
     higher_is_better: bool = True
-    at_priors: bool = False
-    over: Literal["range", "belief"] | None = None
-    mean_of: str | None = None
-    on_hull: bool = False
-    interpolations: tuple[Interpolation, ...] | None = None
-    by_default: bool = True
-    in_summary: bool = False
+    at_priors: bool = False  # whether it is taken at each prior
+    over: Literal["range", "belief"] | None = None  # what it is averaged over, if anything
+    mean_of: str | None = None  # the measure at a prior that it is the mean of
+    on_hull: bool = False  # whether it is taken on the hull when the interpolation is "hull"
+    interpolations: tuple[Interpolation, ...] | None = None  # those it supports, None for all
+    by_default: bool = True  # whether `evaluate` computes it when no measures are named
+    in_summary: bool = False  # whether the terminal shows it
     in_report: bool = False
+    # Whether it is never worse on a curve that is nowhere below another; it then has bounds from
+    # binned scores.
     monotone: bool = False
 
 

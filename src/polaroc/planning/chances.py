@@ -6,7 +6,7 @@ from typing import NamedTuple
 from polaroc.base.lazy import np
 from polaroc.typing import Array
 
-# Of the curves that may be true, this share has a chance within the range.
+# The share of the curves that may be true whose chance is within the range.
 RANGE = 0.9
 
 
@@ -106,7 +106,7 @@ def of_distances(
         return _between(chance, of_each, expected, shares, every.size)
     between = max(float(means.var(ddof=1)) - spread**2 * len(means) / every.size, 0.0) ** 0.5
     reach = float(ndtri((1 + RANGE) / 2)) * between / spread
-    # Of all studies, and so of those of the middle curve.
+    # The share among all studies, from which that of the middle curve follows.
     least = 0.5 / every.size
     middle = float(ndtri(min(max(chance, least), 1 - least))) * (1 + (between / spread) ** 2) ** 0.5
     ends = ndtr([middle - reach, middle + reach])

@@ -83,7 +83,7 @@ class FoldsWish:
         return of_distances([*distances], expected)
 
 
-def of_folds(
+def pilot_of_folds(
     cases: Cases[Any], pair: tuple[object, object] | None, wanted: Aim
 ) -> FoldsWish | None:
     """What a pilot with folds says of two models; None where it has none."""

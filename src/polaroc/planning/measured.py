@@ -27,7 +27,7 @@ ROWS, PAIRED_ROWS, FEWEST, MOST = 600_000, 2_500_000, 24, 400
 # Two models are looked at in so many studies, and then in as many as tell the chance at least as
 # well as the most tell an even one.
 AT_FIRST = 100
-# Of fewer studies than so many the difference is taken as normal, about the one of ideal cases.
+# With fewer studies the difference is taken as normal, about that of ideal cases.
 ENOUGH, STEPS, IDEAL = 200, 400, Size(5_000, 50_000)
 
 
@@ -180,7 +180,7 @@ class DividedWish:
         of_tuning, of_test = size.parts
         tuned = self.promise.outcome(assumed, of_tuning, generator)
         tested = self.width.outcome(assumed, of_test, generator)
-        # Of one curve they are independent: no case is in both parts.
+        # For one curve the two are independent: no case is in both parts.
         shares = [a * b for a, b in zip(tuned.shares, tested.shares, strict=True)]
         expected = {"tuning": size.tuning, **tuned.expected, **tested.expected}
         return of_shares(shares, tested.studies, expected, assumed.are_ends)

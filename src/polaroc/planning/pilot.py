@@ -17,9 +17,9 @@ from polaroc.uncertainty.scored_cases import ScoredCases, read_cases, scored_by_
 
 # Curves that may be the true one; points of each; scores of a class that stand for more.
 CURVES, POINTS, KEPT = 24, 301, 1_000
-# Of a class, below which a pilot tells no curve.
+# The fewest cases of a class with which a pilot tells a curve.
 FEWEST = 5
-# Of normal scores, the width of a kernel that is best for their distribution (Silverman 1986).
+# The width of a kernel on normal scores that is best for their distribution (Silverman 1986).
 KERNEL = 0.9
 # Up to so many different scores, each of so many cases or more, are levels that a study has too.
 LEVELS, ALIKE = 20, 3

@@ -8,7 +8,7 @@ from polaroc.base.checks import check_share, check_whole, refuse_unused, unless
 from polaroc.base.lazy import np
 from polaroc.files.progress import Progress, progress_callback
 from polaroc.planning.chances import Outcome
-from polaroc.planning.folds import of_folds
+from polaroc.planning.folds import pilot_of_folds
 from polaroc.planning.measured import DividedWish
 from polaroc.planning.pilot import of_pilot
 from polaroc.planning.promised import PromiseWish
@@ -17,6 +17,7 @@ from polaroc.planning.sizes import (
     DRAWN,
     MAX_ROWS,
     Sizes,
+    counts,
     enough,
     given_sizes,
     sought,
@@ -39,20 +40,10 @@ from polaroc.priors.beliefs import Belief
 
 
 @takes_cases_if_any(
-    [
-        "truth",
-        "score",
-        "positive",
-        "nulls",
-        "model",
-        "fold",
-        "case",
-        "cluster",
-        "count",
-        "test_train_ratio",
-    ],
+    ["truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "count",
+     "test_train_ratio"],
     no_bearing=["subgroup", "time", "score_prior"],
-)
+)  # fmt: skip
 def plan(
     pilot: Cases[Any] | None = None,
     *,
@@ -201,7 +192,7 @@ def plan(
             "instead of a pilot", "there is one", auc=auc, shape=unless(1, shape),
             difference=difference, correlation=correlation,
         )  # fmt: skip
-        anew = of_folds(pilot, pair, wanted) if name == "margin" else None
+        anew = pilot_of_folds(pilot, pair, wanted) if name == "margin" else None
         if anew is not None:
             refuse_unused(
                 "of one test set", "the pilot has folds", positives=positives,
@@ -220,8 +211,9 @@ def plan(
     rows, alike = rows_of_clusters(cluster_rows, cluster_correlation, assumed)
     by_rank = isinstance(wanted.wish, PromiseWish) and (rows == 1 or not alike)
     skew = assumed.skew if place.middle is None else (1 - place.middle) / place.middle
-    fixed = negatives if isinstance(negatives, int) else None
     most = MAX_ROWS if by_rank else DRAWN
+    of_neg = counts("negatives", negatives, most)
+    fixed = of_neg[0] if len(of_neg) == 1 else None
     sizes = Sizes(skew, fixed, rows, alike, most, assumed.unit)
 
     def outcome(wish: Wish, size: Size) -> Outcome:

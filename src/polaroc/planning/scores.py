@@ -97,7 +97,7 @@ class Size:
 
     @property
     def cases(self) -> int:
-        """Of both classes."""
+        """The cases of both classes."""
         return self.positives + self.negatives
 
     @property

@@ -211,7 +211,7 @@ def of_difference(
 def _facts(measure: Measure, place: Place, level: float) -> dict[str, Any]:
     names = [f"{label(measure.name)}{place.words}", measure.name]
     if measure.name == "iauprec":
-        # Of a choice it is the mean of AUPREC over the range.
+        # A choice calls it AUPREC, averaged over the range.
         names.append("auprec")
     return {"measure": names, "level": level} | place.facts
 

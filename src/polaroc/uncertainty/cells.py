@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, CROSSED, TRUTH, WEIGHT
-from polaroc.curves.cell_arrays import CellArrays, RankedCells, ScoredCells
+from polaroc.base.private_columns import CLUSTER, CROSSED
+from polaroc.curves.cell_arrays import CellArrays, RankedCells
 from polaroc.curves.segments import COUNTS
 from polaroc.measures.moved_segments import Segments
 from polaroc.predictions.row_checks import SCORE, check_clusters
@@ -33,21 +33,6 @@ def segments_of_curve(curve: pl.DataFrame) -> Segments:
     """The segments of one curve that has positives, sorted with the best score first."""
     cells = cells_of_curves(curve, np.zeros(1, np.int64))
     return segments_of(with_positives(cells), np.zeros(1, np.int64))
-
-
-def cells_of(starts: "Array", **columns: "Array") -> CellArrays:
-    """Cells with cumulated counts and totals of their keys, from `pos`, `neg` and others."""
-    counts = dict(columns)
-    sizes = np.diff(starts)
-    first = starts[:-1][sizes > 0]
-    for name, running, total in (("pos", "tp", "positives"), ("neg", "fp", "negatives")):
-        sums = np.cumsum(columns[name])
-        before = np.append(0.0, sums)[starts]
-        counts[running] = sums - np.repeat(before[:-1], sizes)
-        # Exact, whatever weights came before: such a cell starts at the origin.
-        counts[running][first] = columns[name][first]
-        counts[total] = np.repeat(np.diff(before), sizes)
-    return CellArrays(counts, starts)
 
 
 def with_positives(cells: CellArrays) -> CellArrays:
@@ -96,8 +81,7 @@ class ClusteredCases:
     areas: CellArrays  # those with positives
     tied: "Array"  # of each of these, the first case with its score
     ends: "Array"  # and the case after its last
-    scored: CellArrays | ScoredCells | None  # all cells, with their scores
-    firsts: "Array | None"  # the first case of each, where they are not one each
+    firsts: "Array | None"  # the first case of each cell, where they are not one each
 
 
 def numbered(rows: pl.DataFrame) -> "list[Array]":
@@ -128,43 +112,12 @@ def _numbers(rows: pl.DataFrame) -> "Array":
 
 def ranked_clusters(ranked: RankedCells, totals: "dict[str, Array]") -> ClusteredCases | None:
     """Ranked rows as cases, where they have clusters; `totals` as of these."""
-    rows, cells = ranked.rows, ranked
+    rows = ranked.rows
     if rows.clusters is None:
         return None
-    first = np.repeat(rows.starts[:-1], np.diff(cells.starts))
-    ends = first + cells.counts["tp"] + cells.counts["fp"]
-    tied = ends - cells.counts["pos"] - cells.counts["neg"]
     truth = (rows.codes & np.uint64(1)).astype(bool)
     firsts = None if ranked.scored is None else ranked.scored.firsts
+    clusters = numbered(rows.clusters.to_frame())
     return ClusteredCases(
-        truth, None, numbered(rows.clusters.to_frame()), rows.starts, totals, cells,
-        tied, ends, ranked.scored, firsts,
-    )  # fmt: skip
-
-
-def ranked_cases(cases: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Cases that weigh something by key, best score first."""
-    if WEIGHT in cases.columns:
-        cases = cases.filter(pl.col(WEIGHT) > 0)
-    return cases.sort(*keys, SCORE, descending=[*(False for _ in keys), True], nulls_last=True)
-
-
-def clustered_cases(rows: pl.DataFrame, starts: "Array") -> ClusteredCases:
-    """Cases that are sorted by key, best score first, with their `CLUSTER`."""
-    score, truth = rows[SCORE].cast(pl.Float64).to_numpy(), rows[TRUTH].to_numpy()
-    weight = rows[WEIGHT].to_numpy() if WEIGHT in rows.columns else None
-    new = np.append(True, score[1:] != score[:-1])[: len(score)]
-    new[starts[:-1]] = True
-    firsts = np.flatnonzero(new)
-    each = np.ones(len(score)) if weight is None else weight
-    pos, neg = (
-        np.add.reduceat(np.where(own, each, 0.0), firsts) if firsts.size else np.zeros(0)
-        for own in (truth, ~truth)
+        truth, rows.weights, clusters, rows.starts, totals, ranked, *ranked.spans, firsts
     )
-    cells = cells_of(np.searchsorted(firsts, starts), pos=pos, neg=neg, **{SCORE: score[firsts]})
-    totals = {name: cells.counts[name][cells.starts[:-1]] for name in ("positives", "negatives")}
-    rising, ends = np.flatnonzero(pos > 0), np.append(firsts[1:], len(score))
-    return ClusteredCases(
-        truth, weight, numbered(rows), starts, totals, with_positives(cells), firsts[rising],
-        ends[rising], cells, firsts,
-    )  # fmt: skip

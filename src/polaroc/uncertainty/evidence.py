@@ -48,7 +48,7 @@ class Moved(NamedTuple):
     counts: tuple[int, ...]  # of units that a part has, of crossed clusterings of the one with less
     joint: tuple["Factor", ...] = ()  # of each clustering, whose parts have the same units in order
     units: str = CASES
-    # Of each model, where it has units of its own; `counts` are then the least of them.
+    # The counts of each model, where it has units of its own; `counts` are then the least.
     alone: tuple[tuple[int, ...], ...] = ()
 
     def products(self, own: Sequence["Array"], other: Sequence["Array"]) -> "list[Array]":

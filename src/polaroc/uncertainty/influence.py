@@ -37,7 +37,7 @@ class CaseInfluence(NamedTuple):
 class SegmentInfluence(NamedTuple):
     """The influence of cases on a measure, whose mean is zero in each class of a key."""
 
-    # Of the positives and negatives of each segment, and of the negatives on the level run before.
+    # Positives and negatives of each segment, and negatives on the level run before it.
     pos: "Array"
     neg: "Array"
     level: "Array"
@@ -105,12 +105,12 @@ def of_cases(
             with np.errstate(all="ignore"):
                 slope = _by_score_prior(loss, cells)
                 for of_class, among, loss_of_class, by_prior in zip(
-                    moved, (truth, ~truth), losses_of(loss, cells), (slope, -slope), strict=True
+                    moved, (truth, ~truth), case_losses(loss, cells), (slope, -slope), strict=True
                 ):
                     mean = np.average(
                         loss_of_class[among], weights=None if weight is None else weight[among]
                     )
-                    # Of an infinite mean no case moves it by a number.
+                    # No case moves an infinite mean by a number.
                     about = mean if np.isfinite(mean) else np.nan
                     of_class[i] = loss_of_class[among] - about + by_prior
     return CaseInfluence(estimates, *moved)
@@ -297,7 +297,7 @@ def _single_cases(score: "Array", truth: "Array", weight: "Array | None") -> "di
     }
 
 
-def losses_of(loss: CaseLoss, cells: "dict[str, Array]") -> "tuple[Array, Array]":
+def case_losses(loss: CaseLoss, cells: "dict[str, Array]") -> "tuple[Array, Array]":
     """How much a positive and a negative of each cell move a mean of losses, about no centre."""
     known = _with_columns(loss, cells)
     scale = value_of(loss.scale, known)

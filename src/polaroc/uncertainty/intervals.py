@@ -11,7 +11,7 @@ from polaroc.base.backend import POLARS
 from polaroc.base.checks import check_share
 from polaroc.base.columns import curve_keys
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, PLACE, ROW
+from polaroc.base.private_columns import PLACE, ROW
 from polaroc.curves.cell_arrays import CellArrays, RankedCells, ScoredCells
 from polaroc.curves.curve import in_order
 from polaroc.curves.whole import takes_curve
@@ -21,13 +21,7 @@ from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure, ingredients, measures_by_row
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Prior, Priors
-from polaroc.uncertainty.cells import (
-    cells_of_curves,
-    clustered_cases,
-    ranked_cases,
-    ranked_clusters,
-    with_positives,
-)
+from polaroc.uncertainty.cells import cells_of_curves, ranked_clusters, with_positives
 from polaroc.uncertainty.limits import (
     Limits,
     Sureness,
@@ -150,17 +144,9 @@ def with_limits(
     measures: Sequence[Measure],
     method: str,
     level: float,
-    *,
-    sampled: bool = False,
 ) -> pl.LazyFrame:
-    """Tidy measures with limits.
-
-    `source` are their curves, or their cases with a column `CLUSTER`, which may be `sampled` with
-    weights; the measures are written for `ARRAYS`.
-    """
-    made = partial(
-        _limits, keys=keys, measures=measures, method=method, level=level, sampled=sampled
-    )
+    """Tidy measures with limits, from their curves; the measures are written for `ARRAYS`."""
+    made = partial(_limits, keys=keys, measures=measures, method=method, level=level)
     return beside(measured, source, keys, made, level)
 
 
@@ -170,30 +156,18 @@ def _limits(
     measures: Sequence[Measure],
     method: str,
     level: float,
-    *,
-    sampled: bool,
 ) -> pl.DataFrame:
-    """The limits of each row of each key, from sorted curves or cases."""
-    clustered = CLUSTER in source.columns
-    if clustered:
-        source = ranked_cases(source, keys)
+    """The limits of each row of each key, from sorted curves."""
     number = source.select(
         pl.struct(keys).rle_id() if keys else pl.int_range(pl.len()) * 0
     ).to_series()
     firsts = np.flatnonzero(number.is_first_distinct().to_numpy())
-    if clustered:
-        cases = clustered_cases(source, np.append(firsts, source.height))
-        areas, cells, totals = cases.areas, cases.scored, cases.totals
-        units = clusters_as_units(cases, weighted=sampled)
-    else:
-        cells = cells_of_curves(source, firsts)
-        areas = with_positives(cells)
-        of_keys = source.select(pl.col(TOTALS).cast(pl.Float64).fill_null(0))[firsts]
-        totals = {name: of_keys[name].to_numpy() for name in TOTALS}
-        units = cases_as_units(**totals)
-    counted = clustered or source.schema["positives"].is_integer()
-    sureness = Sureness(method, level, np.full(len(firsts), counted), units)
-    rows = limits_of_cells(areas, cells, totals, measures, sureness)
+    cells = cells_of_curves(source, firsts)
+    of_keys = source.select(pl.col(TOTALS).cast(pl.Float64).fill_null(0))[firsts]
+    totals = {name: of_keys[name].to_numpy() for name in TOTALS}
+    counted = source.schema["positives"].is_integer()
+    sureness = Sureness(method, level, counted, cases_as_units(**totals))
+    rows = limits_of_cells(with_positives(cells), cells, totals, measures, sureness)
     placed = columns_of_limits(rows, np.arange(len(firsts))).with_columns(
         pl.Series(PLACE, np.tile(np.arange(len(rows)), len(firsts)))
     )
@@ -210,13 +184,19 @@ def limits_of_ranked(
     measures: Sequence[Measure],
     method: str,
     level: float,
+    *,
+    sampled: bool = False,
 ) -> pl.DataFrame:
-    """The limits of rows in memory that count cases, in the order of their tidy measures."""
+    """The limits of rows in memory, in the order of their tidy measures.
+
+    Rows count cases, or are `sampled` with weights and have clusters.
+    """
     totals = {name: wide[name].cast(pl.Float64).to_numpy() for name in TOTALS}
-    counted = np.ones(wide.height, bool)
     cases = ranked_clusters(ranked, totals)
-    units = cases_as_units(**totals) if cases is None else clusters_as_units(cases)
-    sureness = Sureness(method, level, counted, units)
+    units = cases_as_units(**totals)
+    if cases is not None:
+        units = clusters_as_units(cases, weighted=sampled)
+    sureness = Sureness(method, level, counted=True, units=units)
     _, *of_curves = ingredients([measure for measure in measures if measure.is_area])
     sums = totals | {name: wide[name].to_numpy() for own in of_curves for name in own}
     rows = limits_of_cells(ranked, ranked.scored, totals, measures, sureness, sums)

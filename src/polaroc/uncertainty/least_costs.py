@@ -27,12 +27,12 @@ from polaroc.uncertainty.test_sets import ALL_ALIKE, of_influences
 # The costs of a positive and of a negative in a block of the hull, from the slopes Δf/Δt of blocks.
 Losses: TypeAlias = Callable[[Array], tuple[Array, Array]]
 FOLDS = 10
-# Of more, the cases that carry the cost at a prior are too few (`just applied-intervals hulls`).
+# Above it, too few cases carry the cost at the prior (`just applied-intervals hulls`).
 MAX_SKEW = 0.2
 TOO_FEW = "too few {} for this prior: no interval"
 OF_CURVE = "limits take the cases of the curve as independent"
 # What costs are made of.
-Held: TypeAlias = Cases[pl.DataFrame] | pl.DataFrame
+InMemory: TypeAlias = Cases[pl.DataFrame] | pl.DataFrame
 Given: TypeAlias = Cases[Any] | pl.LazyFrame | pl.DataFrame
 
 
@@ -155,14 +155,14 @@ def now_or_later(
     return made().lazy() if is_held else deferred(made, schema)
 
 
-def collected(given: Given) -> Held:
+def collected(given: Given) -> InMemory:
     """The cases, or curves, in memory."""
     return given.collect() if isinstance(given, Cases) else given.lazy().collect()
 
 
 def beside_costs(
     found: pl.DataFrame,
-    given: Held,
+    given: InMemory,
     limits_of: Callable[[ScoredCases, dict[str, Any]], Sequence[CostLimits]],
     columns: Sequence[Sequence[str]],
     level: float,
@@ -259,7 +259,7 @@ def _hull(score: "Array", truth: "Array", weight: "Array") -> tuple["Array", "Ar
     found = isotonic_regression(of_pos / total, weights=total)
     first = np.asarray(found.blocks[:-1])
     share = np.clip(found.x[first], 0, 1)
-    # Of a class with one unit, hulls of others have none: then there are no limits.
+    # Where a class has one unit, hulls of the others have none: then there are no limits.
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = (1 - share) / share * (of_pos.sum() / (total - of_pos).sum())
     return levels[first], slopes

@@ -42,7 +42,7 @@ class Sureness:
 
     method: str
     level: float
-    counted: "Array"  # of each key, whether its weights are counts of cases
+    counted: bool  # whether weights are counts of cases
     units: Units  # what is independent
 
     @property
@@ -55,7 +55,7 @@ class Sureness:
     def quantile(self) -> "Array":
         """Student's, at one degree of freedom less than units of the rarer class, or normal."""
         if self.method == "wald" and not self.units.clusterings:
-            return np.full(len(self.counted), normal(self.level))
+            return np.full(len(self.units.positives), normal(self.level))
         freedom = np.minimum(self.units.positives, self.units.negatives) - 1
         known = pl.DataFrame({"n": freedom}).select(student(pl.col("n").fill_nan(None), self.level))
         return known.to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
@@ -70,7 +70,7 @@ class Sureness:
         units = self.units
         in_clusters = units.least > 2
         reasons = [
-            (~self.counted, NOT_COUNTS),
+            (np.full(len(error), not self.counted), NOT_COUNTS),
             (in_clusters & (units.positives < units.least), FEW_CLUSTERS.format("positives")),
             (in_clusters & (units.negatives < units.least), FEW_CLUSTERS.format("negatives")),
             (units.positives <= 1, "one positive: no standard error"),
@@ -109,7 +109,7 @@ def area_limits(
     variances: "Array",
     sureness: Sureness,
 ) -> Limits:
-    """Of an area or a point of a curve."""
+    """The limits of an area, or of a point of a curve."""
     units = sureness.units
     estimates = np.where(sureness.both, estimates, np.nan)
     error = sureness.error(variances)
@@ -148,7 +148,7 @@ def loss_limits(
     variances: "Array",
     sureness: Sureness,
 ) -> Limits:
-    """Of a loss, or of what a skill is short of 1, on the logarithmic scale of the loss."""
+    """The limits of a loss, or of 1 less a skill, on the logarithmic scale of the loss."""
     defined = ~np.isnan(estimates[0]) & sureness.both
     if measure.case_loss is None:
         nothing = np.full(len(defined), np.nan)

@@ -27,6 +27,7 @@ from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Array, Cost, Priors, Table
 from polaroc.uncertainty.evidence import FITTED, Evidence, quantile
+from polaroc.uncertainty.parts import gap_limits
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.test_sets import ALL_ALIKE, costs_of_calls, of_influences, of_means
 
@@ -70,15 +71,13 @@ class Saving(NamedTuple):
         return Saving(self.estimate * factor, lower, upper, self.std_error * abs(factor))
 
     def plus(self, other: "Saving", related: float = 0.0) -> "Saving":
-        """The sum of two whose errors are `related` (Zou and Donner 2008)."""
-
-        def far(one: float, another: float) -> float:
-            return float(np.sqrt(max(one**2 + another**2 + 2 * related * one * another, 0.0)))
-
-        total = self.estimate + other.estimate
-        below = far(self.estimate - self.lower, other.estimate - other.lower)
-        above = far(self.upper - self.estimate, other.upper - other.estimate)
-        return Saving(total, total - below, total + above, far(self.std_error, other.std_error))
+        """The sum of two whose errors are `related`: one less the negative of the other."""
+        turned = other.times(-1)
+        lower, upper = gap_limits(np.array(self[:3]), np.array(turned[:3]), np.array(-related))
+        squares = self.std_error**2 + other.std_error**2
+        square = squares + 2 * related * self.std_error * other.std_error
+        error = float(np.sqrt(max(square, 0.0)))
+        return Saving(self.estimate + other.estimate, float(lower), float(upper), error)
 
 
 @frame_of_cases([*COUNTED_BY, "cluster"], no_bearing=[role for role in BESIDE if role != "cluster"])

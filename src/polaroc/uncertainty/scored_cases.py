@@ -26,8 +26,6 @@ PAIR = (
     "difference", "std_error", "lower", "upper", "statistic", "p_value", "p_adjusted",
 )  # fmt: skip
 FEW = 3
-# Rows of a model on end from which slices are faster than a look at every row.
-LONG_RUN = 1_000
 # Cases of a model up to which counts are written out as rows.
 MAX_CASES = 100_000_000
 TWO_SCORES = ["p_logreg", "p_forest"]
@@ -79,19 +77,12 @@ class ScoredCases:
 
     def of(self, places: Sequence[int]) -> "ScoredCases":
         """The same of some of the models."""
-
-        def kept(own: list[Any]) -> list[Any]:
-            return [own[place] for place in places]
-
-        return replace(
-            self,
-            models=kept(self.models),
-            scores=kept(self.scores),
-            truths=kept(self.truths),
-            clusters=None if self.clusters is None else kept(self.clusters),
-            weights=None if self.weights is None else kept(self.weights),
-            costs=None if self.costs is None else kept(self.costs),
-        )
+        names = ("models", "scores", "truths", "clusters", "weights", "costs")
+        lists: dict[str, Any] = {name: getattr(self, name) for name in names}
+        kept: dict[str, Any] = {
+            name: own and [own[place] for place in places] for name, own in lists.items()
+        }
+        return replace(self, **kept)
 
     def rank_alike(self) -> bool:
         """Whether the models put the same cases in the same order, with the same ties."""
@@ -188,7 +179,7 @@ def scored_by_key(
     numbers: list[str] = []
     if own.cluster:
         if alone and predictions.weighted and not predictions.sampled:
-            # Of a row that counts several, each is a case of its own.
+            # A row that counts several stands for as many cases.
             copy = pl.int_range(pl.len()).over(*keys, CLUSTER)
             rows = rows.with_columns(pl.struct(CLUSTER, copy.alias(PLACE)).alias(CLUSTER))
         found = numbered(rows)
@@ -204,16 +195,7 @@ def scored_by_key(
 def _parts(rows: pl.DataFrame, blocks: list[str], model: str) -> Iterator[list[pl.DataFrame]]:
     """The rows of each model, test set by test set, all sorted."""
     keys = [*blocks, model]
-    runs = rows[model].rle().struct.unnest().with_columns(end=pl.col("len").cum_sum())
-    if blocks or runs.height * LONG_RUN > rows.height:
-        parts = rows.partition_by(keys, maintain_order=True)
-    else:
-        # As of a wide table, whose models come one after another.
-        by_model = runs.group_by("value", maintain_order=True).agg("len", "end")
-        parts = [
-            pl.concat([rows.slice(end - size, size) for size, end in zip(*own, strict=True)])
-            for own in by_model.select("len", "end").iter_rows()
-        ]
+    parts = rows.partition_by(keys, maintain_order=True)
     first = pl.concat([part.select(keys).head(1) for part in parts])
     order = first.with_row_index(PLACE).sort(keys, nulls_last=True)
     for block in order.partition_by(blocks, maintain_order=True) if blocks else [order]:

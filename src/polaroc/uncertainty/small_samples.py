@@ -170,7 +170,7 @@ def _std_error(moved: Moved, pair: tuple[int, int], measure: str, copies: float)
         sets = [([part[0, one] for part in moved.parts], moved.alone[one]) for one in pair]
     for parts, counts in sets:
         for place, count in enumerate(counts):
-            # Of crossed clusterings the one whose units move more.
+            # The one of two crossed clusterings whose units move it more.
             largest = max(float(abs(own).max()) for own in parts[place :: len(counts)])
             total += pseudo * (max(largest, least / count) / copies) ** 2
     return sqrt(total)

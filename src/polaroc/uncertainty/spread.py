@@ -47,7 +47,7 @@ def spread_of_areas(
     units: Units,
     sums: "Mapping[str, Array] | None" = None,
 ) -> Spread:
-    """Of areas and points of curves, from cells with positives.
+    """The spread of areas and points of curves, from cells with positives.
 
     `sums` are the columns by key that estimates are written with, where they are known.
     """
@@ -93,7 +93,7 @@ def spread_of_losses(
     totals: "Mapping[str, Array]",
     units: Units,
 ) -> Spread:
-    """Of means of losses, as they are and with one more case at each place.
+    """The spread of means of losses, as they are and with one more case at each place.
 
     Few cases tell little of losses that are rare. `totals` are `positives` and `negatives`.
     """

@@ -21,7 +21,7 @@ class PeriodEvidence:
     evidence: Evidence  # periods stand where models do
     variances: "Array"  # of each class and period
     units: "Array"  # the cases or clusters of each class and period
-    # Of the cases of each class and period that which each cluster has, where there are clusters.
+    # The share of the cases of each class and period that each cluster has, if there are any.
     shares: "Array | None"
 
     def freedom(self, slope: "Array", working: "Array") -> float:
@@ -35,7 +35,7 @@ class PeriodEvidence:
             freedom = parts.sum() ** 2 / (parts**2 / (self.units - 1)).sum()
         most = inf
         if self.shares is not None:
-            # Of a rate of one class the other tells nothing.
+            # The other class says nothing about a rate of one.
             weight = working.mean(axis=1) * self.units.mean(axis=1)
             size = weight @ np.einsum("k,ckg->cg", slope, self.shares) ** 2
             most = max(float(size.sum() ** 2 / (size**2).sum()) - 1, 1.0)

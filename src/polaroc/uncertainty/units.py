@@ -7,7 +7,8 @@ crossed clusterings that is done for each, and for both at once (Cameron, Gelbac
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -19,12 +20,10 @@ from polaroc.measures.spec import Measure
 from polaroc.typing import Array
 from polaroc.uncertainty.cells import ClusteredCases, groups
 from polaroc.uncertainty.evidence import FEWEST_CLUSTERS, crossed
-from polaroc.uncertainty.influence import SegmentInfluence, losses_of
+from polaroc.uncertainty.influence import SegmentInfluence, case_losses
 
 # Smaller variances are rounding error, since measures are of order 1.
 NO_VARIANCE = 1e-26
-# Odd, so that products with it differ as their factors do.
-SPREADING = 0x9E3779B97F4A7C15
 # Possible groups per row up to which each has a place of its own: most are never touched.
 ROOM = 32
 # The counts of a class in a cell, and in its key.
@@ -33,32 +32,18 @@ CLASSES = (("pos", "positives"), ("neg", "negatives"))
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Cases of consecutive keys by cluster.
+    """Cases of consecutive keys by cluster. A group is a cluster in a key.
 
-    Those that are alone in their cluster are `single`; `shared` are the positives, and the
-    negatives, that are not. A group is a cluster in a key.
-
-    Attributes
-    ----------
-    cases
-        The cases of all keys.
-    keys, rows
-        The keys of the block, and its cases; other places are counted from their starts.
-    key
-        The key of each case.
-    single, shared
-        Places of cases.
-    group, key_of_group
-        The group of each of the `shared`, and the keys of these groups.
+    Cases that are alone in their group are `single`, where they have no weights.
     """
 
-    cases: ClusteredCases
+    cases: ClusteredCases  # of all keys
     keys: slice
-    rows: slice
-    key: "Array"
-    single: "Array"
-    shared: "tuple[Array, Array]"
-    group: "tuple[Array, Array]"
+    rows: slice  # the cases of these keys; other places are counted from the first of them
+    key: "Array"  # of each case
+    single: "Array"  # places of cases
+    shared: "tuple[Array, Array]"  # the places of the other positives, and of the other negatives
+    group: "tuple[Array, Array]"  # of each of these
     key_of_group: "Array"
 
     @property
@@ -67,39 +52,64 @@ class Block:
         size: int = self.keys.stop - self.keys.start
         return size
 
+    @cached_property
+    def weights(self) -> "tuple[Array, ...] | None":
+        """The weights of the positives, and of the negatives, that are `shared`."""
+        weight = self.cases.weight
+        return None if weight is None else tuple(weight[self.rows][own] for own in self.shared)
+
+    @cached_property
+    def members(self) -> "Array":
+        """How many positives and negatives that weigh something each group has."""
+        weighing = [None, None] if self.weights is None else [own > 0 for own in self.weights]
+        pairs = zip(self.group, weighing, strict=True)
+        return np.stack([np.bincount(*own, len(self.key_of_group)) for own in pairs])
+
     @property
     def numbers(self) -> "Array":
         """How many clusters of each key have positives, have negatives, and are there."""
-        single = self.cases.truth[self.rows][self.single]
-        alone = [np.bincount(self.key[self.single[own]], minlength=self.size)
-                 for own in (single, ~single)]  # fmt: skip
-        have = [np.bincount(own, minlength=len(self.key_of_group)) > 0 for own in self.group]
-        groups_ = [
-            np.bincount(self.key_of_group[own], minlength=self.size)
-            for own in (*have, np.ones(len(self.key_of_group), bool))
-        ]
-        return np.stack([*alone, alone[0] + alone[1]]) + np.stack(groups_)
+        positive = self.cases.truth[self.rows][self.single]
+        have = self.members > 0
+        single: tuple[Any, ...] = (positive, ~positive, slice(None))
+        groups_ = (*have, have.any(axis=0))
+        return np.stack(
+            [
+                np.bincount(np.append(self.key[self.single[own]], self.key_of_group[others]),
+                            minlength=self.size)
+                for own, others in zip(single, groups_, strict=True)
+            ]
+        )  # fmt: skip
+
+    @property
+    def equal_numbers(self) -> "Array":
+        """As many clusters of equal weight with positives, and with negatives; by key."""
+        assert self.weights is not None
+        ends = np.searchsorted(self.key_of_group, np.arange(1, self.size))
+        sums = (
+            np.bincount(group, weight, len(self.key_of_group))
+            for group, weight in zip(self.group, self.weights, strict=True)
+        )
+        return np.array([[equal_units(own[own > 0]) for own in np.split(of, ends)] for of in sums])
 
     @property
     def has_shared(self) -> "Array":
         """Whether cases of each key share a cluster."""
-        has_shared: Array = np.bincount(self.key_of_group, minlength=self.size) > 0
+        shared = self.key_of_group[self.members.sum(axis=0) > 1]
+        has_shared: Array = np.bincount(shared, minlength=self.size) > 0
         return has_shared
 
     def placed(self, place: "Array", positives: int, key: "Array", totals: "Array") -> "Placed":
         """The cases at places: so many of positives come first, each of which has a key.
 
-        A place is shared by cases with the same influence. `totals` are the cases of the class of
-        a place.
+        `totals` are the cases of the class of a place.
         """
-        weight = self.cases.weight
-        of_rows = None if weight is None else weight[self.rows]
-        squared = None if of_rows is None else of_rows[self.single] ** 2
-        weights = None if of_rows is None else tuple(of_rows[own] for own in self.shared)
-        counts = np.bincount(place[self.single], squared, len(key)) if self.single.size else None
-        shared = tuple(place[own] for own in self.shared)
+        counts = None
+        if self.single.size:
+            counts = np.bincount(place[self.single], minlength=len(key))
         with np.errstate(divide="ignore"):
-            return Placed(self, positives, key, 1 / totals, counts, shared, weights)
+            shares = 1 / totals
+        shared = tuple(place[own] for own in self.shared)
+        return Placed(self, positives, key, shares, counts, shared)
 
     def by_class(self, totals: "Array") -> "Placed":
         """The cases of a key and class at one place; `totals` of positives, then of negatives."""
@@ -124,9 +134,9 @@ class Block:
         places[rest] = 3 * size + np.arange(self.size)
         place = np.repeat(places, np.diff(ends, prepend=0))
         place -= size * cases.truth[self.rows]
-        keys = np.concatenate([key, key, key, np.arange(self.size)])
         totals = np.ones((2, self.size))
         totals[:, own - self.keys.start] = segments.positives, segments.negatives
+        keys = np.concatenate([key, key, key, np.arange(self.size)])
         return self.placed(
             place, size, keys, np.concatenate([totals[0][key], totals[1][keys[size:]]])
         )
@@ -155,37 +165,22 @@ class Block:
 
 
 class Placed(NamedTuple):
-    """Cases of a block at places, each of which has an influence.
-
-    Attributes
-    ----------
-    block
-        The block.
-    positives
-        The number of places of positives, which come first.
-    key, shares
-        Of each place: its key, and one over the cases of its class.
-    counts
-        The sums of squared weights of the cases that are alone in their cluster.
-    shared, weights
-        The places and weights of the others, by class.
-    """
+    """Cases of a block at places. Cases at one place have the same influence."""
 
     block: Block
-    positives: int
-    key: "Array"
-    shares: "Array"
-    counts: "Array | None"
-    shared: "tuple[Array, ...]"
-    weights: "tuple[Array, ...] | None"
+    positives: int  # how many places of positives there are, which come first
+    key: "Array"  # of each place
+    shares: "Array"  # of each place, one over the cases of its class
+    counts: "Array | None"  # how many `single` cases each place has
+    shared: "tuple[Array, ...]"  # the places of the others, by class
 
     def moments(self, values: "Array") -> "Array":
         """The squares of the sums over clusters, by class, and their products; by key."""
         values = values * self.shares
         block = self.block
         moved = [values[place] for place in self.shared]
-        if self.weights is not None:
-            moved = [own * weight for own, weight in zip(moved, self.weights, strict=True)]
+        if block.weights is not None:
+            moved = [own * weight for own, weight in zip(moved, block.weights, strict=True)]
         of_pos, of_neg = (
             np.bincount(group, own, len(block.key_of_group))
             for group, own in zip(block.group, moved, strict=True)
@@ -205,48 +200,27 @@ class Placed(NamedTuple):
 
 
 class Clustering(NamedTuple):
-    """Clusters in the groups of keys by which areas are taken.
+    """Clusters in the groups of keys by which areas are taken."""
 
-    Attributes
-    ----------
-    blocks
-        The cases of each group.
-    numbers
-        Of each key: clusters that have positives, that have negatives, of weighted ones as many
-        equal ones as say as much, and all clusters.
-    of_prior
-        The variance of the log-odds of the observed prior of each key.
-    has_shared
-        Whether cases of each key share a cluster.
-    """
-
-    blocks: list[Block]
+    blocks: list[Block]  # the cases of each group of keys
+    # Of each key: clusters that have positives, that have negatives, of weighted ones as many
+    # equal ones as say as much, and all clusters.
     numbers: "Array"
-    of_prior: "Array"
-    has_shared: "Array"
+    of_prior: "Array"  # the variance of the log-odds of the observed prior of each key
+    has_shared: "Array"  # whether cases of each key share a cluster
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is independent: cases, or clusters of them.
+    """What is independent: cases, or clusters of them."""
 
-    Attributes
-    ----------
-    positives, negatives
-        Of each key: cases of the class, or clusters that have such cases; of crossed clusterings
-        those of the one with fewer.
-    of_prior
-        The variance of the log-odds of the observed prior of each key.
-    least
-        How many units of each class a key needs for limits.
-    clusterings
-        None of cases; of two that cross each other also that by both at once.
-    """
-
+    # Of each key: cases of the class, or clusters that have such cases; of crossed clusterings
+    # those of the one with fewer.
     positives: "Array"
     negatives: "Array"
-    of_prior: "Array"
-    least: "Array"
+    of_prior: "Array"  # the variance of the log-odds of the observed prior of each key
+    least: "Array"  # how many units of each class a key needs for limits
+    # None of cases; of two that cross each other also that by both at once.
     clusterings: Sequence[Clustering] = ()
 
     @property
@@ -297,7 +271,7 @@ class Units:
                     if measure.case_loss is None:
                         continue
                     centred = []
-                    losses = losses_of(measure.case_loss, columns)
+                    losses = case_losses(measure.case_loss, columns)
                     for loss, (count, total) in zip(losses, CLASSES, strict=True):
                         # A score of 0 or 1 may be infinitely wrong for cases that are not there.
                         own = np.where(columns[count] > 0, loss, 0.0)
@@ -359,6 +333,8 @@ def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> C
     def block_of(own: slice) -> Block:
         block = _block(cases, cluster, own)
         numbers[:, own], has_shared[own] = block.numbers, block.has_shared
+        if weighted:
+            numbers[:2, own] = block.equal_numbers
         with np.errstate(all="ignore"):
             whole = np.concatenate([cases.totals[name][own] for _, name in CLASSES])
             of_pos, of_neg, both = block.by_class(whole).moments(np.ones(len(whole)))
@@ -366,22 +342,7 @@ def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> C
         return block
 
     with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
-        blocks = list(pool.map(block_of, keys))
-    if weighted:
-        numbers[:2] = _equal_clusters(cases, cluster)
-    return Clustering(blocks, numbers, of_prior, has_shared)
-
-
-def _equal_clusters(cases: ClusteredCases, cluster: "Array") -> "Array":
-    """As many clusters of equal weight with positives, and with negatives; by key."""
-    size = len(cases.starts) - 1
-    part = 2 * np.repeat(np.arange(size), np.diff(cases.starts)) + ~cases.truth
-    # A number for each cluster of each key and class, and its weight.
-    code = part * (int(cluster.max(initial=0)) + 1) + cluster
-    _, first, member = np.unique(code, return_index=True, return_inverse=True)
-    ends = np.searchsorted(part[first], np.arange(1, 2 * size))
-    weights = np.split(np.bincount(member, cases.weight), ends)
-    return np.array([equal_units(own) for own in weights], float).reshape(size, 2).T
+        return Clustering(list(pool.map(block_of, keys)), numbers, of_prior, has_shared)
 
 
 def _block(cases: ClusteredCases, clusters: "Array", keys: slice) -> Block:
@@ -392,10 +353,11 @@ def _block(cases: ClusteredCases, clusters: "Array", keys: slice) -> Block:
     cluster = clusters[rows]
     many = int(cluster.max(initial=0)) + 1
     first = _first_alike(key * many + cluster, (len(starts) - 1) * many)
-    size = np.bincount(first, minlength=len(first))
-    is_group = size > 1
-    number, is_shared = np.cumsum(is_group) - 1, is_group[first]
-    truth = cases.truth[rows]
+    is_shared = np.ones(len(first), bool)
+    if cases.weight is None:
+        is_shared = np.bincount(first, minlength=len(first))[first] > 1
+    is_group, truth = is_shared & (first == np.arange(len(first))), cases.truth[rows]
+    number = np.cumsum(is_group) - 1
     shared = np.flatnonzero(is_shared & truth), np.flatnonzero(is_shared & ~truth)
     return Block(
         cases, keys, rows, key, np.flatnonzero(~is_shared), shared,
@@ -404,27 +366,11 @@ def _block(cases: ClusteredCases, clusters: "Array", keys: slice) -> Block:
 
 
 def _first_alike(codes: "Array", span: int) -> "Array":
-    """Of each row, one row with its code, the same for all of them; codes are below `span`.
-
-    Rows are put into places by their codes, and the last put there stays. Rows of other codes
-    look for a place again.
-    """
-    size = 1 << (2 * len(codes)).bit_length()
-    direct = span <= ROOM * len(codes)
-    last = np.empty(span if direct else size, np.min_scalar_type(-len(codes)))
-    left = np.arange(len(codes), dtype=last.dtype)
-    if direct:
-        last[codes] = left
-        return last[codes].astype(np.int64)
-    found = np.empty(len(codes), np.int64)
-    shift, multiplier = np.uint64(65 - size.bit_length()), SPREADING
-    while left.size:
-        own = codes[left]
-        place = ((own.view(np.uint64) * np.uint64(multiplier)) >> shift).view(np.int64)
-        last[place] = left
-        alike = last[place]
-        same = codes[alike] == own
-        found[left[same]] = alike[same]
-        left = left[~same]
-        multiplier = multiplier * SPREADING % 2**64
-    return found
+    """One row with the code of each row, the same for all of them; codes are below `span`."""
+    if span <= ROOM * len(codes):
+        # Rows are put into places by their codes, and the last put there stays.
+        last = np.empty(span, np.int64)
+        last[codes] = np.arange(len(codes))
+        return last[codes]
+    _, first, code = np.unique(codes, return_index=True, return_inverse=True)
+    return first[code]

@@ -28,7 +28,7 @@ def least_with_unseen(
     variances = [
         float(np.sum(factor * part**2)) for factor, part in zip(moved.factors, apart, strict=True)
     ]
-    # Of crossed clusterings the one whose units move more.
+    # The one of two crossed clusterings whose units move it more.
     at = max(range(0, len(apart), 2), key=lambda place: sum(variances[place : place + 2]))
     own = sum(variances[at : at + 2])
     # What the classes share in a unit, or a second clustering adds.
@@ -53,7 +53,7 @@ def bar_of(positives: float, level: float) -> float:
     >>> [round(bar_of(positives, 0.95), 2) for positives in (20, 50, 100, 200, 10_000)]
     [3.69, 3.69, 2.6, 2.49, 2.14]
     """
-    # Of a normal mean, and of a kind of positives of which none is in the sample.
+    # The bar of a normal mean, and that of a kind of positives that the sample has none of.
     of_normal, of_unseen = float(quantile(level)) ** 2 / 2, -log((1 - level) / 2)
     ratio = OF / positives
     share: float = SHARE * ratio ** (WITH_FEWER if ratio > 1 else WITH_MORE)

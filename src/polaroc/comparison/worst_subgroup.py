@@ -64,10 +64,7 @@ def _measured(
     over: Over | None,
     costs: tuple[Cost, Cost],
 ) -> pl.DataFrame:
-    """The measure of each model in each subgroup, the mean over folds, and which one it is.
-
-    That is in words, and as the column and its value.
-    """
+    """The measure of each model in each subgroup, the mean over folds, and which one it is."""
     model, (parts, key) = choice.models.columns[0], _divided(cases, name)
     if choice.is_by_cost:
         cost_fn, cost_fp = costs

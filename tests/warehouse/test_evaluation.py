@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 from comparison import assert_same, predictions
 from engines import Engine
+from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.measures.catalog import CATALOG
@@ -84,11 +85,44 @@ def test_priors_may_be_as_rare_as_can_be(engine: Engine):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("interpolation", ["exact", "linear"])
-def test_many_priors_are_those_that_polars_interpolates(engine: Engine, interpolation):
+@pytest.mark.slow
+def test_many_priors_are_interpolated_as_polars_does():
+    import ibis
+
+    grid = [i / 401 for i in range(20, 401)]
+    assert_many_priors_same(ibis.memtable, "linear", [*grid, "observed", 1e-12, 1 - 1e-12])
+
+
+@pytest.mark.long
+def test_many_priors_are_interpolated_on_every_engine(engine: Engine):
+    extreme = [1e-12, 1 - 1e-12] if engine.name == "duckdb" else []
+    grid = [i / 101 for i in range(5, 101 if extreme else 60)]
+    assert_many_priors_same(engine.table, "exact", [*grid, "observed", *extreme])
+
+
+def assert_many_priors_same(upload, interpolation: str, priors: list[float | str]) -> None:
     table = predictions(2, weights=True)
     asked = {
-        "truth": "truth", "score": "score", "fold": None, "weight": "weight", "over": (0.05, 0.2),
-        "priors": [*(i / 101 for i in range(5, 60)), "observed"], "interpolation": interpolation,
+        "truth": "truth", "score": "score", "fold": None, "over": (0.05, 0.2),
+        "weight": "weight", "priors": priors, "interpolation": interpolation,
     }  # fmt: skip
-    assert_same(pr.warehouse.evaluate(engine.table(table), **asked), pr.evaluate(table, **asked))
+    found = pr.warehouse.evaluate(upload(table), **asked)
+    assert_same(found, pr.evaluate(table, **asked), 1e-12)
+
+
+@pytest.mark.long
+@pytest.mark.elsewhere
+def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
+    table = engine.table(predictions(3))
+    grid = [i / 200 for i in range(20, 60)]
+    asked = {"truth": "truth", "score": "score", "bins": [-2.0, -1.0, 0.0, 1.0, 2.0]}
+    asked |= {"model": None, "fold": None}
+    found = pr.warehouse.collected(pr.warehouse.evaluate(table, **asked, priors=grid))
+    expected = pr.warehouse.evaluate(table, **asked, priors=grid[::10])
+    shown = [*grid[::10], None]
+    few = found.filter(pl.col("prior").is_in(shown, nulls_equal=True))
+    assert_frame_equal(
+        few.sort("measure", "prior"),
+        pr.warehouse.collected(expected).sort("measure", "prior"),
+        rel_tol=0, abs_tol=1e-12,
+    )  # fmt: skip

@@ -1,3 +1,4 @@
+import numpy as np
 import polars as pl
 import pytest
 from comparison import assert_same, predictions
@@ -44,6 +45,16 @@ def test_an_infinite_log_loss_is_said_not_clipped(engine: Engine):
     found = pr.warehouse.collected(pr.warehouse.evaluate(engine.table(table), **asked))
     assert found["estimate"].null_count() == 2
     assert found["note"].unique().to_list() == [INFINITE]
+
+
+@pytest.mark.long
+@pytest.mark.elsewhere
+def test_scoring_rules_at_many_priors(engine: Engine):
+    table = scored(3)
+    asked = {**NAMES, "priors": np.linspace(0.01, 0.9, 26).tolist()}
+    asked |= {"measures": ["auprec", "brier", "log_loss", "brier_skill"]}
+    found = pr.warehouse.evaluate(engine.table(table), **asked)
+    assert_same(found, pr.evaluate(table, **asked))
 
 
 @pytest.mark.alike

@@ -129,7 +129,6 @@ class Arrays:
 
     # A part that is used twice is computed once.
     repeats_as_columns: bool = False
-    interpolates: bool = True
 
     def column(self, name: str) -> Formula:
         """The column of a name."""

@@ -26,11 +26,6 @@ class Backend(Protocol):
         """Whether values that a formula repeats are columns of their own first."""
         ...
 
-    @property
-    def interpolates(self) -> bool:
-        """Whether areas at many priors are interpolated from those at a few."""
-        ...
-
     def where(self, condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Quantity:
         """`then` where the condition holds, else `otherwise`: by default missing."""
 
@@ -66,8 +61,6 @@ class Polars:
         `pl.col`, or `pl.field` within structs.
     repeats_as_columns
         Whether values that a formula repeats are columns of their own first.
-    interpolates
-        Whether areas at many priors are interpolated from those at a few.
 
     Examples
     --------
@@ -78,7 +71,6 @@ class Polars:
 
     column: Callable[[str], pl.Expr] = pl.col
     repeats_as_columns: bool = False
-    interpolates: bool = True
 
     def where(self, condition: pl.Expr, then: Quantity, otherwise: Quantity = None) -> pl.Expr:
         """`then` where the condition holds, else `otherwise`: by default missing."""

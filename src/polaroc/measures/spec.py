@@ -155,7 +155,7 @@ def at_priors(priors: Priors, backend: Backend) -> list[AtPrior]:
     both = (positives > 0) & (negatives > 0)
     own = negatives / positives, backend.where(both, positives / (positives + negatives))
     resolved = resolve_priors(priors)
-    many = many_priors(resolved) if backend.interpolates else None
+    many = many_priors(resolved)
     if many is None:
         return [AtPrior(*(own if p is None else (skew(p), p))) for p in resolved]
     nodes = [own if node is None else (node, 1 / (1 + node)) for node in many.nodes]
@@ -195,6 +195,19 @@ def ingredients(measures: Sequence[Measure]) -> tuple[dict[str, Quantity], ...]:
         {name: value for measure in measures for name, value in getattr(measure, kind).items()}
         for kind in ("columns", "sums", "least")
     )
+
+
+def chunks(measures: Sequence[Measure]) -> list[list[Measure]]:
+    """The measures in order, cut so that each part has the nodes of at most one measure."""
+    parts: list[list[Measure]] = [[]]
+    interpolated = None
+    for measure in measures:
+        if measure.many is not None and measure.name != interpolated:
+            if interpolated is not None:
+                parts.append([])
+            interpolated = measure.name
+        parts[-1].append(measure)
+    return parts
 
 
 def runs(measures: Sequence[Measure]) -> list[list[Measure]]:

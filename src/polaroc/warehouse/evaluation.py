@@ -1,13 +1,11 @@
 """All measures of a prediction table in one query."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from os import PathLike
 from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.backend import POLARS
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.curves.bins import Bins, resolve_edges
@@ -39,8 +37,6 @@ from polaroc.warehouse.notes import row_error_note, row_error_sums
 from polaroc.warehouse.predictions import Predictions, described, read
 from polaroc.warehouse.whole import TOTALS
 
-# As the engine takes measures: at each prior.
-AT_EACH = replace(POLARS, interpolates=False)
 # The most cells that are fetched, about 2 GB.
 MAX_CELLS = 20_000_000
 
@@ -74,8 +70,7 @@ def evaluate(
     **columns
     priors, over, interpolation, measures
         As in `polaroc.evaluate`. For the interpolation ``"hull"`` the points that may be vertices
-        are fetched at once, and the result is a table in memory. The query grows with each prior:
-        for hundreds of them take `polaroc.auprec` of a curve that is `collected`.
+        are fetched at once, and the result is a table in memory.
     intervals, level
         As in `polaroc.evaluate`. This call then fetches the cells, one per key and
         distinct score (at most 20 million), and computes the intervals on this
@@ -167,7 +162,7 @@ def _with_hulls(
     predictions: Predictions, points: IbisTable, wide: pl.DataFrame, request: Request
 ) -> pl.DataFrame:
     """The measures, from sums over the curves and the hulls, which are computed locally."""
-    keys, (measures, on_curve, on_hull) = predictions.keys, request.select(AT_EACH)
+    keys, (measures, on_curve, on_hull) = predictions.keys, request.selected
     _, sums, least = ingredients(on_curve)
     names = {safe_name(name): name for name in (*sums, *least)}
     hulls = fetch_hulls(points).lazy()

@@ -1,5 +1,6 @@
 """What a command reads: files, or a table at an address, and what their columns mean."""
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -13,7 +14,7 @@ import typer
 from polaroc.cli.engines import TableSource, table_of
 from polaroc.cli.parameters import kind_of, option_name
 from polaroc.cli.pipes import without_stdin
-from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.cases import Cases, found_in_words
@@ -162,7 +163,22 @@ def opened(
             hint="for example duckdb://scores.duckdb --table predictions.",
         )
     with without_stdin(list(files)) as paths:
-        yield FileSource(paths, text, Stamps(paths))
+        yield FileSource(paths, text, _stamped(paths, text))
+
+
+def _stamped(files: Sequence[str], text: TextFormat) -> Stamps:
+    """The state of files, refused where one is not there, which may be meant as a column."""
+    try:
+        return Stamps(files)
+    except InvalidArgument as error:
+        there = [word for word in files if os.path.exists(word)]
+        columns: Collection[str] = ()
+        # What is wrong in the others is said once all are there.
+        with suppress(PolarocError, pl.exceptions.PolarsError, OSError):
+            columns = scan(there, text=text).collect_schema() if there else ()
+        lost = next((word for word in files if word in columns and word not in there), None)
+        hint = f"is it a further column? An option is repeated: --score ... --score {lost}."
+        raise InvalidArgument(error.found, hint=hint if lost else error.hint) from None
 
 
 def roles_of(words: Mapping[str, Any], schema: Mapping[str, pl.DataType]) -> dict[str, Any]:

@@ -110,3 +110,12 @@ def test_promises_of_clusters_are_kept():
     # Three standard errors above 0.05; clusters matter, else the test shows nothing.
     assert broken["patient"] <= samples * 0.05 + 3 * (samples * 0.05 * 0.95) ** 0.5
     assert broken["row"] > samples * 0.2
+
+
+def test_clusters_of_rows_that_are_not_alike_cost_little():
+    # A rate varies between clusters as it is at some thresholds, not as if rows were copies.
+    few = patients(np.random.default_rng(4), positive=200, negative=200, rows=5, alike=0.0)
+    asked = {"constraints": {"precision": 0.8}, "priors": 0.3}
+    (alone,), (clustered,) = (points(few, name, **asked)["tpr"] for name in (None, "patient"))
+    (of_a_fifth,) = points(few.gather_every(5), **asked)["tpr"]
+    assert 0 <= alone - clustered < (alone - of_a_fifth) / 4

@@ -324,3 +324,12 @@ def test_thresholds_of_folds_promise_nothing(options):
         pr.operating_points(rows, **asked, **NAMES, fold="part")
     alone = pr.operating_points(rows.filter(part=1), **asked, **NAMES, fold="part")
     assert "promise" in alone.collect_schema().names()
+
+
+def test_a_threshold_above_all_negatives_can_be_promised():
+    score = np.concatenate([np.linspace(1, 2, 400), np.linspace(0, 0.9, 400)])
+    perfect = pl.DataFrame({"truth": score >= 1, "score": score})
+    found = pr.operating_points(
+        perfect, **NAMES, constraints={"precision": 0.9}, confidence=0.95, priors=0.5
+    )
+    assert found.select("tpr", "fpr", "threshold").row(0) == (1.0, 0.0, 1.0)

@@ -115,3 +115,18 @@ def test_a_class_that_moves_nothing_has_no_covariance_with_the_other():
         others = TABLE.head(rows).select("truth", "score", site=pl.lit(0), patient="patient")
         found = sure(pl.concat([others, alone], how="vertical_relaxed"), **asked)
         assert_frame_equal(found.filter(site=1), expected, rel_tol=1e-9)
+
+
+def test_keys_that_fill_several_blocks_have_limits_of_their_own():
+    # More than 65,536 positives in all.
+    rng, rows = np.random.default_rng(8), 60_000
+    truth = rng.random(3 * rows) < 0.5
+    many = pl.DataFrame(
+        {
+            "key": np.repeat([0, 1, 2], rows), "truth": truth,
+            "score": rng.normal(size=3 * rows) + truth, "patient": rng.integers(0, 9_000, 3 * rows),
+        }
+    )  # fmt: skip
+    asked = {"cluster": "patient", "by": "key", "measures": ["auc", "iauprec"], "over": OVER}
+    each = pl.concat([sure(own, **asked) for own in many.partition_by("key")])
+    assert_frame_equal(sure(many, **asked), each, rel_tol=1e-9, check_row_order=False)

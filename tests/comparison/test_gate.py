@@ -311,8 +311,10 @@ def test_scores_are_right_at_the_prior_given():
             gated(part, **asked, **options, score_prior=prior)
             for part, prior in zip((*one, one[0]), (0.5, "observed", "observed"), strict=True)
         )
-        numbers = [(each.difference, each.lower, each.upper) for each in (found, expected)]
-        assert numbers[0] == pytest.approx(numbers[1], rel=1e-9)
+        assert found.difference == pytest.approx(expected.difference, rel=1e-9)
+        widths = [each.upper - each.lower for each in (found, expected)]
+        # What is observed of cases has an error, folds show by themselves how sure they are.
+        assert widths[0] < widths[1] if not options else widths[0] == pytest.approx(widths[1])
         assert other.difference != pytest.approx(found.difference, rel=0.01)
 
 

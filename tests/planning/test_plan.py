@@ -105,6 +105,21 @@ def test_a_better_model_is_found_and_passed_as_often_as_said():
     assert_close(chance(margin=0.07, **sizes), np.mean(passed), 120)
 
 
+@pytest.mark.slow
+def test_few_negatives_cost_a_gate_chances():
+    # Limits are wider for want of negatives, without which the chance would be 0.1 more.
+    studies, sizes = 250, {"positives": 60, "negatives": 160}
+    asked = {"margin": 0.2, "over": RANGE}
+    gate = {"champion": "A", "challenger": "B", "measure": "iauprec", **asked}
+    passed = np.mean([
+        pr.gate(two(seed, **sizes, ahead=0.0), truth="truth", score=["A", "B"], **gate).verdict
+        == "pass"
+        for seed in range(studies)
+    ])  # fmt: skip
+    drawn = sqrt(0.25 / studies + 0.25 / 400)
+    assert abs(chance(auc=0.85, **sizes, **asked) - passed) < 2 * drawn
+
+
 def test_a_gate_that_passes_nobody_has_no_chance():
     few = {"positives": 30, "negatives": 3_000}
     assert chance(auc=0.95, margin=0.05, **few) == 0

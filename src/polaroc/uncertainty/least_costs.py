@@ -226,8 +226,8 @@ def _folds(cases: ScoredCases, beside: "Sequence[Array]") -> "Array":
     _, unit, size = np.unique(unit, return_inverse=True, return_counts=True)
     positives = np.bincount(unit, truth)
     has_positives = positives > 0
-    others, own = ([np.bincount(unit, one) / size for one in of] for of in (beside, [score]))
-    order = np.lexsort((*others, positives, size, *own, has_positives))
+    mean, *others = (np.bincount(unit, one) / size for one in (score, *beside))
+    order = np.lexsort((*others, positives, size, mean, has_positives))
     folds = max(2, min(FOLDS, int(has_positives.sum()), int((positives < size).sum())))
     rng = np.random.default_rng(0)
     fold = np.empty(size.size, int)

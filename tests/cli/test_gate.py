@@ -136,3 +136,9 @@ def test_hints_at_cases_name_options_that_the_gate_has(files, rows, hint):
     assert said.startswith(f"Hint: {hint}")
     assert "--by" not in said
     assert "pr." not in said
+
+
+def test_models_that_are_not_named_are_asked_for(files):
+    lacking = gate(files / "cases.csv", *ON_CASES, *OVER)
+    assert lacking.exit_code == 2
+    assert "Hint: give --champion MODEL, --challenger MODEL" in lacking.output

@@ -117,6 +117,13 @@ def test_only_a_page_of_a_report_is_for_a_browser(here, name):
     assert ("browser" in result.stderr + result.stdout) == (name == "page.HTML")
 
 
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_a_file_that_is_no_page_is_named_as_it_was_given(here, force):
+    result = polaroc("report", "p.parquet", *COLUMNS, "--over", 0.1, 0.3, "--out", "r.txt", *force)
+    assert result.exit_code == 2
+    assert "path is 'r.txt', and a report is" in " ".join(result.output.split())
+
+
 def test_force_leaves_other_files_of_a_folder(here):
     out = here / "out"
     out.mkdir()

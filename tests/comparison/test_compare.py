@@ -406,3 +406,16 @@ def test_a_column_of_models_may_have_any_name(name):
         assert found.columns[:2] == [f"{name}_a", f"{name}_b"]
         assert_same_numbers(found.rename(dict(zip(found.columns, expected.columns, strict=True))),
                             expected)  # fmt: skip
+
+
+def test_cases_named_as_models_are_refused_before_every_two_are_compared():
+    table = pl.DataFrame({"y": [1, 0] * 6_000, "s": [0.5, 0.1] * 6_000, "id": range(12_000)})
+    measures = pl.DataFrame({"model": range(3_000), "measure": "auc", "estimate": 0.5})
+    names = {"truth": "y", "score": "s", "model": "id", "fold": None}
+    for take in (
+        lambda: pr.compare(table, "auc", **names),
+        lambda: pr.choose(table, over=(0.1, 0.3), **names),
+        lambda: pr.compare(measures, "auc"),
+    ):
+        with pytest.raises(InvalidArgument, match=r"(?s)has \d+,000 values.*Hint: name the"):
+            take()

@@ -709,3 +709,9 @@ def test_the_advice_on_labels_helps(every, said, advice):
         followed = watch(label_share="observed")
         assert not any("labelled:" in one for one in followed.warnings)
         assert "recall_labelled" in followed.labelled["quantity"]
+
+
+def test_a_key_without_a_name_keeps_its_type():
+    table = cases(1, 400, 0.3).with_columns(pl.Series("", [1, 2] * 200, dtype=pl.Int64))
+    found = pr.label_budget(table, table.drop("truth"), **NAMES, quantity="prior", by="")
+    assert found.schema[""] == pl.Int64

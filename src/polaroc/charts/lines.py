@@ -46,7 +46,7 @@ def refuse_more(
     """Refuse more curves than can be told apart."""
     if count > most:
         raise InvalidArgument(
-            f"there are {count} curves to {purpose}, allowed are {most}.", hint=hint
+            f"there are {count:,} curves to {purpose}, allowed are {most:,}.", hint=hint
         )
 
 

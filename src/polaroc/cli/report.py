@@ -9,6 +9,7 @@ from polaroc.cli.outputs import Force, Output, out_option, replaced, write_measu
 from polaroc.cli.pipes import or_stdout
 from polaroc.cli.screen import handle_errors, notes_console, out, progress, show
 from polaroc.predictions.cases import found_in_words
+from polaroc.reports.report import check_format
 
 
 # The page is --out, and what the function tells is printed.
@@ -29,6 +30,8 @@ def report(
     Example: polaroc report 'predictions/*.parquet' --truth label --score p
     --over 0.05 0.20 --test-train-ratio 0.25 --out report.html
     """
+    # Before the page has a place that the message would name.
+    check_format(file)
     cases = call.in_memory
     notes: list[str] = []
 

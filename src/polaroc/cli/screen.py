@@ -26,7 +26,10 @@ from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers, without
 from polaroc.files.text_files import ONLY_UTF_8
 
 # What stands for a value where the data tell it.
-PLACEHOLDERS = {"alerts": "NUMBER", "positive": "LABEL", "scratch": "FOLDER", "tuning": "FILE"}
+PLACEHOLDERS = {
+    "alerts": "NUMBER", "challenger": "MODEL", "champion": "MODEL", "positive": "LABEL",
+    "scratch": "FOLDER", "tuning": "FILE",
+}  # fmt: skip
 DISK = "check path, rights and free space."
 RENAME = "rename the file, folder or column."
 DAMAGED = "a file may be damaged, or columns differ between files."

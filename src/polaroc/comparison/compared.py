@@ -22,6 +22,9 @@ from polaroc.predictions.wide import with_row_cases
 from polaroc.typing import Frame, Table
 from polaroc.uncertainty.scored_cases import common_cases_of, model_column, refuse_twice
 
+# Two million pairs take a minute.
+MAX_MODELS = 2_000
+
 
 @dataclass(frozen=True, eq=False)
 class Compared:
@@ -101,8 +104,11 @@ def compared(cases: Cases[Any]) -> Compared:
     model = model_column(cases)
     if cases.truth is None:
         folds = tuple(column_name(fold, "fold") for fold in cases.fold)
-        return Compared(cases.collect(), model, folds)
+        measures = cases.collect()
+        _refuse_many(measures, model)
+        return Compared(measures, model, folds)
     own = cases.collect()
+    _refuse_many(own, model)
     if own.table.is_empty():
         raise InvalidPredictions(
             "there are no rows, so that there is nothing to choose by.", hint="check the table."
@@ -135,6 +141,22 @@ def compared(cases: Cases[Any]) -> Compared:
         return Compared(own, model, folds, leaks)
     own, said = common_cases_of(own, model)
     return Compared(own, model, folds, leaks if said is None else (*leaks, said))
+
+
+def _refuse_many(cases: Cases[pl.DataFrame], model: str) -> None:
+    """Refuse more models than every two can be compared of, as where a column of cases is named."""
+    is_there = not cases.scores and model in cases.table.columns
+    count = cases.table[model].n_unique() if is_there else len(cases.scores)
+    if count > MAX_MODELS:
+        raise InvalidArgument(
+            f"{model!r} has {count:,} values, allowed are {MAX_MODELS:,} models, of which every "
+            "two are compared.",
+            hint=Hint(
+                "name the column that tells the models apart, for example {model}, or leave out "
+                "models that do not matter.",
+                model="model",
+            ),
+        )
 
 
 def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> Iterator[str]:

@@ -166,7 +166,9 @@ def label_budget(
     note = joined_notes("note", pl.lit("; ".join(doubts) or None, pl.String))
     types = used.rows.collect_schema()
     schema = pl.Schema({key: types[key] for key in known.keys} | COLUMNS)
-    noted = [frame.with_columns(note).cast(schema) for frame in frames]
+    # Column by column: `cast(schema)` passes over a column without a name.
+    typed = [pl.col(name).cast(kind) for name, kind in schema.items()]
+    noted = [frame.with_columns(note).select(typed) for frame in frames]
     return pl.concat([pl.DataFrame(schema=schema), *noted])
 
 

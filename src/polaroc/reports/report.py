@@ -218,7 +218,8 @@ def report(
     if given.are_measures:
         findings = of_measures(question)
     else:
-        refuse_nested(given.cases.table.collect_schema(), [given.model])
+        if not given.cases.scores:
+            refuse_nested(given.table.schema, [given.model])
         rows, remarks = ranked_rows(given)
         if a_day is not None and a_day.note is not None:
             remarks = (*remarks, f"{capitalised(a_day.note)}.")
@@ -262,17 +263,22 @@ def _checked_path(path: str | Path) -> Path:
     """The file to write; refuse one that is no page, or is there and is no report."""
     check_path("path", path)
     file = Path(path)
+    check_format(file)
+    check_new(file, is_report)
+    return file
+
+
+def check_format(file: Path) -> None:
+    """Refuse the name of a file that is no page."""
     if file.suffix.lower() not in ("", ".html", ".htm", ".json", ".md"):
         raise InvalidArgument(
-            f"path is {str(path)!r}, and a report is an HTML page, JSON or a model card (.md).",
+            f"path is {str(file)!r}, and a report is an HTML page, JSON or a model card (.md).",
             hint=Hint(
                 "for example {path}; a browser prints it as PDF.",
                 command_line="for example --out report.html; a browser prints it as PDF.",
                 path="report.html",
             ),
         )
-    check_new(file, is_report)
-    return file
 
 
 def _of_monitor(

@@ -381,7 +381,7 @@ def _equal_clusters(cases: ClusteredCases, cluster: "Array") -> "Array":
     _, first, member = np.unique(code, return_index=True, return_inverse=True)
     ends = np.searchsorted(part[first], np.arange(1, 2 * size))
     weights = np.split(np.bincount(member, cases.weight), ends)
-    return np.array([equal_units(own) for own in weights], float).reshape(size, 2).T
+    return np.array([equal_units(own) for own in weights[: 2 * size]], float).reshape(size, 2).T
 
 
 def _block(cases: ClusteredCases, clusters: "Array", keys: slice) -> Block:

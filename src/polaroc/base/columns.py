@@ -8,6 +8,7 @@ from typing import Any, Concatenate, Literal, TypeVar, cast, overload
 
 import polars as pl
 
+from polaroc.base.joins import as_key
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
@@ -248,14 +249,17 @@ def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
 
 
 def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """The rows of each combination of values of the keys, in order of appearance."""
+    """The rows of each combination of values of the keys, `as_key`, in order of appearance."""
     nested = [key for key in keys if table.schema[key].is_nested()]
     if nested:
         raise InvalidArgument(
             f"{quoted(nested)} holds lists or structs, by which cases are not divided here.",
             hint="make text of it: pl.col(...).struct.json_encode().",
         )
-    return table.partition_by(keys, maintain_order=True, as_dict=True) if keys else {(): table}
+    if not keys:
+        return {(): table}
+    parts = table.partition_by(keys, maintain_order=True, as_dict=True)
+    return {as_key(key): part for key, part in parts.items()}
 
 
 def refuse_repeated(names: Sequence[str], argument: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, one_or_several, refuse_unused, unless
-from polaroc.base.columns import PROMISE, with_level
+from polaroc.base.columns import PROMISE, parts_by_key, with_level
 from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
@@ -258,7 +258,7 @@ def _of_column(
     at_once = max((one.level_at_once(parts, level) for one in answers), default=level)
     wider = parts
     if at_once > level:
-        again = divided.measured(at_once).drop(PLACE).partition_by(keys, as_dict=True)
+        again = parts_by_key(divided.measured(at_once).drop(PLACE), keys)
         wider = {place: completed(one, evidence[place], at_once) for place, one in again.items()}
     others = [*keys[:-1], *PLACE_OF]
     kinds = {key: shown.schema[key] for key in others}

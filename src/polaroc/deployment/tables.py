@@ -291,8 +291,7 @@ def by_key(rows: pl.DataFrame, keys: Sequence[str]) -> dict[Key, pl.DataFrame]:
     """The rows of each key, in order."""
     if not rows.height:
         return {}
-    parts = parts_by_key(rows.sort(keys, nulls_last=True) if keys else rows, keys)
-    return {as_key(key): part for key, part in parts.items()}
+    return parts_by_key(rows.sort(keys, nulls_last=True) if keys else rows, keys)
 
 
 def rows_by_key(

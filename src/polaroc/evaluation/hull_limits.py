@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.base.columns import INTERVAL
+from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.evaluation.request import Request
 from polaroc.measures.scoring import ON_THE_HULL, REFINEMENT_LOSS, REFINEMENT_LOSS_RANGE
@@ -29,7 +30,7 @@ def with_hull_limits(
     table, scored = measured.collect(), scored_by_key(cases, [*keys])
     found: list[tuple[float | str | None, ...]] = []
     for *key, measure, prior, note in table.select(*keys, "measure", "prior", "note").iter_rows():
-        own = scored.get(tuple(key))
+        own = scored.get(as_key(key))
         if measure not in REFINED or own is None or ON_THE_HULL not in (note or ""):
             found.append((None, None, None, note))
             continue

@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.checks import check_share, refuse_unused, unless
 from polaroc.base.columns import curve_keys, parts_by_key, with_level
+from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.base.text import joined_notes
 from polaroc.curves.curve import curves_of, in_order
@@ -180,7 +181,7 @@ def beside_costs(
         nothing = CostLimits(np.nan, np.nan, np.nan)
     rows = []
     for row in found.iter_rows(named=True):
-        one = scored.get(tuple(row[key] for key in keys))
+        one = scored.get(as_key(row[key] for key in keys))
         if one is None or row["prior"] is None:
             rows.append([nothing] * len(columns))
         else:

@@ -8,6 +8,7 @@ import polars as pl
 
 from polaroc.base.checks import check_share
 from polaroc.base.columns import PRIOR_LIMITS, as_lazy, refuse_clash
+from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.costs import constant_costs
@@ -191,7 +192,7 @@ def _savings(
     check_costs([*scored.values()])
     rows = []
     for one in applied.iter_rows(named=True):
-        key = tuple(one[name] for name in keys)
+        key = as_key(one[name] for name in keys)
         prior: Any = one["prior"]
         ends = [one[name] for name in ("prior", *PRIOR_LIMITS) if one.get(name) is not None]
         found: Sequence[Saving | None] = [None] * len(MEASURES)

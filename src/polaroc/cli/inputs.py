@@ -1,5 +1,6 @@
 """What a command reads: files, or a table at an address, and what their columns mean."""
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -12,7 +13,7 @@ import typer
 
 from polaroc.cli.engines import TableSource, table_of
 from polaroc.cli.parameters import kind_of, option_name
-from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.files.read import Stamps, scan
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.cases import Cases, found_in_words
@@ -153,7 +154,18 @@ def opened(
             f"--table is {table!r}, which is for an address, and files are given.",
             hint="for example duckdb://scores.duckdb --table predictions.",
         )
-    yield FileSource(list(files), text, Stamps(files))
+    try:
+        stamps = Stamps(files)
+    except InvalidArgument as error:
+        there = [word for word in files if os.path.exists(word)]
+        columns: Collection[str] = ()
+        # What is wrong in the others is said once all are there.
+        with suppress(PolarocError, pl.exceptions.PolarsError, OSError):
+            columns = scan(there, text=text).collect_schema() if there else ()
+        lost = next((word for word in files if word in columns and word not in there), None)
+        hint = f"is it a further column? An option is repeated: --score ... --score {lost}."
+        raise InvalidArgument(error.found, hint=hint if lost else error.hint) from None
+    yield FileSource(list(files), text, stamps)
 
 
 def roles_of(words: Mapping[str, Any], schema: Mapping[str, pl.DataType]) -> dict[str, Any]:

@@ -201,6 +201,15 @@ def test_a_subgroup_without_a_class_stays_and_says_why():
     assert found.parts.filter(subgroup="c", measure="fpr")["estimate"].item() is not None
 
 
+def test_rows_that_count_nothing_are_no_subgroup():
+    asked = {**NAMES, "subgroup": "g", "cluster": "patient", "points": 0.3}
+    given = TABLE.with_columns(n=(pl.col("g") != "c").cast(pl.Int64))
+    found = pr.subgroups(given, **asked, count="n")
+    same = pr.subgroups(TABLE.filter(pl.col("g") != "c"), **asked)
+    assert_frame_equal(found.parts, same.parts, check_dtypes=False)
+    assert_frame_equal(found.gaps, same.gaps)
+
+
 def test_what_cannot_be_is_refused():
     with pytest.raises(InvalidArgument, match=r"(?s)measures is 'recall'.*give points=0.5"):
         pr.subgroups(TABLE, **NAMES, subgroup="g", measures="recall")

@@ -203,6 +203,11 @@ def test_classes_that_are_not_there():
     rows = pr.highest_each_day(one_class, 5, **ROLES, priors=[0.1, "observed"])
     assert rows["estimate"].is_null().all()
     assert (rows["note"] == "no positives").all()
+    # Without the one day that has positives, nothing is known of them.
+    one_day = pl.DataFrame(
+        {"truth": [1, 1, 0, 0, 0], "score": [4, 2, 3, 2, 1], "day": [0, 0, 0, 1, 1]}
+    )
+    assert pr.highest_each_day(one_day, 1, **ROLES)["lower"].is_null().all()
     found_all = TABLE.with_columns(score=pl.col("truth").cast(pl.Float64))
     notes = pr.highest_each_day(found_all, 20, **ROLES).filter(measure="recall")
     assert notes.select("estimate", "lower").row(0) == (1.0, None)

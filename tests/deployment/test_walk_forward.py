@@ -2,6 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 from over_time import ROLES, TABLE, months
+from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polaroc as pr
@@ -49,6 +50,17 @@ def test_the_next_period_is_expected_as_steps_came_out():
     assert steps.answer.startswith("A threshold set now (")
     assert "had a recall of 0.8" in steps.answer
     assert "precision" not in steps.answer
+
+
+def test_periods_may_be_text():
+    # As the name of a column, too.
+    text = TABLE.with_columns(
+        pl.format("score{}", pl.col("month").cast(pl.String).str.zfill(2)).alias("month")
+    )
+    found, same = (pr.walk_forward(table, **ROLES, **RECALL) for table in (text, TABLE))
+    assert_frame_equal(found.table.drop("period"), same.table.drop("period"))
+    named = text.with_columns(month=pl.col("month").replace("score00", "score"))
+    assert_frame_equal(pr.walk_forward(named, **ROLES, **RECALL).expected, same.expected)
 
 
 def test_limits_hold_the_next_period():

@@ -133,6 +133,18 @@ ALONE = FUNCTIONS | {
         pr.monitor(frame, frame, **NAMES, by="key", time="day", points=0.5).table
     ),
     "label budget": lambda frame: pr.label_budget(frame, frame, **NAMES, by="key", points=0.5),
+    "limits of cost": lambda frame: pr.expected_cost(
+        frame, **NAMES, by="key", over=(0.3, 0.4), intervals="logit"
+    ),
+    "hulls": lambda frame: pr.evaluate(
+        frame, **NAMES, by="key", priors=0.4, measures="refinement_loss", intervals="logit"
+    ),
+    "highest": lambda frame: pr.highest_each_day(
+        frame, 2, **NAMES, by="key", fold=None, time="day"
+    ),
+    "subgroups": lambda frame: (
+        pr.subgroups(frame, **NAMES, by="key", subgroup="fold", points=0.5).parts
+    ),
 }
 BESIDE = {
     "macro": lambda frame: pr.macro(

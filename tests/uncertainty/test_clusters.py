@@ -91,6 +91,10 @@ def test_clusters_that_are_missing_are_refused():
         sure(table, cluster="patient", measures="auc")
 
 
+def test_weights_of_no_rows_have_no_limits():
+    assert sure(TABLE.clear().with_columns(w=1.5), cluster="patient", weight="w").is_empty()
+
+
 def test_without_intervals_clusters_have_no_bearing():
     asked = {"intervals": None, "measures": "auc"}
     assert_frame_equal(sure(TABLE, cluster="patient", **asked), sure(TABLE, **asked))

@@ -71,6 +71,14 @@ def test_why_there_are_none():
     assert one["note"].item() == "no negatives"
 
 
+@pytest.mark.parametrize("cluster", [[], "one"])
+def test_cases_that_all_stand_together_have_no_limits(cluster):
+    few = pl.DataFrame({"truth": [True, False], "score": [0.7, 0.2], "one": 1})
+    sure = pr.expected_cost(few, **ASKED, cluster=cluster, over=0.3)
+    assert limits(sure, "cost_fixed") == (None, None)
+    assert "fewer than" in sure["note"].item()
+
+
 def test_an_estimate_has_limits_at_its_own_level():
     told = {"prior": [0.2, 0.3], "lower": [0.15, None], "upper": [0.3, None], "method": ["em"] * 2}
     estimates = pl.DataFrame(told | {"site": [1, 2], "level": [0.9, 0.9]})

@@ -82,6 +82,8 @@ class Divided:
             parts.append(self._of_calibration(first, keys))
         number = pl.int_range(pl.len()).over(keys).alias(PLACE)
         rows = pl.concat(parts, how="vertical_relaxed").with_columns(number)
+        # Rows that all count 0 are no subgroup.
+        rows = rows.filter(pl.col("positives") + pl.col("negatives") > 0)
         return rows.sort(*keys, PLACE, nulls_last=True, maintain_order=True)
 
     def parts(

@@ -142,7 +142,7 @@ def _evidence(days: Cells, taken: "Sequence[Array]", asked: Asked, estimates: "A
     size = days.first.size
     with np.errstate(divide="ignore", invalid="ignore"):
         left_out = asked.quantities(_without_each(days, taken, asked)).reshape(-1, size)
-    moved = left_out.mean(axis=1, keepdims=True) - left_out
+        moved = left_out.mean(axis=1, keepdims=True) - left_out
     own = Moved((moved[:, None],), ((size - 1) / size,), (size,), units="days")
     covariance = own.covariance()
     fewest = min(np.count_nonzero(ends[days.last]) for ends in (days.tp, days.fp))

@@ -158,7 +158,9 @@ def walk_forward(
 
 def _part(held: Cases[pl.DataFrame], periods: Sequence[Any]) -> Cases[pl.DataFrame]:
     """The cases of some periods, which are not told apart."""
-    kept = held.table.filter(pl.col(PERIOD).is_between(periods[0], periods[-1]))
+    # Text would be the name of a column.
+    ends = pl.lit(periods[0]), pl.lit(periods[-1])
+    kept = held.table.filter(pl.col(PERIOD).is_between(*ends))
     by = tuple(one for one in held.by if not (isinstance(one, str) and one == PERIOD))
     return replace(held, table=kept, by=by, score_prior="observed")
 

@@ -177,6 +177,12 @@ def test_more_cases_buy_more_and_the_fewest_are_named():
     assert "at least 5 of 10 alarms are right, as long as 5 to 20 % are positive" in found.answer
 
 
+def test_a_pilot_without_rows_is_refused():
+    pilot = rows(1, 20, 20).with_columns(model=pl.lit("A")).clear()
+    with pytest.raises(InvalidArgument, match="the pilot has 0 curves"):
+        pr.plan(pilot, truth="truth", score="score", **PRECISE)
+
+
 def test_one_number_of_negatives_goes_with_all_positives():
     asked = {"auc": 0.9, "constraints": {"recall": 0.8}}
     alone, listed = (pr.plan(**asked, negatives=given).table for given in (300, [300]))

@@ -192,5 +192,7 @@ def _alike(normal: Array, clusters: Array) -> tuple[float, float]:
     if size.size in (1, normal.size):
         return rows, 0.0
     between, inside = mean_squares(normal, unit)
-    share = (between - inside) / (between + (usual_size(size) - 1) * inside)
+    total = between + (usual_size(size) - 1) * inside
+    # Scores that are all equal do not vary.
+    share = (between - inside) / total if total > 0 else 0.0
     return rows, min(max(share, 0.0), MOST_ALIKE)

@@ -210,6 +210,17 @@ def test_rows_that_count_nothing_are_no_subgroup():
     assert_frame_equal(found.gaps, same.gaps)
 
 
+def test_a_subgroup_whose_weights_are_all_zero_has_no_numbers():
+    given = TABLE.with_columns(w=pl.when(pl.col("g") == "c").then(0.0).otherwise(1.0))
+    found = pr.subgroups(given, **NAMES, subgroup="g", weight="w", points=0.5)
+    own, others = (
+        found.parts.filter(pl.col("subgroup").is_in(these)) for these in (["c"], ["a", "b"])
+    )
+    assert own["estimate"].null_count() == own.height
+    assert own["note"].null_count() == 0
+    assert others["estimate"].null_count() == 0
+
+
 def test_what_cannot_be_is_refused():
     with pytest.raises(InvalidArgument, match=r"(?s)measures is 'recall'.*give points=0.5"):
         pr.subgroups(TABLE, **NAMES, subgroup="g", measures="recall")

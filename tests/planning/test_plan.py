@@ -192,6 +192,18 @@ def test_more_cases_buy_more_and_the_fewest_are_named():
     assert "at least 5 of 10 alarms are right, as long as 5 to 20 % are positive" in found.answer
 
 
+def test_a_pilot_without_rows_is_refused():
+    pilot = rows(1, 20, 20).with_columns(model=pl.lit("A")).clear()
+    with pytest.raises(InvalidArgument, match="the pilot has 0 curves"):
+        pr.plan(pilot, truth="truth", score="score", **PRECISE)
+
+
+def test_a_pilot_of_equal_scores_in_clusters_promises_nothing():
+    pilot = rows(1, 30, 30, cluster=3).with_columns(score=pl.lit(0.5))
+    asked = {"truth": "truth", "score": "score", "cluster": "cluster", **PRECISE}
+    assert pr.plan(pilot, **asked, positives=50).table["chance"].item() == 0
+
+
 def test_one_number_of_negatives_goes_with_all_positives():
     asked = {"auc": 0.9, "constraints": {"recall": 0.8}}
     alone, listed = (pr.plan(**asked, negatives=given).table for given in (300, [300]))

@@ -165,3 +165,14 @@ def test_curves_have_limits_and_one_class_has_none():
     one = PLAIN.filter("truth")
     found = pr.h_measure(one, **ASKED, prior=0.3)
     assert found.select("h_measure", "lower", "note").row(0) == (None, None, "no negatives")
+
+
+def test_one_case_of_each_class_has_no_limits():
+    table = pl.DataFrame({"truth": [1, 0], "score": [0.8, 0.3]})
+    found = [
+        pr.h_measure(table, **ASKED),
+        pr.expected_cost(table, **ASKED, over=0.2),
+        pr.evaluate(table, **ASKED, measures="refinement_loss", priors=0.2),
+    ]
+    for one in found:
+        assert "fewer than two cases" in one["note"].item()

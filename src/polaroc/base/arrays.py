@@ -2,7 +2,7 @@
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
@@ -34,23 +34,17 @@ class Formula:
         value: Array = _value(self, columns, {}, dict(self._uses))
         return value
 
-    @property
-    def all_parts(self) -> "Iterator[Formula]":
-        """The formulas that it is made of, as often as they are used by others."""
-        seen: set[int] = set()
+    @cached_property
+    def _uses(self) -> dict[int, int]:
+        """How often a part is used, of those used repeatedly, by identity."""
+        uses: Counter[int] = Counter()
         unseen: list[Formula] = [self]
         while unseen:
             for part in unseen.pop().parts:
                 if isinstance(part, Formula):
-                    yield part
-                    if id(part) not in seen:
-                        seen.add(id(part))
+                    uses[id(part)] += 1
+                    if uses[id(part)] == 1:
                         unseen.append(part)
-
-    @cached_property
-    def _uses(self) -> dict[int, int]:
-        """How often a part is used, of those used repeatedly, by identity."""
-        uses = Counter(map(id, self.all_parts))
         return {part: count for part, count in uses.items() if count > 1}
 
     __add__, __radd__ = _operators(operator.add)
@@ -138,19 +132,6 @@ class Arrays:
         """`then` where the condition holds, else `otherwise`: by default missing."""
         values = (np.nan if value is None else value for value in (then, otherwise))
         return Formula(np.where, (condition, *values))
-
-    def where_few(self, condition: Quantity, then: Quantity, otherwise: float) -> Formula:
-        """The same of a condition that holds in few rows: `then` is computed of these alone."""
-        columns = {part.name: part for part in then.all_parts if isinstance(part, _Column)}
-
-        def chosen(holds: "Array", *values: "Array") -> "Array":
-            at = np.flatnonzero(holds)
-            found = np.full(len(holds), otherwise)
-            own = zip(columns, values, strict=True)
-            found[at] = then.value({name: value[at] for name, value in own})
-            return found
-
-        return Formula(chosen, (condition, *columns.values()))
 
     def quotient(self, value: Quantity, by: Quantity) -> Quantity:
         """The value ÷ `by`, which is not 0 in any row."""

@@ -29,9 +29,6 @@ class Backend(Protocol):
     def where(self, condition: Quantity, then: Quantity, otherwise: Quantity = None) -> Quantity:
         """`then` where the condition holds, else `otherwise`: by default missing."""
 
-    def where_few(self, condition: Quantity, then: Quantity, otherwise: float) -> Quantity:
-        """The same of a condition that holds in few rows."""
-
     def quotient(self, value: Quantity, by: Quantity) -> Quantity:
         """The value ÷ `by`, which is not 0 in any row; ÷ itself asks for that where it must."""
 
@@ -75,8 +72,6 @@ class Polars:
     def where(self, condition: pl.Expr, then: Quantity, otherwise: Quantity = None) -> pl.Expr:
         """`then` where the condition holds, else `otherwise`: by default missing."""
         return pl.when(condition).then(then).otherwise(otherwise)
-
-    where_few = where
 
     def quotient(self, value: pl.Expr, by: pl.Expr) -> pl.Expr:
         """The value ÷ `by`, which is not 0 in any row."""

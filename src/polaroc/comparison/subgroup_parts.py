@@ -94,7 +94,11 @@ class Divided:
         keys = self.keys(rows.columns)
         parts = parts_by_key(rows.drop(PLACE), keys)
         scored = scored_by_key(self.cases, keys)
-        evidence = {place: self.evidence(one, scored[place]) for place, one in parts.items()}
+        # A part whose weights are all zero has no cases.
+        empty = ScoredCases((), [None], [np.zeros(0)], [np.zeros(0, bool)], None, paired=True)
+        evidence = {
+            place: self.evidence(one, scored.get(place, empty)) for place, one in parts.items()
+        }
         parts = {
             place: completed(one, evidence[place], level, self.wanted.rates)
             for place, one in parts.items()

@@ -40,14 +40,13 @@ class Packing:
     scores: int  # how many positions of scores a key has, counted down from `best`
     zero_gap: int = 0  # ranks next to zero that no score has
     step: int = 1  # from the rank of a score to that of the next
-    above_zero: bool = False  # whether all scores are above zero, which makes ranks easy
 
     def code(self, index: pl.Expr, score: pl.Expr, truth: pl.Expr) -> pl.Expr:
         """The code of a row.
 
         The key is an integer below 2³²; the score neither null nor NaN; −0.0 equals 0.0.
         """
-        below_best = self.best - rank_of(score, self.zero_gap, self.step, self.above_zero)
+        below_best = self.best - rank_of(score, self.zero_gap, self.step)
         place = index.cast(pl.UInt64) * pl.lit(self.scores, pl.UInt64) + below_best.cast(pl.UInt64)
         return place * pl.lit(2, pl.UInt64) + truth
 
@@ -55,11 +54,8 @@ class Packing:
         """The scores in an array of codes."""
         below_best = ((codes >> np.uint64(1)) % np.uint64(self.scores)).view(np.int64)
         rank = self.best - below_best
-        if self.above_zero:
-            scores: Array = (rank * self.step + self.zero_gap).view(np.float64)
-            return scores
         size = np.where(rank == 0, 0, np.abs(rank) * self.step + self.zero_gap)
-        scores = np.copysign(size.view(np.float64), rank)
+        scores: Array = np.copysign(size.view(np.float64), rank)
         return scores
 
 
@@ -83,15 +79,12 @@ def packing(keys: int, scores: pl.Series, step: int = 1) -> Packing | None:
     ranks = scores_known.to_frame("score").select(rank)["score"].to_list()
     best, positions = max(ranks) + 1, max(ranks) - min(ranks) + 2
     fits = 2 * positions * keys < 2**64
-    above_zero = bool(scores_known.min() > 0)  # type: ignore[operator]
-    return Packing(best, positions, zero_gap, step, above_zero) if fits else None
+    return Packing(best, positions, zero_gap, step) if fits else None
 
 
-def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1, above_zero: bool = False) -> pl.Expr:
+def rank_of(score: pl.Expr, zero_gap: int = 0, step: int = 1) -> pl.Expr:
     """A Float64, neither null nor NaN, as an Int64 of the same order; 0.0 and −0.0 are both 0."""
     bits = score.reinterpret(dtype=pl.Int64)
-    if above_zero:
-        return (bits - zero_gap) // step if step > 1 else bits - zero_gap
     magnitude = bits & MAGNITUDE
     if zero_gap:
         magnitude = (magnitude - zero_gap).clip(lower_bound=0)

@@ -124,7 +124,7 @@ def _error_on_segment(
     priors = [(first + node * width, weight) for node, weight in nodes]
     by_nodes = backend.total(weight * at * (1 - at) / (df + bend * at) for at, weight in priors)
     mean = backend.where(abs(bend) > CLOSED_FORM_BEND * (dt + df), closed, by_nodes)
-    return backend.where_few((width > 0) & (bulk > 0), 2 * bulk * width * mean, 0.0)
+    return backend.where((width > 0) & (bulk > 0), 2 * bulk * width * mean, 0.0)
 
 
 def partial_area(over: tuple[float, float], backend: Backend) -> Area:

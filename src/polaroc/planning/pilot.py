@@ -72,9 +72,10 @@ def of_pilot(cases: Cases[Any], pair: tuple[object, object] | None, generator: A
 def _one_model(cases: Cases[Any]) -> ScoredCases:
     """The pilot of one model on one test set."""
     sets = scored_by_key(cases, read(cases).keys)
-    if len(sets) > 1:
+    if len(sets) != 1:
+        named = quoted([*sets]) or "no rows"
         raise InvalidArgument(
-            f"the pilot has {len(sets)} curves, of {quoted([*sets])}, and needed is one.",
+            f"the pilot has {len(sets)} curves, of {named}, and needed is one.",
             hint=Hint(
                 "keep the rows of one; fold=None pools folds; for a difference name two models, "
                 "{champion} and {challenger}.",
@@ -191,5 +192,7 @@ def _alike(normal: Array, clusters: Array) -> tuple[float, float]:
     if size.size in (1, normal.size):
         return rows, 0.0
     between, inside = mean_squares(normal, unit)
-    share = (between - inside) / (between + (usual_size(size) - 1) * inside)
+    total = between + (usual_size(size) - 1) * inside
+    # Scores that are all equal do not vary.
+    share = (between - inside) / total if total > 0 else 0.0
     return rows, min(max(share, 0.0), MOST_ALIKE)

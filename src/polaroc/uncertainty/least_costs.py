@@ -239,13 +239,11 @@ def _folds(cases: ScoredCases, beside: "Sequence[Array]") -> "Array":
 def _costs(
     score: "Array", truth: "Array", weight: "Array", parts: "Array", losses: Losses
 ) -> "Array":
-    """The cost of each case of a part on the hull of all others; of an empty part, of all on it.
-
-    Where a part is all cases, there are no others, and the cost is NaN.
-    """
+    """The cost of each case of a part on the hull of all others; of an empty part, of all on it."""
     costs = np.full(score.size, np.nan)
     for part in parts:
         if part.all():
+            # There are no others.
             continue
         judged = part if part.any() else ~part
         starts, slopes = _hull(score[~part], truth[~part], weight[~part])

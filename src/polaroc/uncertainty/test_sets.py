@@ -64,7 +64,7 @@ def of_test_set(
     else:
         with ThreadPoolExecutor(pl.thread_pool_size()) as pool:
             influences = [*pool.map(moved, cases.by_model)]
-    same = PERFECT if any((own[0] != own).any() for own in cases.scores) else SAME_SCORE
+    same = PERFECT if any((own[:1] != own).any() for own in cases.scores) else SAME_SCORE
     most = np.array([[np.abs(own).max(initial=0.0) for own in one[1:]] for one in influences])
     # A model that no case moves may be moved by an unseen one as far as others are; where no case
     # moves any model, nothing is known of one.

@@ -140,8 +140,6 @@ class Ibis:
         """`then` where the condition holds, else `otherwise`: by default null."""
         return type(condition)(condition.value.ifelse(_operand(then), _operand(otherwise)))
 
-    where_few = where
-
     def quotient(self, value: Column, by: Column) -> Column:
         """The value ÷ `by`, which is not 0 in any row that is computed."""
         return type(value)(value.value / by.value)

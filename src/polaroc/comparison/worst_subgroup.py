@@ -142,14 +142,7 @@ def _apart(
     """Limits of the difference of two models in a subgroup; None where there are none."""
     if choice.is_by_cost or not given.on_cases:
         return None
-    # Not where the first "=" is: names of columns may have one, too.
-    for name in subgroup_columns(given.cases):
-        parts, key = _divided(given.cases, name)
-        own = parts.table.filter(_where(name, key) == where)
-        if own.height:
-            break
-    cases = replace(parts, table=own, by=given.cases.by)
-    evidence = of_one_test_set(cases, choice.measure, over)
+    evidence = of_one_test_set(_cases_of(given.cases, where), choice.measure, over)
     if not evidence.is_known:
         return None
     models = as_key(evidence.models)
@@ -157,3 +150,12 @@ def _apart(
     pair = contrasts(evidence, np.array(places[:1]), np.array(places[1:]))
     low, high = pair.limits(level)
     return float(low[0]), float(high[0])
+
+
+def _cases_of(cases: Cases[pl.DataFrame], where: str) -> Cases[pl.DataFrame]:
+    """The cases of a subgroup, whose column may have an equals sign in its name."""
+    divided_by = ((name, *_divided(cases, name)) for name in subgroup_columns(cases))
+    found = (
+        (parts, parts.table.filter(_where(name, key) == where)) for name, parts, key in divided_by
+    )
+    return next(replace(parts, table=own, by=cases.by) for parts, own in found if own.height)

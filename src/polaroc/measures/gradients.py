@@ -12,8 +12,12 @@ Node: TypeAlias = tuple[Quantity, float]
 # Relative change of t + λf alone up to which a series replaces the closed form, which loses digits
 # there, with the number of its terms.
 SMALL, TERMS = 0.01, 6
+# Share of wide segments above which all are taken as wide, since a choice costs time.
+MOSTLY = 0.7
 # Replaces t + λf = 0 at the origin as a divisor of zeros.
 NONZERO = 1e-30
+# The same of sums that may be too small for a number.
+TINY = 1e-300
 
 
 def auc_gradient(segments: Segments) -> Gradient:
@@ -104,7 +108,9 @@ def _exact_gradient(segments: Segments, nodes: Sequence[Node]) -> Gradient:
     """
     t0, f0, dt, df = segments.t0, segments.f0, segments.dt, segments.df
     wide, first = segments.wide
-    gradient = _narrow(t0, f0, dt, df, nodes)
+    if wide.size > MOSTLY * len(segments.pos):
+        return Gradient(*_wide(t0, f0, dt, df, segments.first, nodes))
+    gradient = (_narrow if segments.tied else _level)(t0, f0, dt, df, nodes)
     of_wide = _wide(t0[wide], f0[wide], dt[wide], df[wide], first, _of(nodes, wide))
     for of_all, own in zip(gradient, of_wide, strict=True):
         of_all[wide] = own
@@ -131,20 +137,34 @@ def _wide(
     """
     sums = np.zeros((5, dt.size))
     for skewed, weight in nodes:
-        start = t0 + skewed * f0
+        start = skewed * f0
+        start += t0
         start[first] = NONZERO
-        x = (dt + skewed * df) / start
+        inverse_start = 1 / start
+        x = skewed * df
+        x += dt
+        x *= inverse_start
         inverse = 1 / (1 + x)
         moment = second_moment(x, inverse)
         bend = x * moment
-        squared = weight * skewed / start**2
-        half = (inverse - bend) / 2
+        squared = inverse_start * inverse_start
+        squared *= weight * skewed
+        inverse_start *= weight / 2
+        half = inverse - bend
+        half *= squared
+        half *= 0.5
         half[first] = 0
-        sums[0] += weight / (2 * start) * (inverse + 1 - x * bend)
-        sums[1] += weight / (2 * start) * (inverse + bend)
-        sums[2] += squared * inverse
-        sums[3] += squared * half
-        sums[4] += squared * moment
+        moment *= squared
+        squared *= inverse
+        for own, more in zip(
+            sums,
+            (
+                (inverse + 1 - x * bend) * inverse_start, (inverse + bend) * inverse_start,
+                squared, half, moment,
+            ),
+            strict=True,
+        ):  # fmt: skip
+            own += more
     flat, rising, start_squared, middle_squared, end_squared = sums
     by_t0 = dt * (f0 * start_squared + df * middle_squared)
     by_f0 = -dt * (t0 * start_squared + dt * middle_squared)
@@ -165,13 +185,24 @@ def second_moment(x: "Array", inverse: "Array") -> "Array":
     >>> second_moment(np.zeros(1), np.ones(1)).item() == 1 / 3
     True
     """
-    small = x < SMALL
-    wide = np.where(small, 1.0, x)
-    moment: Array = (1 + inverse - 2 * np.log1p(wide) / wide) / wide**2
-    series: Quantity = 0.0
-    for k in reversed(range(TERMS)):
-        series = (k + 1) / (k + 3) - x[small] * series
-    moment[small] = series
+    small = np.flatnonzero(x < SMALL)
+    of_small = x[small]
+    if small.size:
+        x = x.copy()
+        x[small] = 1
+    moment = np.log1p(x)
+    over = 1 / x
+    moment *= over
+    moment *= -2
+    moment += 1
+    moment += inverse
+    moment *= over
+    moment *= over
+    if small.size:
+        series: Quantity = 0.0
+        for k in reversed(range(TERMS)):
+            series = (k + 1) / (k + 3) - of_small * series
+        moment[small] = series
     return moment
 
 
@@ -185,16 +216,43 @@ def _narrow(
     middle_t, middle_f = t0 + dt / 2, f0 + df / 2
     sums = np.zeros((5, dt.size))
     for skewed, weight in nodes:
-        called = middle_t + skewed * middle_f
-        y = (dt + skewed * df) / (2 * called)
+        called = skewed * middle_f
+        called += middle_t
+        inverse = 1 / called
+        y = skewed * df
+        y += dt
+        y *= inverse
+        y *= 0.5
         z = y * y
         # ∫ vⁱ/(1 + 2vy) dv and ∫ vⁱ/(1 + 2vy)² dv from −½ to ½.
-        sums[0] += weight / called * (1 + z * (1 / 3 + z / 5))
-        sums[1] -= weight / called * y * (1 / 3 + z / 5) / 2
-        squared = weight * skewed / called**2
-        sums[2] += squared * (1 + z + z * z)
-        sums[3] -= squared * y * (1 / 3 + 0.4 * z)
-        sums[4] += squared * (1 / 12 + 0.15 * z)
+        first_0 = z * 0.2
+        first_0 += 1 / 3
+        first_0 *= z
+        first_0 += 1
+        first_1 = z * 0.2
+        first_1 += 1 / 3
+        first_1 *= y
+        first_1 *= -0.5
+        second_0 = z * z
+        second_0 += z
+        second_0 += 1
+        second_1 = z * 0.4
+        second_1 += 1 / 3
+        second_1 *= y
+        second_1 *= -1
+        second_2 = z * 0.15
+        second_2 += 1 / 12
+        squared = inverse * inverse
+        squared *= skewed * weight
+        inverse *= weight
+        for own, more, scale in zip(
+            sums,
+            (first_0, first_1, second_0, second_1, second_2),
+            (inverse, inverse, squared, squared, squared),
+            strict=True,
+        ):
+            more *= scale
+            own += more
     flat, tilted, squared_0, squared_1, squared_2 = sums
     by_t0 = dt * (middle_f * squared_0 + df * squared_1)
     by_f0 = -dt * (middle_t * squared_0 + dt * squared_1)
@@ -203,3 +261,40 @@ def _narrow(
     by_dt = mean + dt * (middle_f * squared_1 + df * squared_2) + by_t0 / 2
     by_df = -dt * (middle_t * squared_1 + dt * squared_2) + by_f0 / 2
     return by_t0, by_f0, by_dt, by_df, dt * mean
+
+
+def _level(
+    t0: "Array", f0: "Array", dt: "Array", _: "Array", nodes: Sequence[Node]
+) -> "tuple[Array, ...]":
+    """The same where no segment runs, so that the derivative by its run, here 0, has no use.
+
+    With q in the middle all follows from Σ 1/q and Σ λ/qᵏ of the nodes, k = 2, 3 and 4, by series
+    in y². What is beyond y² is taken as at a single node.
+    """
+    half = dt / 2
+    middle_t, squared_half = t0 + half, half * half
+    flat, *moments = np.zeros((4, dt.size))
+    for skewed, weight in nodes:
+        inverse = skewed * f0
+        inverse += middle_t
+        np.divide(1, inverse, out=inverse)
+        power = skewed * weight * inverse
+        for moment in moments:
+            power *= inverse
+            moment += power
+        inverse *= weight
+        flat += inverse
+    by_start, bent, y_squared = moments
+    y_squared *= squared_half
+    y_squared /= by_start + TINY
+    by_start /= 1 - y_squared
+    bent *= squared_half
+    by_t0 = f0 * by_start
+    by_t0 *= dt
+    by_f0 = bent * (2 / 3 + 0.8 * y_squared) - middle_t * by_start
+    by_f0 *= dt
+    bent *= f0
+    flat *= middle_t
+    mean = flat - bent * (1 / 3 + 0.2 * y_squared)
+    by_dt = flat - bent * (1 + y_squared) + by_t0 / 2
+    return by_t0, by_f0, by_dt, np.zeros_like(dt), dt * mean

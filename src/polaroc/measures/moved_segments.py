@@ -118,12 +118,16 @@ class Segments:
     @cached_property
     def middle_t(self) -> "Array":
         """The true positive rate in the middle of each segment."""
-        return (self.t0 + self.t1) / 2
+        middle: Array = self.t0 + self.t1
+        middle /= 2
+        return middle
 
     @cached_property
     def middle_f(self) -> "Array":
         """The false positive rate in the middle of each segment."""
-        return (self.f0 + self.f1) / 2
+        middle: Array = self.f0 + self.f1
+        middle /= 2
+        return middle
 
     @cached_property
     def before(self) -> "Array":

@@ -228,13 +228,19 @@ def test_models_of_one_test_set_are_compared():
     share = np.where(truth, 0.4 / truth.sum(), 0.6 / (~truth).sum())
     odds = 0.4 / 0.6 * (~truth).sum() / truth.sum()
 
-    def losses(score: np.ndarray) -> np.ndarray:
-        return (truth - score * odds / (score * odds + 1 - score)) ** 2
+    def moved(log_step: float = 0.0) -> np.ndarray:
+        step = odds * np.exp(log_step)
+        of_right, of_wrong = (
+            (truth - score * step / (score * step + 1 - score)) ** 2 for score in (right, right**2)
+        )
+        return of_right - of_wrong
 
-    moved = losses(right) - losses(right**2)
     difference = tested.row(0, named=True)
-    assert difference["difference"] == pytest.approx(share @ moved)
+    assert difference["difference"] == pytest.approx(share @ moved())
+    # The prior that the scores are right at is observed, and has an error of its own.
+    slope = (share @ moved(1e-5) - share @ moved(-1e-5)) / 2e-5
     variance = sum(
-        weight**2 * moved[of].var(ddof=1) / of.sum() for of, weight in ((truth, 0.4), (~truth, 0.6))
+        weight**2 * moved()[of].var(ddof=1) / of.sum() + slope**2 / (of.sum() - 1)
+        for of, weight in ((truth, 0.4), (~truth, 0.6))
     )
     assert difference["std_error"] == pytest.approx(variance**0.5)

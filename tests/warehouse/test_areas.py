@@ -1,13 +1,9 @@
-from functools import partial
-
-import polars as pl
 import pytest
 from comparison import assert_same, predictions
 from engines import ENGINES, Engine
 
 import polaroc as pr
-from polaroc import rates, warehouse
-from polaroc.curves.surface import RATES
+from polaroc import warehouse
 from polaroc.warehouse.connections import collected
 
 COLUMNS = {"truth": "truth", "score": "score"}
@@ -20,23 +16,6 @@ ASKED = {
     "a belief": {"over": pr.beta(2, 18)},
     "points": {"over": pr.points([0.1, 0.3])},
 }
-
-
-def curves_of(engine: Engine, weighted: bool) -> tuple[object, pl.DataFrame]:
-    table = predictions(11, weights=weighted)
-    here = pr.curve(table, **COLUMNS, weight="weight" if weighted else None)
-    # How the engine makes curves is for other tests, and would be done again for every measure.
-    return engine.table(here), here
-
-
-@pytest.fixture(scope="module")
-def curves(engine: Engine) -> tuple[object, pl.DataFrame]:
-    return curves_of(engine, weighted=False)
-
-
-@pytest.fixture(scope="module")
-def weighted_curves(engine: Engine) -> tuple[object, pl.DataFrame]:
-    return curves_of(engine, weighted=True)
 
 
 @pytest.mark.alike(2)
@@ -52,17 +31,10 @@ def test_areas_are_those_of_polars(engine: Engine, asked, weight):
 
 
 @pytest.mark.slow
-def test_hulls_are_those_of_polars(curves, weighted_curves):
-    for there, here in (curves, weighted_curves):
-        assert_same(warehouse.hull(there), pr.hull(here))
-
-
-@pytest.mark.slow
-def test_surfaces_are_those_of_polars(curves):
-    there, here = curves
-    of_ours = {"f2": partial(rates.f_measure, beta=2), "miss": lambda t, f, skew: 1 - t**2}
-    for asked in (list(RATES), of_ours):
-        assert_same(warehouse.surface(there, PRIORS, asked), pr.surface(here, PRIORS, asked))
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_hulls_are_those_of_polars(engine: Engine, weight):
+    here = pr.curve(predictions(11, weights=True), **COLUMNS, weight=weight)
+    assert_same(warehouse.hull(engine.table(here)), pr.hull(here))
 
 
 # All engines are named here, so that a run without them says how they are asked.

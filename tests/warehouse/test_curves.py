@@ -119,7 +119,7 @@ def test_columns_may_have_any_name(engine: Engine):
     table = table.with_columns(pl.col(keys[0]).alias(key) for key in keys[1:])
     asked = {"truth": truth, "score": score, "by": keys}
     points = pr.warehouse.curve(engine.table(table), **asked)
-    assert_same(pr.warehouse.surface(points, 0.1), pr.curve(table, **asked).pipe(pr.surface, 0.1))
+    assert_same(points, pr.curve(table, **asked))
 
 
 def test_the_table_may_have_columns_with_our_names(engine: Engine):
@@ -175,4 +175,4 @@ def test_a_table_that_is_no_curve_is_refused():
         pr.warehouse.hull(table)
     points = pr.warehouse.curve(table, **COLUMNS)
     with pytest.raises(InvalidTable, match="no curve"):
-        pr.warehouse.hull(pr.warehouse.surface(points, 0.1))
+        pr.warehouse.hull(points.mutate(prior=0.1))

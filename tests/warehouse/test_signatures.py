@@ -41,9 +41,6 @@ WRONG = [
     ("evaluate", {"intervals": "normal"}),
     ("evaluate", {"intervals": "logit", "level": 95}),
     ("evaluate", {"intervals": "logit", "interpolation": "hull"}),
-    ("surface", {"priors": []}),
-    ("surface", {"priors": 0.1, "rates": "precison"}),
-    ("surface", {"priors": 0.1, "rates": {"tpr": pr.rates.lift}}),
 ]
 
 
@@ -72,12 +69,8 @@ def test_what_only_one_side_takes_is_taken():
 def test_what_polars_functions_refuse_is_refused_alike(name, asked):
     sides = []
     for module, source in ((pr, TABLE.lazy()), (pr.warehouse, ibis.memtable(TABLE))):
-        if name in ("curve", "evaluate"):
-            asked = CURVE | asked
-        else:
-            source = module.curve(source, **CURVE)
         with pytest.raises(PolarocError, match="Hint:") as caught:
-            getattr(module, name)(source, **asked)
+            getattr(module, name)(source, **CURVE | asked)
         sides.append(caught)
     here, there = sides
     assert there.type is here.type

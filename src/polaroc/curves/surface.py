@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import one_or_several
 from polaroc.base.columns import RESERVED, curve_keys, within
 from polaroc.base.private_columns import private
-from polaroc.curves.segments import CELLS, Point
+from polaroc.curves.segments import CELLS
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, quoted, spelling
 from polaroc.priors.grids import prior, skew, some_priors
@@ -85,28 +84,14 @@ def with_rates(
     ]
     points = at_priors(curve.with_columns(limits), priors)
     point, first = (pl.col("tpr"), pl.col("fpr")), (pl.col(t_first), pl.col(f_first))
-    at_origin = pl.col("threshold").is_null()
-    values = {
-        name: rate_at(name, rate, point, first, pl.col("skew"), at_origin).fill_nan(None)
-        for name, rate in selected.items()
-    }
-    return points.with_columns(**values).drop(t_first, f_first)
-
-
-def rate_at(
-    name: str,
-    rate: Rate,
-    point: Point,
-    first: Point,
-    skewed: Quantity,
-    at_origin: Quantity,
-    backend: Backend = POLARS,
-) -> Quantity:
-    """A rate at a point; at the origin its limit, taken at the end of the `first` segment."""
-    value = rate(*point, skewed)
-    if name in LIMIT_AT_ORIGIN and rate is RATES[name]:
-        return backend.where(at_origin, rate(*first, skewed), value)
-    return value
+    values = {name: rate(*point, pl.col("skew")) for name, rate in selected.items()}
+    at_origin = pl.when(pl.col("threshold").is_null())
+    for name in LIMIT_AT_ORIGIN.intersection(values):
+        if selected[name] is RATES[name]:
+            limit = RATES[name](*first, pl.col("skew"))
+            values[name] = at_origin.then(limit).otherwise(values[name])
+    filled = {name: value.fill_nan(None) for name, value in values.items()}
+    return points.with_columns(**filled).drop(t_first, f_first)
 
 
 def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:

@@ -34,99 +34,72 @@ class Column:
         self.value = value
 
     def __add__(self, other: object) -> "Column":
-        return type(self)(self.value + to_ibis(other))
+        return Column(self.value + to_ibis(other))
 
     def __radd__(self, other: object) -> "Column":
-        return type(self)(to_ibis(other) + self.value)
+        return Column(to_ibis(other) + self.value)
 
     def __sub__(self, other: object) -> "Column":
-        return type(self)(self.value - to_ibis(other))
+        return Column(self.value - to_ibis(other))
 
     def __rsub__(self, other: object) -> "Column":
-        return type(self)(to_ibis(other) - self.value)
+        return Column(to_ibis(other) - self.value)
 
     def __mul__(self, other: object) -> "Column":
-        return type(self)(self.value * to_ibis(other))
+        return Column(self.value * to_ibis(other))
 
     def __rmul__(self, other: object) -> "Column":
-        return type(self)(to_ibis(other) * self.value)
+        return Column(to_ibis(other) * self.value)
 
     def __truediv__(self, other: object) -> "Column":
         if isinstance(other, int | float):
-            return type(self)(self.value / to_ibis(other))
-        return type(self)(self.value / to_ibis(other).nullif(0))
+            return Column(self.value / to_ibis(other))
+        return Column(self.value / to_ibis(other).nullif(0))
 
     def __rtruediv__(self, other: object) -> "Column":
-        return type(self)(to_ibis(other) / self.value.nullif(0))
+        return Column(to_ibis(other) / self.value.nullif(0))
 
     def __pow__(self, power: float) -> "Column":
         if power == 2:
             return self * self
-        return type(self)(self.value.sqrt() if power == 0.5 else self.value**power)
+        return Column(self.value.sqrt() if power == 0.5 else self.value**power)
 
     def __neg__(self) -> "Column":
-        return type(self)(-self.value)
+        return Column(-self.value)
 
     def __lt__(self, other: object) -> "Column":
-        return type(self)(self.value < _operand(other))
+        return Column(self.value < _operand(other))
 
     def __le__(self, other: object) -> "Column":
-        return type(self)(self.value <= _operand(other))
+        return Column(self.value <= _operand(other))
 
     def __gt__(self, other: object) -> "Column":
-        return type(self)(self.value > _operand(other))
+        return Column(self.value > _operand(other))
 
     def __ge__(self, other: object) -> "Column":
-        return type(self)(self.value >= _operand(other))
+        return Column(self.value >= _operand(other))
 
     def __eq__(self, other: object) -> "Column":  # type: ignore[override]
-        return type(self)(self.value == _operand(other))
+        return Column(self.value == _operand(other))
 
     __hash__ = object.__hash__
 
     def __and__(self, other: "Column") -> "Column":
-        return type(self)(self.value & other.value)
+        return Column(self.value & other.value)
 
     def __or__(self, other: "Column") -> "Column":
-        return type(self)(self.value | other.value)
+        return Column(self.value | other.value)
 
     def __invert__(self) -> "Column":
-        return type(self)(~self.value)
+        return Column(~self.value)
 
     def __abs__(self) -> "Column":
-        return type(self)(self.value.abs())
-
-
-class IeeeColumn(Column):
-    """A column in which a number divided by zero is infinite, as in Polars."""
-
-    __slots__ = ()
-
-    def __truediv__(self, other: object) -> Column:
-        if isinstance(other, int | float):
-            return super().__truediv__(other)
-        return _ieee_divide(self, other)
-
-    def __rtruediv__(self, other: object) -> Column:
-        return _ieee_divide(other, self)
-
-
-def _ieee_divide(value: object, by: object) -> Column:
-    above, below = to_ibis(value), to_ibis(by)
-    missing = literal(None)
-    infinite = (above < 0).ifelse(literal(float("-inf")), missing)
-    infinite = (above > 0).ifelse(literal(float("inf")), infinite)
-    return IeeeColumn((below == 0).ifelse(infinite, above / below.nullif(0)))
+        return Column(self.value.abs())
 
 
 def column(name: str) -> Column:
     """The column of this name, for formulas."""
     return Column(deferred(name))
-
-
-def ieee_column(name: str) -> Column:
-    """The column of this name, for formulas in which division by zero is infinite."""
-    return IeeeColumn(deferred(name))
 
 
 @dataclass(frozen=True)
@@ -135,14 +108,15 @@ class Ibis:
 
     column: Callable[[str], Column] = column
     repeats_as_columns: bool = True
+    interpolates: bool = False
 
     def where(self, condition: Column, then: object, otherwise: object = None) -> Column:
         """`then` where the condition holds, else `otherwise`: by default null."""
-        return type(condition)(condition.value.ifelse(_operand(then), _operand(otherwise)))
+        return Column(condition.value.ifelse(_operand(then), _operand(otherwise)))
 
     def quotient(self, value: Column, by: Column) -> Column:
         """The value ÷ `by`, which is not 0 in any row that is computed."""
-        return type(value)(value.value / by.value)
+        return Column(value.value / by.value)
 
     def log1p(self, value: Column) -> Column:
         """ln(1 + x), for which few engines have a function.
@@ -150,11 +124,11 @@ class Ibis:
         What rounding takes from 1 + x is added to its logarithm, to first order.
         """
         above = value.value + 1
-        return type(value)(above.ln() + (value.value - (above - 1)) / above)
+        return Column(above.ln() + (value.value - (above - 1)) / above)
 
     def log(self, value: Column) -> Column:
         """ln x, for x > 0; null for 0, of which some engines refuse the logarithm."""
-        return type(value)(value.value.nullif(0).ln())
+        return Column(value.value.nullif(0).ln())
 
     def clip(self, value: Column, lo: float, hi: float) -> Column:
         """The value limited to a range; null stays null."""

@@ -1,6 +1,5 @@
-"""Curves of tie-collapsed cells and surfaces, computed by the engine; hulls, computed locally."""
+"""Curves of tie-collapsed cells, computed by the engine; hulls, computed locally."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import polars as pl
@@ -11,29 +10,17 @@ from polaroc.base.private_columns import PRIVATE, ROWS
 from polaroc.curves.hull import hull as local_hull
 from polaroc.curves.hull import hulls_of
 from polaroc.curves.segments import share
-from polaroc.curves.surface import Rate, rate_at, select_rates
-from polaroc.curves.surface import surface as local_surface
 from polaroc.errors import InvalidTable, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
-from polaroc.priors.grids import prior, skew, some_priors
-from polaroc.typing import IbisTable, Priors
+from polaroc.typing import IbisTable
 from polaroc.warehouse.cells import FATAL, Ranges, cells, count_cells, with_ranges
-from polaroc.warehouse.columns import (
-    IBIS,
-    column,
-    deferred,
-    ibis_library,
-    ieee_column,
-    literal,
-    to_ibis,
-)
+from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.connections import check_connected, collected
-from polaroc.warehouse.measures import WHICH, literal_rows, pick_row_value
 from polaroc.warehouse.predictions import Predictions, check_table, described, read
-from polaroc.warehouse.whole import TOTALS, check_whole, whole_curves
+from polaroc.warehouse.whole import TOTALS, check_whole
 
 CELL_COUNTS = ("pos", "neg", "tp", "fp")
 # Distances, in points, of the ends of the chords that a point is compared with.
@@ -121,18 +108,15 @@ def to_curve_table(predictions: Predictions, summed: IbisTable) -> IbisTable:
             **{name: deferred(name) for name in TOTALS},
         )
     )
-    rows = counts.filter((deferred("pos") > 0) | (deferred("neg") > 0))
-    return with_rates(predictions, anchors.union(rows.select(*keys, SCORE, *CELL_COUNTS, *TOTALS)))
-
-
-def with_rates(predictions: Predictions, rows: IbisTable) -> IbisTable:
-    """The columns of a curve table with their types, and the rates."""
+    ranked = counts.filter((deferred("pos") > 0) | (deferred("neg") > 0))
+    rows = anchors.union(ranked.select(*keys, SCORE, *CELL_COUNTS, *TOTALS))
     kind = "float64" if predictions.sampled else "int64"
     columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in (*CELL_COUNTS, *TOTALS)}
     columns["tpr"] = to_ibis(share(column("tp"), column("positives"), IBIS))
     columns["fpr"] = to_ibis(share(column("fp"), column("negatives"), IBIS))
-    columns_in_order = {name: columns.get(name, deferred(name)) for name in CURVE}
-    return rows.select(*predictions.keys, **columns_in_order)
+    shown = {name: columns.get(name, deferred(name)) for name in CURVE}
+    result: IbisTable = rows.select(*keys, **shown)
+    return result
 
 
 def curve_keys(curve: IbisTable) -> list[str]:
@@ -168,7 +152,10 @@ def hull(curve: IbisTable) -> IbisTable:
     >>> pr.warehouse.hull(points).select("tp", "fp").to_polars().rows()
     [(0, 0), (1, 0), (2, 1), (2, 2)]
     """
-    return in_memory(fetch_whole_hulls(curve))
+    keys = curve_keys(curve)
+    check_connected(curve)
+    check_whole(curve, keys)
+    return in_memory(fetch_hulls(curve))
 
 
 def in_memory(frame: pl.DataFrame) -> IbisTable:
@@ -186,14 +173,6 @@ def fetch_hull_candidates(curve: IbisTable) -> pl.DataFrame:
 def fetch_hulls(curve: IbisTable) -> pl.DataFrame:
     """The hulls of a curve, as a local frame."""
     return hulls_of(fetch_hull_candidates(curve).lazy()).collect()
-
-
-def fetch_whole_hulls(curve: IbisTable) -> pl.DataFrame:
-    """The hulls of a curve that a user gave, as a local frame; raise where it is not whole."""
-    keys = curve_keys(curve)
-    check_connected(curve)
-    check_whole(curve, keys)
-    return fetch_hulls(curve)
 
 
 def hull_candidates(curve: IbisTable) -> IbisTable:
@@ -217,69 +196,3 @@ def hull_candidates(curve: IbisTable) -> IbisTable:
     both = (deferred("positives") > 0) & (deferred("negatives") > 0)
     thinned = curve.mutate(**{BELOW: below & both.fill_null(False)})
     return thinned.filter(~deferred(BELOW)).drop(BELOW)
-
-
-FIRST = PRIVATE + "first_tpr", PRIVATE + "first_fpr"
-
-
-@described_as(TABLES, local_surface)
-def surface(
-    curve: IbisTable,
-    priors: Priors,
-    rates: Sequence[str] | Mapping[str, Rate] = ("precision",),
-) -> IbisTable:
-    """Every point of the curve at every prior, with the rates it has there, as `polaroc.surface`.
-
-    A rate of your own gets quantities that have arithmetic, comparisons and powers.
-
-    Examples
-    --------
-    >>> import ibis
-    >>> import polars as pl
-    >>> import polaroc as pr
-    >>> cases = pl.DataFrame({"truth": [1, 0, 1, 0], "p": [0.9, 0.8, 0.7, 0.1]})
-    >>> points = pr.warehouse.curve(ibis.memtable(cases), truth="truth", score="p")
-    >>> found = pr.warehouse.surface(points, 0.2).order_by("fp", "tp")
-    >>> found.select("tpr", "precision").to_polars().rows()
-    [(0.0, 1.0), (0.5, 1.0), (0.5, 0.2), (1.0, 0.33...), (1.0, 0.2)]
-    """
-    keys = curve_keys(curve)
-    chosen = select_rates(rates, keys)
-    resolved = some_priors(priors)
-    t, f, origin = deferred("tpr"), deferred("fpr"), deferred("threshold").isnull()
-    whole = ibis_library().window(group_by=keys)
-    is_first = (deferred("tp") == deferred("pos")) & (deferred("fp") == deferred("neg")) & ~origin
-    ends = {
-        name: is_first.ifelse(rate, literal(None)).max().over(whole)
-        for name, rate in zip(FIRST, (t, f), strict=True)
-    }
-    # Some engines divide whole numbers into whole numbers.
-    own = deferred("negatives").cast("float64") / deferred("positives").cast("float64")
-    both = (deferred("positives") > 0) & (deferred("negatives") > 0)
-    skews = [own if one is None else literal(skew(one)) for one in resolved]
-    given = [prior(own) if one is None else literal(one) for one in resolved]
-    defined = [both if one is None else None for one in resolved]
-    rows = whole_curves(curve, keys).mutate(**ends).cross_join(literal_rows(WHICH, len(resolved)))
-    at = rows.select(
-        *curve.columns,
-        *FIRST,
-        prior=pick_row_value(_where_defined(given, defined)),
-        skew=pick_row_value(_where_defined(skews, defined)),
-    )
-    point, first = (
-        (ieee_column("tpr"), ieee_column("fpr")),
-        (ieee_column(FIRST[0]), ieee_column(FIRST[1])),
-    )
-    at_origin = type(point[0])(origin)
-    values = {
-        name: to_ibis(rate_at(name, rate, point, first, ieee_column("skew"), at_origin, IBIS))
-        for name, rate in chosen.items()
-    }
-    return at.select(*curve.columns, "prior", "skew", **values)
-
-
-def _where_defined(values: Sequence[Any], defined: Sequence[Any]) -> list[Any]:
-    return [
-        value if condition is None else condition.ifelse(value, literal(None))
-        for value, condition in zip(values, defined, strict=True)
-    ]

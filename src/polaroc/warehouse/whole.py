@@ -1,7 +1,6 @@
 """Whether a curve table in a warehouse has whole curves, as `polaroc.curves.whole` asks it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
@@ -20,7 +19,7 @@ from polaroc.curves.whole import (
 )
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import IbisTable
-from polaroc.warehouse.columns import Column, Ibis, deferred, ibis_library, literal, to_ibis_columns
+from polaroc.warehouse.columns import Column, Ibis, deferred, ibis_library, to_ibis_columns
 from polaroc.warehouse.connections import collected
 
 TOTALS = ("positives", "negatives")
@@ -48,34 +47,13 @@ def tolerance(curve: IbisTable) -> float:
     return tolerance_of(any(curve[name].type().is_float32() for name in NUMBERS))
 
 
-def wholeness() -> dict[str, Any]:
-    """The aggregates of rows with `ADDED` that `is_whole` needs."""
-    same = [deferred(name).min() == deferred(name).max() for name in TOTALS]
-    # Without cases that can be ranked, totals are null in all rows.
-    both = same[0].fill_null(True) & same[1].fill_null(True)
-    return {ADDED: deferred(ADDED).sum(), SAME: both}
-
-
-def is_whole(curve: IbisTable) -> Any:
-    """Whether a key with the columns of `wholeness` is one whole curve of a table."""
-    return ((deferred(ADDED) - 1).abs() <= literal(tolerance(curve))) & deferred(SAME)
-
-
-def whole_curves(curve: IbisTable, keys: Sequence[str]) -> IbisTable:
-    """The curves, with null totals and rates where one is not whole: a query cannot raise."""
-    of_key = ibis_library().window(group_by=keys)
-    rows = with_added(curve)
-    rows = rows.mutate(**{name: value.over(of_key) for name, value in wholeness().items()})
-    whole = is_whole(curve)
-    names = (*TOTALS, "tpr", "fpr")
-    nulled = {name: whole.ifelse(deferred(name), ibis_library().null()) for name in names}
-    return rows.mutate(**nulled).select(*curve.columns)
-
-
 def check_whole(curve: IbisTable, keys: Sequence[str]) -> None:
     """Raise where a curve is not whole: this fetches a few sums per key."""
+    # Without cases that can be ranked, totals are null in all rows.
+    same = [(deferred(name).min() == deferred(name).max()).fill_null(True) for name in TOTALS]
     sums = {
-        **wholeness(),
+        ADDED: deferred(ADDED).sum(),
+        SAME: same[0] & same[1],
         COUNT: ibis_library()._.count(),
         ANCHORS: deferred(SCORE).isnull().sum(),
         POS: deferred("pos").sum(),

@@ -212,6 +212,14 @@ def test_the_target_of_a_rule_is_promised(rule):
         assert_same_numbers(same.drop("rule"), safe.drop("rule"))
 
 
+def test_with_many_cases_a_promised_share_of_alerts_is_nearly_used():
+    # At another share of positives than among these cases.
+    curve = pr.curve(table(positives=3_000, negatives=27_000), **NAMES)
+    asked = {"target": 0.2, "priors": 0.02, "confidence": 0.95}
+    t, f = pr.operating_points(curve, "capacity", **asked).select("tpr", "fpr").row(0)
+    assert 0.19 < 0.02 * t + 0.98 * f < 0.2
+
+
 def test_capacity_by_counting():
     curve = pr.curve(table(), **NAMES)
     point = pr.operating_points(curve, "capacity", target=0.1)

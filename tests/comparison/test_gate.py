@@ -362,7 +362,10 @@ def test_models_may_be_null_but_not_nan():
         ({"level": True}, "level is True"),
         ({"test_train_ratio": -1}, "test_train_ratio is -1"),
         ({"test_train_ratio": None}, "test_train_ratio is None, needed is a number"),
-        ({"case": "case"}, "'case' is for predictions, and the table holds measures"),
+        (
+            {"case": "case"},
+            "'case' is for predictions, and the table holds measures.\nHint: leave it out,",
+        ),
         ({"prior": 0.1, "over": OVER}, "both over and prior are given"),
         ({"prior": 0.1, "measure": "auc"}, "prior is 0.1, but 'auc' has no prior"),
         ({"prior": 2}, "prior is 2"),

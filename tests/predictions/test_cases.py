@@ -487,3 +487,15 @@ def test_an_argument_that_is_needed_is_asked_for(lacking):
 def test_a_selector_of_no_column_is_no_role(role, selector):
     with pytest.raises(InvalidArgument, match=f"{role} is an expression of no column"):
         pr.cases(TABLE, **BASE | {role: selector})
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({}, "the table has no columns.\nHint: name its column, for example truth='truth'"),
+        ({"label": [1], "probability": [0.1]}, "for example truth='label'"),
+    ],
+)
+def test_a_role_that_is_not_given_is_named_by_what_is_there(columns, said):
+    with pytest.raises(InvalidArgument, match=f"(?s)truth is not given.*{said}"):
+        pr.curve(pl.DataFrame(columns))

@@ -99,5 +99,5 @@ def test_constraints_over_a_belief_need_its_ends():
     for over, ends in ((points, (0.05, 0.3)), (pr.uniform(0.05, 0.2), (0.05, 0.2))):
         kept = resolve_constraints({"recall": 0.5}, "cost", None, over)
         assert kept.ends == pytest.approx(ends)
-    with pytest.raises(InvalidArgument, match="a belief without ends"):
+    with pytest.raises(InvalidArgument, match=r"a belief without ends.*\s.*over=\(0\.05, 0\.20\)"):
         resolve_constraints({"recall": 0.5}, "cost", None, pr.beta(2, 18))

@@ -194,7 +194,7 @@ def _of_pandas(table: Any) -> pl.DataFrame:
 def _of_pandas_column(name: str, column: Any) -> pl.Series:
     """A column without its index; NaN, which stands for missing values in pandas, is null."""
     if type(column.dtype).__name__ == "PeriodDtype":
-        # Polars would number periods; when they begin, they keep their order and their name.
+        # Polars would number periods. The times when they begin keep their order.
         column = column.dt.start_time
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         return pl.Series(name, column.to_numpy(), nan_to_null=True)

@@ -58,7 +58,7 @@ def refuse_many(
 ) -> None:
     """Refuse too many curves of a table in memory before they are thinned.
 
-    Each is drawn in so many panels. Of a plan the number is known once its points are read.
+    Each is drawn in so many panels. The curves of a plan can be counted only once it is read.
 
     Examples
     --------

@@ -143,7 +143,7 @@ score_prior, test_train_ratio
         """
         table: Any = self.table
         engine = engine_of(table)
-        # Which columns a selector within an expression reads, only the whole table tells.
+        # Only the whole table tells which columns a selector within an expression reads.
         has_selector = any(
             isinstance(one, pl.Expr) and one.meta.has_multiple_outputs()
             for one in self._columns_but()

@@ -20,9 +20,9 @@ class Need:
     value: float = 0  # least recall, least precision, or largest share of cases to look at
     cost_fn: float = 1
     cost_fp: float = 1
-    # The share of cases to look at a day; beside costs and a precision a limit, ...
+    # The alerts that can be handled a day: a limit beside costs or a precision.
     a_day: Capacity | None = None
-    # ... at all of these priors, by default its own.
+    # The priors at which that limit is kept, by default those of the need.
     ends: tuple[float, ...] = ()
 
     def best(self, recall: "Array", alarms: "Array") -> int:

@@ -19,6 +19,10 @@ independent. With ``--write`` the counts go to ``tests/benchmarks/clusters.csv``
 
 With ``--crossed`` rows of either class share their customer and their day, and each is counted with
 both as `cluster`, and in every fourth sample with either.
+
+With ``--halves`` classifiers are trained anew in folds of patients, and in halves of them: given is
+how often equal ones differ by `compare`, whose degrees of freedom count patients, and in brackets
+if they counted rows.
 """
 
 import argparse
@@ -34,6 +38,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.special import stdtr
 
 import polaroc as pr
 
@@ -208,6 +213,100 @@ def counted_crossed(kind: Crossed, samples: int, seed: int) -> str:
     return "".join(lines)
 
 
+class Halved(NamedTuple):
+    """Patients of either class, or of both, and whether each two have rows of their own number."""
+
+    patients: int  # of each class, or of both classes
+    both: bool = False
+    uneven: bool = False
+
+    @property
+    def words(self) -> str:
+        """The kind, in the table."""
+        who = "of both classes" if self.both else "of each class"
+        return f"{self.patients} {who}, {'1 to 37' if self.uneven else '10'} rows"
+
+
+HALVED = (
+    Halved(6), Halved(10), Halved(20), Halved(20, uneven=True), Halved(60), Halved(6, both=True),
+    Halved(10, both=True), Halved(20, both=True), Halved(20, both=True, uneven=True),
+)  # fmt: skip
+FEATURES, SPLITS, IN_WHOLE, IN_HALF = 4, 25, 6, 3
+LEAD = 0.6
+
+
+def trained_anew(kind: Halved, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Scores of two equal classifiers in folds of patients, and in folds of halves of them.
+
+    Each takes the difference of the means of both classes, of features of its own that rows of a
+    patient share half of.
+    """
+    of_class = kind.patients if kind.both else 2 * kind.patients
+    # Each two patients, of which one comes into either half, have as many rows.
+    sizes = np.full(of_class, 10)
+    if kind.uneven:
+        sizes = np.repeat(1 + 4 * np.arange(10), 2)[np.arange(of_class) % 20]
+    patient = np.repeat(np.arange(of_class), 2 * sizes if kind.both else sizes)
+    truth = patient < kind.patients
+    if kind.both:
+        truth = np.arange(len(patient)) % 2 == 0
+    shape = len(patient), 2, FEATURES
+    shared = rng.normal(size=(of_class, *shape[1:]))[patient]
+    x = 0.5**0.5 * (shared + rng.normal(size=shape)) + truth[:, None, None] * LEAD / FEATURES**0.5
+    # Patients of a class, two of a size after each other.
+    pairs = np.arange(of_class).reshape(-1, 2)
+
+    def scored_in(rows: np.ndarray, fold: np.ndarray, **keys: int) -> Iterator[pl.DataFrame]:
+        for number in range(fold.max() + 1):
+            test, train = rows[fold == number], rows[fold != number]
+            means = [x[train[truth[train] == own]].mean(axis=0) for own in (True, False)]
+            scores = np.einsum("rmf,mf->mr", x[test], means[0] - means[1])
+            for name, own in zip("AB", scores, strict=True):
+                yield pl.DataFrame(
+                    {"model": name, "fold": number, "row": test, "patient": patient[test],
+                     "truth": truth[test], "score": own}
+                ).with_columns(**{key: pl.lit(value) for key, value in keys.items()})  # fmt: skip
+
+    def folds_of(patients: np.ndarray, count: int) -> np.ndarray:
+        place = np.full(of_class, -1)
+        place[patients] = np.arange(len(patients)) % count
+        return place
+
+    every = np.arange(len(patient))
+    order = rng.permuted(pairs, axis=1)
+    whole = folds_of(order.ravel(), IN_WHOLE)[patient]
+    parts = [*scored_in(every, whole)]
+    halves = []
+    for split in range(SPLITS):
+        order = rng.permuted(pairs, axis=1)
+        for half in range(2):
+            place = folds_of(order[:, half], IN_HALF)[patient]
+            rows = every[place >= 0]
+            halves += scored_in(rows, place[rows], split=split, half=half)
+    return pl.concat(parts), pl.concat(halves)
+
+
+def counted_in_halves(kind: Halved, samples: int, seed: int) -> str:
+    """How often equal models differ by halves, as a line of the table."""
+    rng, found = np.random.default_rng([seed, HALVED.index(kind)]), Counter[str]()
+    roles = NAMES | {"cluster": "patient"}
+    for _ in range(samples):
+        whole, halves = trained_anew(kind, rng)
+        own = pr.cases(halves, **roles, fold=["split", "half", "fold"])
+        pairs = pr.compare(whole, "auc", **roles, fold="fold", halves=own).pairs
+        t, p = pairs.select("statistic", "p_value").row(0)
+        rows = (halves["truth"].sum() / SPLITS / 2, (~halves["truth"]).sum() / SPLITS / 2)
+        free = 1 / (1 / SPLITS + 1 / (min(rows) - 1))
+        for level in (0.05, 0.005):
+            found[f"clusters {level}"] += p < level
+            found[f"cases {level}"] += 2 * stdtr(free, -abs(t)) < level
+    cells = [
+        f"{found[f'clusters {level}'] / samples:.3f} ({found[f'cases {level}'] / samples:.3f})"
+        for level in (0.05, 0.005)
+    ]
+    return f"| {kind.words} | {' | '.join(cells)} |\n"
+
+
 def write_table(name: str, table: str, page: Path = PAGE) -> None:
     """Put a table in its place on a page."""
     marked = re.compile(rf"<!-- {re.escape(name)} -->\n.*?<!-- end -->", re.DOTALL)
@@ -253,6 +352,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="write the counts and the page")
     parser.add_argument("--crossed", action="store_true", help="customers and days")
+    parser.add_argument("--halves", action="store_true", help="models trained anew in halves")
     options = parser.parse_args()
     if options.crossed:
         heads = ["customers and days", "shares", "`cluster`", *WORDS.values()]
@@ -267,6 +367,14 @@ def main() -> None:
                 print(job.result(), end="", flush=True)
         if options.write:
             write_table("crossed", table)
+        return
+    if options.halves:
+        table = "| patients | at 0.05 | at 0.005 |\n|---|---|---|\n"
+        for kind in HALVED:
+            table += counted_in_halves(kind, options.samples, options.seed)
+            print(table.splitlines()[-1], flush=True)
+        if options.write:
+            write_table("halves of clusters", table, PAGE.with_name("tests.md"))
         return
     rows: list[dict[str, object]] = []
     cells = list(product((KINDS[place] for place in options.kinds), options.correlations))

@@ -1,6 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidTable
@@ -100,7 +101,16 @@ def test_halves_that_share_clusters_are_refused():
 
     whole = pr.cases(in_halves("patient"), **own)
     plain = pr.compare(folds, "auc", halves=whole, **NAMES, fold="fold")
-    assert compared(whole).pairs.equals(plain.pairs)
+    first, second = compared(whole).pairs, plain.pairs
+    assert first["std_error"].item() == second["std_error"].item()
+    # Five splits, and the patients of the class that has fewer.
+    fewest = ROWS.group_by("truth").agg(pl.col("patient").n_unique())["patient"].min()
+    freedom = 1 / (1 / 5 + 1 / (fewest - 1))
+    assert first["p_value"].item() == pytest.approx(
+        2 * stats.t.sf(abs(second["statistic"].item()), freedom)
+    )
+    chosen = pr.choose(folds, "auprec", over=(0.1, 0.3), halves=whole, **asked)
+    assert f"with {freedom:.3g} degrees of freedom" in " ".join(chosen.warnings)
     torn = pr.cases(in_halves("row"), **own)
     for function, more in ((pr.compare, {}), (pr.gate, {"champion": "A", "challenger": "B"})):
         with pytest.raises(InvalidTable, match="of 60 values of 'patient' have cases in both"):

@@ -177,6 +177,28 @@ def test_without_cases_or_of_measures_the_number_of_positives_is_what_is_known()
     assert own.lower == pytest.approx(other.lower)
 
 
+def test_weights_do_not_count_as_so_many_positives():
+    few = in_folds(alike(40, 400), 1).with_columns(weight=pl.lit(10.0))
+    roles = {**NAMES, "fold": ["repeat", "fold"], "test_train_ratio": 1 / 9, "measure": "auc"}
+    expected = pr.gate(few, **{**roles, "case": None})
+    weighted = pr.gate(few, **{**roles, "case": None}, weight="weight")
+    assert weighted.lower == pytest.approx(expected.lower)
+    named = [pr.gate(few, **roles, **more).lower for more in ({}, {"weight": "weight"})]
+    assert named[0] == pytest.approx(named[1])
+    # One heavy positive in each fold is about as many as there are folds.
+    heavy = pl.when(pl.col("truth") & (pl.int_range(pl.len()).over("fold", "model") < 1))
+    uneven = few.sort("fold", "model", "truth", descending=[False, False, True])
+    uneven = uneven.with_columns(weight=heavy.then(1e6).otherwise(1.0))
+    assert pr.gate(uneven, **{**roles, "case": None}, weight="weight").lower == pytest.approx(
+        (1 + pr.gate(uneven, **roles, weight="weight").difference) * 0.025 ** (1 / 10) - 1
+    )
+    measures = pr.evaluate(few, truth="truth", score="score", model="model",
+                           fold=["repeat", "fold"], weight="weight")  # fmt: skip
+    result = pr.gate(measures, champion="A", challenger="B", measure="auc", test_train_ratio=1 / 9)
+    assert (result.verdict, result.lower) == ("undecided", None)
+    assert "give predictions with case='id'" in " ".join(result.warnings)
+
+
 # --- The simulation ------------------------------------------------------------------------------
 
 

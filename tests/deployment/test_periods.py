@@ -6,9 +6,13 @@ import pytest
 from over_time import ROLES, TABLE, months
 from polars.testing import assert_frame_equal
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable
+
+# A table without a trend, of which one of several measures seems to have one.
+CHANCE = 4
 
 
 def test_a_period_has_the_measures_of_its_rows():
@@ -81,6 +85,24 @@ def test_a_decay_is_found_and_what_does_not_change_is_not():
     none = pr.periods(months(5), **ROLES, measures="auc")
     assert none.trends["p_value"].item() > 0.05
     assert none.answer == "Nothing shows that a measure changes over the 12 periods."
+
+
+def test_all_trends_share_the_error_rate():
+    found = pr.periods(TABLE, **ROLES, measures=["auc", "auprec"], points=1.0)
+    p_values = found.trends["p_value"].to_numpy()
+    expected = multipletests(p_values, method="holm")[1]
+    assert found.trends["p_adjusted"].to_numpy() == pytest.approx(expected)
+    assert found.answer.endswith(" 7 trends were tested at once (Holm).")
+    assert found.answer.count(". ") == (expected < 0.05).sum()
+
+
+def test_a_trend_that_one_of_seven_shows_by_chance_is_not_said():
+    none = pr.periods(months(CHANCE), **ROLES, measures=["auc", "auprec"], points=1.0)
+    assert none.trends["p_value"].min() < 0.05
+    assert none.answer == (
+        "Nothing shows that a measure changes over the 12 periods. "
+        "7 trends were tested at once (Holm)."
+    )
 
 
 @pytest.mark.parametrize(("sd", "patients"), [(0.0, 0), (0.3, 0), (0.0, 25)])

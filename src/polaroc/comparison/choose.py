@@ -25,7 +25,7 @@ from polaroc.comparison.compare import NO_BEARING, compare, of_table
 from polaroc.comparison.compared import Compared, compared, doubted, measured_halves, ranked_rows
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, check_folds
-from polaroc.comparison.half_splits import of_half_splits, read_halves
+from polaroc.comparison.half_splits import Halves, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import (
     SAME,
@@ -212,9 +212,10 @@ def choose(
     check_share("level", level)
     if estimate is not None:
         check_level(estimate, level)
-    for other in (halves, tuning):
+    # Promises alone know the clusters of tuning cases.
+    unknown = {"cluster"} if confidence is None else set()
+    for other, own in ((halves, set()), (tuning, unknown)):
         if isinstance(other, Cases):
-            own = {"cluster"} if confidence is None else set()
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:
         stakes = stakes_of(*own_costs, over, constraints, confidence, estimate)
@@ -356,7 +357,7 @@ def choose_measured(
     incomplete: Incomplete,
     level: float = 0.95,
     evidence: Evidence | None = None,
-    halves: pl.DataFrame | None = None,
+    halves: Halves | None = None,
 ) -> Choice:
     """The choice from tidy measures; `evidence` where it does not follow from these."""
     model = given.model
@@ -364,7 +365,8 @@ def choose_measured(
     refuse_one_class(frame)
     if (prior := one_prior(over)) is not None:
         frame, over = _at_prior(frame, measure, prior), None
-        halves = None if halves is None else _at_prior(halves, measure, prior)
+        if halves is not None:
+            halves = halves._replace(measures=_at_prior(halves.measures, measure, prior))
     in_folds = partial(balanced, model=model, folds=given.folds, incomplete=incomplete)
     measured, table, over, warnings = under_belief(frame, measure, over, in_folds)
     if halves is not None:
@@ -402,13 +404,12 @@ def choose_measured(
     )  # fmt: skip
 
 
-def _of_halves(
-    halves: pl.DataFrame, measure: str, over: Over | None, table: FoldValues
-) -> Evidence:
+def _of_halves(halves: Halves, measure: str, over: Over | None, table: FoldValues) -> Evidence:
     """Evidence on the expected measure of the folds, from that of the halves."""
     check_folds(table)
     in_halves = partial(read_halves, models=table.models)
-    return of_half_splits(table, under_belief(halves, measure, over, in_halves).table)
+    measured = under_belief(halves.measures, measure, over, in_halves)
+    return of_half_splits(table, measured.table, halves.clusters)
 
 
 def _at_prior(frame: pl.DataFrame, measure: str, prior: float) -> pl.DataFrame:

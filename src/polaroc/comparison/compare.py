@@ -175,10 +175,10 @@ def compare(
 
     With `halves` the means have the covariance V/2, V half the mean square of the difference
     between the two halves of a split, which is unbiased at half the cases for any learner;
-    for pairs Student's t with 1/(1/R + 1/(n − 1)) degrees of freedom, R splits, n the cases
-    of the smaller class. Where there are more models, p-values are adjusted, and all adjusted
-    intervals hold at once, by the largest absolute t, whose distribution under that covariance is
-    drawn (`seed`). The omnibus p-value is the least adjusted one.
+    for pairs Student's t with 1/(1/R + 1/(n − 1)) degrees of freedom, R splits, n the cases,
+    or with `cluster` the clusters, of the smaller class. Where there are more models, p-values are
+    adjusted, and all adjusted intervals hold at once, by the largest absolute t, whose distribution
+    under that covariance is drawn (`seed`). The omnibus p-value is the least adjusted one.
 
     The limits `lower` and `upper` are those of a pair by itself; on one test set those of `delong`.
     Adjusted intervals are as wide as the adjusted p-value says. Holm's method multiplies the
@@ -245,13 +245,13 @@ def compare(
     if in_halves is None:
         evidence = of_folds(table.at_first, plan.test_train_ratio or 0.0, table.models)
     else:
-        own = halves_of(in_halves, rows, measures, measure)
+        own = halves_of(in_halves.measures, rows, measures, measure)
         for one in where:
             own.check_prior(one)
         read = read_halves(own, where, table.models)
         if contrast is not None:
             read = contrasted(read)
-        evidence = of_half_splits(table, read)
+        evidence = of_half_splits(table, read, in_halves.clusters)
     label = _label(measure, rows, prior, contrast)
     result = of_table(table, evidence, label, plan, higher=higher_is_better(measure))
     doubts = below_chance(measures, measure)

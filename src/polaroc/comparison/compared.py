@@ -10,7 +10,7 @@ from polaroc.base.columns import collect_like, column_name, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE, TRUTH, WEIGHT
 from polaroc.base.text import capitalised
-from polaroc.comparison.half_splits import refuse_torn
+from polaroc.comparison.half_splits import Halves, fewest_clusters, refuse_torn
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.dependence import dependence
@@ -232,7 +232,7 @@ def measured_halves(
     halves: Table | Cases[Any] | None,
     cases: Cases[Any],
     measured: Callable[[Cases[Any]], pl.DataFrame],
-) -> pl.DataFrame | None:
+) -> Halves | None:
     """The measures in halves, which are measures already, or predictions with the same roles."""
     if halves is None:
         return None
@@ -240,13 +240,13 @@ def measured_halves(
         table = opened(halves).lazy().collect()
         if cases.truth is None or {"measure", "estimate"} <= set(table.columns):
             _refuse_unknown_clusters(cases, ())
-            return of_measures(table, {}).collect().table
+            return Halves(of_measures(table, {}).collect().table, None)
         halves = table
     # They have folds of their own.
     own = alike(cases, halves, find=("fold",)).collect()
     _refuse_unknown_clusters(cases, own.cluster)
     refuse_torn(own)
-    return measured(own)
+    return Halves(measured(own), fewest_clusters(own))
 
 
 def _refuse_unknown_clusters(cases: Cases[Any], of_halves: Sequence[object]) -> None:

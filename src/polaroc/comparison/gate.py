@@ -61,6 +61,11 @@ OF_CLUSTERS = (
     "was measured for independent cases only."
 )
 NO_PROMISE = "There are too few cases for an interval, a pass or a fail: {}."
+UNKNOWN_POSITIVES = Hint(
+    "Nothing tells how many positives there are, of which a model may miss some that few would not "
+    "show. So there is no interval, pass or fail: give predictions with {case}.",
+    case="id",
+)
 FEW_NEGATIVES = (
     "With few negatives areas are biased, by an unknown amount. So the interval is {} wider on "
     "both sides, three times the change with half of the negatives."
@@ -159,7 +164,8 @@ def gate(
     worse model misses completely. So a wrong pass is about as rare as promised with few cases, too,
     and where a challenger misses some positives that few cases may not show (``just gate-missed``).
     On folds this likelihood widens the interval of the AUC, too. Each positive then counts once, by
-    its mean over the folds.
+    its mean over the folds. Measures of weighted cases do not tell how many positives there are:
+    the verdict is then "undecided".
 
     With two test sets the variances are added. Each set has its own cases of the largest influence,
     and its own positive that is not seen (``just paired-calls --sets``).
@@ -377,8 +383,14 @@ def _on_folds(result: Comparison, given: Compared, champion: object, challenger:
         positives = positives_of_folds(
             given, challenger, difference, None if unknown else ratio
         ) if is_auc else []  # fmt: skip
-        limits = partial(_limits_on_folds, (lower, difference, upper), positives, result.plan.level)
-        lower, upper = limits(1.0)
+        if is_auc and not positives:
+            notes.append(UNKNOWN_POSITIVES)
+            lower = upper = None
+        else:
+            limits = partial(
+                _limits_on_folds, (lower, difference, upper), positives, result.plan.level
+            )
+            lower, upper = limits(1.0)
     elif difference == 0:
         notes.append("The two models have the same measure in every fold.")
     else:

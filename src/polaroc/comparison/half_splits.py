@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import polars as pl
 
 from polaroc.base.columns import single_column
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, HAVE
+from polaroc.base.private_columns import CLUSTER, HAVE, TRUTH
 from polaroc.comparison.design import REPEAT, FoldValues, balanced, filled_array
 from polaroc.comparison.measure_rows import SAME, Rows, distinct, over_labels, rows_of
 from polaroc.errors import Hint, InvalidTable, quoted
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.typing import Array, Prior
+from polaroc.uncertainty.cells import numbered
 from polaroc.uncertainty.evidence import Evidence, of_halves
 
 SPLIT, HALF = "split", "half"
@@ -21,6 +24,13 @@ KEYS = (SPLIT, HALF, REPEAT, "fold")
 # Share by which the two halves may differ in the cases of a class.
 UNEVEN = 0.1
 CLASSES = ("positives", "negatives")
+
+
+class Halves(NamedTuple):
+    """Measures in halves, and the clusters of the class that has fewer; None of cases."""
+
+    measures: pl.DataFrame
+    clusters: int | None
 
 
 def halves_of(halves: pl.DataFrame, rows: Rows, measures: pl.DataFrame, measure: str) -> Rows:
@@ -82,8 +92,11 @@ def read_halves(
     return replace(table, layout=replace(table.layout, cases=_cases(kept, keys)))
 
 
-def of_half_splits(table: FoldValues, halves: FoldValues) -> Evidence:
-    """Evidence from the folds of a table, and from the same measure in the halves."""
+def of_half_splits(table: FoldValues, halves: FoldValues, clusters: int | None = None) -> Evidence:
+    """Evidence from the folds of a table, and from the same measure in the halves.
+
+    The variance is known as well as that of so many `clusters`, or of the cases of the rarer class.
+    """
     cases, own, values = table.layout.cases, halves.layout.cases, table.at_first
     assert own is not None
     if cases is not None and any(abs(a - b) > 1 for a, b in zip(cases, own, strict=True)):
@@ -93,7 +106,17 @@ def of_half_splits(table: FoldValues, halves: FoldValues) -> Evidence:
             hint="split the same cases: the variance is theirs.",
         )
     noise = table.layout.noise(values)
-    return of_halves(values.mean(axis=0), half_means(halves), min(own), noise, table.models)
+    fewest = min(own) if clusters is None else clusters
+    return of_halves(values.mean(axis=0), half_means(halves), fewest, noise, table.models)
+
+
+def fewest_clusters(halves: Cases[pl.DataFrame]) -> int | None:
+    """The clusters of the class that has fewer of them, of two crossed clusterings of either."""
+    if not halves.cluster:
+        return None
+    rows = read(halves, clustered=True, crossed=True).cases.collect()
+    truth = rows[TRUTH].to_numpy()
+    return min(np.unique(own[of]).size for own in numbered(rows)[:2] for of in (truth, ~truth))
 
 
 def refuse_torn(halves: Cases[pl.DataFrame]) -> None:

@@ -1,6 +1,6 @@
 """What the positives of all folds say of two models, of which one may miss some."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -21,29 +21,31 @@ def positives_of_folds(
 
     Each is taken once, by its mean over the folds that test it; of two crossed clusterings there
     is one for each. Where nothing tells which rows are the same case, only the number of
-    positives says something, as if none of them moved the difference. `lead` is the difference of
-    their mean AUCs, `ratio` that of test to training cases.
+    positives says something, as if none of them moved the difference; where nothing tells that
+    either, as sums of weights do not, there is none. `lead` is the difference of their mean AUCs,
+    `ratio` that of test to training cases.
     """
     if given.are_measures:
-        if "positives" not in given.table.columns:
+        table = given.table
+        if not table.schema.get("positives", pl.String()).is_integer():
             return []
-        own = given.table.filter(pl.col("positives") > 0).group_by(given.keys)
-        sizes = own.agg(pl.col("positives").first())["positives"].to_list()
+        own = table.filter(pl.col("positives") > 0).group_by(given.keys)
+        counts = own.agg(pl.col("positives").first())["positives"]
+        total, keys = float(counts.sum()), len(counts)
     else:
         scored = scored_by_key(given.cases, given.keys, units=True)
         if next(iter(scored.values())).clusters is not None:
             return [*_of_units(scored, challenger, lead)]
-        sizes = [one.of_class[0] for one in scored.values()]
-    found = _in_all(sizes, ratio)
-    return [] if found is None else [Positives.of(np.zeros(0), found, found, lead)]
-
-
-def _in_all(sizes: Sequence[float], ratio: float | None) -> float | None:
-    """How many positives there are, by those of each fold of two models."""
-    if ratio is None or not sizes:
-        return None
+        weights = [
+            (np.ones(truth.size) if weight is None else weight)[truth]
+            for one in scored.values() for _, truth, weight in one.by_model
+        ]  # fmt: skip
+        total, keys = equal_units(np.concatenate(weights)), len(scored)
+    if ratio is None or not total:
+        return []
     # All cases that a fold does not test are trained on; folds that share nothing add up.
-    return sum(sizes) / 2 if ratio == 0 else sum(sizes) / len(sizes) * (1 + 1 / ratio)
+    found = total / 2 if ratio == 0 else total / keys * (1 + 1 / ratio)
+    return [Positives.of(np.zeros(0), found, found, lead)]
 
 
 def _of_units(

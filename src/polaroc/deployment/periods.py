@@ -33,6 +33,7 @@ from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.thresholds.named_rates import rate_at
 from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Prior, Priors, Table
+from polaroc.uncertainty.adjusted import holm_factors
 from polaroc.uncertainty.influence import CaseInfluence, called, of_calls, of_cases
 from polaroc.uncertainty.trends import ENDS, Trend, of_periods, trend
 
@@ -48,7 +49,8 @@ FEW_CLUSTERS = f"a class has {{}} clusters in all periods together, {FEWEST} are
 NO_SLOPE = "no trend of this measure is known"
 RESULT = {
     "estimate": pl.Float64(), "lower": pl.Float64(), "upper": pl.Float64(), COVERAGE: pl.Float64(),
-    "std_error": pl.Float64(), "per": pl.String(), "p_value": pl.Float64(), "periods": pl.Int64(),
+    "std_error": pl.Float64(), "per": pl.String(), "p_value": pl.Float64(),
+    "p_adjusted": pl.Float64(), "periods": pl.Int64(),
     "spread": pl.Float64(), "note": pl.String(),
 }  # fmt: skip
 
@@ -131,6 +133,9 @@ def periods(
     beyond; and that of the estimates about the line (Knapp and Hartung 2003). With two
     periods there is only the error of the cases. Periods with fewer than two cases, or clusters,
     of a class are left out; with fewer than 20 clusters there is no trend.
+
+    `p_adjusted` is the p-value by Holm's rule for all trends of the table, of all keys, measures
+    and priors. A trend is said where it is below 1 − `level`.
 
     How often it finds a trend where there is none, ``just days trends`` simulates; the page "Over
     time" of the guide has a table.
@@ -258,7 +263,10 @@ def _trends(
             )
     schema = {key: rows.schema[key] for key in keys}
     schema |= {"measure": pl.String(), "prior": pl.Float64(), **RESULT}
-    return pl.DataFrame(found, schema=schema, orient="row")
+    trends = pl.DataFrame(found, schema=schema, orient="row")
+    p_values = trends["p_value"].to_numpy()
+    adjusted = pl.Series(np.minimum(holm_factors(p_values) * p_values, 1), dtype=pl.Float64)
+    return trends.with_columns(p_adjusted=adjusted.fill_nan(None))
 
 
 def has_both(rows: pl.DataFrame, units: str | None) -> bool:
@@ -311,7 +319,8 @@ def _trend(
     found, per = line
     return {
         "estimate": found.estimate, "lower": found.lower, "upper": found.upper, COVERAGE: level,
-        "std_error": found.std_error, "per": per, "p_value": found.p_value, "periods": count,
+        "std_error": found.std_error, "per": per, "p_value": found.p_value, "p_adjusted": None,
+        "periods": count,
         "spread": found.spread, "note": FEW if count == ENDS else None,
     }  # fmt: skip
 

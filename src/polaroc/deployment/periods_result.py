@@ -34,13 +34,13 @@ class Periods(Summarised):
         One row per key, measure and prior: `estimate`, the slope, `lower`, `upper`, `level`,
         `std_error` Float64; `per` String, what the slope is per ("year" of dates, "unit" of
         numbers, "period" of text and of numbers cut into periods); `p_value` Float64 of no slope;
-        `periods` Int64, how many the line goes through; `spread` Float64, the standard deviation
-        of the periods about the line beyond chance, null for two; `note` String, null, or why
-        there is no slope.
+        `p_adjusted` Float64, the same for all trends of the table (Holm); `periods` Int64, how many
+        the line goes through; `spread` Float64, the standard deviation of the periods about the
+        line beyond chance, null for two; `note` String, null, or why there is no slope.
     warnings
         What the numbers rest on, in sentences.
     level
-        Of the limits; trends are tested at 1 − `level`.
+        Of the limits, each by itself; all trends together are tested at 1 − `level`.
     """
 
     table: pl.DataFrame
@@ -50,15 +50,18 @@ class Periods(Summarised):
 
     @property
     def answer(self) -> str:
-        """Which measures have a trend, one sentence each, or that none is shown."""
-        told = self.trends.filter(pl.col("p_value") < 1 - self.level)
+        """Which measures have a trend, one sentence each, or that none is shown; of how many."""
+        told = self.trends.filter(pl.col("p_adjusted") < 1 - self.level)
         lines = [_sentence(row, self._keys) for row in told.iter_rows(named=True)]
+        tested = self.trends["p_value"].count()
+        at_once = f"{tested} trends were tested at once (Holm)." if tested > 1 else ""
         if lines:
-            return " ".join(lines)
+            return " ".join([*lines, at_once]).rstrip()
         periods = self.table["period"].n_unique()
         if periods == 1:
             return "There is one period, and no change to be seen: give a shorter one."
-        return f"Nothing shows that a measure changes over the {periods} periods."
+        none = f"Nothing shows that a measure changes over the {periods} periods."
+        return f"{none} {at_once}".rstrip()
 
     @property
     def _keys(self) -> list[str]:
@@ -70,7 +73,7 @@ class Periods(Summarised):
         keys, periods = self._keys, self.table["period"].unique().sort()
         shown: list[RenderableType] = [self.answer]
         if self.trends.height:
-            headings = [*keys, "measure", "prior", ESTIMATE, "per", "p_value", "spread"]
+            headings = [*keys, "measure", "prior", ESTIMATE, "per", "p_adjusted", "spread"]
             shown.append(table("Trends, as slopes", headings, _trend_cells(self), len(keys) + 1))
         rows = self.table.filter(pl.col("period").is_in(periods.tail(SHOWN).implode()))
         rows = rows.sort(*keys, "measure", "prior", "period", nulls_last=True)
@@ -121,7 +124,7 @@ def _trend_cells(result: Periods) -> list[list[object]]:
             *(row[key] for key in (*result._keys, "measure")),
             *_with_limits(row),
             row["per"],
-            p_value(row["p_value"]),
+            p_value(row["p_adjusted"]),
             limit(row["spread"]),
         ]
         for row in result.trends.iter_rows(named=True)

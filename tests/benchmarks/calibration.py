@@ -1,7 +1,7 @@
 """Probabilities and scoring rules by simulation: intervals, bias, the test, and what to use.
 
 ``python tests/benchmarks/calibration.py [intervals] [size] [line] [use] [moved]
-[--json FILE] [--runs N] [--write]``:
+[differences] [--json FILE] [--runs N] [--write]``:
 scores are log-odds of binormal data, right (slope 1) or twice too extreme (slope 2), from seeds.
 
 * intervals: how often those of the Brier score and the log loss hold what is true, at a
@@ -14,7 +14,9 @@ scores are log-odds of binormal data, right (slope 1) or twice too extreme (slop
   are one fifth positive: of scores re-weighted, and calibrated by the hull (``--runs`` tuning
   tables). The truth is known, so that no cases are drawn to judge them;
 * use: log loss of held-out cases at other priors, of scores as they are, re-weighted, and
-  calibrated by the hull of tuning cases, on simulated and on embedded data.
+  calibrated by the hull of tuning cases, on simulated and on embedded data;
+* differences: how often limits of the difference of two models, of which one expects too many and
+  one too few positives, or one is right and one too extreme, hold the true one, at 0.95.
 """
 
 import argparse
@@ -22,6 +24,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -31,6 +34,11 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 import polaroc as pr
+from polaroc.comparison.fitted import single_measure
+from polaroc.uncertainty.evidence import all_pairs
+from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.small_samples import difference_limits
+from polaroc.uncertainty.test_sets import of_test_set
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE))
@@ -76,18 +84,27 @@ def samples(
     )
 
 
+def true_loss(
+    measure: str, prior: float, separation: float, own: float, slope: float, moved: float = 0.0
+) -> float:
+    """The Brier score or log loss at a prior, of log-odds that are `moved`."""
+    total = 0.0
+    for shift, share, is_pos in ((separation, prior, True), (0.0, 1 - prior, False)):
+        odds = log_odds(NODES + shift, separation, own, slope) + moved + logit(prior) - logit(own)
+        of_truth = odds if is_pos else -odds
+        loss = expit(-of_truth) ** 2 if measure == "brier" else np.logaddexp(0, -of_truth)
+        total += float(share * WEIGHTS @ loss)
+    return total
+
+
 def true_values(separation: float, own: float, slope: float) -> dict[tuple[str, float], float]:
     """Brier score, log loss and skill at each prior."""
-    values = {}
+    values = {
+        (name, prior): true_loss(name, prior, separation, own, slope)
+        for prior, name in product(PRIORS, ("brier", "log_loss"))
+    }
     for prior in PRIORS:
-        losses: dict[str, float] = {"brier": 0.0, "log_loss": 0.0}
-        for shift, share, is_pos in ((separation, prior, True), (0.0, 1 - prior, False)):
-            odds = log_odds(NODES + shift, separation, own, slope) + logit(prior) - logit(own)
-            of_truth = odds if is_pos else -odds
-            losses["brier"] += share * WEIGHTS @ expit(-of_truth) ** 2
-            losses["log_loss"] += share * WEIGHTS @ np.logaddexp(0, -of_truth)
-        losses["brier_skill"] = 1 - losses["brier"] / (prior * (1 - prior))
-        values |= {(name, prior): float(value) for name, value in losses.items()}
+        values["brier_skill", prior] = 1 - values["brier", prior] / (prior * (1 - prior))
     return values
 
 
@@ -381,18 +398,68 @@ def moved_on_page(found: pl.DataFrame) -> str:
     return re.sub(" +", " ", as_page_table(rows))
 
 
+# What log-odds of two models are moved by, and their slopes.
+PAIRS = {
+    "too many, too few": ((0.8, -0.8), (1.0, 1.0)), "right, too extreme": ((0.0, 0.0), (1.0, 2.0)),
+}  # fmt: skip
+
+
+def differences(count: int = 500) -> pl.DataFrame:
+    """How often limits of differences hold, of test sets with one positive in five on average.
+
+    By `compare`, by `gate`, and by the normal distribution; the prior of the scores is observed.
+    """
+    rows, separation = [], SEPARATIONS[0.8]
+    for size, prior, (pair, (moved, slopes)), name in product(
+        (200, 500, 1500), (0.02, 0.2, 0.6), PAIRS.items(), ("brier", "log_loss")
+    ):
+        rng = np.random.default_rng([size, int(100 * prior), [*PAIRS].index(pair)])
+        measure = single_measure(name, prior, None)
+        both = [
+            true_loss(name, prior, separation, 0.2, *one) for one in zip(slopes, moved, strict=True)
+        ]
+        true, held = both[0] - both[1], np.zeros(3)
+        for _ in range(count):
+            truth, shared = rng.random(size) < 0.2, rng.normal(size=size)
+            given = []
+            for slope, by in zip(slopes, moved, strict=True):
+                x = 0.5**0.5 * (shared + rng.normal(size=size)) + separation * truth
+                given.append(expit(log_odds(x, separation, 0.2, slope) + by))
+            cases = ScoredCases((), [*"AB"], given, [truth] * 2, None, True)
+            evidence = of_test_set(cases, [measure], unseen=True)
+            plain = of_test_set(cases, [measure])
+            normal = all_pairs(replace(plain, freedom=np.inf))
+            ends = (
+                all_pairs(evidence).limits(0.95),
+                difference_limits(evidence, (0, 1), 0.95, name),
+                normal.limits(0.95),
+            )
+            held += [bool(low <= true <= high) for low, high in ends]
+        rates = (f"{one:.3f}" for one in held / count)
+        rows.append(
+            {"cases": size, "prior": prior, "models": pair, "measure": name}
+            | dict(zip(("`compare`", "`gate`", "normal"), rates, strict=True))
+        )
+    return pl.DataFrame(rows)
+
+
 def main() -> None:
     """Print the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=["intervals", "size"])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--runs", type=int, default=200, help="of the part moved")
-    parser.add_argument("--write", action="store_true", help=f"the part moved to {PAGE.name}")
+    parser.add_argument(
+        "--write", action="store_true", help=f"to {PAGE.name}"
+    )
     arguments = parser.parse_args()
     given = {"moved": (arguments.runs,)}
     results = {part: globals()[part](*given.get(part, ())) for part in arguments.parts}
     if arguments.write and "moved" in results:
         write_table("moved", moved_on_page(results["moved"]), PAGE)
+    if arguments.write and "differences" in results:
+        table = as_page_table(results["differences"].to_dicts())
+        write_table("differences of losses", table, PAGE)
     if "intervals" in results:
         results["coverage"] = covered(results["intervals"])
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=160):

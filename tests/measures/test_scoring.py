@@ -2,6 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 from scipy.integrate import quad
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss
@@ -228,19 +229,28 @@ def test_models_of_one_test_set_are_compared():
     share = np.where(truth, 0.4 / truth.sum(), 0.6 / (~truth).sum())
     odds = 0.4 / 0.6 * (~truth).sum() / truth.sum()
 
-    def moved(log_step: float = 0.0) -> np.ndarray:
+    def loss(score: np.ndarray, log_step: float = 0.0) -> np.ndarray:
         step = odds * np.exp(log_step)
-        of_right, of_wrong = (
-            (truth - score * step / (score * step + 1 - score)) ** 2 for score in (right, right**2)
-        )
-        return of_right - of_wrong
+        return (truth - score * step / (score * step + 1 - score)) ** 2
 
-    difference = tested.row(0, named=True)
-    assert difference["difference"] == pytest.approx(share @ moved())
     # The prior that the scores are right at is observed, and has an error of its own.
-    slope = (share @ moved(1e-5) - share @ moved(-1e-5)) / 2e-5
-    variance = sum(
-        weight**2 * moved()[of].var(ddof=1) / of.sum() + slope**2 / (of.sum() - 1)
-        for of, weight in ((truth, 0.4), (~truth, 0.6))
-    )
+    slopes = [share @ (loss(one, 1e-5) - loss(one, -1e-5)) / 2e-5 for one in (right, right**2)]
+    moved, variance, units = loss(right) - loss(right**2), 0.0, []
+    difference = tested.row(0, named=True)
+    assert difference["difference"] == pytest.approx(share @ moved)
+    for of, weight, sign in ((truth, 0.4, -1), (~truth, 0.6, 1)):
+        count = of.sum()
+        by_model = [
+            weight * (loss(one) - loss(one)[of].mean())[of] + sign * slope
+            for one, slope in zip((right, right**2), slopes, strict=True)
+        ]
+        # And for each model a case that is not seen, which moves it as far as any does.
+        unseen = [np.abs(one).max() for one in by_model]
+        own = np.append(by_model[0] - by_model[1], unseen) / count
+        variance += count / (count - 1) * (own**2).sum()
+        units.append(own)
+    squares = np.concatenate(units) ** 2
+    freedom = squares.sum() ** 2 / (squares**2).sum() - 1
+    reach = stats.t.ppf(0.975, freedom) * difference["std_error"]
+    assert difference["upper"] - difference["difference"] == pytest.approx(reach)
     assert difference["std_error"] == pytest.approx(variance**0.5)

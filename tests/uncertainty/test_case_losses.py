@@ -88,7 +88,8 @@ def test_a_difference_has_the_error_of_the_score_prior_too(name):
     up, down = (lead(float(expit(logit(own) + step)))[0] for step in (1e-4, -1e-4))
     extra = ((up - down) / 2e-4) ** 2 * (1 / positives + 1 / (wide.height - positives))
     assert extra > 0.1 * fixed**2
-    assert observed**2 - fixed**2 == pytest.approx(extra, rel=0.02)
+    # What a case that is not seen adds depends on it, too.
+    assert observed**2 - fixed**2 == pytest.approx(extra, rel=0.1)
     natural = [lead(at, prior="observed")[1] for at in (own, "observed")]
     assert natural[0] == pytest.approx(natural[1], rel=1e-9)
 
@@ -114,6 +115,25 @@ def test_intervals_hold_the_truth_as_often_as_stated(prior):
             pl.lit(true[name]).is_between("lower", "upper").sum()
         )
         assert held.item() >= stats.binom.ppf(0.001, sets, 0.93)
+
+
+@pytest.mark.slow
+def test_a_few_cases_that_are_most_of_a_difference_do_not_decide_it():
+    # Of a prior far from that of the cases; normal limits miss in 0.13 of samples.
+    runs, prior, missed = 300, 0.02, 0
+    shapes = {"high": lambda p: expit(logit(p) + 0.8), "low": lambda p: expit(logit(p) - 0.8)}
+
+    def wide(seed, rows):
+        log_odds, truth = binormal(np.random.default_rng(seed), rows, 0.2, 1.5, 0.2)
+        both = {name: own(expit(log_odds)) for name, own in shapes.items()}
+        return pl.DataFrame({"truth": truth == 1, **both})
+
+    asked = {"truth": "truth", "score": ["high", "low"], "prior": prior, "score_prior": 0.2}
+    true = pr.compare(wide(10**6, 500_000), "brier", **asked).pairs["difference"].item()
+    for seed in range(runs):
+        pair = pr.compare(wide(seed, 200), "brier", **asked).pairs.row(0, named=True)
+        missed += not pair["lower"] <= true <= pair["upper"]
+    assert missed <= stats.binom.ppf(0.999, runs, 0.05)
 
 
 def test_what_has_no_interval_says_why():

@@ -13,7 +13,8 @@ from polaroc.base.rounding import percent
 from polaroc.comparison.design import FoldValues, Layout, Plan
 from polaroc.errors import Hint
 from polaroc.measures.catalog import CATALOG
-from polaroc.uncertainty.evidence import Contrasts, Evidence
+from polaroc.measures.scoring import CASE_LOSSES
+from polaroc.uncertainty.evidence import CASES, Contrasts, Evidence
 
 HERE = Path(__file__).parent
 SAMPLE = "AUC, 80 + 240 cases"
@@ -115,7 +116,10 @@ def trained(evidence: Evidence, measure: str, *, paired: bool) -> tuple[str, str
     )
     if not paired:
         return about, UNPAIRED
-    return about, trained_rates(measure) if isinf(evidence.freedom) else OF_CLUSTERS
+    moved = evidence.moved
+    of_cases = measure in CASE_LOSSES and moved is not None and moved.units == CASES
+    known = of_cases or isinf(evidence.freedom)
+    return about, trained_rates(measure) if known else OF_CLUSTERS
 
 
 def views(named: str, folds: int) -> str:

@@ -180,7 +180,8 @@ def fitted(
         )
     noted = estimates.drop_nulls("note").select(read.model, humanize_note(pl.col("note")))
     doubts = (*doubted(cases), *noted_by_kind(noted.rows()), *below_chance(measured, name))
-    evidence = of_test_set(read.only, [measure], unseen=part is not None)
+    unseen = part is not None or measure.case_loss is not None
+    evidence = of_test_set(read.only, [measure], unseen=unseen)
     if part is None:
         return Fitted(read, name, evidence, doubts, measure)
     return Fitted(read, name, evidence, doubts, tried_as=PARTIAL.format(name))

@@ -72,11 +72,14 @@ def of_test_set(
     evidence = of_influences(
         cases, influences, FITTED, same, most if unseen and most.any() else None
     )
-    # The AUC moves by no more than its share with any unit, unless weights differ.
+    # The AUC moves by no more than its share with any unit, unless weights differ. Losses of few
+    # cases may be most of the sum.
+    independent = isinf(evidence.freedom)
     uneven = [
         place
         for place, measure in enumerate(measures)
-        if cases.weights is not None or measure.bias_skew is not None
+        if measure.case_loss is not None
+        or (not independent and (cases.weights is not None or measure.bias_skew is not None))
     ]
     return replace(evidence, freedom=_freedom(evidence, uneven))
 
@@ -84,7 +87,7 @@ def of_test_set(
 def _freedom(evidence: Evidence, measures: Sequence[int]) -> float:
     """The fewest degrees of freedom of the differences of two models on some measures."""
     moved = evidence.moved
-    if moved is None or isinf(evidence.freedom):
+    if moved is None:
         return evidence.freedom
     apart = (
         moved.freedom(moved.apart(first, second, measure))
@@ -133,6 +136,8 @@ def of_costs_of_cases(
         influences.append(of_means([cost_fn * missed], [cost_fp * false], truth, weight))
     about = FITTED.replace("models", "models with these thresholds,")
     evidence = of_influences(cases, influences, about, ALL_ALIKE)
+    if isinf(evidence.freedom):
+        return evidence
     return replace(evidence, freedom=_freedom(evidence, [0]))
 
 

@@ -94,7 +94,7 @@ dependent-cases *ARGS:
     python tests/benchmarks/dependent_cases.py {{ARGS}}
 
 # How often tests and intervals err where rows come in clusters, or with `--crossed` share customers
-# and days: `--write` takes about 15 minutes.
+# and days, or with `--halves` of models trained anew: `--write` takes about 15 minutes.
 clusters *ARGS:
     python tests/benchmarks/clusters.py {{ARGS}}
 
@@ -104,7 +104,7 @@ weights *ARGS:
 
 # Probabilities: coverage of the intervals of scoring rules, size of the test of calibration, and log
 # loss at priors in use, and how far off they are once the prior moved (parts: intervals, size, line, use,
-# moved).
+# moved, differences).
 calibration *ARGS:
     python tests/benchmarks/calibration.py {{ARGS}}
 

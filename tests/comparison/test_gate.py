@@ -526,9 +526,14 @@ def test_halves_may_be_measured_where_the_folds_are_not():
         ]
     )  # fmt: skip
     asked = {"champion": "A", "challenger": "C", "measure": "auc", "halves": halves}
+    asked["test_train_ratio"] = 0.25
     two = PREDICTIONS.filter(pl.col("fold") <= 2)
     measured = pr.evaluate(two, **NAMES)
     assert_same(pr.gate(two, **NAMES, **asked), pr.gate(measured, **asked))
+    # Without it measures do not tell how many positives there are in all.
+    del asked["test_train_ratio"]
+    unknown = pr.gate(measured, **asked, margin=0.5)
+    assert (unknown.verdict, unknown.lower, unknown.upper) == ("undecided", None, None)
 
 
 def test_on_one_test_set_too_a_measure_without_a_prior_has_none():

@@ -166,7 +166,9 @@ def compare(
     cases, and the variance that of costs on hulls of other cases.
 
     Over a range of a rate the variance has one case of each class more for each model, too, of the
-    largest influence seen (``just paired-calls --ranges``).
+    largest influence seen (``just paired-calls --ranges``). So has that of the Brier score and the
+    log loss, of which few cases may be most: limits are Student's with (Σd²)²/Σd⁴ − 1 degrees of
+    freedom, d by how much each case moves the difference (``just calibration differences``).
 
     On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
     Student's t. Over folds the folds tell how sure that is; a cluster of which a fold tests some

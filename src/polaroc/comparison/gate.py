@@ -63,8 +63,10 @@ OF_CLUSTERS = (
 NO_PROMISE = "There are too few cases for an interval, a pass or a fail: {}."
 UNKNOWN_POSITIVES = Hint(
     "Nothing tells how many positives there are, of which a model may miss some that few would not "
-    "show. So there is no interval, pass or fail: give predictions with {case}.",
+    "show. So there is no interval, pass or fail: give predictions with {case}; or of measures "
+    "without weights {test_train_ratio}, 1/(k-1) for k folds.",
     case="id",
+    test_train_ratio=0.25,
 )
 FEW_NEGATIVES = (
     "With few negatives areas are biased, by an unknown amount. So the interval is {} wider on "
@@ -164,8 +166,8 @@ def gate(
     worse model misses completely. So a wrong pass is about as rare as promised with few cases, too,
     and where a challenger misses some positives that few cases may not show (``just gate-missed``).
     On folds this likelihood widens the interval of the AUC, too. Each positive then counts once, by
-    its mean over the folds. Measures of weighted cases do not tell how many positives there are:
-    the verdict is then "undecided".
+    its mean over the folds. Measures of weighted cases, or of folds whose `test_train_ratio` is not
+    known, do not tell how many positives there are: the verdict is then "undecided".
 
     With two test sets the variances are added. Each set has its own cases of the largest influence,
     and its own positive that is not seen (``just paired-calls --sets``).

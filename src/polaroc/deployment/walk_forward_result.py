@@ -112,7 +112,7 @@ def _sentence(row: Mapping[str, Any], keys: list[str]) -> str:
         return f"For the {name} nothing can be expected: no threshold was set."
     threshold = "no case" if row["threshold"] is None else f"{row['threshold']:.4g}"
     return (
-        f"A threshold set now ({threshold}) had a {name} of {limit(row['promised'])} in the past; "
+        f"A threshold set now ({threshold}) had a {name} of {limit(row['past'])} in the past; "
         f"expect {_with_limits(row)} in the next period."
     )
 

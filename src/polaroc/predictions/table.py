@@ -189,8 +189,9 @@ class Unaudited:
         # Compared in the type of the column: 0.1 is also a Float32 and a Decimal label.
         is_positive, _ = truth_column(distinct_labels.schema[TRUTH], self.truth, positive)
         if distinct_labels.height > 1 and not distinct_labels.select(is_positive.any()).item():
+            found = self._with_labels(distinct_labels)
             raise InvalidPredictions(
-                f"no row has the positive label {positive!r}; {self._with_labels(distinct_labels)}.",
+                f"no row has the positive label {positive!r}; {found}.",
                 hint=Hint("check the spelling of {positive}", positive=...),
             )
 

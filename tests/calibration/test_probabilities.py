@@ -170,3 +170,13 @@ def test_a_probability_moves_with_the_odds():
     assert back[:4].to_list() == pytest.approx(table["p"][:4].to_list())
     with pytest.raises(InvalidArgument, match="to is 1"):
         pr.expr.at_prior("p", prior=0.5, to=1)
+
+
+def test_columns_whose_names_are_patterns_stay():
+    names = {"truth": "truth", "score": "score"}
+    curves = pr.curve(pr.datasets.twenty_scores(), **names)
+    use = pl.DataFrame({"*": ["a"], "^.*$": ["b"], "score": [0.7], "": ["c"]})
+    for table in (use, use.lazy()):
+        found = pr.probabilities(table, curves, score="score", priors=0.1).lazy().collect()
+        assert found.columns == [*use.columns, "prior", "probability", "note"]
+        assert found.select(use.columns[-1]).item() == "c"

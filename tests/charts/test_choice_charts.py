@@ -94,3 +94,22 @@ def test_regrets_of_costs_are_drawn_whatever_their_scale():
     (strip,) = values(pr.charts.winner_map(choice).to_dict())
     best = {prior: record["series"] for record in strip for prior in record["prior"]}
     assert best == {p: MODELS[i] for p, i in zip(priors, expected.argmin(axis=0), strict=True)}
+
+
+def test_models_that_share_a_colour_are_named_beside_their_worst_regret():
+    rng = np.random.default_rng(3)
+    truth = np.arange(400) % 4 == 0
+    scores = {f"m{i}": rng.normal(size=400) + truth * (0.5 + 0.2 * i + (i == 8)) for i in range(9)}
+    choice = pr.choose({"y": truth} | scores, truth="y", score=[*scores], over=(0.05, 0.2))
+    eight = pr.choose({"y": truth} | scores, truth="y", score=[*scores][:8], over=(0.05, 0.2))
+    assert len(values(pr.charts.regret(eight).to_dict())) == 2
+    _, worst, *named = values(pr.charts.regret(choice).to_dict())
+    for layer in named:
+        assert [record["series"] for record in layer] == ["m0", "m8"]
+        assert all(record in worst for record in layer)
+    # Of names that would cover one another, the legend has to do.
+    same = pr.choose(
+        {"y": truth} | dict.fromkeys(scores, scores["m0"]), truth="y", score=[*scores],
+        over=(0.05, 0.2),
+    )  # fmt: skip
+    assert len(values(pr.charts.regret(same).to_dict())) == 2

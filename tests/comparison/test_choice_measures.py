@@ -255,6 +255,11 @@ def test_models_are_paired_on_the_cases_that_all_of_them_scored(name, is_long):
     said = " ".join(found.warnings)
     assert "3 of 240 cases were left out of all models, which are compared on the same 237" in said
     assert "different numbers of cases" not in said
+    unscored = holes.with_columns(
+        pl.exclude("id", "truth", "model").replace_strict({}, default=None)
+    )
+    with pytest.raises(InvalidPredictions, match="no case is left that all models scored"):
+        PAIRED[name](unscored, nulls="drop", **asked)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_what_is_to_be_doubted_is_said_on_the_terminal(tmp_path, command):
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     ("table", "found"),
-    [(MISSING, "6 null scores"), (UNCLEAR, "truth has the labels 'no', 'yes'")],
+    [(MISSING, "6 null scores"), (UNCLEAR, "has the labels 'no', 'yes'")],
     ids=["missing", "unclear"],
 )
 def test_rows_that_cannot_be_ranked_are_refused(tmp_path, command, table, found):

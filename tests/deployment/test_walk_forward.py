@@ -24,11 +24,11 @@ def test_a_step_is_set_on_the_past_and_judged_on_the_next_period():
         past = TABLE.filter(pl.col("month") < month)
         positives = past.filter("truth")["score"].sort(descending=True)
         threshold = positives[int(np.ceil(0.8 * len(positives))) - 1]
-        promised, came = rates(past, threshold), rates(TABLE.filter(month=month), threshold)
+        known, came = rates(past, threshold), rates(TABLE.filter(month=month), threshold)
         for place, name in enumerate(("tpr", "fpr")):
             (row,) = found.filter(period=month, measure=name).iter_rows(named=True)
             assert row["threshold"] == threshold
-            assert row["promised"] == pytest.approx(promised[place])
+            assert row["past"] == pytest.approx(known[place])
             assert row["estimate"] == pytest.approx(came[place])
             assert row["lower"] < row["estimate"] < row["upper"]
 
@@ -37,15 +37,15 @@ def test_the_next_period_is_expected_as_steps_came_out():
     steps = pr.walk_forward(TABLE, **ROLES, **RECALL)
     for name in ("tpr", "precision"):
         apart = steps.table.filter(measure=name)
-        apart = (apart["estimate"] - apart["promised"]).to_numpy()
+        apart = (apart["estimate"] - apart["past"]).to_numpy()
         (row,) = steps.expected.filter(measure=name).iter_rows(named=True)
         assert row["steps"] == 11
         assert row["shift"] == pytest.approx(apart.mean())
         assert row["spread"] == pytest.approx(apart.std(ddof=1))
-        assert row["estimate"] == pytest.approx(row["promised"] + apart.mean())
+        assert row["estimate"] == pytest.approx(row["past"] + apart.mean())
         width = stats.t.ppf(0.975, 10) * apart.std(ddof=1) * np.sqrt(1 + 1 / 11)
         assert row["upper"] == pytest.approx(min(row["estimate"] + width, 1))
-    # The model decays, so that thresholds promise too much.
+    # The model decays, so that rates on the past are too good.
     assert steps.expected.filter(measure="tpr")["shift"].item() < -0.05
     assert steps.answer.startswith("A threshold set now (")
     assert "had a recall of 0.8" in steps.answer
@@ -91,7 +91,7 @@ def test_few_steps_tell_no_limits_and_no_promise_nothing():
     assert few.warnings[0].startswith("Fewer than 3 steps")
     asked = {"constraints": {"precision": 0.999}, "confidence": 0.99}
     none = pr.walk_forward(TABLE.filter(pl.col("month") < 3), **ROLES, **asked)
-    assert none.expected["promised"].null_count() == none.expected.height
+    assert none.expected["past"].null_count() == none.expected.height
     assert "no threshold was set" in none.answer
     assert none.table["estimate"].null_count() == none.table.height
 

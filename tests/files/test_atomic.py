@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from polaroc.errors import OutputRefused
+import polaroc as pr
+from polaroc.errors import InvalidArgument, OutputRefused
 from polaroc.files.atomic import EARLIER, atomic_file, atomic_folder, check_new
 from polaroc.files.locks import LOCK
 from polaroc.files.scratch import PREFIX, scratch_folder
@@ -158,4 +159,50 @@ def test_what_is_no_file_is_not_opened(tmp_path, make):
     with pytest.raises(OutputRefused, match=r"is there already.(.|\n)*Hint:"):
         check_new(tmp_path / "page.html", replaceable)
     with pytest.raises(OutputRefused), atomic_file(tmp_path / "page.html", True):
+        pass
+
+
+IMPOSSIBLE = {
+    "a folder that is a file": ("file/{}", "'[^']*file' is a file, allowed is a folder"),
+    "below a file": ("file/deep/{}", "Not a directory"),
+    "nobody may write there": ("/proc/{}", r"/proc/one\.\w+: "),
+    "a folder of too long a name": ("d" * 300 + "/{}", "name too long"),
+    "a zero byte": ("a\0b/{}", "holds a zero byte"),
+}
+CURVE = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
+WRITTEN = {
+    "chart": ("one.svg", lambda path: pr.charts.save(pr.charts.roc(CURVE), path)),
+    "charts": (
+        "one.svg",
+        lambda path: pr.charts.export(pr.charts.roc(CURVE), path.parent, "one", ["svg"]),
+    ),
+    "report": (
+        "one.html",
+        lambda path: pr.report(
+            pr.datasets.twenty_scores(), truth="truth", score="score", over=(0.1, 0.2), path=path
+        ),
+    ),
+    "plan": ("one.json", lambda path: pr.plan(auc=0.8, width=0.1).save(path)),
+}
+
+
+@pytest.mark.parametrize("place", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+@pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
+def test_where_nothing_can_be_written_is_said(tmp_path, written, place):
+    (name, write), (path, said) = written, place
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputRefused, match=rf"(?i){said}(.|\n)*Hint: "):
+        write(tmp_path / path.format(name))
+    assert names(tmp_path) == ["file"]
+
+
+def test_no_name_is_no_file():
+    with pytest.raises(OutputRefused, match="is there already, as a folder"):
+        WRITTEN["report"][1]("")
+    with pytest.raises(InvalidArgument, match=r"whose name ends in no format(.|\n)*chart\.svg"):
+        pr.charts.save(pr.charts.roc(CURVE), "")
+
+
+def test_scratch_space_where_nobody_may_write_is_refused():
+    with pytest.raises(OutputRefused, match=r"Hint: "), scratch_folder("/proc"):
         pass

@@ -499,3 +499,8 @@ def test_a_selector_of_no_column_is_no_role(role, selector):
 def test_a_role_that_is_not_given_is_named_by_what_is_there(columns, said):
     with pytest.raises(InvalidArgument, match=f"(?s)truth is not given.*{said}"):
         pr.curve(pl.DataFrame(columns))
+
+
+def test_a_truth_that_can_be_none_is_printed():
+    days = pl.DataFrame({"score": [0.5]}).with_columns(truth=pl.date(2026, 1, 1))
+    assert repr(pr.cases(days, truth="truth", score="score")).startswith("1 rows\n")

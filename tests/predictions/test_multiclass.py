@@ -219,3 +219,9 @@ def test_a_role_whose_column_would_be_lost_is_refused(role):
     table = SICK.rename({"patient": "score"})
     with pytest.raises(InvalidArgument, match="the column 'score' is also a column of the result"):
         one_vs_rest(table, truth="dx", scores=KINDS, **{role: "score"})
+
+
+def test_other_columns_whose_names_are_patterns_stay():
+    rows = pl.DataFrame({"truth": ["x", "y"], "x": [0.1, 0.2], "y": [0.3, 0.1], "*": [1, 2]})
+    made = pr.one_vs_rest(rows, truth="truth", scores=["x", "y"]).table
+    assert made["*"].to_list() == [1, 2, 1, 2]

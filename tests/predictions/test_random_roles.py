@@ -344,10 +344,10 @@ def test_walking_forward(weighting):
             own, before = (
                 of_calls(of, threshold, rows["prior"][0]) for of in (days[one, day], past)
             )
-            for name, estimate, promised in rows.select("measure", "estimate", "promised").rows():
+            for name, estimate, known in rows.select("measure", "estimate", "past").rows():
                 if estimate is not None and not isnan(own[name]):
                     assert estimate == pytest.approx(own[name]), name
-                assert promised == pytest.approx(before[name]), name
+                assert known == pytest.approx(before[name]), name
 
 
 CALLS = ["recall", "specificity", "precision", "npv", "net_benefit", "expected_cost"]

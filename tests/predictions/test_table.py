@@ -251,7 +251,7 @@ def test_labels_that_are_not_clear_are_named(truth, labels):
     for name in EAGER:
         with pytest.raises(InvalidPredictions) as caught:
             EAGER[name](table)
-        assert f"truth truth has the labels {labels})" in str(caught.value)
+        assert f"(the truth column 'truth' has the labels {labels})" in str(caught.value)
         assert "\nHint: name the positive label(s), such as positive=" in str(caught.value)
 
 

@@ -1,3 +1,4 @@
+import numpy as np
 import polars as pl
 import pytest
 
@@ -70,7 +71,6 @@ def test_a_monitor_takes_a_number_by_model():
     ("points", "message"),
     [
         ({}, "no column 'rule'"),
-        ({"tree": "high"}, "'tree' is of type str"),
         ({"threshold": [0.5]}, "no column 'rule'"),
     ],
 )
@@ -83,3 +83,44 @@ def test_a_threshold_by_name_of_one_model_is_told_to_be_a_number():
     rows = pr.datasets.twenty_scores()
     with pytest.raises(InvalidArgument, match=r"give its number, points=0\.5"):
         pr.apply_thresholds(rows, {"gbm": 0.5}, truth="truth", score="score")
+
+
+def used():
+    return WIDE.drop("y").with_columns(day=1)
+
+
+OF_MODELS = {
+    "apply_thresholds": lambda points: pr.apply_thresholds(WIDE, points, **NAMES),
+    "lazy": lambda points: pr.apply_thresholds(WIDE.lazy(), points, **NAMES).collect(),
+    "compare": lambda points: pr.compare(WIDE, measure="recall", points=points, **NAMES),
+    "study_table": lambda points: pr.study_table(WIDE, points=points, priors=0.1, **NAMES),
+    "monitor": lambda points: pr.monitor(WIDE, used(), points=points, time="day", **NAMES),
+    "label_budget": lambda points: pr.label_budget(
+        WIDE, used().drop("day"), points=points, quantity="prior", **NAMES
+    ),
+}
+
+
+@pytest.mark.parametrize("judged", OF_MODELS.values(), ids=OF_MODELS)
+def test_a_threshold_of_no_model_is_refused_by_name(judged):
+    known = {"tree": 0.5, "forest": 0.5}
+    with pytest.raises(InvalidArgument, match=r"'Tree', and the models(.|\n)*did you mean 'tree'"):
+        judged(known | {"Tree": 0.1})
+    with pytest.raises(InvalidArgument, match="points is None for 'tree', allowed are numbers"):
+        judged(known | {"tree": None})
+    with pytest.raises(InvalidArgument, match=r"points is \[0\.5\], allowed are a number"):
+        judged([0.5])
+
+
+def test_a_gate_leaves_thresholds_of_other_models_aside():
+    rng = np.random.default_rng(1)
+    rows = {"y": np.arange(300) % 3 == 0} | {name: rng.normal(size=300) for name in "abc"}
+    asked = {"truth": "y", "champion": "a", "challenger": "b", "measure": "recall"}
+    points = {"a": 0.0, "b": 0.5}
+    two, three = (
+        pr.gate(rows, score=["a", "b", "c"], points=given, margin=0.1, **asked)
+        for given in (points, points | {"c": 9.0})
+    )
+    assert two.lower == three.lower
+    with pytest.raises(InvalidArgument, match=r"'d', and the models are 'a', 'b'"):
+        pr.gate(rows, score=["a", "b", "c"], points={"d": 0.0}, margin=0.1, **asked)

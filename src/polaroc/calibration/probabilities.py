@@ -227,7 +227,8 @@ def _is_tuning_table(rows: pl.LazyFrame, curve: pl.LazyFrame, keys: Sequence[str
 def _shown(rows: pl.LazyFrame, names: Sequence[str], same: pl.LazyFrame) -> pl.LazyFrame:
     note = pl.when(SAME).then(pl.lit(SAME_SCORES)).otherwise("note").alias("note")
     flagged = rows.join(same, how="cross").with_columns(note)
-    return flagged.sort(ROW, PLACE).select(*names, *ADDED)
+    # Names may be patterns to Polars, such as "*".
+    return flagged.sort(ROW, PLACE).select(pl.selectors.by_name(*names), *ADDED)
 
 
 def hull_blocks(curve: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

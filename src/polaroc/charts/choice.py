@@ -1,6 +1,6 @@
 """Charts of a choice over uncertain priors: regret, and the best model at each prior."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Any
 
@@ -15,6 +15,7 @@ from polaroc.charts.theme import (
     INK,
     PERCENT,
     SIZE,
+    assigned_colours,
     filled,
     folds_name,
     measure_name,
@@ -31,6 +32,10 @@ STRIP_HEIGHT = 28
 WIDTH = 1.3 * SIZE
 # Four digits: areas are below 1, costs have any scale.
 TIP = ".4~g"
+# Share of the height that a line of text needs.
+LINE = 0.04
+# Names at the ends of the axis of priors do not pass them.
+IN_LEFT_HALF = "scale('x', datum.x) < 0.5 * width"
 
 
 @checked
@@ -50,7 +55,8 @@ def regret(
     Returns
     -------
     altair.LayerChart
-        Regret against the prior on a logarithmic axis, a diamond at each model's worst.
+        Regret against the prior on a logarithmic axis, a diamond at each model's worst, with the
+        names of models that share a colour, where there is room.
 
     Examples
     --------
@@ -93,7 +99,23 @@ def regret(
         prior_lines(drawn, [*encoding, *tint], "regret", points=False),
         diamonds.encode(*encoding, tint[0], tooltip),
     ]
+    shades = [*assigned_colours(drawn.series, colours).values()]
+    alike = {name for name, own in zip(drawn.series, shades, strict=True) if shades.count(own) > 1}
+    if named := [mark for mark in _apart(marks, top) if mark["series"] in alike]:
+        align, dx = (
+            alt.ExprRef(f"{IN_LEFT_HALF} ? {one}") for one in ("'left' : 'right'", "12 : -12")
+        )
+        layers += _names(named, encoding, align=align, dx=dx)
     return finished(layers, title, ["diamond: worst"], width=WIDTH)
+
+
+def _apart(marks: Sequence[dict[str, Any]], top: float) -> list[dict[str, Any]]:
+    """The marks beside which there is room for a line of text."""
+    return [
+        mark
+        for mark in marks
+        if all(one is mark or abs(one["y"] - mark["y"]) > LINE * top for one in marks)
+    ]
 
 
 @checked
@@ -193,9 +215,18 @@ def _with_names(
         widest = part.filter(pl.col(SHARE) == pl.col(SHARE).max())
         low, high, prior = widest.select(LOW, HIGH, "prior").row(widest.height // 2)
         records.append({"series": str(one), "x": prior, "y": (low + high) / 2})
-    text = data(records).encode(alt.X("x:Q"), alt.Y("y:Q"), alt.Text("series:N"))
-    halo = text.mark_text(fontSize=12, stroke="white", strokeWidth=4, strokeJoin="round")
-    return alt.layer(cells, halo, text.mark_text(fontSize=12, color=INK))
+    return alt.layer(cells, *_names(records, [alt.X("x:Q"), alt.Y("y:Q")]))
+
+
+def _names(
+    records: Sequence[Mapping[str, Any]], places: Sequence[Any], **mark_options: Any
+) -> list["alt.Chart"]:
+    """The names of models at their places, on a halo."""
+    text = data(records).encode(*places, alt.Text("series:N"))
+    halo = text.mark_text(
+        fontSize=12, stroke="white", strokeWidth=4, strokeJoin="round", **mark_options
+    )
+    return [halo, text.mark_text(fontSize=12, color=INK, **mark_options)]
 
 
 def _cells(

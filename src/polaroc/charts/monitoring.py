@@ -254,7 +254,7 @@ def periods(
     """
     lazy = as_lazy(table)
     others = require(lazy, OF_PERIODS, source="periods(...).table")
-    own = (PERIOD, *MEASURE_COLUMNS, *INTERVAL, "level", "threshold", "promised")
+    own = (PERIOD, *MEASURE_COLUMNS, *INTERVAL, "level", "threshold", "past")
     if PERIOD not in others:
         raise InvalidTable("the table has no column 'period'.", hint="pass periods(...).table.")
     keys = [key for key in others if key not in own]

@@ -12,7 +12,7 @@ from polaroc.base.checks import check_path, one_or_several, shortened
 from polaroc.base.text import escape_control
 from polaroc.charts.libraries import alt, browser_libraries, page_functions
 from polaroc.charts.theme import DARK_BACKGROUND, dark_config, on_dark
-from polaroc.errors import InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.files.atomic import atomic_file, check_new
 
 # What no text of XML may hold, and so no SVG; and what turns the text after it around.
@@ -149,6 +149,11 @@ def save(chart: "alt.TopLevelMixin", file: str | Path, *, theme: Theme = "light"
     """
     check_path("file", file)
     path = Path(file)
+    if not path.suffix:
+        raise InvalidArgument(
+            f"file is {str(file)!r}, whose name ends in no format; there are {', '.join(FORMATS)}.",
+            hint=Hint.example("file", f"{path.name or 'chart'}.svg"),
+        )
     check_formats([path.suffix[1:].lower()])
     return _written(chart, [path], theme)[0]
 

@@ -23,6 +23,7 @@ from polaroc.cli.parameters import option_name
 from polaroc.cli.pipes import json_text
 from polaroc.cli.settings import Settings
 from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers, without_long_words
+from polaroc.files.atomic import DISK, refusal
 from polaroc.files.text_files import ONLY_UTF_8
 
 # What stands for a value where the data tell it.
@@ -30,7 +31,6 @@ PLACEHOLDERS = {
     "alerts": "NUMBER", "challenger": "MODEL", "champion": "MODEL", "positive": "LABEL",
     "scratch": "FOLDER", "tuning": "FILE",
 }  # fmt: skip
-DISK = "check path, rights and free space."
 RENAME = "rename the file, folder or column."
 DAMAGED = "a file may be damaged, or columns differ between files."
 # A file or a pipe has no edge to wrap a table at.
@@ -114,8 +114,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
             # Typer would take it for Ctrl-D, and exit with 1, the code of a verdict.
             raise RuntimeError("a file or a stream ended early") from error
         except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            refuse(f"{where}{error.strerror or error}\nHint: {DISK}")
+            refuse(str(refusal(error)))
         finally:
             QUIET.reset(reset)
 

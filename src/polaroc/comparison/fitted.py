@@ -214,5 +214,5 @@ def too_few_cases() -> InvalidPredictions:
     """The error of fitted models whose difference has no variance."""
     return InvalidPredictions(
         "there are too few cases or clusters of a class to compare the models by.",
-        hint=f"every class needs two cases or more, of clusters {FEWEST_CLUSTERS}.",
+        hint=f"every class needs two cases or more, or {FEWEST_CLUSTERS} clusters.",
     )

@@ -1,6 +1,6 @@
 """Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any, NamedTuple, Unpack, get_args
@@ -35,7 +35,7 @@ from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import OBSERVED, check_prior
-from polaroc.thresholds.fixed import Numbers
+from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Moved, contrasts
 from polaroc.uncertainty.small_samples import (
@@ -206,6 +206,9 @@ def gate(
     check_margin(measure, margin)
     check_share("level", level)
     two = two_models(cases, champion, challenger)
+    if isinstance(points, Mapping) and are_numbers(points):
+        # Others have no bearing.
+        points = {one: points[one] for one in (champion, challenger) if one in points} or points
     given = compared(two)
     # A table that has the measure at one prior only tells which.
     is_own = prior is None and has_scores and measure in CATALOG and CATALOG[measure].at_priors

@@ -34,7 +34,13 @@ from polaroc.predictions.takes_cases import refuse_roles
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.beliefs import labelled_range
 from polaroc.thresholds.apply_thresholds import NO_KEYS
-from polaroc.thresholds.fixed import Numbers, are_numbers, threshold_table
+from polaroc.thresholds.fixed import (
+    Numbers,
+    are_numbers,
+    model_key,
+    refuse_unknown_models,
+    threshold_table,
+)
 from polaroc.typing import Array, IntoExpr, Paths, Table
 
 Key: TypeAlias = tuple[Any, ...]
@@ -157,6 +163,9 @@ def references_of(
     keys = [key for key in known.keys if key != day]
     thresholds = _thresholds(points, keys)
     frames = by_key(known.cases.collect(), keys)
+    if isinstance(points, Mapping) and are_numbers(points):
+        place = keys.index(model_key(points, keys))
+        refuse_unknown_models([*points], list(dict.fromkeys(key[place] for key in frames)))
     references = {}
     for key, frame in frames.items():
         scores = {

@@ -31,12 +31,12 @@ from polaroc.typing import Prior
 FEWEST_STEPS = 3
 FEW_STEPS = f"fewer than {FEWEST_STEPS} steps do not tell how much the next one may differ"
 STEP = (
-    PERIOD, "measure", "prior", "threshold", "promised", "estimate", "lower", "upper", COVERAGE,
+    PERIOD, "measure", "prior", "threshold", "past", "estimate", "lower", "upper", COVERAGE,
     "std_error", "positives", "negatives", "note",
 )  # fmt: skip
 EXPECTED = {
     "measure": pl.String(), "prior": pl.Float64(), "threshold": pl.Float64(),
-    "promised": pl.Float64(), "estimate": pl.Float64(), "lower": pl.Float64(),
+    "past": pl.Float64(), "estimate": pl.Float64(), "lower": pl.Float64(),
     "upper": pl.Float64(), COVERAGE: pl.Float64(), "std_error": pl.Float64(), "steps": pl.Int64(),
     "shift": pl.Float64(), "spread": pl.Float64(), "note": pl.String(),
 }  # fmt: skip
@@ -89,8 +89,8 @@ def walk_forward(
     Returns
     -------
     WalkForward
-        `table`, a row per key, period and rate: what the threshold promised and what came of
-        it; `expected`, a row per key and rate: what to expect of the next period; an
+        `table`, a row per key, period and rate: the rate on the past, and what came of it;
+        `expected`, a row per key and rate: what to expect of the next period; an
         `answer` in sentences.
 
     Raises
@@ -100,13 +100,13 @@ def walk_forward(
 
     Notes
     -----
-    What is promised is what the threshold does on the very cases it was set on. By how much
-    later periods differ from it, `shift` says on average and `spread` as their standard deviation
-    over the steps. The next period is expected at what is promised now plus that shift, and
-    its measured rate lies between the limits: Student's, with the spread and the error of the
-    shift. With fewer than three steps there are none. They hold for a period that differs from the
-    past as those before did, and has about as many cases. Each step compares rates at one prior,
-    which with ``"observed"`` is that of the past, another one from step to step.
+    The rate on the past, `past`, is of the very cases that the threshold was set on. `shift` says
+    how far later periods are from it on average, and `spread` as their standard deviation over the
+    steps. The next period is expected at the rate on the past of a threshold set now, plus the
+    shift. Its measured rate lies between the limits: Student's, with the spread and the error of
+    the shift. With fewer than three steps there are none. They hold for a period that differs from
+    the past as those before did, and has about as many cases. Each step compares rates at one
+    prior, which with ``"observed"`` is that of the past, another one from step to step.
     ``just days steps`` simulates how often they do.
 
     Examples
@@ -121,7 +121,7 @@ def walk_forward(
     ...     table, rule="recall", target=0.8, truth="truth", score="score", time="month"
     ... )
     >>> found = steps.table.filter(measure="tpr")
-    >>> found.select("period", "promised", "estimate").rows()
+    >>> found.select("period", "past", "estimate").rows()
     [(1, 0.8, 0.75), (2, 0.8, 0.8), (3, 0.8, 0.85), (4, 0.8, 0.8), (5, 0.8, 0.85)]
     """
     check_share("level", level)
@@ -149,7 +149,7 @@ def walk_forward(
     steps = list(_steps(held, periods, keys, history, options, costs, level))
     table = pl.concat(steps).sort(*keys, PERIOD, _order(), nulls_last=True).select(*keys, *STEP)
     now = _set_on(held, periods[-(history or len(periods)) :], options)
-    expected = _expected(table, _promised(now, keys, costs), keys, level)
+    expected = _expected(table, _on_past(now, keys, costs), keys, level)
     main = main_rates(now["rule"][0], constraints)
     few = table[PERIOD].n_unique() < FEWEST_STEPS
     warnings = (f"{capitalised(FEW_STEPS)}.",) if few else ()
@@ -182,7 +182,7 @@ def _steps(
     costs: Mapping[str, Any],
     level: float,
 ) -> Iterator[pl.DataFrame]:
-    """What came of each step, beside what was promised."""
+    """What came of each step, beside the rates on the past."""
     for place in range(1, len(periods)):
         past = periods[max(place - (history or place), 0) : place]
         points = _set_on(held, past, options)
@@ -192,15 +192,13 @@ def _steps(
             level=level, **costs,
         )  # fmt: skip
         rows = tidy_rates(judged, keys, level)
-        promised = _promised(points, keys, costs).drop("prior")
-        beside = join_on(rows, promised, [*keys, "measure"], "left", order="left")
+        on_past = _on_past(points, keys, costs).drop("prior")
+        beside = join_on(rows, on_past, [*keys, "measure"], "left", order="left")
         yield beside.with_columns(pl.lit(periods[place], held.table.schema[PERIOD]).alias(PERIOD))
 
 
-def _promised(
-    points: pl.DataFrame, keys: Sequence[str], costs: Mapping[str, float]
-) -> pl.DataFrame:
-    """What points promise, a row for each key and rate."""
+def _on_past(points: pl.DataFrame, keys: Sequence[str], costs: Mapping[str, float]) -> pl.DataFrame:
+    """The rates of points on the cases they were set on, a row for each key and rate."""
     t, f, at = pl.col("tpr"), pl.col("fpr"), skew(pl.col("prior"))
     known = pl.when(pl.col("share").is_not_null() & t.is_not_null() & f.is_not_null())
     rates = (
@@ -209,7 +207,7 @@ def _promised(
     )
     index = [*keys, "prior", "threshold"]
     wide = points.select(*index, *rates)
-    return wide.unpivot(PERIOD_RATES, index=index, variable_name="measure", value_name="promised")
+    return wide.unpivot(PERIOD_RATES, index=index, variable_name="measure", value_name="past")
 
 
 def _order() -> pl.Expr:
@@ -221,8 +219,8 @@ def _order() -> pl.Expr:
 def _expected(
     table: pl.DataFrame, now: pl.DataFrame, keys: Sequence[str], level: float
 ) -> pl.DataFrame:
-    """What to expect of the next period: what is promised now, and how steps came out."""
-    apart = pl.col("estimate") - pl.col("promised")
+    """What to expect of the next period: rates on the past as of now, and how steps came out."""
+    apart = pl.col("estimate") - pl.col("past")
     by_step = table.group_by(*keys, "measure").agg(
         apart.mean().alias("shift"),
         apart.std().alias("spread"),
@@ -234,12 +232,12 @@ def _expected(
     width = error * student(pl.col("steps") - 1, level)
     bounded = pl.col("measure") != "cost"
     most = pl.when(bounded).then(1.0).otherwise(float("inf"))
-    estimate = (pl.col("promised") + pl.col("shift")).clip(0.0, most)
-    note = pl.when(pl.col("promised").is_null()).then(pl.lit("no threshold can be set now"))
+    estimate = (pl.col("past") + pl.col("shift")).clip(0.0, most)
+    note = pl.when(pl.col("past").is_null()).then(pl.lit("no threshold can be set now"))
     return known.with_columns(
         estimate.alias("estimate"),
-        (pl.col("promised") + pl.col("shift") - width).clip(0.0, most).alias("lower"),
-        (pl.col("promised") + pl.col("shift") + width).clip(0.0, most).alias("upper"),
+        (pl.col("past") + pl.col("shift") - width).clip(0.0, most).alias("lower"),
+        (pl.col("past") + pl.col("shift") + width).clip(0.0, most).alias("upper"),
         pl.lit(level).alias(COVERAGE),
         error.alias("std_error"),
         note.when(~enough).then(pl.lit(FEW_STEPS)).alias("note"),

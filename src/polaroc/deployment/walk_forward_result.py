@@ -29,14 +29,15 @@ class WalkForward(Summarised):
     table
         One row per key, period and rate, sorted: the keys; `period`, that was judged;
         `measure` String, "tpr", "fpr", "precision", "posfrac" or "cost"; `prior`, `threshold`
-        Float64; `promised`, the rate on the past; `estimate`, what came of it, `lower`, `upper`,
-        `level`, `std_error` (null) Float64; `positives`, `negatives` of the period; `note` String.
+        Float64; `past`, the rate on the cases that the threshold was set on; `estimate`, what
+        came of it, `lower`, `upper`, `level`, `std_error` (null) Float64; `positives`,
+        `negatives` of the period; `note` String.
     expected
-        One row per key and rate: `prior`, `threshold`, the one that is set now; `promised`, its
+        One row per key and rate: `prior`, `threshold`, the one that is set now; `past`, its
         rate on the past; `estimate`, what to expect of the next period, `lower`, `upper`, between
         which its measured rate lies, `level`, `std_error` Float64; `steps` Int64; `shift` and
-        `spread` Float64, the mean and the standard deviation over the steps of what came less what
-        was promised; `note` String.
+        `spread` Float64, the mean and the standard deviation over the steps of what came less the
+        rate on the past; `note` String.
     main
         The rates that the threshold is for.
     warnings
@@ -70,7 +71,7 @@ class WalkForward(Summarised):
         expected = [[*_cells(row, keys), limit(row["spread"])] for row in rows]
         main = self.table.filter(pl.col("measure").is_in(list(self.main)))
         steps = [_cells(row, [*keys, "period"]) for row in main.iter_rows(named=True)]
-        cells = ["measure", "threshold", "promised", ESTIMATE]
+        cells = ["measure", "threshold", "past", ESTIMATE]
         return [
             self.answer,
             table("What to expect of the next period", [*keys, *cells, "spread"], expected,
@@ -99,7 +100,7 @@ def _cells(row: Mapping[str, Any], keys: Sequence[str]) -> list[object]:
         *(row[key] for key in keys),
         WORDS[row["measure"]],
         threshold,
-        limit(row["promised"]),
+        limit(row["past"]),
         _with_limits(row),
     ]
 
@@ -107,11 +108,11 @@ def _cells(row: Mapping[str, Any], keys: Sequence[str]) -> list[object]:
 def _sentence(row: Mapping[str, Any], keys: list[str]) -> str:
     of = ", ".join(str(row[key]) for key in keys)
     name = f"{WORDS[str(row['measure'])]}{f' of {of}' if of else ''}"
-    if row["promised"] is None or row["estimate"] is None:
+    if row["past"] is None or row["estimate"] is None:
         return f"For the {name} nothing can be expected: no threshold was set."
     threshold = "no case" if row["threshold"] is None else f"{row['threshold']:.4g}"
     return (
-        f"A threshold set now ({threshold}) had a {name} of {limit(row['promised'])} in the past; "
+        f"A threshold set now ({threshold}) had a {name} of {limit(row['past'])} in the past; "
         f"expect {_with_limits(row)} in the next period."
     )
 

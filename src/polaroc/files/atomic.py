@@ -16,6 +16,8 @@ from polaroc.files.locks import locked_folder, sweep
 MARK = ".polaroc"
 # A temporary folder beside the output holds the new output and the earlier one.
 ASIDE, NEW, EARLIER = ".polaroc-", "new", "earlier"
+# What to do where the system lets nothing be read or written.
+DISK, RENAME = "check path, rights and free space.", "choose another name."
 # Bytes of a name: file systems take 255, of which the name of the folder beside it needs some.
 MAX_NAME = 200
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
@@ -43,19 +45,52 @@ def atomic_folder(folder: Path, force: bool = False) -> Iterator[Path]:
     >>> sorted(file.name for file in where.iterdir())
     ['.polaroc', 'measures.csv']
     """
-    check_replaceable(folder, force)
-    with _staging(folder.resolve()) as (staging, target):
-        # Unlike mkdtemp, mkdir respects the umask.
-        staging.mkdir()
-        yield staging
-        names = {file.name for file in staging.iterdir()}
-        if force and target.exists() and _strangers(target):
-            _mark(staging, names | (_ours(target) - {MARK}))
-            for file in staging.iterdir():
-                file.replace(target / file.name)
-        else:
-            _mark(staging, names)
-            _place(staging, target)
+    with refused_by_system(folder):
+        check_replaceable(folder, force)
+        with _staging(folder.resolve()) as (staging, target):
+            # Unlike mkdtemp, mkdir respects the umask.
+            staging.mkdir()
+            yield staging
+            names = {file.name for file in staging.iterdir()}
+            if force and target.exists() and _strangers(target):
+                _mark(staging, names | (_ours(target) - {MARK}))
+                for file in staging.iterdir():
+                    file.replace(target / file.name)
+            else:
+                _mark(staging, names)
+                _place(staging, target)
+
+
+@contextmanager
+def refused_by_system(path: Path) -> Iterator[None]:
+    """Refuse in the words of the system what it does not let the block do.
+
+    What has no name of its own, or a temporary one, is about `path`.
+
+    Examples
+    --------
+    >>> with refused_by_system(Path("page.html")):
+    ...     raise PermissionError(errno.EACCES, "Permission denied")
+    Traceback (most recent call last):
+    polaroc.errors.OutputRefused: page.html: Permission denied
+    Hint: check path, rights and free space.
+    """
+    if "\0" in str(path):
+        raise OutputRefused(f"the name {str(path)[:80]!r} holds a zero byte.", hint=RENAME)
+    try:
+        yield
+    except BrokenPipeError:
+        # Who read the results has gone.
+        raise
+    except OSError as error:
+        raise refusal(error, path) from error
+
+
+def refusal(error: OSError, path: Path | None = None) -> OutputRefused:
+    """The refusal of the system, of a file that it names or of this one."""
+    where = path if error.filename is None or ASIDE in str(error.filename) else error.filename
+    named = "" if where is None else f"{where}: "
+    return OutputRefused(f"{named}{error.strerror or error}", hint=DISK)
 
 
 @contextmanager
@@ -63,12 +98,12 @@ def _staging(target: Path) -> Iterator[tuple[Path, Path]]:
     """A temporary path for the output and its final path; the temporary folder is removed."""
     wrong = (
         "is not UTF-8" if not is_utf8(str(target))
-        else "holds a zero byte" if "\0" in str(target)
         else "is too long" if len(os.fsencode(target.name)) > MAX_NAME
         else None
     )  # fmt: skip
     if wrong is not None:
-        raise OutputRefused(f"the name {str(target)[:80]!r} {wrong}.", hint="choose another name.")
+        raise OutputRefused(f"the name {str(target)[:80]!r} {wrong}.", hint=RENAME)
+    _refuse_file(target.parent)
     target.parent.mkdir(parents=True, exist_ok=True)
     prefix = f"{ASIDE}{target.name}-"
 
@@ -151,16 +186,22 @@ def check_replaceable(folder: Path, force: bool = False) -> None:
     """Refuse a folder that holds something polaroc did not write, unless forced to."""
     if not folder.exists():
         return
-    if not folder.is_dir():
-        raise OutputRefused(
-            f"{str(folder)!r} is a file, allowed is a folder.", hint="choose another --out."
-        )
+    _refuse_file(folder)
     strangers = [] if force else _strangers(folder)
     if strangers:
         raise OutputRefused(
             f"the folder {str(folder)!r} holds files that polaroc did not write: "
             f"{', '.join(map(repr, strangers[:3]))}{', …' if len(strangers) > 3 else ''}.",
             hint="choose a new or empty folder for --out, or --force: other files stay.",
+        )
+
+
+def _refuse_file(folder: Path) -> None:
+    """Refuse a file where a folder is needed."""
+    if folder.exists() and not folder.is_dir():
+        raise OutputRefused(
+            f"{str(folder)!r} is a file, allowed is a folder.",
+            hint=Hint("choose another path.", command_line="choose another --out."),
         )
 
 
@@ -198,11 +239,12 @@ def atomic_file(file: Path, replaceable: Replaceable = False) -> Iterator[Path]:
     >>> where.read_text()
     'auc'
     """
-    check_new(file, replaceable)
-    with _staging(file.parent.resolve() / file.name) as (staging, target):
-        staging.mkdir()
-        yield staging / file.name
-        _place_file(staging / file.name, target, replaceable)
+    with refused_by_system(file):
+        check_new(file, replaceable)
+        with _staging(file.parent.resolve() / file.name) as (staging, target):
+            staging.mkdir()
+            yield staging / file.name
+            _place_file(staging / file.name, target, replaceable)
 
 
 def _place_file(staging: Path, file: Path, replaceable: Replaceable) -> None:
@@ -220,10 +262,13 @@ def check_new(file: Path, replaceable: Replaceable = False) -> None:
     if not os.path.lexists(file):
         return
     # Only a file is opened by `replaceable`: a pipe would block.
-    may_replace = file.is_file() and (replaceable(file) if callable(replaceable) else replaceable)
+    with refused_by_system(file):
+        may_replace = file.is_file() and (
+            replaceable(file) if callable(replaceable) else replaceable
+        )
     if not may_replace:
         raise OutputRefused(
-            f"{str(file)!r} is there already.",
+            f"{str(file)!r} is there already{', as a folder' * file.is_dir()}.",
             hint=Hint(
                 "choose another path.",
                 command_line="choose another --out, or --force to replace it."

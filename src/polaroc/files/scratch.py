@@ -5,12 +5,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import polars as pl
 
 from polaroc.errors import Hint, InvalidArgument, OutputRefused
+from polaroc.files.atomic import refused_by_system
 from polaroc.files.locks import locked_folder, sweep
 
 PREFIX = "polaroc-scratch-"
@@ -41,7 +42,8 @@ def scratch_folder(parent: str | os.PathLike[str] | None, needed: int = 0) -> It
         raise InvalidArgument(
             f"scratch is {str(around)!r}, which is not a folder.", hint="make it first."
         )
-    sweep(around, PREFIX)
+    with refused_by_system(around):
+        sweep(around, PREFIX)
     free = shutil.disk_usage(around).free
     if free < needed * RESERVE:
         raise OutputRefused(
@@ -49,7 +51,9 @@ def scratch_folder(parent: str | os.PathLike[str] | None, needed: int = 0) -> It
             f"{in_gb(free)} left.",
             hint=LARGER,
         )
-    with locked_folder(around, PREFIX) as folder:
+    with ExitStack() as stack:
+        with refused_by_system(around):
+            folder = stack.enter_context(locked_folder(around, PREFIX))
         try:
             yield folder
         except (OSError, pl.exceptions.ComputeError) as error:

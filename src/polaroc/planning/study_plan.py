@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polaroc.base.checks import check_path
 from polaroc.base.rounding import number, probability
 from polaroc.base.text_tables import Summarised, noted, table_of
 from polaroc.planning.chances import Outcome
@@ -66,6 +67,7 @@ class StudyPlan(Summarised):
 
     def save(self, path: str | PathLike[str], force: bool = False) -> None:
         """Write the facts and their hash to a JSON file; an earlier one is replaced by `force`."""
+        check_path("path", path)
         write_plan(self.facts, Path(path), force)
 
     def check(self, result: Any) -> list[str]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.columns import free_name, key_expressions, single_column
 from polaroc.base.private_columns import ROW_ERROR, TRUTH
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import COLUMN_ROLES, FOUND, ROLES
 from polaroc.predictions.row_checks import truth_column
@@ -246,7 +246,11 @@ def _size(described: Cases[Any]) -> str:
     if described.truth is None:
         return rows
     named = table.select(single_column(described.truth, "truth", table.lazy()).alias(TRUTH))
-    label, errors = truth_column(named.schema[TRUTH], described.truth, described.positive)
+    try:
+        label, errors = truth_column(named.schema[TRUTH], described.truth, described.positive)
+    except InvalidPredictions:
+        # What cannot be a truth is refused where it is used.
+        return rows
     wrong = pl.any_horizontal(is_so for _, is_so in errors)
     positives, unclear = named.select(label.sum(), wrong.sum().alias(ROW_ERROR)).row(0)
     return f"{rows}, {positives:,} positives" + (

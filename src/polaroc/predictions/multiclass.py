@@ -108,6 +108,8 @@ def one_vs_rest(
     wanted = {private(str(i)): name for i, name in enumerate(by_class.values())}
     dropped = {str(truth), str(weight), *named} - {*beside}
     others = [name for name in frame.collect_schema() if name not in {*names, *made, *dropped}]
+    # Names may be patterns to Polars, such as "*".
+    beside_these = pl.selectors.by_name(*others)
 
     def of_labels(labels: pl.DataFrame) -> pl.DataFrame:
         known = labels[LABEL].alias(str(truth))
@@ -121,7 +123,7 @@ def one_vs_rest(
     classes = labels.map_batches(of_labels, schema=schema)
     has_score = classes.select(pl.col("class").alias(LABEL), pl.lit(True).alias(HAVE))
     long = (
-        rows.select(*kept, *others, *(pl.col(name).alias(at) for at, name in wanted.items()))
+        rows.select(*kept, beside_these, *(pl.col(name).alias(at) for at, name in wanted.items()))
         .join(has_score, on=LABEL, how="left", maintain_order="left")
         .unpivot(
             list(wanted),
@@ -133,7 +135,7 @@ def one_vs_rest(
     )
     is_own = pl.when(pl.col(HAVE)).then(label == pl.col("class")).alias("truth")
     weights = [] if weight is None else [pl.col(WEIGHT).alias(role)]
-    table = long.select(*names, "class", is_own, "score", *weights, *others)
+    table = long.select(*names, "class", is_own, "score", *weights, beside_these)
 
     roles: dict[str, Any] = {} if weight is None else {role: role}
     return replace(_with_key_names(cases), table=table, truth="truth", score="score",

@@ -156,7 +156,7 @@ class Unaudited:
             for code, count in kinds.items()
         )
         if UNKNOWN_LABEL in kinds:
-            problems = f"{problems} (truth {self.truth!s} has the labels {_first_labels(labels())})"
+            problems += f" ({self._with_labels(labels())})"
         hints: list[str] = [ROW_ERROR_HINTS[code] for code in ROW_ERROR_HINTS if code in kinds]
         if UNKNOWN_LABEL in kinds and labels().height == 2:
             example: dict[str, Any] = {"positive": labels()[TRUTH].max()}
@@ -168,6 +168,10 @@ class Unaudited:
             problems + first_keys(row_errors, self.predictions.keys) + ".",
             hint=reduce(lambda first, second: first + " " + second, hints),
         )
+
+    def _with_labels(self, labels: pl.DataFrame) -> str:
+        """The truth with the first of its labels, as a clause."""
+        return f"{column_in_words('truth', self.truth)} has the labels {_first_labels(labels)}"
 
     def _on_labels(self, labels: pl.Series) -> list[str]:
         """Hints at swapped columns and at more than two classes."""
@@ -185,9 +189,9 @@ class Unaudited:
         # Compared in the type of the column: 0.1 is also a Float32 and a Decimal label.
         is_positive, _ = truth_column(distinct_labels.schema[TRUTH], self.truth, positive)
         if distinct_labels.height > 1 and not distinct_labels.select(is_positive.any()).item():
+            found = self._with_labels(distinct_labels)
             raise InvalidPredictions(
-                f"no row has the positive label {positive!r}; truth {self.truth!s} has the labels "
-                f"{_first_labels(distinct_labels)}.",
+                f"no row has the positive label {positive!r}; {found}.",
                 hint=Hint("check the spelling of {positive}", positive=...),
             )
 

@@ -1,7 +1,8 @@
 """Thresholds that are given as numbers, and not as points of a curve."""
 
 from collections.abc import Mapping, Sequence
-from math import isnan
+from decimal import Decimal
+from functools import partial
 from typing import TypeGuard
 
 import polars as pl
@@ -9,7 +10,7 @@ import polars as pl
 from polaroc.base.checks import is_number
 from polaroc.base.columns import with_key_types
 from polaroc.base.joins import attach
-from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.errors import Hint, InvalidArgument, quoted, spelling
 from polaroc.predictions.usual_keys import usual_names
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.typing import Table
@@ -20,7 +21,17 @@ Numbers = float | Mapping[str, float]
 def are_numbers(points: Table | Numbers) -> TypeGuard[Numbers]:
     """Whether thresholds are one number, or one per model."""
     if isinstance(points, Mapping):
-        return bool(points) and all(map(is_number, points.values()))
+        # The columns of a table have lengths.
+        are_columns = (
+            hasattr(one, "__len__") and not isinstance(one, str) for one in points.values()
+        )
+        return bool(points) and not any(are_columns)
+    if points is None or isinstance(points, str | list | tuple | Decimal):
+        raise InvalidArgument(
+            f"points is {quoted([points])}, allowed are a number, one for each model, and a table.",
+            hint=Hint("give a threshold, {points}, a mapping such as {'A': 0.5}, or the result of "
+                      "operating_points(...) on other cases.", points=0.5),
+        )  # fmt: skip
     return is_number(points)
 
 
@@ -35,15 +46,21 @@ def threshold_table(points: Numbers, keys: Sequence[str]) -> pl.DataFrame:
     {'model': 'tree', 'threshold': 0.3}
     """
     by_model = points if isinstance(points, Mapping) else {None: points}
-    if any(isnan(value) for value in by_model.values()):
-        raise InvalidArgument("points is nan, allowed are numbers.", hint="give a threshold.")
+    for model, value in by_model.items():
+        if not is_number(value) or value != value:
+            of_model = "" if model is None else f" for {quoted([model])}"
+            raise InvalidArgument(
+                f"points is {quoted([value])}{of_model}, allowed are numbers.",
+                hint="give a threshold.",
+            )
     table = pl.DataFrame({"threshold": [float(value) for value in by_model.values()]})
     if not isinstance(points, Mapping):
         return table
-    return table.select(pl.Series(_model_key(points, keys), [*points]), "threshold")
+    return table.select(pl.Series(model_key(points, keys), [*points]), "threshold")
 
 
-def _model_key(points: Mapping[str, float], keys: Sequence[str]) -> str:
+def model_key(points: Mapping[str, float], keys: Sequence[str]) -> str:
+    """The key that tells the models of thresholds apart."""
     models = usual_names(keys).models or (keys if len(keys) == 1 else [])
     if not models:
         raise InvalidArgument(
@@ -67,10 +84,31 @@ def points_of_numbers(points: Numbers, totals: pl.LazyFrame, keys: Sequence[str]
         table, totals.collect_schema(), shared, ("the predictions", "the points")
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
-    of_keys = attach(totals.select(*keys, positives, negatives), table, shared)
+    of_keys = totals.select(*keys, positives, negatives)
+    if shared:
+        known = partial(_of_known_models, [*points], shared[0])
+        of_keys = of_keys.map_batches(known, predicate_pushdown=False, projection_pushdown=False,
+                                      slice_pushdown=False)  # fmt: skip
+    of_keys = attach(of_keys, table, shared)
     return as_points(
         of_keys, keys, rule=pl.lit("threshold"), prior=positives / (positives + negatives)
     )
+
+
+def _of_known_models(named: Sequence[object], model: str, totals: pl.DataFrame) -> pl.DataFrame:
+    """The totals of the keys; raise where thresholds are named of models that have none."""
+    refuse_unknown_models(named, totals[model].unique(maintain_order=True).to_list())
+    return totals
+
+
+def refuse_unknown_models(named: Sequence[object], present: Sequence[object]) -> None:
+    """Refuse thresholds of models that a table does not have."""
+    unknown = [model for model in named if model not in present]
+    if unknown and present:
+        raise InvalidArgument(
+            f"points has thresholds of {quoted(unknown)}, and the models are {quoted(present)}.",
+            hint=spelling([*map(str, unknown)], [*map(str, present)], "leave them out."),
+        )
 
 
 def as_points(table: pl.LazyFrame, keys: Sequence[str], **own: pl.Expr) -> pl.LazyFrame:

@@ -353,6 +353,11 @@ def common_cases_of(
     if len(by_model) > MAX_NAMED:
         names += f" and some of {len(by_model) - MAX_NAMED} more"
     why = f"scores are missing: {names}" if by_model else "their truth, count or weight is missing"
+    if kept.is_empty():
+        raise InvalidPredictions(
+            f"no case is left that all models scored: {why}.",
+            hint="leave out a model without scores, or fill them in.",
+        )
     said = (
         f"{left:,} of {number:,} cases {'was' if left == 1 else 'were'} left out of all models, "
         f"which are compared on the same {number - left:,}: {why}."

@@ -24,7 +24,7 @@ typer.testing._get_command = cache(typer.testing._get_command)
 # tests its coverage.py would hide the package `coverage`.
 collect_ignore = ["benchmarks"]
 
-for name, examples in {"quick": 5, "thorough": 50}.items():
+for name, examples in {"quick": 5, "thorough": 25}.items():
     settings.register_profile(
         name,
         max_examples=examples,
@@ -148,3 +148,10 @@ def words_only(monkeypatch):
     if not ALL_CASES:
         monkeypatch.setattr("polaroc.reports.page.figures", lambda *_: [])
         monkeypatch.setattr("polaroc.reports.page.browser_libraries", lambda: "")
+
+
+@pytest.fixture
+def no_cases_needed(monkeypatch):
+    """How many more cases a promise would take is not worked out, which takes long."""
+    for place in ("promises", "three_ways"):
+        monkeypatch.setattr(f"polaroc.thresholds.{place}.cases_needed", lambda *_: "not asked")

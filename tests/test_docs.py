@@ -44,6 +44,7 @@ IN_USE = (ROOT / "docs" / "guide" / "in_use.md").read_text()
 ON_SAIL = re.compile(r"```python\n(?:(?!```).)*?pysail.*?```\n", re.DOTALL)
 
 
+@pytest.mark.alike(20)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [ROOT / "README.md", *CALCULATED], ids=lambda page: page.stem)
 def test_python_blocks_run_and_print_what_the_page_says(page):

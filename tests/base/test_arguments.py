@@ -302,6 +302,7 @@ def parameters_of(function):
 OF_TABLE = [name for name in CALLS if "warehouse" not in name]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("column", ["truth", "score", "weight"])
 @pytest.mark.parametrize("function", OF_TABLE)
 def test_hints_at_missing_values_name_arguments_that_the_function_takes(
@@ -323,6 +324,7 @@ def test_hints_at_missing_values_name_arguments_that_the_function_takes(
     assert named <= parameters_of(function), hints
 
 
+@pytest.mark.alike(18)
 @pytest.mark.slow
 @pytest.mark.parametrize("function", sorted(set(CALLS) - {"report"}))
 def test_the_right_columns_are_taken(function):

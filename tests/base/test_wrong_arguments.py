@@ -149,7 +149,7 @@ WRONG = (
     iter([]),
 )  # fmt: skip
 # Of these, how many are given for each argument: `just wrong-arguments` gives all.
-EACH = int(os.environ.get("POLAROC_WRONG", 20 if os.environ.get("POLAROC_ALL_CASES") else 1))
+EACH = int(os.environ.get("POLAROC_WRONG", 10 if os.environ.get("POLAROC_ALL_CASES") else 1))
 
 
 def called(function, arguments):
@@ -206,6 +206,7 @@ LONG = [np.linspace(0, 1, 1_000), pl.Series("amt", range(1_000)), pd.Series(rang
 LONG += ["x" * 100_000, ["many words " * 10_000]]
 
 
+@pytest.mark.alike(25)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CALLS)
 def test_a_message_does_not_print_all_that_it_was_given(name, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 from inspect import signature
+from itertools import cycle
 
 import numpy as np
 import polars as pl
@@ -132,9 +133,18 @@ def assert_as_in_python(result, answer, names=None):
 tables = pytest.mark.parametrize("name", TABLES)
 
 
-@tables
-@pytest.mark.parametrize(
-    ("options", "arguments"),
+def on_tables(asked, names=tuple(TABLES)):
+    """Each table once, with each of the options in turn, and the same as arguments."""
+    return pytest.mark.parametrize(
+        ("name", "options", "arguments"),
+        [
+            pytest.param(name, *one, id=f"{name}-{place % len(asked)}")
+            for place, (name, one) in enumerate(zip(names, cycle(asked), strict=False))
+        ],
+    )
+
+
+@on_tables(
     [
         ([], {}),
         ([*RANGE, "--prior", 0.1], {**OVER, "priors": [0.1]}),
@@ -157,9 +167,7 @@ def test_check(tmp_path, name):
     assert_as_in_python(result, lambda: pr.check(table, **roles))
 
 
-@tables
-@pytest.mark.parametrize(
-    ("options", "arguments"),
+@on_tables(
     [
         ([], {}),
         (["--cost-fn", 5, *RANGE], {"cost_fn": 5, **OVER}),
@@ -182,26 +190,25 @@ def test_a_threshold_with_the_volume_of_the_days(tmp_path):
     assert_as_in_python(result, lambda: pr.operating_points(table, **roles, **asked))
 
 
-@tables
-@pytest.mark.parametrize("fp", ["case", 3])
-def test_costs_of_cases(tmp_path, name, fp):
+@on_tables(
+    [(["--cost-fn", "case", "--cost-fp", fp], {"cost_fn": "case", "cost_fp": fp})
+     for fp in ("case", 3)]
+)  # fmt: skip
+def test_costs_of_cases(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
     if "case" not in table.columns:
         table, roles = table.with_columns(case="unit"), roles
-    costs, said = ["--cost-fn", "case", "--cost-fp", fp], {"cost_fn": "case", "cost_fp": fp}
-    chosen = run("threshold", table, roles, tmp_path, *costs, *RANGE)
-    assert_as_in_python(chosen, lambda: pr.operating_points(table, **roles, **said, **OVER))
-    judged = run("savings", table, roles, tmp_path, "--threshold", 0.5, "--prior", 0.1, *costs)
-    asked = {**said, "priors": [0.1], "same_table": True}
+    chosen = run("threshold", table, roles, tmp_path, *options, *RANGE)
+    assert_as_in_python(chosen, lambda: pr.operating_points(table, **roles, **arguments, **OVER))
+    judged = run("savings", table, roles, tmp_path, "--threshold", 0.5, "--prior", 0.1, *options)
+    asked = {**arguments, "priors": [0.1], "same_table": True}
     assert_as_in_python(judged, lambda: pr.savings(table, 0.5, **roles, **asked))
-    taken = run("choose", table, roles, tmp_path, *costs, *RANGE)
+    taken = run("choose", table, roles, tmp_path, *options, *RANGE)
     names = ["answer", "models", "warnings"]
-    assert_as_in_python(taken, lambda: pr.choose(table, **roles, **said, **OVER), names)
+    assert_as_in_python(taken, lambda: pr.choose(table, **roles, **arguments, **OVER), names)
 
 
-@tables
-@pytest.mark.parametrize(
-    ("options", "arguments"),
+@on_tables(
     [
         (["--cost-fn", 20, "--cost-fp", 5, "--cost-review", 1, *RANGE],
          {"cost_fn": 20, "cost_fp": 5, "cost_review": 1, **OVER}),
@@ -249,9 +256,7 @@ def test_a_number_in_use(tmp_path, name):
     assert_as_in_python(result, lambda: pr.apply_thresholds(table, 0.5, **roles, **arguments))
 
 
-@tables
-@pytest.mark.parametrize(
-    ("options", "arguments"),
+@on_tables(
     [
         (RANGE, OVER),
         (["--measure", "auc", "--level", 0.9], {"measure": "auc", "level": 0.9}),
@@ -268,9 +273,7 @@ def test_compare(tmp_path, name, options, arguments):
     assert_as_in_python(result, lambda: pr.compare(table, **roles, **arguments), names)
 
 
-@tables
-@pytest.mark.parametrize(
-    ("options", "arguments"),
+@on_tables(
     [(RANGE, OVER), ([*RANGE, "--measure", "log_loss"], {**OVER, "measure": "log_loss"}),
      ([*RANGE, "--cost-fn", 10], {**OVER, "cost_fn": 10})],
 )  # fmt: skip
@@ -296,9 +299,7 @@ def test_choose_with_thresholds(tmp_path, name):
     assert_as_in_python(result, lambda: pr.choose(test, **asked), names)
 
 
-@tables
-@pytest.mark.parametrize(
-    ("options", "arguments"),
+@on_tables(
     [(RANGE, OVER), (["--measure", "auc", "--margin", 0.05], {"measure": "auc", "margin": 0.05})],
 )
 def test_gate(tmp_path, name, options, arguments):
@@ -346,14 +347,13 @@ def test_a_result_is_held_to_a_plan(tmp_path):
         named = words({"champion": "A", "challenger": "B"})
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if name != "weights"])
-@pytest.mark.parametrize(
-    ("options", "arguments"),
+@on_tables(
     [
         (["--measure", "auc"], {"measures": ["auc"]}),
         (["--threshold", 0.5, "--prior", 0.1, "--cost-fn", 3, "--level", 0.9, "--measure", "auc"],
          {"points": 0.5, "priors": [0.1], "cost_fn": 3, "level": 0.9, "measures": ["auc"]}),
     ],
+    [name for name in TABLES if name != "weights"],
 )  # fmt: skip
 def test_subgroups(tmp_path, name, options, arguments):
     table, roles = TABLES[name]

@@ -346,7 +346,7 @@ for day in range(int(first), int(last) + 1):
 
 @pytest.mark.faults
 def test_a_killed_monitor_loses_nothing(tmp_path):
-    days, state, saved = replicates(20, 8), tmp_path / "state.parquet", tmp_path / "threshold.json"
+    days, state, saved = replicates(20, 4), tmp_path / "state.parquet", tmp_path / "threshold.json"
     reference = cases(0, 2_000, 0.1)
     reference.write_parquet(tmp_path / "reference.parquet")
     used = [cases(day, 100, 0.1, day=day).drop("truth") for day in range(1, days + 1)]

@@ -11,6 +11,7 @@ from polars import selectors as cs
 import polaroc as pr
 from polaroc.errors import PolarocError
 
+pytestmark = pytest.mark.usefixtures("no_cases_needed")
 rng = np.random.default_rng(6)
 CASES, MODELS = 240, "ABC"
 NAMES = {"truth": "y", "score": "p", "model": "m", "case": "number"}
@@ -255,9 +256,15 @@ NO_BEARING = {
 }
 
 
+@cache
+def asked_of(function):
+    """The options that are walked, each with its function: the same objects in all its modes."""
+    names = list(inspect.signature(function).parameters)[1:]
+    return [(function, one) for one in names if one not in ELSEWHERE]
+
+
 def options(mode: str):
-    return [one for one in list(inspect.signature(MODES[mode][0]).parameters)[1:]
-            if one not in ELSEWHERE]  # fmt: skip
+    return [one for _, one in asked_of(MODES[mode][0])]
 
 
 @cache
@@ -300,23 +307,30 @@ def same(one, other) -> bool:
     return len(one) == len(other) and all(a.equals(b) for a, b in zip(one, other, strict=True))
 
 
-CASES_OF_WALK = [(mode, option) for mode in MODES for option in options(mode)]
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_asked_is_answered(mode):
     assert not isinstance(usual(mode), PolarocError), usual(mode)
     assert all(option in OTHER or (mode, option) in OTHER_OF for option in options(mode))
 
 
-@pytest.mark.parametrize(("mode", "option"), CASES_OF_WALK)
-def test_an_option_changes_the_numbers_or_has_no_bearing_or_is_refused(mode, option):
+@pytest.mark.product
+@pytest.mark.parametrize(
+    ("mode", "asked"),
+    [
+        pytest.param(mode, one, id=f"{mode}-{one[1]}")
+        for mode in MODES
+        for one in asked_of(MODES[mode][0])
+    ],
+)
+def test_an_option_changes_the_numbers_or_has_no_bearing_or_is_refused(mode, asked):
+    _, option = asked
     other = OTHER_OF.get((mode, option), OTHER.get(option))
     found = outcome(mode, **{option: other})
     unchanged = not isinstance(found, PolarocError) and same(found, usual(mode))
     assert unchanged == (mode in NO_BEARING.get(option, set()))
 
 
+@pytest.mark.alike(12)
 @pytest.mark.parametrize("mode", [mode for mode in MODES if "cluster" in options(mode)])
 def test_a_second_clustering_changes_the_numbers_or_has_no_bearing_or_is_refused(mode):
     one, two = (outcome(mode, cluster=cluster) for cluster in ("patient", ["patient", "day"]))

@@ -84,6 +84,7 @@ def test_where_it_is_not_known_that_is_said(match, asked):
     assert match in line
 
 
+@pytest.mark.usefixtures("words_only")
 def test_the_report_says_it_too(tmp_path):
     table, told = claims(decay=1.2), []
     pr.report(table, **ROLES, over=(0.05, 0.2), path=tmp_path / "page.html", tell=told.append)

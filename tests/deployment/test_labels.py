@@ -91,7 +91,7 @@ def test_few_alerts_of_one_kind_may_have_been_of_the_other(size, positive):
 @pytest.mark.slow
 @pytest.mark.parametrize(("prior", "shift"), [(0.2, 0.0), (0.05, 0.0), (0.3, -1.0)])
 def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):
-    reference, runs, held = known(), 120, np.zeros(4)
+    reference, runs, held = known(), 60, np.zeros(4)
     widths, alone = [], []
     t, f = stats.norm.sf(1.0 - 2 - shift), stats.norm.sf(1.0)
     share = prior * t + (1 - prior) * f
@@ -119,7 +119,7 @@ def test_intervals_hold_what_is_true_whatever_the_drift(prior, shift):
     [(0.01, 0.0, 0.03, 0.03), (0.1, -1.5, 1.0, 0.03)],
 )
 def test_intervals_hold_where_labels_may_have_none_of_the_rare_kind(prior, shift, alarms, others):
-    reference, runs, held = known(), 200, np.zeros(4)
+    reference, runs, held = known(), 80, np.zeros(4)
     t, f = stats.norm.sf(1.0 - 2 - shift), stats.norm.sf(1.0)
     share = prior * t + (1 - prior) * f
     true = prior, prior * t / share, t, 5 * prior * (1 - t) + (1 - prior) * f
@@ -311,7 +311,7 @@ def test_alarms_with_two_labels_each_tell_nothing(stated):
 
 @pytest.mark.parametrize("stated", ["observed", "inclusion"])
 def test_draws_as_they_were_stated_are_believed(stated):
-    reference, runs, refuted = known(), 400, 0
+    reference, runs, refuted = known(), 150, 0
     for run in range(runs):
         used = cases(run, 2_000, 0.1)
         score, rng = used["score"].to_numpy(), np.random.default_rng(10_000 + run)
@@ -391,7 +391,7 @@ def test_a_threshold_that_calls_some_of_its_cases_has_their_labels():
     ("share", "delay"), [(0.02, None), (0.1, None), pytest.param(0.02, 3, marks=pytest.mark.slow)]
 )
 def test_limits_of_alerts_and_a_share_of_the_others_hold(share, delay):
-    runs, days, prior, shift = 60, 6, 0.01, -0.5
+    runs, days, prior, shift = 25, 6, 0.01, -0.5
     t, f = stats.norm.sf(1.5 - shift), stats.norm.sf(3.5)
     caught = prior * t + (1 - prior) * f
     true = {PRIOR: prior, PRECISION: prior * t / caught, RECALL: t,
@@ -475,7 +475,7 @@ def drawn(budget, used, seed):
 @pytest.mark.parametrize("sizes", [(30, 270), pytest.param((800, 3_200), marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("quantity", "width"), [("precision", 0.08), ("prior", 0.05)])
 def test_a_budget_gives_the_width_that_was_asked_for(quantity, width, sizes):
-    runs, reached, held = 15, 0, 0
+    runs, reached, held = 8, 0, 0
     for run in range(runs):
         rng = np.random.default_rng(1_000 + run)
         truth = np.repeat([True, False], sizes)
@@ -503,7 +503,7 @@ def test_a_budget_gives_the_width_that_was_asked_for(quantity, width, sizes):
 
 @pytest.mark.parametrize(("quantity", "width"), [("recall", 0.1), ("prior", 0.02)])
 def test_a_budget_beside_labels_of_all_alerts_is_of_the_other_cases(quantity, width):
-    runs, reached = 15, 0
+    runs, reached = 8, 0
     asked = NAMES | {"points": 1.5, "quantity": quantity, "width": width}
     for run in range(runs):
         used = cases(run, 8_000, 0.15).with_columns(day=1)

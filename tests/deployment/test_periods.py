@@ -107,7 +107,7 @@ def test_a_trend_that_one_of_seven_shows_by_chance_is_not_said():
 
 @pytest.mark.parametrize(("sd", "patients"), [(0.0, 0), (0.3, 0), (0.0, 25)])
 def test_trends_are_said_as_often_as_the_level_allows(sd, patients):
-    runs, said = 40, 0
+    runs, said = 20, 0
     named = {"cluster": "patient"} if patients else {}
     for seed in range(runs):
         table = months(seed, number=8, size=150, sd=sd, patients=patients)

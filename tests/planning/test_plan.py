@@ -41,21 +41,21 @@ def assert_close(said, done, studies):
     assert abs(said - done) <= ALLOWED + 2 * sqrt(done * (1 - done) / studies)
 
 
+@pytest.mark.usefixtures("no_cases_needed")
 def test_a_promise_is_had_as_often_as_said():
-    cases = pr.cases(rows(200, 60, 540), truth="truth", score="score", by="study")
+    cases = pr.cases(rows(120, 60, 540), truth="truth", score="score", by="study")
     points = pr.operating_points(cases, confidence=0.95, rule="max_recall", **PRECISE)
     done = points["promise"].is_not_null().mean()
     found = pr.plan(auc=0.9, positives=60, negatives=540, **PRECISE).table
-    assert_close(found["chance"].item(), done, 200)
+    assert_close(found["chance"].item(), done, 120)
     # The recall is the true one, which may be lower than that of the table.
     recall = norm.sf(points["threshold"].drop_nulls() - sqrt(2) * ndtri(0.9)).mean()
     assert found["recall"].item() == pytest.approx(recall, abs=0.02)
 
 
 @pytest.mark.slow
-def test_a_promise_for_clusters_is_had_as_often_as_said(monkeypatch):
-    # How many cases would do takes most of the time.
-    monkeypatch.setattr("polaroc.thresholds.promises.cases_needed", lambda *_: "not asked")
+@pytest.mark.usefixtures("no_cases_needed")
+def test_a_promise_for_clusters_is_had_as_often_as_said():
     table = rows(60, 150, 850, cluster=5, alike=0.3)
     cases = pr.cases(table, truth="truth", score="score", by="study", cluster="cluster")
     points = pr.operating_points(cases, confidence=0.95, rule="max_recall", **PRECISE)
@@ -105,10 +105,11 @@ def test_a_better_model_is_found_and_passed_as_often_as_said():
     assert_close(chance(margin=0.07, **sizes), np.mean(passed), 120)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_few_negatives_cost_a_gate_chances():
     # Limits are wider for want of negatives, without which the chance would be 0.1 more.
-    studies, sizes = 250, {"positives": 60, "negatives": 160}
+    studies, sizes = 170, {"positives": 60, "negatives": 160}
     asked = {"margin": 0.2, "over": RANGE}
     gate = {"champion": "A", "challenger": "B", "measure": "iauprec", **asked}
     passed = np.mean([
@@ -227,16 +228,23 @@ def test_what_is_proposed_is_a_row_with_the_chance_and_range_of_the_answer(asked
     assert is_first == ("the fewest that were tried: then" in found.answer)
 
 
+OF_PATIENTS = {"truth": "truth", "score": "score", "cluster": "patient", "width": 0.1}
+
+
 def test_clusters_are_counted_before_their_rows():
-    pilot = rows(1, 180, 720, cluster=3, alike=0.4).rename({"cluster": "patient"})
-    roles = {"truth": "truth", "score": "score", "cluster": "patient"}
-    found = pr.plan(pilot, **roles, width=0.03)
+    pilot = rows(1, 60, 240, cluster=3, alike=0.4).rename({"cluster": "patient"})
+    found = pr.plan(pilot, **OF_PATIENTS)
     for name in ("positives", "negatives"):
         assert (found.table[name] % 3 == 0).all()
     clusters = f"{found.positives // 3:,} positive and {found.negatives // 3:,} negative clusters"
     counted = f"{found.positives:,} positives and {found.negatives:,} negatives"
     assert f"about {clusters} (`patient`), 3 rows each: {counted}: then" in found.answer
-    paid = pr.plan(pilot, **roles, width=0.03, budget=1_000).table
+
+
+@pytest.mark.long
+def test_a_budget_pays_for_whole_clusters():
+    pilot = rows(1, 180, 720, cluster=3, alike=0.4).rename({"cluster": "patient"})
+    paid = pr.plan(pilot, **OF_PATIENTS, budget=300).table
     assert paid.select(pl.col("positives", "negatives") % 3 == 0).to_numpy().all()
 
 
@@ -260,8 +268,9 @@ def rated(table, most=4):
     return table.with_columns(score=(pl.col("score") + 1).round().clip(0, most))
 
 
+@pytest.mark.usefixtures("no_cases_needed")
 def test_levels_of_a_pilot_are_those_of_the_study():
-    pilot, studies = rated(rows(1, 10_000, 90_000)), rated(rows(150, 60, 540, seed=4))
+    pilot, studies = rated(rows(1, 10_000, 90_000)), rated(rows(60, 60, 540, seed=4))
     roles = {"truth": "truth", "score": "score"}
     sizes = {"positives": 60, "negatives": 540}
     cases = pr.cases(studies, **roles, by="study")
@@ -270,7 +279,7 @@ def test_levels_of_a_pilot_are_those_of_the_study():
     done = points["promise"].is_not_null().mean()
     found = pr.plan(pilot, **roles, **sizes, **wished)
     assert 0.2 < done < 0.8
-    assert_close(found.table["chance"].item(), done, 150)
+    assert_close(found.table["chance"].item(), done, 60)
     assert "A study has the 5 different scores of the pilot, and no others." in found.notes
     limits = pr.evaluate(cases, measures="auc", intervals="logit")
     width = ((limits["upper"] - limits["lower"]) / 2).mean()
@@ -442,6 +451,7 @@ def test_progress_is_told():
     assert told == [(1, 2), (2, 2)]
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_page_says_what_twice_as_many_cases_would_change(tmp_path):
     table = two(1, 60, 240)
     roles = {"truth": "truth", "score": ["A", "B"], "over": RANGE}

@@ -14,7 +14,7 @@ import polaroc as pr
 
 # CI and `just differential` take more tables, the latter other seeds too.
 SEED = 1000 * int(os.environ.get("POLAROC_SEED", "0"))
-COUNT = max(1, int(os.environ.get("POLAROC_TABLES", "600")) // 600)
+COUNT = max(1, int(os.environ.get("POLAROC_TABLES", "600")) // 1200)
 WEIGHTINGS = (None, "count", "weight")
 TABLES = {
     weighting: [role_tables.table(SEED + seed, weighting) for seed in range(COUNT)]

@@ -6,6 +6,7 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 
+pytestmark = pytest.mark.usefixtures("words_only")
 NAMES = {"truth": "y", "score": ["p", "q"], "case": "row", "over": (0.1, 0.3)}
 
 

@@ -97,10 +97,11 @@ def test_limits_of_rates_count_clusters_and_not_their_rows():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_cases_needed")
 def test_promises_of_clusters_are_kept():
     # Every threshold of the curve t = 4f is just short of the precision at this prior.
     rng, broken = np.random.default_rng(11), {"row": 0, "patient": 0}
-    samples = 60
+    samples = 40
     for _ in range(samples):
         table = patients(rng, 20, 40, 10, alike=0.8, lead=0)
         # Recall of thresholds above 0 is one half.

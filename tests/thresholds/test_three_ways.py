@@ -382,6 +382,7 @@ def test_a_belief_without_ends_has_a_mean():
     assert_same_numbers(ways.drop("over"), same)
 
 
+@pytest.mark.usefixtures("no_cases_needed")
 def test_promises_are_kept():
     rng, number, positives, negatives = np.random.default_rng(8), 200, 60, 540
     truth = np.tile(np.arange(positives + negatives) < positives, number)

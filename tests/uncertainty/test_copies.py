@@ -1,6 +1,7 @@
 """What rows say that are given several times: as copies in clusters, by a count, by a weight."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -194,13 +195,17 @@ def widths(table: pl.DataFrame) -> "np.ndarray":
     return np.array([pair.to_numpy() for pair in pairs])
 
 
-@pytest.mark.parametrize("times", [2, 5])
+@cache
+def of_rows(name: str) -> pl.DataFrame:
+    return FUNCTIONS[name](TABLE, case="row")
+
+
 @pytest.mark.parametrize("cluster", [EACH, THREES], ids=["each", "threes"])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_copies_in_clusters_say_what_the_rows_say(name, cluster, times):
+def test_copies_in_clusters_say_what_the_rows_say(name, cluster):
     function = FUNCTIONS[name]
     once = function(TABLE, case="row", cluster=cluster)
-    found = function(copies(times), case="case", cluster=cluster)
+    found = function(copies(3), case="case", cluster=cluster)
     assert np.isfinite(widths(found)).all()
     if name in BY_COUNTS and cluster is THREES:
         # Clusters that vary less than independent rows count as the rows, and copies are more.
@@ -210,8 +215,7 @@ def test_copies_in_clusters_say_what_the_rows_say(name, cluster, times):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_single_rows_as_clusters_are_no_surer_than_rows(name):
-    function = FUNCTIONS[name]
-    once, rows = function(TABLE, case="row", cluster="row"), function(TABLE, case="row")
+    once, rows = FUNCTIONS[name](TABLE, case="row", cluster="row"), of_rows(name)
     if "probability_best" in rows.columns:
         # Limits of what a chosen model is expected to reach move with how much it is corrected.
         assert once["probability_best"].max() <= rows["probability_best"].max()
@@ -226,13 +230,13 @@ def test_single_rows_as_clusters_are_no_surer_than_rows(name):
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"bootstrap"}))
 def test_without_clusters_copies_say_more(name):
-    function = FUNCTIONS[name]
-    rows, more = function(TABLE, case="row"), function(copies(4), case="case")
+    rows, more = of_rows(name), FUNCTIONS[name](copies(4), case="case")
     narrower = widths(more) < 0.8 * widths(rows)
     # Where a band touches its ends, it is as wide as before.
     assert narrower.mean() > 0.7 if "band" in name or "curve" in name else narrower.all()
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("cluster", [None, THREES], ids=["alone", "threes"])
 @pytest.mark.parametrize("name", [*FUNCTIONS, *OF_COUNTS])
 def test_a_count_stands_for_so_many_rows(name, cluster):
@@ -267,8 +271,7 @@ def test_of_weights_only_the_ratios_matter(name):
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"bootstrap"}))
 def test_equal_weights_are_no_surer_than_none(name):
-    function = FUNCTIONS[name]
-    rows, weighted = function(TABLE, case="row"), function(TABLE, case="row", weight=pl.lit(3.7))
+    rows, weighted = of_rows(name), FUNCTIONS[name](TABLE, case="row", weight=pl.lit(3.7))
     for column in ("estimate", "std_error", "difference", "mean"):
         if column in rows.columns:
             assert weighted[column].to_list() == pytest.approx(rows[column].to_list(), rel=1e-9)

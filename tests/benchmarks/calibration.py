@@ -305,7 +305,8 @@ def use() -> pl.DataFrame:
         losses = []
         for _, fold in table.sort("fold").group_by("fold", maintain_order=True):
             half = pl.col("case").rank("dense") % 2 == 0
-            parts = fold.with_columns(half.alias("half")).partition_by("half", include_key=False)
+            scores = fold.drop("model", "fold").with_columns(half.alias("half"))
+            parts = scores.partition_by("half", include_key=False)
             losses.append(log_losses(parts[0], parts[1], own))
         add(f"Satellite, model {model[0]}", f"{len(parts[0])} cases", losses)
     return pl.DataFrame(rows)

@@ -450,9 +450,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=["intervals", "size"])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--runs", type=int, default=200, help="of the part moved")
-    parser.add_argument(
-        "--write", action="store_true", help=f"to {PAGE.name}"
-    )
+    parser.add_argument("--write", action="store_true", help=f"to {PAGE.name}")
     arguments = parser.parse_args()
     given = {"moved": (arguments.runs,)}
     results = {part: globals()[part](*given.get(part, ())) for part in arguments.parts}

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import statsmodels.api as sm
 from crossed import rows_of_both
 from polars import selectors as cs
 from polars.testing import assert_frame_equal
@@ -176,3 +177,28 @@ def test_rows_of_two_crossed_clusterings_have_limits_of_both():
     both = limits(["customer", "day"])
     assert not both.equals(customers)
     assert not both.equals(limits("day"))
+
+
+def test_few_large_clusters_are_few_degrees_of_freedom_of_a_line():
+    rng = np.random.default_rng(2)
+    patient = np.repeat(np.arange(40), np.where(np.arange(40) < 4, 60, 4))
+    log_odds = rng.normal(size=patient.size) + rng.normal(size=40)[patient]
+    truth = rng.random(patient.size) < 1 / (1 + np.exp(-log_odds))
+    table = {"truth": truth, "score": 1 / (1 + np.exp(-log_odds)), "patient": patient}
+    widths = []
+    for level in (0.95, 0.5):
+        found = pr.check_calibration(
+            table, truth="truth", score="score", cluster="patient", level=level
+        )
+        widths.append((found["slope_upper"] - found["slope_lower"]).item())
+    terms = np.stack([np.ones_like(log_odds), log_odds], axis=1)
+    line = sm.Logit(truth.astype(float), terms).fit(disp=False).params
+    fitted = 1 / (1 + np.exp(-terms @ line))
+    moved = np.linalg.solve((terms.T * fitted * (1 - fitted)) @ terms, terms.T * (truth - fitted))
+    freedom = []
+    for one in moved:
+        squares = np.bincount(patient, one) ** 2
+        freedom.append(squares.sum() ** 2 / (squares**2).sum() - 1)
+    expected = stats.t.ppf([0.975, 0.75], min(freedom))
+    assert min(freedom) < 10
+    assert widths[0] / widths[1] == pytest.approx(expected[0] / expected[1], rel=1e-3)

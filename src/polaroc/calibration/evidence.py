@@ -48,7 +48,12 @@ def of_calibration(cases: ScoredCases) -> Evidence:
     of_classes = (moved[:, own] * weight[own].sum() for own in (truth, ~truth))
     evidence = of_influences(cases, [CaseInfluence(estimates, *of_classes)], FITTED, ALL_ALIKE)
     if cases.clusters is not None:
-        return evidence
+        units = evidence.moved
+        if units is None:
+            return evidence
+        # Few large clusters tell the variance of a line no better than so few do.
+        each = [units.freedom([part[place, 0] for part in units.parts]) for place in (1, 2)]
+        return replace(evidence, freedom=min(evidence.freedom, *each))
     return replace(evidence, freedom=max(min(cases.of_class) - 1.0, 0.0))
 
 

@@ -213,8 +213,8 @@ def choose(
     if estimate is not None:
         check_level(estimate, level)
     # Promises alone know the clusters of tuning cases.
-    unknown = {"cluster"} if confidence is None else set()
-    for other, own in ((halves, set()), (tuning, unknown)):
+    unknown = {"cluster"} if confidence is None else set[str]()
+    for other, own in ((halves, set[str]()), (tuning, unknown)):
         if isinstance(other, Cases):
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
     if measure == EXPECTED_COST:

@@ -380,7 +380,7 @@ def _on_folds(result: Comparison, given: Compared, champion: object, challenger:
     if result.pairs.item(0, 1) != champion:
         # From zero, so that no difference is -0.0.
         difference, lower, upper = 0 - difference, 0 - upper, 0 - lower
-    notes, limits = [], None
+    notes, limits = list[str](), None
     if result.pairs["std_error"].item() > 0:
         ratio = result.plan.test_train_ratio
         unknown = ratio == 0 and given.test_train_ratio is None

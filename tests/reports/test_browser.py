@@ -286,39 +286,6 @@ def test_the_page_of_a_monitor_is_drawn(browser, tmp_path):
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_rows_of_a_chart_saved_as_a_page_keep_their_room_on_a_phone(browser, tmp_path):
-    long = "logistic regression of a very long name"
-    table = models(9, folds=1).with_columns(pl.col("model").replace("model 0", long))
-    parts = pr.subgroups(
-        table.with_columns(site=pl.when(pl.col("id") % 2 == 0).then(pl.lit(long))), **ASKED,
-        subgroup="site", measures="auc", points=0.5, priors=0.1,
-    )  # fmt: skip
-    drawn = {
-        "subgroups": pr.charts.subgroups(parts),
-        "pairs": pr.charts.pairs(pr.compare(table, **ASKED, over=OVER)),
-        "winner_map": pr.charts.winner_map(pr.choose(table, **ASKED, over=OVER)),
-    }
-    phone = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
-    try:
-        for name, chart in drawn.items():
-            visit(browser, pr.charts.save(chart, tmp_path / f"{name}.html"))
-            end = time.monotonic() + PATIENCE
-            panels = (
-                "return [...document.querySelectorAll('.mark-group.role-scope .background')]"
-                ".filter(one => !one.closest('.role-legend'))"
-            )
-            while not browser.execute_script(f"{panels}.length"):
-                assert time.monotonic() < end
-                time.sleep(0.02)
-            # The second drawing, which knows how wide the names are.
-            time.sleep(1)
-            widths = browser.execute_script(f"{panels}.map(one => one.getBBox().width)")
-            assert min(widths) > 100, name
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
 def test_the_slider_of_a_chart_saved_as_a_page_says_its_prior(browser, tmp_path):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys

@@ -198,7 +198,7 @@ def gate(
     check_margin(measure, margin)
     check_share("level", level)
     two = two_models(cases, champion, challenger)
-    if isinstance(points, Mapping) and are_numbers(points):
+    if points is not None and are_numbers(points) and isinstance(points, Mapping):
         # Others have no bearing.
         points = {one: points[one] for one in (champion, challenger) if one in points} or points
     given = compared(two)

@@ -219,7 +219,7 @@ def _with_names(
 
 
 def _names(
-    records: Sequence[Mapping[str, Any]], places: Sequence[Any], **mark_options: Any
+    records: list[dict[str, Any]], places: Sequence[Any], **mark_options: Any
 ) -> list["alt.Chart"]:
     """The names of models at their places, on a halo."""
     text = data(records).encode(*places, alt.Text("series:N"))

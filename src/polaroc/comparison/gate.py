@@ -206,9 +206,10 @@ def gate(
     check_margin(measure, margin)
     check_share("level", level)
     two = two_models(cases, champion, challenger)
-    if isinstance(points, Mapping) and are_numbers(points):
+    if points is not None and are_numbers(points) and isinstance(points, Mapping):
         # Others have no bearing.
-        points = {one: points[one] for one in (champion, challenger) if one in points} or points
+        two_names = (champion, challenger)
+        points = {one: at for one, at in points.items() if one in two_names} or points
     given = compared(two)
     # A table that has the measure at one prior only tells which.
     is_own = prior is None and has_scores and measure in CATALOG and CATALOG[measure].at_priors

@@ -163,7 +163,7 @@ def references_of(
     keys = [key for key in known.keys if key != day]
     thresholds = _thresholds(points, keys)
     frames = by_key(known.cases.collect(), keys)
-    if isinstance(points, Mapping) and are_numbers(points):
+    if are_numbers(points) and isinstance(points, Mapping):
         place = keys.index(model_key(points, keys))
         refuse_unknown_models([*points], list(dict.fromkeys(key[place] for key in frames)))
     references = {}

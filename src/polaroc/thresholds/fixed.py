@@ -85,7 +85,7 @@ def points_of_numbers(points: Numbers, totals: pl.LazyFrame, keys: Sequence[str]
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
     of_keys = totals.select(*keys, positives, negatives)
-    if shared:
+    if isinstance(points, Mapping):
         known = partial(_of_known_models, [*points], shared[0])
         of_keys = of_keys.map_batches(known, predicate_pushdown=False, projection_pushdown=False,
                                       slice_pushdown=False)  # fmt: skip

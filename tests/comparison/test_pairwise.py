@@ -74,6 +74,7 @@ def test_corrected_t_by_hand(shape, ratio):
         )
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize(("apart", "least", "most"), [(0, 0.93, 0.98), (1, 0.84, 0.92)])
 def test_how_often_all_intervals_hold_at_once(apart, least, most):
     rng = np.random.default_rng(0)

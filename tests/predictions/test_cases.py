@@ -224,6 +224,8 @@ def test_every_function_of_cases_is_here():
     assert of_cases() == set(FUNCTIONS)
 
 
+# Every second one: of an odd number of roles, other ones of each function and of the next.
+@pytest.mark.alike(250)
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_role_is_used_or_has_no_bearing_or_is_refused(name, role):

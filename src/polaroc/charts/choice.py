@@ -99,8 +99,9 @@ def regret(
         prior_lines(drawn, [*encoding, *tint], "regret", points=False),
         diamonds.encode(*encoding, tint[0], tooltip),
     ]
-    shades = [*assigned_colours(drawn.series, colours).values()]
-    alike = {name for name, own in zip(drawn.series, shades, strict=True) if shades.count(own) > 1}
+    assigned = assigned_colours(drawn.series, colours)
+    shades = [assigned[one] for one in drawn.series]
+    alike = {one for one in drawn.series if shades.count(assigned[one]) > 1}
     if named := [mark for mark in _apart(marks, top) if mark["series"] in alike]:
         align, dx = (
             alt.ExprRef(f"{IN_LEFT_HALF} ? {one}") for one in ("'left' : 'right'", "12 : -12")

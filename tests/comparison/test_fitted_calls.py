@@ -236,6 +236,7 @@ def test_folds_have_no_thresholds():
         compared(table, fold="fold")
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("measure", ["recall", "precision", "expected_cost"])
 def test_how_often_limits_hold_with_few_cases(measure):
     runs, at, prior = 80, 1.3, 0.1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from layouts import draw, tidy
 from scipy.stats import t, ttest_rel
+from sizes import replicates
 from statsmodels.stats.multitest import multipletests
 
 import polaroc as pr
@@ -81,7 +82,7 @@ def test_how_often_all_intervals_hold_at_once(apart, least, most):
     merits = np.arange(5) * apart
     first, second = np.array(list(combinations(range(5), 2))).T
     held = []
-    for _ in range(400):
+    for _ in range(replicates(400, 160)):
         pairs = paired_t(rng.normal(size=(10, 5)) + merits, 0.95)
         off = pairs.difference - (merits[first] - merits[second])
         held.append((np.abs(off) <= pairs.adjusted_reach).all())

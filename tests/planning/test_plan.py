@@ -212,6 +212,7 @@ def test_one_number_of_negatives_goes_with_all_positives():
     assert listed.equals(alone)
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("asked", [PRECISE, {"width": 0.03}, {"width": 0.2}])
 def test_what_is_proposed_is_a_row_with_the_chance_and_range_of_the_answer(asked):
     found = pr.plan(rows(1, 100, 400), truth="truth", score="score", **asked)

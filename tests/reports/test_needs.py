@@ -206,6 +206,7 @@ def test_more_alerts_than_can_be_handled_are_said_and_so_are_none(tmp_path, tabl
     assert "left unused" not in costs
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("tuned", [True, False])
 @pytest.mark.parametrize(("need", "alerts"), [({"cost_fn": 30}, 30), ({"precision": 0.03}, 60)])
 def test_costs_and_a_precision_keep_to_the_alerts_as_operating_points_does(

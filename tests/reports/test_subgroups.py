@@ -55,6 +55,7 @@ def test_all_else_on_the_page_stays_as_it_is(table, tmp_path):
     assert_frame_equal(page.table("The models"), plain.table("The models"))
 
 
+@pytest.mark.alike
 @pytest.mark.parametrize("site", ["site", pl.col("site").str.slice(0, 1).alias("part")])
 def test_a_threshold_of_other_cases_is_promised_in_each_subgroup(table, tmp_path, site):
     tuning, test = table.filter(pl.col("row") < 200), table.filter(pl.col("row") >= 200)

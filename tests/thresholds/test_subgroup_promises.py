@@ -167,6 +167,7 @@ def test_each_kind_of_the_rest_is_set_against_all_positives(asked, flipped, lazy
     assert rows["promise"].str.contains("each subgroup by rest").all()
 
 
+@pytest.mark.alike
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", REST)
 @pytest.mark.usefixtures("no_cases_needed")

@@ -28,7 +28,7 @@ import polars as pl
 from scipy.stats import norm, t
 
 from polaroc.comparison.caveats import DESIGN_RATES
-from polaroc.uncertainty.adjusted import holm_factors, least_p_values
+from polaroc.uncertainty.adjusted import holm, least_p_values
 from polaroc.uncertainty.evidence import of_halves, pair_places, split_noise
 
 if TYPE_CHECKING:
@@ -329,7 +329,7 @@ def overlap_p(values: np.ndarray, charge: float) -> float:
     lead = values[:, first] - values[:, second]
     error = np.sqrt(lead.var(axis=0, ddof=1) * (1 / len(values) + charge))
     p = 2 * t.sf(np.abs(lead.mean(axis=0)) / error, len(values) - 1)
-    return float(np.minimum(holm_factors(p) * p, 1).min())
+    return float(holm(p)[0].min())
 
 
 def half_p(

@@ -33,7 +33,7 @@ from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.thresholds.named_rates import rate_at
 from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Prior, Priors, Table
-from polaroc.uncertainty.adjusted import holm_factors
+from polaroc.uncertainty.adjusted import holm
 from polaroc.uncertainty.influence import CaseInfluence, called, of_calls, of_cases
 from polaroc.uncertainty.trends import ENDS, Trend, of_periods, trend
 
@@ -264,9 +264,8 @@ def _trends(
     schema = {key: rows.schema[key] for key in keys}
     schema |= {"measure": pl.String(), "prior": pl.Float64(), **RESULT}
     trends = pl.DataFrame(found, schema=schema, orient="row")
-    p_values = trends["p_value"].to_numpy()
-    adjusted = pl.Series(np.minimum(holm_factors(p_values) * p_values, 1), dtype=pl.Float64)
-    return trends.with_columns(p_adjusted=adjusted.fill_nan(None))
+    adjusted, _ = holm(trends["p_value"].to_numpy())
+    return trends.with_columns(p_adjusted=pl.Series(adjusted, dtype=pl.Float64).fill_nan(None))
 
 
 def has_both(rows: pl.DataFrame, units: str | None) -> bool:

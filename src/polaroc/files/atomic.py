@@ -17,7 +17,7 @@ MARK = ".polaroc"
 # A temporary folder beside the output holds the new output and the earlier one.
 ASIDE, NEW, EARLIER = ".polaroc-", "new", "earlier"
 # What to do where the system lets nothing be read or written.
-DISK, RENAME = "check path, rights and free space.", "choose another name."
+DISK, OTHER_NAME = "check path, rights and free space.", "choose another name."
 # Bytes of a name: file systems take 255, of which the name of the folder beside it needs some.
 MAX_NAME = 200
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
@@ -76,7 +76,7 @@ def refused_by_system(path: Path) -> Iterator[None]:
     Hint: check path, rights and free space.
     """
     if "\0" in str(path):
-        raise OutputRefused(f"the name {str(path)[:80]!r} holds a zero byte.", hint=RENAME)
+        raise OutputRefused(f"the name {str(path)[:80]!r} holds a zero byte.", hint=OTHER_NAME)
     try:
         yield
     except BrokenPipeError:
@@ -102,7 +102,7 @@ def _staging(target: Path) -> Iterator[tuple[Path, Path]]:
         else None
     )  # fmt: skip
     if wrong is not None:
-        raise OutputRefused(f"the name {str(target)[:80]!r} {wrong}.", hint=RENAME)
+        raise OutputRefused(f"the name {str(target)[:80]!r} {wrong}.", hint=OTHER_NAME)
     _refuse_file(target.parent)
     target.parent.mkdir(parents=True, exist_ok=True)
     prefix = f"{ASIDE}{target.name}-"

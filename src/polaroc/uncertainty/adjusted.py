@@ -38,20 +38,21 @@ def by_holm(pairs: Contrasts, level: float) -> Adjusted:
     >>> pairs.p_value.round(3).tolist(), by_holm(pairs, 0.95).p_value.round(3).tolist()
     ([0.321, 0.063, 0.625], [0.641, 0.19, 0.641])
     """
-    factors = holm_factors(pairs.p_value)
-    return Adjusted(np.minimum(factors * pairs.p_value, 1), 1 - (1 - level) / factors)
+    adjusted, factors = holm(pairs.p_value)
+    return Adjusted(adjusted, 1 - (1 - level) / factors)
 
 
-def holm_factors(p_values: "Array") -> "Array":
-    """The factor of each p-value in Holm's method, before p-values are limited to 1.
+def holm(p_values: "Array") -> tuple["Array", "Array"]:
+    """The adjusted p-values by Holm's method, and their factors before a limit of 1.
 
     Those that are NaN do not count.
 
     Examples
     --------
     >>> import numpy as np
-    >>> holm_factors(np.array([0.01, 0.04, np.nan, 0.03])).round(4).tolist()
-    [3.0, 1.5, 1.0, 2.0]
+    >>> adjusted, factors = holm(np.array([0.01, 0.04, np.nan, 0.03]))
+    >>> adjusted.round(4).tolist(), factors.round(4).tolist()
+    ([0.03, 0.06, nan, 0.06], [3.0, 1.5, 1.0, 2.0])
     """
     count = len(p_values)
     # NaN comes last.
@@ -61,7 +62,7 @@ def holm_factors(p_values: "Array") -> "Array":
     known = p_values[order] > 0
     factors = np.empty(count)
     factors[order] = np.where(known, stepped / np.where(known, p_values[order], 1.0), steps)
-    return factors
+    return np.minimum(factors * p_values, 1), factors
 
 
 def by_largest_t(

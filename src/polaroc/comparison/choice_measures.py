@@ -1,8 +1,12 @@
 """The measures of predictions that a choice needs, and the evidence of one test set."""
 
+from typing import Any
+
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
+from polaroc.base.joins import join_on
+from polaroc.base.lazy import np
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import label, mean_name, select_measures
@@ -10,7 +14,7 @@ from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
 from polaroc.priors.beliefs import Belief, Over
 from polaroc.priors.grids import prior_grid
-from polaroc.typing import Prior
+from polaroc.typing import Array, Prior
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.scored_cases import read_cases
 from polaroc.uncertainty.test_sets import of_test_set
@@ -35,6 +39,28 @@ def measures_of(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> 
         return evaluate(cases, over=over, priors=over.priors, measures=measures)
     priors = prior_grid(*over, GRID)["prior"].to_list()
     return evaluate(cases, over=over, priors=priors, measures=[*measures, "sens"])
+
+
+def limits_of_clusters(
+    cases: Cases[pl.DataFrame], over: Over | None, measure: str, level: float
+) -> pl.DataFrame | None:
+    """The limits of what a choice compares of each model by itself, where cases have clusters."""
+    at, mean = one_prior(over), mean_name(measure)
+    if not cases.in_clusters or (at is None and mean is None):
+        return None
+    wanted: dict[str, Any] = {"measures": mean, "over": over}
+    if at is not None:
+        wanted = {"measures": measure, "priors": [at]}
+    return evaluate(cases, **wanted, intervals="logit", level=level)
+
+
+def ends_by_model(own: pl.DataFrame | None, models: pl.Series) -> "tuple[Array, Array] | None":
+    """The lower and the upper limits of these models, NaN where there are none."""
+    if own is None:
+        return None
+    found = join_on(models.to_frame(), own, [models.name], "left", order="left")
+    lower, upper = (found[name].fill_null(np.nan).to_numpy() for name in ("lower", "upper"))
+    return lower, upper
 
 
 def needs_predictions() -> InvalidArgument:

@@ -15,6 +15,8 @@ from polaroc.comparison.answer import describe_priors, full_answer
 from polaroc.comparison.by_cost import choose_by_cost
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
+    ends_by_model,
+    limits_of_clusters,
     measured_once,
     measures_of,
     needs_predictions,
@@ -169,9 +171,10 @@ def choose(
     How sure the choice is comes from the covariance of the models' means: over folds it
     is corrected for shared training cases (Nadeau and Bengio 2003), on one test set it
     is that of the influence of its cases, which the models share, summed by `cluster` (Obuchowski
-    1997), of two crossed clusterings as in `delong`. True means are assumed to be normal
-    around a common level. Their spread is estimated, with a prior, which shrinks the lead of
-    the best model to what is not chance.
+    1997), of two crossed clusterings as in `delong`. Limits then reach as far as those of
+    `evaluate` for the same model. True means are assumed to be normal around a common level.
+    Their spread is estimated, with a prior, which shrinks the lead of the best model to what is
+    not chance.
     With a `time` models of one test set are also followed period by period, about a dozen of
     them: `warnings` says whether the one that is chosen decays, or another has overtaken it, by
     the trends of `periods`.
@@ -238,6 +241,7 @@ def choose(
             measure, over=over, test_train_ratio=given.test_train_ratio,
             incomplete=incomplete, level=level,
             evidence=of_one_test_set(given.cases, measure, over) if given.on_cases else None,
+            own=limits_of_clusters(given.cases, over, measure, level) if given.on_cases else None,
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         doubt = doubted(given.cases) if given.on_cases else []
@@ -357,9 +361,13 @@ def choose_measured(
     incomplete: Incomplete,
     level: float = 0.95,
     evidence: Evidence | None = None,
+    own: pl.DataFrame | None = None,
     halves: Halves | None = None,
 ) -> Choice:
-    """The choice from tidy measures; `evidence` where it does not follow from these."""
+    """The choice from tidy measures; `evidence` where it does not follow from these.
+
+    `own` are limits of each model by itself that hold with few clusters.
+    """
     model = given.model
     check_result_name(model, COLUMNS)
     refuse_one_class(frame)
@@ -377,7 +385,7 @@ def choose_measured(
         evidence = measured_once(frame)
     higher, limits = higher_is_better(measure), value_range(measure)
     known = posterior(evidence, higher=higher, level=level, limits=limits)
-    known = at_least_own(known, evidence, level)
+    known = at_least_own(known, evidence, level, ends_by_model(own, table.models))
     comparison = None
     if len(table.values) > 1 and (test_train_ratio is not None or halves is not None):
         plan = Plan(test_train_ratio=test_train_ratio, level=level, halves=halves is not None)

@@ -184,15 +184,23 @@ def _posterior(
     return Posterior(*of_means, (best / copies)[first], loss[first])
 
 
-def at_least_own(known: Posterior | None, evidence: Evidence, level: float) -> Posterior | None:
+def at_least_own(
+    known: Posterior | None,
+    evidence: Evidence,
+    level: float,
+    few: "tuple[Array, Array] | None" = None,
+) -> Posterior | None:
     """The posterior with limits that reach as far as those of each model by itself.
 
     Where models differ by several standard errors, more than the prior expects, a mean is drawn
-    too far towards the others, and its limits with it.
+    too far towards the others, and its limits with it. `few` are limits that hold with few
+    clusters, whose areas are biased upward: no posterior knows of that. NaN stands for none.
     """
     if known is None:
         return None
     lower, upper = (ends[0] for ends in evidence.limits(level))
+    if few is not None:
+        lower, upper = np.fmin(lower, few[0]), np.fmax(upper, few[1])
     return known._replace(
         lower=np.minimum(known.lower, lower), upper=np.maximum(known.upper, upper)
     )

@@ -83,3 +83,23 @@ def test_promises_of_a_choice_know_the_clusters_of_the_tuning_cases():
     of_rows = thresholds(*(table.with_row_index("row") for table in (TABLE, TUNING)))
     assert_frame_equal(thresholds(*alike, "patient"), of_rows)
     assert not thresholds(*alike).equals(of_rows)
+
+
+@pytest.mark.parametrize("over", [OVER, (0.1, 0.1), pr.beta(2, 18)], ids=str)
+@pytest.mark.parametrize("measure", ["auprec", "brier"])
+@pytest.mark.parametrize("cluster", ["patient", ["patient", "day"]])
+def test_limits_of_a_choice_reach_as_far_as_those_of_each_model(over, measure, cluster):
+    table = in_clusters().with_columns(day=pl.col("row") % 17)
+    roles = {**WIDE, "case": "row", "cluster": cluster}
+    choice = pr.choose(table, measure=measure, **roles, over=over)
+    at = over[0] if over == (0.1, 0.1) else None
+    name = measure if at else {"auprec": "iauprec", "brier": "brier_range"}[measure]
+    asked = {"over": over} if at is None else {"priors": at}
+    each = pr.evaluate(table, measures=name, **roles, **asked, intervals="logit")
+    both = choice.models.join(each.select("model", "lower", "upper"), on="model")
+    assert both.height == 3
+    # They reach no farther than they have to at one end or the other.
+    ends = (("expected_lower", "lower", 1), ("expected_upper", "upper", -1))
+    beyond = [(both[own] - both[other]) * sign for own, other, sign in ends]
+    assert all((one <= 0).all() for one in beyond)
+    assert any((one == 0).any() for one in beyond)

@@ -365,12 +365,10 @@ def _choice(
 ) -> Choice | None:
     if measures[question.model].n_unique() < 2:
         return None
-    has_limits = tested is not None and question.compared.cases.in_clusters
     return choose_measured(
         question.compared, measures, over=question.over,
         test_train_ratio=question.test_train_ratio, incomplete=question.incomplete,
         level=question.level, evidence=None if tested is None else tested.evidence,
-        own=measures.filter(measure="iauprec") if has_limits else None,
     )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ from scipy.special import logit
 from scipy.stats import norm, t
 
 from polaroc.uncertainty.small_samples import (
+    AREAS,
     DIVISIONS,
     MAX_BIAS,
     MAX_ENRICHED,
@@ -174,7 +175,7 @@ def log_likelihood(
     """Of means of rows that may have one more value of −1: its ratio, slope and multiplier."""
     above = apart - mean[:, None]
     # A multiplier between 0 and that of the support, by Newton's method or halving.
-    most = (1 - 1e-9) / (1 + mean)
+    most = (1 - 1e-9) / np.maximum(1 + mean, -above.min(axis=1))
     least, greatest, tilt = np.zeros(len(most)), most.copy(), np.clip(start, 1e-9, most)
     for _ in range(NEWTON):
         share = above / (1 + tilt[:, None] * above)
@@ -232,11 +233,11 @@ def verdicts(
             passed = passed & (beyond(challenger, champion, bound - margin, quantile) >= 0)
             failed = failed & (beyond(champion, challenger, margin + bound, quantile) > 0)
             without = passed, failed
-            if measure == "auc":
+            if measure in AREAS:
                 apart, noise = lead[:, None] + moved[0], variance(moved[1:])
-                bar = bar_of(apart.shape[1], 1 - alpha)
-                passed = passed & (unseen(apart, noise, margin) >= bar)
-                failed = failed & (unseen(-apart, noise, -margin) > bar)
+                bar = bar_of((moved[0] ** 2).sum(axis=1), 1 - alpha)
+                passed = passed & (unseen(apart, noise, margin - bound) >= bar)
+                failed = failed & (unseen(-apart, noise, -margin - bound) > bar)
         yield name, passed & varies, failed & varies
         if name == "gate":
             yield "without", *(own & varies for own in without)

@@ -45,6 +45,8 @@ def test_estimates_errors_and_verdicts_are_those_of_the_package(measure, positiv
     evidence = of_test_set(cases.only, [single_measure(measure, PRIOR, OVER)])
     ends = difference_limits(evidence, (0, 1), 0.95, measure)
     for side, (limit, sign) in enumerate(zip(ends, (1, -1), strict=True)):
+        if abs(limit) >= 1:
+            continue  # no margin is as large
         for more in (1e-4, -1e-4):
             margin = -(limit - sign * more)
             name, *turned = next(SCRIPT["verdicts"](b, a, margin, measure))

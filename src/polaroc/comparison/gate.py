@@ -1,6 +1,6 @@
 """Champion against challenger: non-inferiority by a margin, on folds or on one test set."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any, NamedTuple, Unpack, get_args
@@ -22,7 +22,7 @@ from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compare import NO_BEARING, compare, fitted_as_asked
 from polaroc.comparison.compared import Compared, compared, two_models
 from polaroc.comparison.design import Incomplete
-from polaroc.comparison.fitted import too_few_cases
+from polaroc.comparison.fitted import single_measure, too_few_cases
 from polaroc.comparison.fitted_calls import FittedPlan, more_is_better, refuse_both
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
 from polaroc.comparison.missed_positives import positives_of_folds
@@ -30,6 +30,7 @@ from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.catalog import CATALOG, at_one_prior, label, value_range
+from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import takes_cases
@@ -39,6 +40,7 @@ from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import CASES, Moved, contrasts
 from polaroc.uncertainty.small_samples import (
+    AREAS,
     LARGEST_RATES,
     bias_of_few_negatives,
     difference_limits,
@@ -161,12 +163,12 @@ def gate(
     over the cases (for the AUC that of DeLong, DeLong and Clarke-Pearson 1988), with a few cases of
     the largest influence seen added to each class: one for the AUC, two for other measures.
 
-    Two other intervals may widen it: for AUC, AUPREC and IAUPREC, Student's interval of the
-    log-odds; for the AUC, an empirical likelihood that allows for one more positive, which the
-    worse model misses completely. So a wrong pass is about as rare as promised with few cases, too,
-    and where a challenger misses some positives that few cases may not show (``just gate-missed``).
-    On folds this likelihood widens the interval of the AUC, too. Each positive then counts once, by
-    its mean over the folds. Measures of weighted cases, or of folds whose `test_train_ratio` is not
+    For AUC, AUPREC and IAUPREC two other intervals may widen it: Student's interval of the
+    log-odds, and an empirical likelihood that allows for one more positive, which the worse model
+    misses completely. So a wrong pass is about as rare as promised with few cases, too, and where a
+    challenger misses some positives that few cases may not show (``just gate-missed``). On folds
+    this likelihood widens the interval, too. Each positive then counts once, by its mean over the
+    folds. Measures of weighted cases, or of folds whose `test_train_ratio` is not
     known, do not tell how many positives there are: the verdict is then "undecided".
 
     With two test sets the variances are added. Each set has its own cases of the largest influence,
@@ -237,7 +239,8 @@ def gate(
             two, measure, prior=at, over=over if needs_range(measure) else None,
             level=level, incomplete=incomplete, halves=halves, guarded=guarded,
         )  # fmt: skip
-        lead = _on_folds(result, given, champion, challenger)
+        one = partial(single_measure, measure, at or OBSERVED, own_over, cases.score_prior)
+        lead = _on_folds(result, given, champion, challenger, one)
     higher = more_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)
     doubts = []
@@ -375,8 +378,14 @@ def _of_few_cases(few: int, units: str, measure: str) -> str | None:
     return WIDENED.format(f"{few:,}") + (NOT_MEASURED if rate is None else MEASURED.format(rate))
 
 
-def _on_folds(result: Comparison, given: Compared, champion: object, challenger: object) -> Lead:
-    """The lead where both models are fitted anew for each fold."""
+def _on_folds(
+    result: Comparison,
+    given: Compared,
+    champion: object,
+    challenger: object,
+    one: Callable[[], Measure],
+) -> Lead:
+    """The lead where both models are fitted anew for each fold; `one` is what they differ in."""
     difference, lower, upper = result.pairs.select("difference", "lower", "upper").row(0)
     if result.pairs.item(0, 1) != champion:
         # From zero, so that no difference is -0.0.
@@ -385,11 +394,11 @@ def _on_folds(result: Comparison, given: Compared, champion: object, challenger:
     if result.pairs["std_error"].item() > 0:
         ratio = result.plan.test_train_ratio
         unknown = ratio == 0 and given.test_train_ratio is None
-        is_auc = result.measure == "auc"
+        is_area = result.measure in AREAS
         positives = positives_of_folds(
-            given, challenger, difference, None if unknown else ratio
-        ) if is_auc else []  # fmt: skip
-        if is_auc and not positives:
+            given, challenger, difference, None if unknown else ratio, one
+        ) if is_area else []  # fmt: skip
+        if is_area and not positives:
             notes.append(UNKNOWN_POSITIVES)
             lower = upper = None
         else:

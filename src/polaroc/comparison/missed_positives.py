@@ -1,6 +1,6 @@
 """What the positives of all folds say of two models, of which one may miss some."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import polars as pl
@@ -8,21 +8,25 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.base.statistics import equal_units
 from polaroc.comparison.compared import Compared
-from polaroc.comparison.fitted import single_measure
+from polaroc.measures.spec import Measure
 from polaroc.uncertainty.influence import of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.unseen_positive import Positives
 
 
 def positives_of_folds(
-    given: Compared, challenger: object, lead: float, ratio: float | None
+    given: Compared,
+    challenger: object,
+    lead: float,
+    ratio: float | None,
+    measure: Callable[[], Measure],
 ) -> list[Positives]:
-    """What the positives of all folds say of the AUC of challenger minus champion.
+    """What the positives of all folds say of an area of challenger minus champion.
 
     Each is taken once, by its mean over the folds that test it; of two crossed clusterings there
     is one for each. Where nothing tells which rows are the same case, only the number of
     positives says something, as if none of them moved the difference; where nothing tells that
-    either, as sums of weights do not, there is none. `lead` is the difference of their mean AUCs,
+    either, as sums of weights do not, there is none. `lead` is the difference of their mean areas,
     `ratio` that of test to training cases.
     """
     if given.are_measures:
@@ -35,7 +39,7 @@ def positives_of_folds(
     else:
         scored = scored_by_key(given.cases, given.keys, units=True)
         if next(iter(scored.values())).clusters is not None:
-            return [*_of_units(scored, challenger, lead)]
+            return [*_of_units(scored, challenger, lead, measure())]
         weights = [
             (np.ones(truth.size) if weight is None else weight)[truth]
             for one in scored.values() for _, truth, weight in one.by_model
@@ -49,10 +53,9 @@ def positives_of_folds(
 
 
 def _of_units(
-    scored: dict[tuple[Any, ...], ScoredCases], challenger: object, lead: float
+    scored: dict[tuple[Any, ...], ScoredCases], challenger: object, lead: float, measure: Measure
 ) -> Iterator[Positives]:
     """From the scores of each model and fold, whose clusters have one number in all."""
-    measure = single_measure("auc", "observed", None)
     # The last of crossed clusterings is that by both.
     clusterings = max(len(own.clusters[0]) for own in scored.values() if own.clusters)
     for place in range(min(clusterings, 2)):

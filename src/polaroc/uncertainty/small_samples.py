@@ -48,9 +48,9 @@ def difference_limits(
 
     Student's t with one degree of freedom less than the rarer class has cases, and the variance
     of the influence of the cases and of a few more in each class that have the largest influence
-    seen. Of an area also Student's t on the scale of `_log_odds`, of the AUC also the likelihood
-    with a positive that is not seen: the widest limits count. `copies` is as if there were so many
-    times the cases; limits are `bias` wider to both sides.
+    seen. Of an area also Student's t on the scale of `_log_odds`, and the likelihood with a
+    positive that is not seen: the widest limits count. `copies` is as if there were so many times
+    the cases; limits are `bias` wider to both sides.
     """
     assert evidence.moved is not None
     own, other = (float(evidence.estimates[0, place]) for place in pair)
@@ -63,7 +63,6 @@ def difference_limits(
         reach /= sqrt(copies)
         lower = min(lower, _least_on_log_odds(evidence, pair, reach))
         upper = max(upper, -_least_on_log_odds(evidence, turned, reach))
-    if measure == "auc":
         lower = min(lower, least_with_unseen(evidence, pair, level, copies))
         upper = max(upper, -least_with_unseen(evidence, turned, level, copies))
     wider = bias / sqrt(copies)

@@ -1,15 +1,11 @@
-"""The least difference of two AUCs where a model may miss positives of a kind not seen yet."""
+"""The least difference of two areas where a model may miss positives of a kind not seen yet."""
 
-from math import log
 from typing import NamedTuple
 
 from polaroc.base.lazy import np
 from polaroc.typing import Array
-from polaroc.uncertainty.evidence import CASES, Evidence, quantile
+from polaroc.uncertainty.evidence import CASES, Evidence
 
-# How far the bar lies from that of a normal mean towards that of positives of which none was seen,
-# with 100 of them, and how fast this falls with fewer and with more (`just gate-missed`).
-SHARE, OF, WITH_FEWER, WITH_MORE = 0.384, 100, 1.38, 0.25
 BINS = 4096
 NEARLY = 1 - 1e-9
 
@@ -17,7 +13,7 @@ NEARLY = 1 - 1e-9
 def least_with_unseen(
     evidence: Evidence, pair: tuple[int, int], level: float, copies: float = 1.0
 ) -> float:
-    """The least AUC of the first of a pair minus that of the second that is not rejected.
+    """The least area of the first of a pair minus that of the second that is not rejected.
 
     `level` is that of limits to both sides, `copies` is as if there were so many times the cases.
     """
@@ -45,32 +41,35 @@ def least_with_unseen(
     return said.least(level, own - float(np.sum(moved.factors[at] * part**2)), copies, more)
 
 
-def bar_of(positives: float, level: float) -> float:
-    """The log-likelihood ratio from which on a difference is rejected, with so many positives.
+def bar_of(missed: "float | Array", level: float) -> "Array":
+    """The log-likelihood ratio from which on a difference is rejected, where so many were missed.
+
+    It is that of the exact upper limit of a Poisson mean of which so many were counted (Garwood
+    1936): −log 0.025 of none, towards that of a normal mean of many.
 
     Examples
     --------
-    >>> [round(bar_of(positives, 0.95), 2) for positives in (20, 50, 100, 200, 10_000)]
-    [3.69, 3.69, 2.6, 2.49, 2.14]
+    >>> bar_of(np.array([0, 1, 5, 20, 1000]), 0.95).round(2).tolist()
+    [3.69, 2.85, 2.43, 2.2, 1.96]
     """
-    # The bar of a normal mean, and that of a kind of positives that the sample has none of.
-    of_normal, of_unseen = float(quantile(level)) ** 2 / 2, -log((1 - level) / 2)
-    ratio = OF / positives
-    share: float = SHARE * ratio ** (WITH_FEWER if ratio > 1 else WITH_MORE)
-    return of_normal + max(of_unseen - of_normal, 0.0) * min(share, 1.0)
+    from scipy.special import gammaincinv, xlogy
+
+    limit = gammaincinv(np.add(missed, 1.0), (1 + level) / 2)
+    return np.asarray(limit - missed + xlogy(missed, missed / limit))
 
 
 class Positives(NamedTuple):
-    """What positives say of the difference of two AUCs, a mean over them.
+    """What positives say of the difference of two areas, which to first order is a mean over them.
 
-    Of each it is the share of negatives below it by the first model less that by the second, so
-    that one that is not seen may have −1.
+    For the AUC it is just that: of each the share of negatives below it by the first model less
+    that by the second. So one that is not seen may have −1. From AUPREC, which is the mean of
+    precision p over recall, a positive that the first model misses takes the mean of 2p − p², which
+    is no more.
     """
 
     values: "Array"  # less the mean
-    counts: "Array"  # how often each value is there
+    counts: "Array"  # how often each value is there; they add up to equal ones that say as much
     lead: float
-    effective: float  # how many equal ones say as much
 
     @classmethod
     def of(cls, part: "Array", size: float, effective: float, lead: float) -> "Positives":
@@ -80,7 +79,7 @@ class Positives(NamedTuple):
         counts = np.append(np.ones(len(moving)), size - len(moving))
         if len(values) > BINS:
             values, counts = _binned(values, counts)
-        return cls(values, counts * effective / size, lead, effective)
+        return cls(values, counts * effective / size, lead)
 
     @property
     def turned(self) -> "Positives":
@@ -94,7 +93,7 @@ class Positives(NamedTuple):
 
         A mean of m, and u less for the negatives, are rejected where the empirical log-likelihood
         ratio of m, with one more positive of −1 in the support, and u²/2v are beyond the bar
-        together.
+        together. The sum of squares of the values stands for the number that was missed.
 
         The `variance` v is what the negatives add, and all of it is `more` times larger than that
         of positives and negatives. `level` and `copies` are as in `least_with_unseen`.
@@ -103,7 +102,8 @@ class Positives(NamedTuple):
 
         if self.lead <= -NEARLY:
             return self.lead
-        bar = more * bar_of(self.effective * copies, level)
+        missed = copies * float(self.counts @ self.values**2)
+        bar = more * float(bar_of(missed, level))
         variance = variance / copies
 
         def beyond(mean: float) -> float:

@@ -92,7 +92,7 @@ def test_all_trends_share_the_error_rate():
     p_values = found.trends["p_value"].to_numpy()
     expected = multipletests(p_values, method="holm")[1]
     assert found.trends["p_adjusted"].to_numpy() == pytest.approx(expected)
-    assert found.answer.endswith(" 7 trends were tested at once (Holm).")
+    assert found.answer.endswith(" The p-values allow for 7 tested trends (Holm).")
     assert found.answer.count(". ") == (expected < 0.05).sum()
 
 
@@ -101,7 +101,7 @@ def test_a_trend_that_one_of_seven_shows_by_chance_is_not_said():
     assert none.trends["p_value"].min() < 0.05
     assert none.answer == (
         "Nothing shows that a measure changes over the 12 periods. "
-        "7 trends were tested at once (Holm)."
+        "The p-values allow for 7 tested trends (Holm)."
     )
 
 

@@ -31,7 +31,7 @@ PLACEHOLDERS = {
     "alerts": "NUMBER", "challenger": "MODEL", "champion": "MODEL", "positive": "LABEL",
     "scratch": "FOLDER", "tuning": "FILE",
 }  # fmt: skip
-RENAME = "rename the file, folder or column."
+RENAME_FILE = "rename the file, folder or column."
 DAMAGED = "a file may be damaged, or columns differ between files."
 # A file or a pipe has no edge to wrap a table at.
 WIDE = 500
@@ -107,7 +107,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
             stderr_console(quiet=False).print("Interrupted: nothing was written.")
             raise typer.Exit(130) from None
         except UnicodeEncodeError as error:
-            refuse(f"a name or a text is not UTF-8: {error.object!r:.200}.\nHint: {RENAME}")
+            refuse(f"a name or a text is not UTF-8: {error.object!r:.200}.\nHint: {RENAME_FILE}")
         except MemoryError:
             refuse("memory ran out.\nHint: name fewer keys at a time, or use a larger machine.")
         except EOFError as error:
@@ -166,7 +166,7 @@ def _refuse_other_encodings(options: dict[str, Any]) -> None:
         for word in value if isinstance(value, list) else [value]:
             if isinstance(word, str | os.PathLike) and not is_utf8(os.fspath(word)):
                 shown = os.fsencode(word).decode(errors="backslashreplace")
-                raise InvalidArgument(f"'{shown}' is not UTF-8, which is needed.", hint=RENAME)
+                raise InvalidArgument(f"'{shown}' is not UTF-8, which is needed.", hint=RENAME_FILE)
 
 
 def refuse(message: str) -> NoReturn:

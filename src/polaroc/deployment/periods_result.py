@@ -54,7 +54,7 @@ class Periods(Summarised):
         told = self.trends.filter(pl.col("p_adjusted") < 1 - self.level)
         lines = [_sentence(row, self._keys) for row in told.iter_rows(named=True)]
         tested = self.trends["p_value"].count()
-        at_once = f"{tested} trends were tested at once (Holm)." if tested > 1 else ""
+        at_once = f"The p-values allow for {tested} tested trends (Holm)." if tested > 1 else ""
         if lines:
             return " ".join([*lines, at_once]).rstrip()
         periods = self.table["period"].n_unique()

@@ -192,23 +192,27 @@ def counts(
 
 
 def folds_of(
-    pair: tuple[np.ndarray, np.ndarray], positives: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+    pair: tuple[np.ndarray, np.ndarray], positives: int, rng: np.random.Generator,
+    measure: str = "auc",
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The lead of the challenger in each of ten folds, and of each positive within its own."""
     cases = pair[0].shape[1]
     order = rng.permutation(positives), positives + rng.permutation(cases - positives)
     leads, apart = [], np.empty((len(pair[0]), positives))
     for fold in range(FOLDS):
         own, other = (one[fold::FOLDS] for one in order)
-        placed = [np.mean(scores[:, own, None] > scores[:, None, other], axis=2) for scores in pair]
-        apart[:, own] = placed[1] - placed[0]
-        leads.append(apart[:, own].mean(axis=1))
+        tested = np.append(own, other)
+        champion, challenger = (
+            SMALL["measured"](scores[:, tested], len(own), measure) for scores in pair
+        )
+        leads.append(challenger.estimate - champion.estimate)
+        apart[:, own] = challenger.influence[0] - champion.influence[0] + leads[-1][:, None]
     return np.stack(leads, axis=1), apart
 
 
 def counts_on_folds(
     sizes: tuple[int, int], shape: str, auc: float, correlation: float, *, repeats: int,
-    replicates: int, seed: int, margin: float | None = None,
+    replicates: int, seed: int, margin: float | None = None, measure: str = "auc",
 ) -> dict[str, object]:  # fmt: skip
     """The same of ten folds of the cases, or of so many times ten."""
     kind = [
@@ -220,10 +224,10 @@ def counts_on_folds(
     ]
     rng, own = np.random.default_rng([seed, *kind]), positives_of(shape, auc)
     if margin is None:
-        margin = Positives(0.0, 0.0, binormal.shift(auc)).area("auc") - own.area("auc")
+        margin = Positives(0.0, 0.0, binormal.shift(auc)).area(measure) - own.area(measure)
     total = np.zeros(2, int)
     for pair in samples(sizes, own, auc, correlation, replicates, rng):
-        both = [folds_of(pair, sizes[0], rng) for _ in range(repeats)]
+        both = [folds_of(pair, sizes[0], rng, measure) for _ in range(repeats)]
         leads = np.concatenate([one for one, _ in both], axis=1)
         apart, count = np.mean([one for _, one in both], axis=0), leads.shape[1]
         error = leads.std(axis=1, ddof=1) * (1 / count + 1 / (FOLDS - 1)) ** 0.5
@@ -234,7 +238,7 @@ def counts_on_folds(
         passed = without & (ratio >= SMALL["bar_of"](missed, 1 - ALPHA))
         total += [int(passed.sum()), int(without.sum())]
     return {
-        "design": f"{repeats} × 10 folds", "measure": "auc", "positives": sizes[0],
+        "design": f"{repeats} × 10 folds", "measure": measure, "positives": sizes[0],
         "negatives": sizes[1], "shape": shape, "auc": auc, "correlation": correlation,
         "levels": False, "margin": round(margin, 6), "passed": int(total[0]), "failed": None,
         "without": int(total[1]), "of": replicates,
@@ -300,7 +304,8 @@ def simulated(options: argparse.Namespace) -> Iterator[dict[str, object]]:
             if options.design == "clusters":
                 yield counts_of_clusters(*kind, **asked)
             elif options.design == "folds":
-                yield from (counts_on_folds(*kind, repeats=own, **asked) for own in (1, 10))
+                for own, measure in product((1, 10), MEASURES):
+                    yield counts_on_folds(*kind, repeats=own, **asked, measure=measure)
             else:
                 for levels in (False, True):
                     yield from counts(*kind, **asked, levels=levels, alpha=options.alpha)

@@ -239,8 +239,9 @@ def gate(
             two, measure, prior=at, over=over if needs_range(measure) else None,
             level=level, incomplete=incomplete, halves=halves, guarded=guarded,
         )  # fmt: skip
-        one = partial(single_measure, measure, at or OBSERVED, own_over, cases.score_prior)
-        lead = _on_folds(result, given, champion, challenger, one)
+        place = measure, at or OBSERVED, own_over, cases.score_prior
+        area = partial(single_measure, *place) if measure in AREAS else None
+        lead = _on_folds(result, given, champion, challenger, area)
     higher = more_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)
     doubts = []
@@ -383,9 +384,9 @@ def _on_folds(
     given: Compared,
     champion: object,
     challenger: object,
-    one: Callable[[], Measure],
+    area: Callable[[], Measure] | None,
 ) -> Lead:
-    """The lead where both models are fitted anew for each fold; `one` is what they differ in."""
+    """The lead where both models are fitted anew for each fold; `area` where it is that of one."""
     difference, lower, upper = result.pairs.select("difference", "lower", "upper").row(0)
     if result.pairs.item(0, 1) != champion:
         # From zero, so that no difference is -0.0.
@@ -394,11 +395,10 @@ def _on_folds(
     if result.pairs["std_error"].item() > 0:
         ratio = result.plan.test_train_ratio
         unknown = ratio == 0 and given.test_train_ratio is None
-        is_area = result.measure in AREAS
-        positives = positives_of_folds(
-            given, challenger, difference, None if unknown else ratio, one
-        ) if is_area else []  # fmt: skip
-        if is_area and not positives:
+        positives = [] if area is None else positives_of_folds(
+            given, challenger, difference, None if unknown else ratio, area
+        )  # fmt: skip
+        if area is not None and not positives:
             notes.append(UNKNOWN_POSITIVES)
             lower = upper = None
         else:

@@ -13,10 +13,10 @@ ROWS = 240
 OVER = (0.05, 0.2)
 
 
-def scored(rows=ROWS, share=0.3):
-    truth = RNG.random(rows) < share
-    shared = RNG.normal(size=rows) + truth
-    scores = {name: (shared + RNG.normal(size=rows) + lead * truth).round(1)
+def scored(rows=ROWS, share=0.3, rng=RNG):
+    truth = rng.random(rows) < share
+    shared = rng.normal(size=rows) + truth
+    scores = {name: (shared + rng.normal(size=rows) + lead * truth).round(1)
               for name, lead in (("A", 1.0), ("B", 0.5), ("C", 0.4))}  # fmt: skip
     return pl.DataFrame(
         {"patient": np.arange(rows), "truth": truth}
@@ -36,10 +36,10 @@ def rows_of(table, case):
     return long.sample(fraction=1, shuffle=True, seed=3)
 
 
-def in_clusters(rows=200, clusters=30):
+def in_clusters(rows=200, clusters=30, rng=RNG):
     """Cases of both classes in clusters of several sizes."""
-    table = scored(rows)
-    own = RNG.integers(0, clusters, rows)
+    table = scored(rows, rng=rng)
+    own = rng.integers(0, clusters, rows)
     return table.with_columns(patient=pl.Series(own), row=pl.int_range(rows))
 
 
@@ -89,7 +89,7 @@ def test_promises_of_a_choice_know_the_clusters_of_the_tuning_cases():
 @pytest.mark.parametrize("measure", ["auprec", "brier"])
 @pytest.mark.parametrize("cluster", ["patient", ["patient", "day"]])
 def test_limits_of_a_choice_reach_as_far_as_those_of_each_model(over, measure, cluster):
-    table = in_clusters().with_columns(day=pl.col("row") % 17)
+    table = in_clusters(rng=np.random.default_rng(3)).with_columns(day=pl.col("row") % 17)
     roles = {**WIDE, "case": "row", "cluster": cluster}
     choice = pr.choose(table, measure=measure, **roles, over=over)
     at = over[0] if over == (0.1, 0.1) else None

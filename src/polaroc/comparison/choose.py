@@ -248,11 +248,9 @@ def choose(
         choice = replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
         return with_worst(choice, given, over, *own_costs) if cases.subgroup else choice
 
-    if estimate is None:
-        choice = choice_over(over)
-    else:
-        over = belief_of_estimate(estimate)
-        choice = _at_estimate(choice_over, over)
+    choice = choice_over(over)
+    if estimate is not None:
+        choice = _at_estimate(choice_over, choice, belief_of_estimate(estimate))
     if given.are_measures:
         return choice
     said = over_time(given.cases, given.model, choice.bayes, measure, over, level)
@@ -277,9 +275,8 @@ def _checked_priors(
     return over, estimate
 
 
-def _at_estimate(choice_over: Callable[[Over], Choice], belief: Belief) -> Choice:
+def _at_estimate(choice_over: Callable[[Over], Choice], choice: Choice, belief: Belief) -> Choice:
     """The choice at an estimated prior, with the widest limits of those over its interval."""
-    choice = choice_over(belief)
     models = choice.models
     tables = [models, *(choice_over((end, end)).models for end in belief.inner_ends)]
     named: dict[str, str] = dict(zip(EXPECTED_LIMITS, ("lower", "upper"), strict=True))

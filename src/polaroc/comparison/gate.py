@@ -396,7 +396,7 @@ def _on_folds(
         ratio = result.plan.test_train_ratio
         unknown = ratio == 0 and given.test_train_ratio is None
         positives = [] if area is None else positives_of_folds(
-            given, challenger, difference, None if unknown else ratio, area
+            given, challenger, difference, None if unknown else ratio, area, result.plan.level
         )  # fmt: skip
         if area is not None and not positives:
             notes.append(UNKNOWN_POSITIVES)

@@ -11,7 +11,7 @@ from polaroc.comparison.compared import Compared
 from polaroc.measures.spec import Measure
 from polaroc.uncertainty.influence import of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
-from polaroc.uncertainty.unseen_positive import Positives
+from polaroc.uncertainty.unseen_positive import Positives, equal_to_hide
 
 
 def positives_of_folds(
@@ -20,6 +20,7 @@ def positives_of_folds(
     lead: float,
     ratio: float | None,
     measure: Callable[[], Measure],
+    level: float,
 ) -> list[Positives]:
     """What the positives of all folds say of an area of challenger minus champion.
 
@@ -39,7 +40,7 @@ def positives_of_folds(
     else:
         scored = scored_by_key(given.cases, given.keys, units=True)
         if next(iter(scored.values())).clusters is not None:
-            return [*_of_units(scored, challenger, lead, measure())]
+            return [*_of_units(scored, challenger, lead, measure(), level)]
         weights = [
             (np.ones(truth.size) if weight is None else weight)[truth]
             for one in scored.values() for _, truth, weight in one.by_model
@@ -53,7 +54,11 @@ def positives_of_folds(
 
 
 def _of_units(
-    scored: dict[tuple[Any, ...], ScoredCases], challenger: object, lead: float, measure: Measure
+    scored: dict[tuple[Any, ...], ScoredCases],
+    challenger: object,
+    lead: float,
+    measure: Measure,
+    level: float,
 ) -> Iterator[Positives]:
     """From the scores of each model and fold, whose clusters have one number in all."""
     # The last of crossed clusterings is that by both.
@@ -72,6 +77,4 @@ def _of_units(
             weights += np.bincount(number, weight, units) / 2
         apart, weights = apart[weights > 0], weights[weights > 0]
         part = (apart - weights * (apart.sum() / weights.sum())) / weights.sum()
-        weighted = next(iter(scored.values())).weights is not None
-        effective = equal_units(weights) if weighted else len(part)
-        yield Positives.of(part, len(part), effective, lead)
+        yield Positives.of(part, len(part), equal_to_hide(weights, level), lead)

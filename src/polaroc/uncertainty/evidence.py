@@ -50,6 +50,9 @@ class Moved(NamedTuple):
     units: str = CASES
     # The counts of each model, where it has units of its own; `counts` are then the least.
     alone: tuple[tuple[int, ...], ...] = ()
+    # How much of all positives each unit has that has some, by model where these have units of
+    # their own; none where each has as much.
+    shares: "tuple[Array, ...]" = ()
 
     def products(self, own: Sequence["Array"], other: Sequence["Array"]) -> "list[Array]":
         """The covariance of two sums of influences by each clustering, for each row of them."""

@@ -273,6 +273,7 @@ def _side_by_side(groups: Sequence[Moved]) -> Moved:
         tuple(of_units(own, 2 * place) for place, own in enumerate(joint)),
         groups[0].units,
         tuple(group.counts for group in groups),
+        tuple(share for group in groups for share in group.shares),
     )
 
 
@@ -314,7 +315,8 @@ def moved_by_units(
         counts = tuple(part.shape[-1] for part in parts)
         if weights is not None:
             counts = tuple(equal_units(own) for own in shares)
-        return Moved(parts, tuple(_factor(n) for n in counts), counts)
+        factors = tuple(_factor(n) for n in counts)
+        return Moved(parts, factors, counts, shares=() if weights is None else (shares[0],))
     found = [_by_clusters(parts, truth, own, shares if weights is not None else None)
              for own in clusters]  # fmt: skip
     return Moved(
@@ -323,6 +325,7 @@ def moved_by_units(
         tuple(min(own) for own in zip(*(one.counts for one in found), strict=True)),
         tuple(joint for one in found for joint in one.joint),
         "clusters",
+        shares=max((one.shares for one in found), key=lambda one: one[0].max(initial=0)),
     )
 
 
@@ -337,11 +340,12 @@ def _by_clusters(
         np.array([[np.bincount(own, one, number) for one in of_measure] for of_measure in part])
         for own, part in zip(members, parts, strict=True)
     )
-    counts = tuple(int(np.count_nonzero(np.bincount(own))) for own in members)
-    if shares is not None:
-        counts = tuple(equal_units(np.bincount(*own)) for own in zip(members, shares, strict=True))
+    sizes = [np.bincount(*own) for own in zip(members, shares or (None, None), strict=True)]
+    sizes = [own[own > 0] for own in sizes]
+    counts = tuple(len(own) if shares is None else equal_units(own) for own in sizes)
     whole = int(np.count_nonzero(np.bincount(clusters)))
-    return Moved(sums, tuple(_factor(n) for n in counts), counts, (_factor(whole),))
+    factors = tuple(_factor(n) for n in counts)
+    return Moved(sums, factors, counts, (_factor(whole),), shares=(sizes[0] / sizes[0].sum(),))
 
 
 def _factor(units: int) -> float:

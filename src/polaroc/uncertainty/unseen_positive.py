@@ -1,5 +1,6 @@
 """The least difference of two areas where a model may miss positives of a kind not seen yet."""
 
+from math import log, log1p
 from typing import NamedTuple
 
 from polaroc.base.lazy import np
@@ -29,16 +30,36 @@ def least_with_unseen(
     own = sum(variances[at : at + 2])
     # What the classes share in a unit, or a second clustering adds.
     more = max(1.0, float(moved.variance(apart)) / own) if own > 0 else 1.0
-    part, positives = apart[at], moved.counts[0]
+    part, positives, place = apart[at], moved.counts[0], 0
     if moved.alone:
         # Positives of the other model are to it as the negatives are.
-        part, positives = moved.parts[at][0, pair[0]], moved.alone[pair[0]][0]
+        part, positives, place = moved.parts[at][0, pair[0]], moved.alone[pair[0]][0], pair[0]
     # Numbers of clusters have gaps.
     size = max(int(np.count_nonzero(part)), positives)
     if moved.units == CASES and not moved.alone:
         size = len(part)
-    said = Positives.of(part, size, positives, lead)
+    equal = equal_to_hide(moved.shares[place], level) if moved.shares else positives
+    said = Positives.of(part, size, equal, lead)
     return said.least(level, own - float(np.sum(moved.factors[at] * part**2)), copies, more)
+
+
+def equal_to_hide(shares: "Array", level: float) -> float:
+    """As many equal units hide as much that is missed as units with these shares of all may.
+
+    Misses of a kind that only the k largest units have are not seen with the chance
+    (1 − `level`) / 2 where that share to the power 1/k of them is not missed.
+
+    Examples
+    --------
+    >>> round(equal_to_hide(np.full(40, 1 / 40), 0.95), 3)
+    40.0
+    >>> round(equal_to_hide(np.repeat([20 / 290, 1 / 290], [10, 90]), 0.95), 1)
+    15.4
+    """
+    chance = log((1 - level) / 2)
+    of_largest = np.sort(shares)[::-1].cumsum()
+    hidden = of_largest / of_largest[-1] * -np.expm1(chance / np.arange(1, len(shares) + 1))
+    return chance / log1p(-float(hidden.max()))
 
 
 def bar_of(missed: "float | Array", level: float) -> "Array":

@@ -267,16 +267,24 @@ def change(
     scores: tuple[np.ndarray, np.ndarray], positives: int, measure: str, rng: np.random.Generator
 ) -> np.ndarray:
     """How far the difference of two models may be off for want of negatives."""
+    return TIMES_CHANGE * np.abs(by_halves(scores, positives, measure, rng))
+
+
+def by_halves(
+    scores: tuple[np.ndarray, np.ndarray], positives: int, measure: str, rng: np.random.Generator,
+    divisions: int = DIVISIONS,
+) -> np.ndarray:  # fmt: skip
+    """By how much half of the negatives changes the difference of two models."""
     negatives = scores[0].shape[1] - positives
 
     def lead(kept: np.ndarray) -> np.ndarray:
         cases = np.append(np.arange(positives), positives + kept)
         return np.subtract(*(area(one[:, cases], positives, measure) for one in scores))
 
-    halves = [half for _ in range(DIVISIONS)
+    halves = [half for _ in range(divisions)
               for half in np.array_split(rng.permutation(negatives), 2)]  # fmt: skip
     changed = np.mean([lead(half) for half in halves], axis=0)
-    return TIMES_CHANGE * np.abs(changed - lead(np.arange(negatives)))
+    return changed - lead(np.arange(negatives))
 
 
 def area(scores: np.ndarray, positives: int, measure: str) -> np.ndarray:

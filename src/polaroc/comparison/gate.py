@@ -179,7 +179,8 @@ def gate(
 
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
     for AUPREC and IAUPREC where negatives are far too few for the priors beside the positives.
-    Where they are somewhat too few, the interval is wider by three times what half of them change.
+    Where they are somewhat too few, or folds have few, the interval is wider by three times what
+    half of them change.
     `warnings` says so. It also says how many cases would decide what is undecided.
 
     For rates and costs of calls it is the interval of `compare`, which also holds with few calls.
@@ -395,7 +396,7 @@ def _on_folds(
     if result.pairs["std_error"].item() > 0:
         ratio = result.plan.test_train_ratio
         unknown = ratio == 0 and given.test_train_ratio is None
-        positives = [] if area is None else positives_of_folds(
+        positives, bias = ([], 0.0) if area is None else positives_of_folds(
             given, challenger, difference, None if unknown else ratio, area, result.plan.level
         )  # fmt: skip
         if area is not None and not positives:
@@ -403,9 +404,10 @@ def _on_folds(
             lower = upper = None
         else:
             limits = partial(
-                _limits_on_folds, (lower, difference, upper), positives, result.plan.level
+                _limits_on_folds, (lower, difference, upper), positives, bias, result.plan.level
             )
             lower, upper = limits(1.0)
+            notes += [FEW_NEGATIVES.format(limit(bias))] if bias else []
     elif difference == 0:
         notes.append("The two models have the same measure in every fold.")
     else:
@@ -420,15 +422,19 @@ def _on_folds(
 def _limits_on_folds(
     of_folds: tuple[float, float, float],
     positives: Sequence[Positives],
+    bias: float,
     level: float,
     copies: float,
 ) -> tuple[float, float]:
-    """Those of the folds, or of what few positives do not show, with so many times the cases."""
+    """Those of the folds, or of what few positives do not show, with so many times the cases.
+
+    Limits are `bias` wider to both sides.
+    """
     lower, difference, upper = of_folds
     least = [own.least(level, copies=copies) for own in positives]
     most = [-own.turned.least(level, copies=copies) for own in positives]
     root = copies**0.5
     return (
-        min(difference - (difference - lower) / root, *least, difference),
-        max(difference + (upper - difference) / root, *most, difference),
+        min(difference - (difference - lower) / root, *least, difference) - bias / root,
+        max(difference + (upper - difference) / root, *most, difference) + bias / root,
     )

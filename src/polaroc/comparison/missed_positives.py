@@ -1,4 +1,4 @@
-"""What the positives of all folds say of two models, of which one may miss some."""
+"""What cases say of the areas of two models on folds, beside the folds themselves."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +11,7 @@ from polaroc.comparison.compared import Compared
 from polaroc.measures.spec import Measure
 from polaroc.uncertainty.influence import of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
+from polaroc.uncertainty.small_samples import bias_on_folds
 from polaroc.uncertainty.unseen_positive import Positives, equal_to_hide
 
 
@@ -21,36 +22,38 @@ def positives_of_folds(
     ratio: float | None,
     measure: Callable[[], Measure],
     level: float,
-) -> list[Positives]:
-    """What the positives of all folds say of an area of challenger minus champion.
+) -> tuple[list[Positives], float]:
+    """What the positives of all folds say of an area of challenger minus champion, and its bias.
 
     Each is taken once, by its mean over the folds that test it; of two crossed clusterings there
     is one for each. Where nothing tells which rows are the same case, only the number of
     positives says something, as if none of them moved the difference; where nothing tells that
     either, as sums of weights do not, there is none. `lead` is the difference of their mean areas,
-    `ratio` that of test to training cases.
+    `ratio` that of test to training cases. Measures do not tell the bias of few negatives: it is 0.
     """
+    bias = 0.0
     if given.are_measures:
         table = given.table
         if not table.schema.get("positives", pl.String()).is_integer():
-            return []
+            return [], bias
         own = table.filter(pl.col("positives") > 0).group_by(given.keys)
         counts = own.agg(pl.col("positives").first())["positives"]
         total, keys = float(counts.sum()), len(counts)
     else:
         scored = scored_by_key(given.cases, given.keys, units=True)
+        bias = bias_on_folds(scored, challenger, measure())
         if next(iter(scored.values())).clusters is not None:
-            return [*_of_units(scored, challenger, lead, measure(), level)]
+            return [*_of_units(scored, challenger, lead, measure(), level)], bias
         weights = [
             (np.ones(truth.size) if weight is None else weight)[truth]
             for one in scored.values() for _, truth, weight in one.by_model
         ]  # fmt: skip
         total, keys = equal_units(np.concatenate(weights)), len(scored)
     if ratio is None or not total:
-        return []
+        return [], bias
     # All cases that a fold does not test are trained on; folds that share nothing add up.
     found = total / 2 if ratio == 0 else total / keys * (1 + 1 / ratio)
-    return [Positives.of(np.zeros(0), found, found, lead)]
+    return [Positives.of(np.zeros(0), found, found, lead)], bias
 
 
 def _of_units(

@@ -3,7 +3,9 @@
 Of clusters, whose sums of influences count as those of cases.
 """
 
+from collections.abc import Mapping
 from math import ceil, log, log10, sqrt
+from typing import Any
 
 from polaroc.base.arrays import value_of
 from polaroc.base.lazy import np
@@ -125,7 +127,27 @@ def bias_of_few_negatives(cases: ScoredCases, measure: Measure, pair: tuple[int,
     return TIMES_CHANGE * abs(float(changes[0] - changes[1]))
 
 
-def _changes(cases: ScoredCases, measure: Measure) -> "Array":
+def bias_on_folds(
+    folds: Mapping[tuple[Any, ...], ScoredCases], first: object, measure: Measure
+) -> float:
+    """The same of the mean over folds, by model and fold; `first` is one of the two models."""
+    counts = [own.of_class for (model, *_), own in folds.items() if model == first]
+    positives, negatives = sum(own[0] for own in counts), sum(own[1] for own in counts)
+    negatives = round(negatives / len(counts))
+    if _negatives_needed(measure, positives, negatives, MAX_BIAS) <= negatives:
+        return 0.0
+    # Many folds divide their negatives once each.
+    divisions = max(DIVISIONS // len(counts), 1)
+    change = sum(
+        (1 if model == first else -1) * float(_changes(own, measure, divisions, seed)[0])
+        for seed, ((model, *_), own) in enumerate(folds.items())
+    )
+    return TIMES_CHANGE * abs(change) / len(counts)
+
+
+def _changes(
+    cases: ScoredCases, measure: Measure, divisions: int = DIVISIONS, seed: int = 0
+) -> "Array":
     """By how much half of the negatives, which models share, change the measure of each."""
     own = [*cases.by_model]
     truth = own[0][1]
@@ -135,8 +157,8 @@ def _changes(cases: ScoredCases, measure: Measure) -> "Array":
     units = negatives if cases.clusters is None else cases.clusters[0][0][negatives]
     _, first, number = np.unique(units, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))[number]
-    rng, halved = np.random.default_rng(0), []
-    for _ in range(DIVISIONS):
+    rng, halved = np.random.default_rng(seed), []
+    for _ in range(divisions):
         is_first = (rng.permutation(len(first)) < len(first) / 2)[rank]
         for half in (is_first, ~is_first):
             kept = truth.copy()

@@ -6,6 +6,7 @@ Of clusters, whose sums of influences count as those of cases.
 from collections.abc import Mapping
 from math import ceil, log, log10, sqrt
 from typing import Any
+from zlib import crc32
 
 from polaroc.base.arrays import value_of
 from polaroc.base.lazy import np
@@ -138,10 +139,12 @@ def bias_on_folds(
         return 0.0
     # Many folds divide their negatives once each.
     divisions = max(DIVISIONS // len(counts), 1)
-    change = sum(
-        (1 if model == first else -1) * float(_changes(own, measure, divisions, seed)[0])
-        for seed, ((model, *_), own) in enumerate(folds.items())
-    )
+    change = 0.0
+    for (model, *_), own in folds.items():
+        # Divisions of their own, in whatever order folds and cases come.
+        ranked = own.truths[0][np.lexsort((own.truths[0], own.scores[0]))]
+        moved = _changes(own, measure, divisions, crc32(ranked.tobytes()))
+        change += float(moved[0]) if model == first else -float(moved[0])
     return TIMES_CHANGE * abs(change) / len(counts)
 
 

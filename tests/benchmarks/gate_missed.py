@@ -18,6 +18,7 @@ without the likelihood of a positive that is not seen.
 
 ``--design folds``: the same cases in ten folds, or ten times ten, by the corrected t-test of folds.
 ``--design clusters``: patients of ten cases each; of the challenger's some are missed wholly.
+``--design "uneven clusters"``: of those with positives every tenth has twenty cases, others one.
 
 With ``--write`` the counts go to ``tests/benchmarks/gate_rates.csv``, and the tables to
 ``docs/concepts/tests.md``; else they are printed.
@@ -223,7 +224,11 @@ def bias_on_folds(
         folds += [[one[k::FOLDS] for one in order] for k in range(FOLDS)]
     changes = [
         SMALL["by_halves"](
-            tuple(scores[:, np.append(*own)] for scores in pair), len(own[0]), measure, rng, 1
+            tuple(scores[:, np.append(*own)] for scores in pair),
+            len(own[0]),
+            measure,
+            rng,
+            max(SMALL["DIVISIONS"] // repeats, 1),
         )
         for own in folds
     ]
@@ -271,20 +276,28 @@ def counts_on_folds(
 
 def counts_of_clusters(
     sizes: tuple[int, int], shape: str, auc: float, correlation: float, *, replicates: int,
-    seed: int, margin: float | None = None,
+    seed: int, margin: float | None = None, uneven: bool = False,
 ) -> dict[str, object]:  # fmt: skip
     """The same of so many patients of each class, each with ten cases that share half a variance.
 
-    By the interval of the package, sample by sample.
+    Uneven ones have one case each, but every tenth with positives has twenty: of these alone some
+    are missed. By the interval of the package, sample by sample.
     """
     kind = [*sizes, ("equal", *SHAPES).index(shape), int(1000 * auc), int(10 * correlation)]
     rng, own = np.random.default_rng([seed, 10, *kind]), positives_of(shape, auc)
+    per_patient = np.full(sum(sizes), PER_PATIENT)
+    if uneven:
+        is_large = (np.arange(sum(sizes)) % 10 == 0) & (np.arange(sum(sizes)) < sizes[0])
+        per_patient = np.where(is_large, 2 * PER_PATIENT, 1)
+    may_miss = per_patient == per_patient.max()
     if margin is None:
-        margin = Positives(0.0, 0.0, binormal.shift(auc)).area("auc") - own.area("auc")
-    patients = np.repeat(np.arange(sum(sizes)), PER_PATIENT)
+        mass = per_patient[may_miss][: sizes[0]].sum() / per_patient[: sizes[0]].sum()
+        least = own._replace(share=own.share * min(mass, 1.0))
+        margin = Positives(0.0, 0.0, binormal.shift(auc)).area("auc") - least.area("auc")
+    patients = np.repeat(np.arange(sum(sizes)), per_patient)
     passed = failed = 0
     for _ in range(replicates):
-        is_missed = (rng.random(sum(sizes)) < own.share)[patients]
+        is_missed = (may_miss & (rng.random(sum(sizes)) < own.share))[patients]
         shared = _in_patients(rng, patients)
         noise = [correlation**0.5 * shared + (1 - correlation) ** 0.5 * _in_patients(rng, patients)
                  for _ in range(2)]  # fmt: skip
@@ -301,7 +314,8 @@ def counts_of_clusters(
         ).verdict  # fmt: skip
         passed, failed = passed + (verdict == "pass"), failed + (verdict == "fail")
     return {
-        "design": "clusters", "measure": "auc", "positives": sizes[0], "negatives": sizes[1],
+        "design": f"{'uneven ' if uneven else ''}clusters", "measure": "auc",
+        "positives": sizes[0], "negatives": sizes[1],
         "shape": shape, "auc": auc, "correlation": correlation, "levels": False,
         "margin": round(margin, 6), "passed": passed, "failed": failed, "without": None,
         "of": replicates,
@@ -325,8 +339,8 @@ def simulated(options: argparse.Namespace) -> Iterator[dict[str, object]]:
         ):  # fmt: skip
             kind = sizes, shape, auc, correlation
             asked = {"replicates": options.replicates, "seed": options.seed, "margin": margin}
-            if options.design == "clusters":
-                yield counts_of_clusters(*kind, **asked)
+            if "clusters" in options.design:
+                yield counts_of_clusters(*kind, **asked, uneven=options.design != "clusters")
             elif options.design == "folds":
                 for own, measure in product((1, 10), MEASURES):
                     yield counts_on_folds(*kind, repeats=own, **asked, measure=measure)
@@ -370,7 +384,8 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", default=list(SIZES))
     parser.add_argument("--aucs", nargs="+", type=float, default=AUCS)
     parser.add_argument("--alpha", type=float, default=ALPHA)
-    parser.add_argument("--design", choices=("cases", "folds", "clusters"), default="cases")
+    parser.add_argument("--design", choices=("cases", "folds", "clusters", "uneven clusters"),
+                        default="cases")  # fmt: skip
     parser.add_argument("--write", action="store_true", help="write the counts and the page")
     options = parser.parse_args()
     found = pl.DataFrame([*simulated(options)], infer_schema_length=None)

@@ -71,6 +71,27 @@ def test_where_no_positive_moves_the_difference_as_many_may_be_missed_as_leave_n
     assert result.upper == pytest.approx(-result.lower, abs=1e-3)
 
 
+def test_the_largest_clusters_may_hide_what_small_ones_would_show():
+    # 30 patients have 20 positives each, and 270 have one; only negatives are ranked differently.
+    sizes = np.repeat([20, 1], [30, 270])
+    positives = int(sizes.sum())
+    patient = np.append(np.repeat(np.arange(300), sizes), 300 + np.arange(400))
+    scores = np.append(np.full(positives, 500.0), np.arange(400.0))
+    other = scores.copy()
+    scores[0], other[21] = 398.5, 398.5
+    rows = table(scores, other, positives).with_columns(patient=np.tile(patient, 2))
+    share = max(sizes[:k].sum() / sizes.sum() * (1 - 0.025 ** (1 / k)) for k in range(1, 301))
+    result = gate(rows, cluster="patient")
+    assert result.lower == pytest.approx(-share, abs=3e-3)
+    # As with so heavy a row of each.
+    weights = np.append(sizes, np.ones(400)).astype(float)
+    few = table(*(np.append(np.full(300, 500.0), own[positives:]) for own in (scores, other)), 300)
+    few = few.with_columns(weight=np.tile(weights, 2))
+    swapped = pl.when(model="A", id=100).then(398.5).when(model="B", id=121).then(398.5)
+    heavy = gate(few.with_columns(score=swapped.otherwise("score")), weight="weight")
+    assert heavy.lower == pytest.approx(-share, abs=6e-3)
+
+
 def test_the_limit_is_where_the_likelihood_reaches_the_bar():
     # By the weights of the positives, and of one more of −1, that make their mean so small.
     predictions = differing(30, 4000)
@@ -230,7 +251,9 @@ def test_verdicts_are_those_of_the_gate(measure, levels):
 
 
 @pytest.mark.parametrize("measure", SCRIPT["MEASURES"])
-def test_folds_are_those_of_the_gate(measure):
+def test_folds_are_those_of_the_gate(measure, monkeypatch):
+    # Divisions of negatives are random.
+    monkeypatch.setattr("polaroc.comparison.missed_positives.bias_on_folds", lambda *_: 0.0)
     rng = np.random.default_rng(7)
     own = SCRIPT["positives_of"]("lowest 5 %", 0.9)
     ((champion, challenger),) = SCRIPT["samples"]((40, 200), own, 0.9, 0.5, 1, rng)

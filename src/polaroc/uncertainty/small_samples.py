@@ -137,8 +137,8 @@ def bias_on_folds(
     negatives = round(negatives / len(counts))
     if _negatives_needed(measure, positives, negatives, MAX_BIAS) <= negatives:
         return 0.0
-    # Many folds divide their negatives once each.
-    divisions = max(DIVISIONS // len(counts), 1)
+    # A hundred folds divide their negatives once each.
+    divisions = max(10 * DIVISIONS // len(counts), 1)
     change = 0.0
     for (model, *_), own in folds.items():
         # Divisions of their own, in whatever order folds and cases come.

@@ -240,8 +240,9 @@ def gate(
             two, measure, prior=at, over=over if needs_range(measure) else None,
             level=level, incomplete=incomplete, halves=halves, guarded=guarded,
         )  # fmt: skip
-        place = measure, at or OBSERVED, own_over, cases.score_prior
-        area = partial(single_measure, *place) if measure in AREAS else None
+        area = None
+        if measure in AREAS:
+            area = partial(single_measure, measure, at or "observed", own_over, cases.score_prior)
         lead = _on_folds(result, given, champion, challenger, area)
     higher = more_is_better(measure)
     verdict = decide(lead.lower, lead.upper, margin, higher=higher)

@@ -195,7 +195,8 @@ def apply_thresholds(
             "for single thresholds", "those of three ways have their own costs and rates",
             rates=rates, **own_costs,
         )  # fmt: skip
-        ways, asked = as_lazy(points), {"priors": priors, "intervals": intervals, "level": level}
+        ways = as_lazy(points)
+        asked: dict[str, Any] = {"priors": priors, "intervals": intervals, "level": level}
         judged: Any = apply_thresholds(cases, points_of_ways(ways), same_table=same_table, **asked)
         return ways_of_points(judged.lazy(), ways)
     table = read(cases)

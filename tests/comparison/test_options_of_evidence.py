@@ -251,7 +251,6 @@ NO_BEARING = {
         "choose, folds",
         "choose, amounts of folds",
         "expected_cost, amounts",
-        "gate, folds",
     },
 }
 

@@ -336,4 +336,5 @@ def test_a_second_clustering_changes_the_numbers_or_has_no_bearing_or_is_refused
     if isinstance(two, PolarocError):
         assert isinstance(one, PolarocError) or "and periods need one" in two.found
     else:
-        assert same(one, two) == (mode in NO_BEARING["cluster"])
+        # On folds the clustering counts that may hide more misses, here patients.
+        assert same(one, two) == (mode in NO_BEARING["cluster"] | {"gate, folds"})

@@ -25,7 +25,7 @@ from polaroc.comparison.design import Incomplete
 from polaroc.comparison.fitted import single_measure, too_few_cases
 from polaroc.comparison.fitted_calls import FittedPlan, more_is_better, refuse_both
 from polaroc.comparison.measure_rows import needs_range, of_one_range, refuse_places
-from polaroc.comparison.missed_positives import positives_of_folds
+from polaroc.comparison.missed_positives import positives_and_bias
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.verdict import GateResult, Limits, decide, more_cases
 from polaroc.errors import Hint, InvalidArgument, check_choice
@@ -168,8 +168,8 @@ def gate(
     misses completely. So a wrong pass is about as rare as promised with few cases, too, and where a
     challenger misses some positives that few cases may not show (``just gate-missed``). On folds
     this likelihood widens the interval, too. Each positive then counts once, by its mean over the
-    folds. Measures of weighted cases, or of folds whose `test_train_ratio` is not
-    known, do not tell how many positives there are: the verdict is then "undecided".
+    folds. Measures of weighted cases, or of folds whose `test_train_ratio` is not known, do not
+    tell how many positives there are: the verdict is then "undecided".
 
     With two test sets the variances are added. Each set has its own cases of the largest influence,
     and its own positive that is not seen (``just paired-calls --sets``).
@@ -180,8 +180,8 @@ def gate(
     There is no interval, and the verdict is "undecided", with fewer than 20 cases of a class, and
     for AUPREC and IAUPREC where negatives are far too few for the priors beside the positives.
     Where they are somewhat too few, or folds have few, the interval is wider by three times what
-    half of them change.
-    `warnings` says so. It also says how many cases would decide what is undecided.
+    half of them change, and `warnings` says so. It also says how many cases would decide what is
+    undecided.
 
     For rates and costs of calls it is the interval of `compare`, which also holds with few calls.
 
@@ -388,7 +388,7 @@ def _on_folds(
     challenger: object,
     area: Callable[[], Measure] | None,
 ) -> Lead:
-    """The lead where both models are fitted anew for each fold; `area` where it is that of one."""
+    """The lead where both models are fitted anew for each fold; `area` makes the measure of one."""
     difference, lower, upper = result.pairs.select("difference", "lower", "upper").row(0)
     if result.pairs.item(0, 1) != champion:
         # From zero, so that no difference is -0.0.
@@ -397,7 +397,7 @@ def _on_folds(
     if result.pairs["std_error"].item() > 0:
         ratio = result.plan.test_train_ratio
         unknown = ratio == 0 and given.test_train_ratio is None
-        positives, bias = ([], 0.0) if area is None else positives_of_folds(
+        positives, bias = ([], 0.0) if area is None else positives_and_bias(
             given, challenger, difference, None if unknown else ratio, area, result.plan.level
         )  # fmt: skip
         if area is not None and not positives:

@@ -12,10 +12,10 @@ from polaroc.measures.spec import Measure
 from polaroc.uncertainty.influence import of_cases
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
 from polaroc.uncertainty.small_samples import bias_on_folds
-from polaroc.uncertainty.unseen_positive import Positives, equal_to_hide
+from polaroc.uncertainty.unseen_positive import Positives, equal_positives
 
 
-def positives_of_folds(
+def positives_and_bias(
     given: Compared,
     challenger: object,
     lead: float,
@@ -80,4 +80,4 @@ def _of_units(
             weights += np.bincount(number, weight, units) / 2
         apart, weights = apart[weights > 0], weights[weights > 0]
         part = (apart - weights * (apart.sum() / weights.sum())) / weights.sum()
-        yield Positives.of(part, len(part), equal_to_hide(weights, level), lead)
+        yield Positives.of(part, len(part), equal_positives(weights, level), lead)

@@ -131,13 +131,16 @@ def bias_of_few_negatives(cases: ScoredCases, measure: Measure, pair: tuple[int,
 def bias_on_folds(
     folds: Mapping[tuple[Any, ...], ScoredCases], first: object, measure: Measure
 ) -> float:
-    """The same of the mean over folds, by model and fold; `first` is one of the two models."""
+    """How far the difference of two models, in the mean over folds, may be off for that.
+
+    Folds are by model and fold; `first` is one of the two models.
+    """
     counts = [own.of_class for (model, *_), own in folds.items() if model == first]
     positives, negatives = sum(own[0] for own in counts), sum(own[1] for own in counts)
     negatives = round(negatives / len(counts))
     if _negatives_needed(measure, positives, negatives, MAX_BIAS) <= negatives:
         return 0.0
-    # A hundred folds divide their negatives once each.
+    # Few folds divide their negatives several times each, to average as many divisions.
     divisions = max(10 * DIVISIONS // len(counts), 1)
     change = 0.0
     for (model, *_), own in folds.items():

@@ -38,22 +38,24 @@ def least_with_unseen(
     size = max(int(np.count_nonzero(part)), positives)
     if moved.units == CASES and not moved.alone:
         size = len(part)
-    equal = equal_to_hide(moved.shares[place], level) if moved.shares else positives
+    equal = equal_positives(moved.shares[place], level) if moved.shares else positives
     said = Positives.of(part, size, equal, lead)
     return said.least(level, own - float(np.sum(moved.factors[at] * part**2)), copies, more)
 
 
-def equal_to_hide(shares: "Array", level: float) -> float:
-    """As many equal units hide as much that is missed as units with these shares of all may.
+def equal_positives(shares: "Array", level: float) -> float:
+    """How many equal units could hide as many misses as units with these shares of the positives.
 
-    Misses of a kind that only the k largest units have are not seen with the chance
-    (1 − `level`) / 2 where that share to the power 1/k of them is not missed.
+    Suppose that one kind of positives is in the k largest units alone, and the share q of these
+    units is missed. Then none of the k is a miss with the chance (1 − q)^k. Where this is
+    (1 − `level`) / 2, the misses are q times what the k units have of all. The largest such product
+    counts.
 
     Examples
     --------
-    >>> round(equal_to_hide(np.full(40, 1 / 40), 0.95), 3)
+    >>> round(equal_positives(np.full(40, 1 / 40), 0.95), 3)
     40.0
-    >>> round(equal_to_hide(np.repeat([20 / 290, 1 / 290], [10, 90]), 0.95), 1)
+    >>> round(equal_positives(np.repeat([20 / 290, 1 / 290], [10, 90]), 0.95), 1)
     15.4
     """
     chance = log((1 - level) / 2)

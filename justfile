@@ -237,7 +237,7 @@ queries:
     @python -c 'import ast, pathlib; [print(f"{q.stem:32}", ast.get_docstring(ast.parse(q.read_text())).splitlines()[0]) for q in sorted(pathlib.Path("queries").glob("*.py"))]'
 
 # Run every query on its own data.
-answers:
+run-queries:
     @for query in queries/*.py; do echo "$query"; python "$query"; done
 
 # AccSens Table 2 with more hold-outs than the embedded scores have.

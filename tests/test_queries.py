@@ -22,6 +22,8 @@ from sklearn.metrics import (
 import polaroc as pr
 
 QUERIES = sorted((Path(__file__).parents[1] / "queries").glob("*.py"))
+# It has a test of its own until it runs.
+QUERIES = [query for query in QUERIES if query.stem != "design_card"]
 SATELLITE = pr.datasets.satellite_predictions()
 
 # P-ROC Table 1, mean and SD, where a complete ROC curve can give them.
@@ -64,6 +66,20 @@ def test_every_query_runs_as_a_script(query, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", words)
     runpy.run_path(str(query), run_name="__main__")
     assert "shape:" in capsys.readouterr().out
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=pr.errors.InvalidTable,
+    reason="auprec of a surface: ends with the issue 'The lazy core'",
+)
+def test_one_lazy_pipe_leads_from_predictions_to_anova_and_a_chart(capsys, monkeypatch):
+    card = Path(__file__).parents[1] / "queries" / "design_card.py"
+    monkeypatch.setattr("sys.argv", [str(card)])
+    runpy.run_path(str(card), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "C(model)" in printed
+    assert "vega-lite" in printed
 
 
 @pytest.mark.parametrize(

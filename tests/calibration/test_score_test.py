@@ -64,8 +64,8 @@ def test_the_test_is_the_score_test_of_a_logistic_regression():
     ]  # fmt: skip
     statistic = np.array(slope) @ np.linalg.solve(-np.array(bend), slope)
     chance = stats.chi2.sf(statistic, 2)
-    assert 1e-6 < chance < FALSE_ALARMS
-    assert f"p = {chance:.1g})" in miscalibration_note(labelled(expit(logit), truth))
+    assert 1e-3 < chance < FALSE_ALARMS
+    assert f"p = {chance:.2g})" in miscalibration_note(labelled(expit(logit), truth))
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_the_test_is_the_score_test_of_a_logistic_regression():
         ([1.0, 0.0, 0.0, 0.0], [1, 0, 1, 1], "scores of 0 or 1 are wrong for 2 cases"),
         ([1.0, 1.0, 0.5, 0.5], [1, 0, 1, 0], "scores of 0 or 1 are wrong for 1 case"),
         ([0.5] * 40, [1, 0] * 20, None),
-        ([0.5] * 40, [1, 0, 0, 0] * 10, "mean 0.5 for a share of positives of 0.25, p = 0.002"),
-        ([0.5] * 1000, [0] * 1000, "p < 1e-16"),
+        ([0.5] * 40, [1, 0, 0, 0] * 10, "mean 0.5 for a share of positives of 0.25, p = 0.0016"),
+        ([0.5] * 1000, [0] * 1000, "p < 0.001"),
     ],
 )
 def test_scores_at_the_ends_and_constant_ones(score, truth, said):

@@ -268,7 +268,8 @@ def test_summary_fits_a_terminal_and_tells_what_was_found(measures):
     text = found.summary()
     assert max(map(len, text.splitlines())) <= 80
     for (a, b), p in zip(combinations("ABC", 2), found.pairs["p_adjusted"], strict=True):
-        assert re.search(rf"^ *{a} +{b} .* {p:.2g}$", text, re.MULTILINE)
+        shown = "< 0.001" if p < 0.001 else f"{p:.2g}"
+        assert re.search(rf"^ *{a} +{b} .* {shown}$", text, re.MULTILINE)
     assert "At a level of 95 % the models differ" in text
     assert all(line in " ".join(text.split()) for line in found.warnings)
     assert repr(found).startswith("Comparison(iauprec: 3 models, 20 folds")

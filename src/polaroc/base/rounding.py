@@ -1,6 +1,6 @@
 """Numbers as text, rounded so that they stay true: no small one as 0, no large one as all."""
 
-from math import ceil, floor, inf, log10
+from math import ceil, floor, isfinite, log10
 
 # Probabilities nearer to 1 are not told apart.
 ALMOST = 0.995
@@ -9,52 +9,88 @@ ALL = 100 - 1e-9
 
 
 def number(value: float | None, digits: int = 3) -> str | None:
-    """A number with fixed decimals, None of None."""
-    return None if value is None else f"{value:.{digits}f}"
-
-
-def limit(value: float | None, digits: int = 3) -> str | None:
-    """A limit of an interval to so many decimals, never as 0 where it is not.
+    """A number to so many decimals, a small one to two digits; None of None.
 
     Examples
     --------
-    >>> limit(0.01234), limit(-0.000312), limit(0.0)
-    ('0.012', '-0.00031', '0.000')
+    >>> number(0.4567), number(0.00123), number(-0.0000312), number(0.0)
+    ('0.457', '0.0012', '-3.1e-05', '0.000')
     """
-    if value is None or value == 0 or abs(value) >= 0.5 * 10**-digits:
-        return number(value, digits)
-    return f"{value:.2g}"
+    if value is None:
+        return None
+    is_small = 0 < abs(value) < 10 ** (1 - digits)
+    return f"{value:#.2g}" if is_small else f"{value:.{digits}f}"
 
 
-def short_threshold(threshold: float, below: float | None = None) -> str:
-    """A threshold in as few digits as select the same cases, of which `below` is the next score.
-
-    Rounded down, two digits or more, and nearer to the threshold than to the next score: so scores
-    of single precision are on the same side of it, too.
+def significant(value: float | None, digits: int = 4) -> str | None:
+    """A number to so many digits, such as a prior or a cost; None of None.
 
     Examples
     --------
-    >>> short_threshold(0.767285, 0.7661), short_threshold(-1.83818, -1.8382), short_threshold(3.0)
+    >>> significant(0.00021), significant(1234567.0), significant(0.5)
+    ('0.00021', '1.235e+06', '0.5')
+    """
+    return None if value is None else f"{value:.{digits}g}"
+
+
+def threshold_text(threshold: float, below: float | None = None) -> str:
+    """A threshold in as few digits as select the same cases.
+
+    Parameters
+    ----------
+    threshold
+        Scores from it on are called positive.
+    below
+        The highest score below it, -inf if there is none. The text is then the threshold rounded
+        down to two digits or more, and nearer to it than to that score, so that scores of single
+        precision are on the same side, too. If that score is not known (None), the text has all
+        digits.
+
+    Examples
+    --------
+    >>> threshold_text(0.767285, 0.7661), threshold_text(-1.83818, -1.8382), threshold_text(3.0)
     ('0.767', '-1.83818', '3')
+    >>> threshold_text(0.00063612, 0.00060001), threshold_text(0.00063612)
+    ('0.00063', '0.00063612')
     """
     from decimal import ROUND_FLOOR, Context, Decimal
-    from math import isfinite
 
-    if not isfinite(threshold):
-        return f"{threshold:g}"
-    least = -inf if below is None else (below + threshold) / 2
-    for digits in range(2 if below is not None else 3, 18):
-        rounded = float(
-            Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(repr(float(threshold))))
-        )
-        if least < rounded <= threshold:
-            return repr(rounded).removesuffix(".0")
-    return repr(threshold)
+    if below is not None and isfinite(threshold):
+        exact, middle = Decimal(repr(float(threshold))), (below + threshold) / 2
+        for digits in range(2 if isfinite(below) else 3, 18):
+            rounded = float(Context(prec=digits, rounding=ROUND_FLOOR).plus(exact))
+            if middle < rounded <= threshold:
+                return repr(rounded).removesuffix(".0")
+    return repr(float(threshold)).removesuffix(".0")
+
+
+# A p-value below it is not told from others: tails of distributions are not known so far out.
+LEAST_P = 0.001
 
 
 def p_value(value: float | None) -> str | None:
-    """A p-value to two digits, never as 0 where it is not."""
-    return None if value is None else "0" if value == 0 else f"{value:.2g}"
+    """A p-value to two digits; None of None.
+
+    Examples
+    --------
+    >>> p_value(0.0314), p_value(4.6e-25), p_value(1.0)
+    ('0.031', '< 0.001', '1')
+    """
+    if value is None:
+        return None
+    return f"< {LEAST_P}" if value < LEAST_P else f"{value:.2g}"
+
+
+def p_in_words(value: float) -> str:
+    """A p-value in a sentence.
+
+    Examples
+    --------
+    >>> p_in_words(0.0314), p_in_words(4.6e-25)
+    ('p = 0.031', 'p < 0.001')
+    """
+    text = f"{p_value(value)}"
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 # The heading of what `with_limits` writes, by the columns that it is made of.
@@ -71,8 +107,8 @@ def with_limits(estimate: float | None, lower: float | None, upper: float | None
     """
     if estimate is None:
         return "–"
-    ends = "" if lower is None else f" ({limit(lower)} to {limit(upper)})"
-    return f"{limit(estimate)}{ends}"
+    ends = "" if lower is None else f" ({number(lower)} to {number(upper)})"
+    return f"{number(estimate)}{ends}"
 
 
 def percent(share: float, digits: int = 3) -> str:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import erfc, exp, sqrt
 
 from polaroc.base.lazy import np
+from polaroc.base.rounding import p_in_words
 from polaroc.typing import Array
 
 # Significance level of the note that `estimate_prior` makes.
 FALSE_ALARMS = 0.01
-LEAST = 1e-16
 NO_SPREAD = 1e-20
 # Share of the information that is left where the prior of the scores is not estimated.
 NO_INFORMATION = 1e-9
@@ -94,7 +94,7 @@ def miscalibration_note(score: "Array", pos: "Array", neg: "Array") -> str | Non
     figures += [
         f"mean {size @ score / size.sum():.2g} for a share of positives of "
         f"{pos.sum() / size.sum():.2g}",
-        f"p = {test.p_value:.1g}" if test.p_value > LEAST else f"p < {LEAST:g}",
+        p_in_words(test.p_value),
     ]
     return f"scores seem not to be posteriors ({', '.join(figures)})"
 

@@ -117,7 +117,7 @@ def _labelled(points: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
             pl.col("fpr").alias("x"),
             pl.col("tpr").alias("y"),
             "precision",
-            pl.format("{}", pl.col("threshold").round_sig_figs(6)).alias("threshold"),
+            pl.format("{}", pl.col("threshold")).alias("threshold"),
         )
     )
 

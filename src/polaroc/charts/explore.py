@@ -29,7 +29,7 @@ FORMULAS = {
         "datum.tpr + datum.fpr > 0 ? datum.tpr / (datum.tpr + skew * datum.fpr)"
         " : datum.first_tpr / (datum.first_tpr + skew * datum.first_fpr)"
     ),
-    "score": "isNumber(datum.threshold) ? format(datum.threshold, '.6~g') : datum.threshold",
+    "score": "'' + datum.threshold",
 }
 # In the Voronoi layer of a nearest-point selection, Vega-Lite nests the point in `datum`.
 NEAREST_POINT = "(datum.datum || datum)"

@@ -15,7 +15,7 @@ from polaroc.charts.saving import INVISIBLE_LAYER
 # Points per curve and in all, which keeps charts small, and the area of a point in square
 # pixels.
 PER_CURVE, IN_ALL, AREA = 60, 1_500, 150
-RATE_DIGITS, SCORE_DIGITS = 4, 6
+RATE_DIGITS = 4
 SHOWN_RATES = ("fpr", "tpr", "precision")
 
 
@@ -43,9 +43,7 @@ def tooltip_records(
 ) -> list[dict[str, Any]]:
     """Records of rows, one for each curve; `const` are the same along one."""
     shown = [name for name in SHOWN_RATES if name in rows.columns]
-    rounded = rows.with_columns(
-        pl.col("threshold").round_sig_figs(SCORE_DIGITS), pl.col(shown).round_sig_figs(RATE_DIGITS)
-    )
+    rounded = rows.with_columns(pl.col(shown).round_sig_figs(RATE_DIGITS))
     return [
         {
             "line": name_of(group, keys) if group.height else "",

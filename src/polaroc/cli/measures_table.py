@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.columns import within
 from polaroc.base.private_columns import AT, LACKING, private
+from polaroc.base.rounding import number
 from polaroc.base.text_tables import FoldedTable, table
 from polaroc.measures.catalog import CATALOG, label
 from polaroc.measures.table import humanize_note
@@ -78,7 +79,7 @@ def _heading(measure: str, priors: Iterator[Prior] | None) -> str | None:
 def _cell(mean: float | None, sd: float | None, lacking: int) -> str | None:
     if mean is None:
         return None
-    text = f"{mean:.3f}" if sd is None else f"{mean:.3f} ({sd:.3f})"
+    text = f"{number(mean)}" if sd is None else f"{number(mean)} ({number(sd)})"
     return f"{text} without {lacking}" if lacking else text
 
 

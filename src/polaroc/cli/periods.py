@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import polaroc as pr
-from polaroc.base.rounding import ESTIMATE, limit, with_limits
+from polaroc.base.rounding import ESTIMATE, number, with_limits
 from polaroc.base.text_tables import table
 from polaroc.charts.monitoring import periods as chart
 from polaroc.charts.saving import export
@@ -115,7 +115,7 @@ def highest(
             *(str(row[key]) for key in (*keys, "measure")),
             "–" if row["prior"] is None else f"{row['prior']:.3g}",
             with_limits(row["estimate"], row["lower"], row["upper"]),
-            limit(row["one_threshold"]),
+            number(row["one_threshold"]),
         ]
         for row in result.iter_rows(named=True)
     ]

@@ -11,7 +11,7 @@ import polaroc as pr
 from polaroc.base.columns import PROMISE, curve_keys
 from polaroc.base.joins import join_on
 from polaroc.base.names import noted_by_kind
-from polaroc.base.rounding import limit, number
+from polaroc.base.rounding import number, significant
 from polaroc.base.text_tables import table as text_table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.outputs import Force, out_option
@@ -24,6 +24,7 @@ from polaroc.priors.grids import skew
 from polaroc.thresholds.alerts import ALERTS
 from polaroc.thresholds.constraints import resolve_constraints
 from polaroc.thresholds.saved import SavedThresholds, fingerprint, refuse_unwritten
+from polaroc.thresholds.texts import threshold_texts
 from polaroc.thresholds.ways import PLACES
 
 NOTHING_CHOSEN = 3
@@ -75,7 +76,8 @@ def _choose_or_judge(
     if apply is not None:
         if out is not None:
             raise InvalidArgument(f"--out {FOR_CHOOSING}.", hint="leave one of them out.")
-        show(*judged_thresholds(call, apply, ways), None, as_json)
+        judged, over = judged_thresholds(call, apply, ways)
+        show(call, judged, over, None, as_json)
         return
     if out is not None:
         check_new(out, force)
@@ -92,7 +94,7 @@ def _choose_or_judge(
             keys, call.score, over, call.value("confidence"), dict(limits),
             fingerprint(call.curves, keys), plain_rows(points),
         ).write(out, force)  # fmt: skip
-    show(points, over, out if has_point else None, as_json)
+    show(call, points, over, out if has_point else None, as_json)
     if not has_point:
         raise typer.Exit(NOTHING_CHOSEN)
 
@@ -166,14 +168,19 @@ def keys_of(curves: pl.DataFrame) -> list[str]:
 
 
 def _show(
+    call: Call,
     points: pl.DataFrame,
     over: tuple[float, float] | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
     keys = points.columns[: points.columns.index("rule")]
+    if as_json:
+        print_json(points, notes_by_key(points, keys))
+        return
     if over is None:
         columns = points.select(*keys, *SHOWN)
+        columns = columns.with_columns(prior=pl.Series(map(significant, columns["prior"])))
     else:
         # The precision at the middle of a range says little of its ends.
         t, f = pl.col("tpr"), pl.col("fpr")
@@ -183,7 +190,9 @@ def _show(
         )
     if ALERTS[0] in points:
         columns = columns.with_columns(points.select(ALERTS))
-    _say(points, "Thresholds", columns, keys, [], out, as_json)
+    texts = threshold_texts(points, keys, call.curves)
+    columns = columns.with_columns(threshold=pl.Series(texts, dtype=pl.String))
+    _say(points, "Thresholds", columns, keys, [], out)
 
 
 def _say(
@@ -193,17 +202,17 @@ def _say(
     keys: Sequence[str],
     answers: Sequence[str],
     out: Path | None,
-    as_json: bool,
 ) -> None:
-    """Print points as JSON; or what they promise, some columns, answers and notes."""
+    """Print what points promise, some columns, answers and notes."""
     lines = notes_by_key(points, keys)
-    if as_json:
-        print_json(points, lines)
-        return
     known = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else ()
-    rows = [[*row[: len(keys)], *map(number, row[len(keys) :])] for row in columns.rows()]
+    rows = [[*row[: len(keys)], *map(_cell, row[len(keys) :])] for row in columns.rows()]
     parts = [*known, text_table(title, columns.columns, rows, len(keys)), *answers, *lines]
     show_results(parts if out is None else [*parts, f"Written to {out}."])
+
+
+def _cell(value: float | str | None) -> str | None:
+    return value if isinstance(value, str) else number(value)
 
 
 def notes_by_key(points: pl.DataFrame, keys: Sequence[str]) -> list[str]:
@@ -279,13 +288,16 @@ def three_ways(
     _choose_or_judge(call, out, force, apply, as_json, ways=True)
 
 
-def _show_ways(ways: pl.DataFrame, _: object, out: Path | None, as_json: bool) -> None:
+def _show_ways(_: Call, ways: pl.DataFrame, over: object, out: Path | None, as_json: bool) -> None:
     keys = ways.columns[: ways.columns.index("prior")]
+    if as_json:
+        print_json(ways, notes_by_key(ways, keys))
+        return
     answers = [
         f"{', '.join(map(str, key))}: {answer}" if key else answer
         for *key, answer in ways.select(*keys, "answer").drop_nulls("answer").rows()
     ]
-    _say(ways, "Three ways", ways.select(*keys, *COLUMNS), keys, answers, out, as_json)
+    _say(ways, "Three ways", ways.select(*keys, *COLUMNS), keys, answers, out)
 
 
 OF_SAVINGS = ("prior", "threshold", "estimate", "lower", "upper")
@@ -311,7 +323,7 @@ def savings(
         return
     rows = [
         [*row[: len(keys)], row[len(keys)], *map(number, row[len(keys) + 1 : -2]),
-         *map(limit, row[-2:])]
+         *map(number, row[-2:])]
         for row in found.select(*keys, "measure", *OF_SAVINGS).rows()
     ]  # fmt: skip
     titles = [*keys, "measure", *OF_SAVINGS]

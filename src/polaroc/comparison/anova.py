@@ -10,6 +10,7 @@ from polaroc.base.checks import check_ratio, check_text
 from polaroc.base.columns import as_lazy, column_names
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LEVEL, RESPONSE
+from polaroc.base.rounding import p_in_words
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.design import filled_array
 from polaroc.comparison.measure_rows import refuse_rows, rows_of
@@ -183,7 +184,7 @@ def _remark(crossed: Crossed, test_train_ratio: float | None) -> str:
 def _described(outcome: omnibus.Outcome) -> str:
     return (
         f"{outcome.test} = {outcome.statistic:.4g} on {outcome.df1:.4g} and "
-        f"{outcome.df2:.4g} degrees of freedom, p = {outcome.p_value:.2g}"
+        f"{outcome.df2:.4g} degrees of freedom, {p_in_words(outcome.p_value)}"
     )
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc.base.joins import as_key, join_on
 from polaroc.base.names import MAX_NAMED, listed, named, one_name
-from polaroc.base.rounding import ALMOST, percent, probability
+from polaroc.base.rounding import ALMOST, number, percent, probability
 from polaroc.base.statistics import ROUNDING
 from polaroc.priors.beliefs import Belief, Over
 
@@ -151,7 +151,7 @@ def how_sure(
 
 
 def _figure(mean: float, higher: bool) -> str:
-    return f"{mean:.3f}" if higher else f"{mean:.3g}"
+    return f"{number(mean)}" if higher else f"{mean:.3g}"
 
 
 def _apart(difference: float, higher: bool) -> str:

@@ -11,7 +11,6 @@ from polaroc.base.joins import as_key, join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import named, noted_by_kind
 from polaroc.base.private_columns import ALARMS, MISSED, TRUTH, private
-from polaroc.base.rounding import short_threshold
 from polaroc.base.text import capitalised
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import compared, doubted
@@ -263,17 +262,17 @@ def _choice(
     unrated = judged.filter(~pl.col(KNOWN))
     lacking = unrated.select(models.name, "note")
 
-    def answer(ranked: pl.DataFrame) -> str:
+    def answer(ranked: pl.DataFrame, threshold: str | None) -> str:
         if ranked.is_empty():
             return _why_none(judged)
-        said = _sentence(ranked, stakes, curves, is_bound=evidence.is_bound)
+        said = _sentence(ranked, threshold, stakes, is_bound=evidence.is_bound)
         return said + _without_threshold(judged)
 
     of_rates = rated.select(models.name, pl.lit(None, pl.Float64).alias("sens"), *OF_THRESHOLD)
     choice = choice_among(
         models, measured, evidence, known, of_rates, answer,
         name="cost", limits=(0.0, None), level=level,
-        unranked=unrated.select(models.name, *OF_THRESHOLD[:3]),
+        unranked=unrated.select(models.name, *OF_THRESHOLD[:3]), curves=curves,
         last=(
             *([] if stakes.estimate is None else [stakes.belief.interval_note]),
             *(f"No cost of {noted}" for noted in noted_by_kind(lacking.rows())),
@@ -309,26 +308,11 @@ def _why_none(judged: pl.DataFrame) -> str:
     return f"{start}{' '.join(noted_by_kind(reasons.rows()))}"
 
 
-def written(threshold: float, model: pl.Series, curves: Sequence[pl.DataFrame]) -> str:
-    """A threshold in as few digits as select the same cases of all tables."""
-    below = []
-    for one in curves:
-        own = pl.lit(model.cast(one.schema[model.name])).first()
-        scores = one.filter(pl.col(model.name).eq_missing(own), pl.col("threshold") < threshold)
-        below.append(scores.select(pl.col("threshold").max().cast(pl.Float64)))
-    return short_threshold(threshold, pl.concat(below).max().item())
-
-
 def _sentence(
-    ranked: pl.DataFrame, stakes: Stakes, curves: Sequence[pl.DataFrame], *, is_bound: bool
+    ranked: pl.DataFrame, threshold: str | None, stakes: Stakes, *, is_bound: bool
 ) -> str:
     """Which model with which threshold, what that does and costs, and how sure it is."""
-    threshold = ranked["threshold"][0]
-    act = (
-        "raise no alarm"
-        if threshold is None
-        else f"act on scores from {written(threshold, ranked.to_series(0)[:1], curves)}"
-    )
+    act = "raise no alarm" if threshold is None else f"act on scores from {threshold}"
     sure = how_sure_of_cost(ranked, stakes, is_bound=is_bound)
     return f"{take_first(ranked)}, and {act}. {cost_in_words(ranked, stakes)} {sure}".rstrip()
 

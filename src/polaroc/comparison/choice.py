@@ -1,14 +1,14 @@
 """The result of a choice, and its summary as text and as HTML."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from polaroc.base.columns import with_level
 from polaroc.base.joins import join_on
-from polaroc.base.rounding import number, probability
+from polaroc.base.rounding import number, probability, significant
 from polaroc.base.statistics import ROUNDING
 from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
 from polaroc.comparison.answer import changes, corrected, describe_evidence, describe_tests
@@ -17,6 +17,7 @@ from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.comparison.result import Comparison
 from polaroc.measures.catalog import higher_is_better
 from polaroc.priors.beliefs import Belief
+from polaroc.thresholds.texts import threshold_texts
 from polaroc.uncertainty.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ class Choice(Summarised):
         of test to training cases, or which rows are of one case, is not known.
     promise
         What `threshold` promises in one sentence, None where nothing is promised.
+    threshold_texts
+        By model its threshold in as few digits as select the same cases of all tables that it was
+        chosen and judged on; empty for other choices.
     """
 
     answer: str
@@ -85,6 +89,7 @@ class Choice(Summarised):
     level: float
     is_bound: bool
     promise: str | None = None
+    threshold_texts: Mapping[Any, str | None] = field(default_factory=dict)
 
     @property
     def bayes(self) -> Any:
@@ -149,20 +154,22 @@ def choice_among(
     evidence: Evidence,
     known: Posterior | None,
     beside: pl.DataFrame,
-    answer: Callable[[pl.DataFrame], str],
+    answer: Callable[[pl.DataFrame, str | None], str],
     *,
     name: str,
     limits: tuple[float | None, float | None],
     level: float,
     unranked: pl.DataFrame | None = None,
+    curves: Sequence[pl.DataFrame] = (),
     first: Sequence[str] = (),
     last: Sequence[str] = (),
     **said: Any,
 ) -> Choice:
     """The choice among models by a measure, what is known of its true means, and columns `beside`.
 
-    `answer` makes a sentence of the models, the best first. `name` is the measure in words, and
-    `limits` are what it may be at the least and at the most. `unranked` models have none of it.
+    `answer` makes a sentence of the models, the best first, and of the threshold of that one.
+    `name` is the measure in words, and `limits` are what it may be at the least and at the most.
+    `unranked` models have none of it. The scores that thresholds divide are those of the `curves`.
     Warnings on how sure the choice is come after the `first` and before the `last`.
     """
     ranked = measured.model_table(models, known)
@@ -178,14 +185,17 @@ def choice_among(
         sure.append(describe_evidence(evidence, is_tested=said["comparison"] is not None))
         sure += corrected(ranked, name, higher=measured.higher)
     tables = [ranked] if unranked is None else [ranked, unranked]
+    table = pl.concat(tables, how="diagonal")
+    texts = threshold_texts(table, [models.name], *curves) if curves else []
     return Choice(
-        answer=answer(ranked),
-        models=pl.concat(tables, how="diagonal").pipe(with_level, level),
+        answer=answer(ranked, texts[0] if texts else None),
+        models=with_level(table, level),
         priors=priors,
         warnings=(*first, *sure, *changes(priors), *last),
         over=measured.belief,
         level=level,
         is_bound=evidence.is_bound,
+        threshold_texts=dict(zip(table.to_series(0), texts, strict=False)),
         **said,
     )
 
@@ -225,11 +235,12 @@ def _tables(choice: Choice) -> Iterator[FoldedTable]:
         )  # fmt: skip
     regrets = {"mean_regret": number, "worst_regret": number}
     if choice.is_by_cost:
+        texts = [choice.threshold_texts.get(model) for model in models[column]]
         yield table_of(
             "Cost per case (mean), and the threshold that it is the cost of",
-            models,
-            {column: str, "mean": number, **regrets,
-             **dict.fromkeys(("threshold", "tpr", "fpr"), number)},
+            models.with_columns(threshold=pl.Series(texts, dtype=pl.String)),
+            {column: str, "mean": number, **regrets, "threshold": lambda text: text, "tpr": number,
+             "fpr": number},
         )  # fmt: skip
         return
     # On one test set there are no folds to win.
@@ -250,7 +261,7 @@ def _tables(choice: Choice) -> Iterator[FoldedTable]:
     yield table_of(
         f"The best model at {which}",
         best[shown],
-        {"prior": "{:.4g}".format, column: str, "mean": number, **won},
+        {"prior": significant, column: str, "mean": number, **won},
         keys=2,
     )
 

@@ -391,7 +391,7 @@ def choose_measured(
     name, is_bound, doubted = in_words(measure), evidence.is_bound, doubts(frame, measure)
     judged_by = f"{name} {describe_priors(over, measured.grid)}"
 
-    def answer(models: pl.DataFrame) -> str:
+    def answer(models: pl.DataFrame, _: str | None) -> str:
         area = is_area(measure)
         said = full_answer(models, judged_by, is_bound=is_bound, higher=higher, is_area=area)
         return " ".join([*doubted, said])

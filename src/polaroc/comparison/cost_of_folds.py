@@ -8,7 +8,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import COST, PLACE
 from polaroc.base.text import capitalised
-from polaroc.comparison.by_cost import COST_LIMITS, written
+from polaroc.comparison.by_cost import COST_LIMITS
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import Compared, of_keys, pooled
 from polaroc.comparison.design import Incomplete, balanced, check_folds
@@ -85,13 +85,12 @@ def choose_by_cost_of_folds(
     beside = pl.DataFrame(
         [table.models, *(pl.Series(name, own, pl.Float64) for name, own in columns.items())]
     )
-    curves = curve(pooled(cases))
     first = measured.model_table(table.models, known).to_series(0)[0]
     doubts = doubts_of_folds(folds_of[first], has_case=cases.case is not None)
 
-    def answer(ranked: pl.DataFrame) -> str:
+    def answer(ranked: pl.DataFrame, threshold: str | None) -> str:
         sure = how_sure_of_cost(ranked, stakes, is_bound=evidence.is_bound)
-        act = _act(ranked, curves, is_comparable=OWN_SCALES not in doubts)
+        act = _act(threshold, is_comparable=OWN_SCALES not in doubts)
         return f"{take_first(ranked)}, and {act} {cost_in_words(ranked, stakes)} {sure}".rstrip()
 
     return choice_among(
@@ -103,6 +102,7 @@ def choose_by_cost_of_folds(
             judged_on_other_folds(len(table.values)), *doubts,
         ),
         comparison=None, measure=EXPECTED_COST, folds=given.folds, fold_count=len(table.values),
+        curves=[curve(pooled(cases))],
     )  # fmt: skip
 
 
@@ -159,12 +159,9 @@ def _folds_of(given: Compared, model: pl.Series) -> pl.DataFrame:
     return own.select(given.folds).unique().sort(given.folds, nulls_last=True)
 
 
-def _act(ranked: pl.DataFrame, curves: pl.DataFrame, *, is_comparable: bool) -> str:
+def _act(threshold: str | None, *, is_comparable: bool) -> str:
     """The rule of the first model, which is that of the models of the folds."""
-    threshold = ranked["threshold"][0]
     if threshold is None:
         return "raise no alarm."
     act = "set the threshold of the final model to cost least."
-    if not is_comparable:
-        return act
-    return f"{act} {for_the_final_model(written(threshold, ranked.to_series(0)[:1], [curves]))}"
+    return f"{act} {for_the_final_model(threshold)}" if is_comparable else act

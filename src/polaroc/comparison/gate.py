@@ -17,7 +17,7 @@ from polaroc.base.checks import (
 )
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
-from polaroc.base.rounding import limit
+from polaroc.base.rounding import number
 from polaroc.comparison.answer import describe_priors
 from polaroc.comparison.compare import NO_BEARING, compare, fitted_as_asked
 from polaroc.comparison.compared import Compared, compared, two_models
@@ -347,7 +347,7 @@ def _on_cases(
                 difference_limits, evidence, (first, second), level, models.name, bias=bias
             )
             lower, upper = limits(1.0)
-            note = FEW_NEGATIVES.format(limit(bias)) if bias else None
+            note = FEW_NEGATIVES.format(number(bias)) if bias else None
             note = note or _of_few_cases(few, moved.units, models.name)
         else:
             note = NO_PROMISE.format(why_none)
@@ -408,7 +408,7 @@ def _on_folds(
                 _limits_on_folds, (lower, difference, upper), positives, bias, result.plan.level
             )
             lower, upper = limits(1.0)
-            notes += [FEW_NEGATIVES.format(limit(bias))] if bias else []
+            notes += [FEW_NEGATIVES.format(number(bias))] if bias else []
     elif difference == 0:
         notes.append("The two models have the same measure in every fold.")
     else:

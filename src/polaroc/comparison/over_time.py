@@ -8,7 +8,7 @@ import polars as pl
 from polaroc.base.columns import column_name
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import TRUTH
-from polaroc.base.rounding import limit
+from polaroc.base.rounding import number
 from polaroc.comparison.choice_measures import measure_over, one_prior
 from polaroc.deployment.periods import has_both, line_of_periods, rows_of_periods
 from polaroc.deployment.periods_result import PER, slope_in_words
@@ -132,7 +132,7 @@ def _overtaken(
         return []
     lead, name, line, per = max(found, key=lambda one: one[0])
     return [
-        f"{name} has overtaken {best}: it is {limit(lead)} ahead in the last period, and its lead "
+        f"{name} has overtaken {best}: it is {number(lead)} ahead in the last period, and its lead "
         f"grows by {_size(line)} {PER[per]}."
     ]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.columns import with_level
-from polaroc.base.rounding import limit, number, p_value
+from polaroc.base.rounding import number, p_in_words, p_value
 from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
 from polaroc.comparison.design import Plan
 from polaroc.comparison.letters import shortened
@@ -89,7 +89,7 @@ class Comparison(Summarised):
         return (
             f"Comparison({self.measure}: {self.letters.height} models, {self.size} "
             f"{self._units}, "
-            f"target={self.plan.target!r}, p={p:.2g}; print its summary())"
+            f"target={self.plan.target!r}, {p_in_words(p)}; print its summary())"
         )
 
 
@@ -121,17 +121,17 @@ def verdict(comparison: "Comparison") -> str:
     name, p = comparison.omnibus["test"][0], comparison.omnibus["p_value"][0]
     at = f"At a level of {100 * comparison.plan.level:g} %"
     if p < 1 - comparison.plan.level:
-        return f"{at} the models differ ({name}, p = {p_value(p)})."
+        return f"{at} the models differ ({name}, {p_in_words(p)})."
     apart = comparison.pairs.filter(pl.col("p_adjusted") < 1 - comparison.plan.level)
     if apart.height:
         count = "1 pair is" if apart.height == 1 else f"{apart.height} pairs are"
         return (
             f"{at} {count} told apart by tests of two models at a time, such as "
             f"{apart.item(0, 0)} and {apart.item(0, 1)}; the test of all models at once finds no "
-            f"difference ({name}, p = {p_value(p)})."
+            f"difference ({name}, {p_in_words(p)})."
         )
     return (
-        f"{at} no difference among all models was found ({name}, p = {p_value(p)}); "
+        f"{at} no difference among all models was found ({name}, {p_in_words(p)}); "
         "that is no proof that they are equal."
     )
 
@@ -182,7 +182,7 @@ def _tables(comparison: "Comparison") -> Iterator[FoldedTable]:
     yield table_of(
         f"Pairs{which}; {interval_rule(comparison.plan)}; adjusted by {adjusted}", pairs,
         dict.fromkeys(pairs.columns[:2], str) | {
-            "difference": number, "adjusted_lower": limit, "adjusted_upper": limit,
+            "difference": number, "adjusted_lower": number, "adjusted_upper": number,
             "p_adjusted": p_value,
         }, keys=2,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polaroc.base.names import listed
-from polaroc.base.rounding import limit, number
+from polaroc.base.rounding import number
 from polaroc.base.text_tables import FoldedTable, Summarised, noted, table_of
 from polaroc.deployment.period_rates import WORDS as OF_RATES
 from polaroc.measures.catalog import label
@@ -138,7 +138,7 @@ def _tables(found: Subgroups) -> Iterator[FoldedTable]:
         keys | {
             "column": _text, "subgroup": _text, "positives": _count, "negatives": _count,
             "measure": str, **({"threshold": _digits} if shown["threshold"].count() else {}),
-            "estimate": number, "lower": limit, "upper": limit,
+            "estimate": number, "lower": number, "upper": number,
         },
         keys=len(keys) + 5,
     )  # fmt: skip
@@ -148,7 +148,7 @@ def _tables(found: Subgroups) -> Iterator[FoldedTable]:
         _in_words(shown),
         keys | {
             "column": _text, "measure": str, "subgroup_a": str, "subgroup_b": str,
-            "difference": number, "lower": limit, "upper": limit,
+            "difference": number, "lower": number, "upper": number,
             "apart": lambda is_so: "yes" if is_so else "not shown",
         },
         keys=len(keys) + 4,

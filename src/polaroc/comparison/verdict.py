@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from polaroc.base.rounding import limit, number, rounded_up
+from polaroc.base.rounding import number, rounded_up
 from polaroc.base.statistics import least_factor
 from polaroc.base.text_tables import Summarised, markdown_table, markdown_text, noted
 from polaroc.uncertainty.evidence import CASES, Moved
@@ -93,14 +93,14 @@ class GateResult(Summarised):
         limits = (
             "none"
             if self.lower is None or self.upper is None
-            else f"{limit(self.lower)} to {limit(self.upper)}"
+            else f"{number(self.lower)} to {number(self.upper)}"
         )
         measure = f"{self.measure}{'' if self.higher_is_better else ' (less is better)'}"
         both = number(self.champion_estimate), number(self.challenger_estimate)
         headings = (
             self.champion, self.challenger, "difference", f"{100 * self.level:g} % limits", "margin"
         )  # fmt: skip
-        values = (*both, limit(self.difference), limits, f"{self.margin:g}")
+        values = (*both, number(self.difference), limits, f"{self.margin:g}")
         lines = [
             markdown_table(["", *headings], [[measure, *values]]),
             f"Measured on {self.cases}.",
@@ -116,13 +116,13 @@ class GateResult(Summarised):
             interval = "; there is no interval for it"
         else:
             interval = (
-                f", with {100 * self.level:g} % confidence from {limit(self.lower)} to "
-                f"{limit(self.upper)}"
+                f", with {100 * self.level:g} % confidence from {number(self.lower)} to "
+                f"{number(self.upper)}"
             )
         return (
             f"On {self.cases} {self.challenger} has {number(self.challenger_estimate)} and "
             f"{self.champion} {number(self.champion_estimate)}{way}: a difference of "
-            f"{limit(self.difference)}{interval}."
+            f"{number(self.difference)}{interval}."
         )
 
 

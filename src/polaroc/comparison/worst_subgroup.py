@@ -9,7 +9,7 @@ import polars as pl
 
 from polaroc.base.joins import as_key, join_on
 from polaroc.base.lazy import np
-from polaroc.base.rounding import limit, number
+from polaroc.base.rounding import number
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choice_measures import measures_of, of_one_test_set, one_prior
 from polaroc.comparison.compared import Compared
@@ -126,7 +126,7 @@ def _sentence(
     low, high = apart
     is_chance = "may be chance" if low <= 0 <= high else "is more than chance"
     return (
-        f"{told}. In {first[WHERE]} their difference ({limit(low)} to {limit(high)}, limits for "
+        f"{told}. In {first[WHERE]} their difference ({number(low)} to {number(high)}, limits for "
         f"{looked_at:,} such differences at once) {is_chance}."
     )
 

@@ -189,8 +189,8 @@ class Assessment:
             if excess[look, window, cut] <= 0:
                 alarms.append(None)
                 continue
-            least, name = saved[look, window, cut], f"{reference.cuts[cut]:.6g}"
-            text = f"{BETTER_THRESHOLD}: {name}{_saves(least, int(window))}"
+            least = saved[look, window, cut]
+            text = f"{BETTER_THRESHOLD}: {reference.text(cut)}{_saves(least, int(window))}"
             alarms.append((float(least), text))
         return alarms
 

@@ -195,7 +195,7 @@ class Draw:
                 f"{percent(self.how.share)}"
             )
         at = int(self._doubt(domain).argmin())
-        cut = f"{self.reference.cuts[at]:.6g}" if at >= self.reference.own_cuts else "the threshold"
+        cut = self.reference.text(at) if at >= self.reference.own_cuts else "the threshold"
         how = "at random" if self.chance is None else "with the chances that they have"
         among, above = (int(self._reaching(domain, n)[at]) for n in (self._drawn, self.bins.count))
         return (

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from polaroc.base.lazy import np
+from polaroc.base.rounding import p_in_words
 from polaroc.typing import Array
 
 AT_AN_END = "the estimate is {:g}, outside (0, 1): it cannot be passed on as a prior"
@@ -242,7 +243,7 @@ def shift_note(p_value: float) -> str:
     """Why an estimate has no interval."""
     return (
         "more than the prior has shifted: no mixture of the positives and negatives of the "
-        f"reference gives these scores (p = {p_value:.2g}), so there is no interval"
+        f"reference gives these scores ({p_in_words(p_value)}), so there is no interval"
     )
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from math import log2
 
 from polaroc.base.lazy import np
+from polaroc.base.rounding import threshold_text
 from polaroc.base.statistics import (
     ROUNDING,
     Band,
@@ -175,6 +176,7 @@ class Reference:
     negatives: int
     error: float
     ends: tuple[float, float]  # of its scores
+    below: "Array"  # for each cut the highest score below it, -inf if there is none
     # Of positives and of negatives; none where days are taken to differ by chance alone.
     days: tuple[Days, Days] | None = None
 
@@ -202,8 +204,10 @@ class Reference:
         others = np.setdiff1d(score[order][np.minimum(places, score.size - 1)], own)
         cuts = np.concatenate([own, others])
         tp, fp = (_at_or_above(scores, cuts) for scores in (positive, negative))
+        ordered = np.concatenate([[-np.inf], score[order]])
+        below = ordered[np.searchsorted(score[order], cuts)]
         ends = float(score.min()), float(score.max())
-        known = cls(threshold, cuts, tp, fp, positive.size, negative.size, error, ends)
+        known = cls(threshold, cuts, tp, fp, positive.size, negative.size, error, ends, below)
         if codes is None:
             return known
         part = error * FOR_REFERENCE * FOR_SPREAD
@@ -220,6 +224,10 @@ class Reference:
         share = self.threshold.share
         weights[: self.own_cuts] = (share, 1 - share)[: self.own_cuts]
         return weights
+
+    def text(self, cut: int) -> str:
+        """A cut in as few digits as select the same cases of the reference."""
+        return threshold_text(float(self.cuts[cut]), float(self.below[cut]))
 
     @property
     def is_tuning_table(self) -> bool:

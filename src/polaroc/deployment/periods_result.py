@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.rounding import ESTIMATE, limit, p_value, with_limits
+from polaroc.base.rounding import ESTIMATE, number, p_value, with_limits
 from polaroc.base.text import capitalised
 from polaroc.base.text_tables import Summarised, noted, table
 from polaroc.deployment.history import times_in_words
@@ -125,7 +125,7 @@ def _trend_cells(result: Periods) -> list[list[object]]:
             *_with_limits(row),
             row["per"],
             p_value(row["p_adjusted"]),
-            limit(row["spread"]),
+            number(row["spread"]),
         ]
         for row in result.trends.iter_rows(named=True)
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.rounding import ESTIMATE, limit, with_limits
+from polaroc.base.rounding import ESTIMATE, number, with_limits
 from polaroc.base.text_tables import Summarised, noted, table
 from polaroc.deployment.period_rates import PERIOD_RATES, WORDS
 
@@ -68,7 +68,7 @@ class WalkForward(Summarised):
     def shown(self) -> "list[RenderableType]":
         """The answer, what to expect, the steps and the notes."""
         keys, rows = self.keys, self.expected.iter_rows(named=True)
-        expected = [[*_cells(row, keys), limit(row["spread"])] for row in rows]
+        expected = [[*_cells(row, keys), number(row["spread"])] for row in rows]
         main = self.table.filter(pl.col("measure").is_in(list(self.main)))
         steps = [_cells(row, [*keys, "period"]) for row in main.iter_rows(named=True)]
         cells = ["measure", "threshold", "past", ESTIMATE]
@@ -100,7 +100,7 @@ def _cells(row: Mapping[str, Any], keys: Sequence[str]) -> list[object]:
         *(row[key] for key in keys),
         WORDS[row["measure"]],
         threshold,
-        limit(row["past"]),
+        number(row["past"]),
         _with_limits(row),
     ]
 
@@ -112,7 +112,7 @@ def _sentence(row: Mapping[str, Any], keys: list[str]) -> str:
         return f"For the {name} nothing can be expected: no threshold was set."
     threshold = "no case" if row["threshold"] is None else f"{row['threshold']:.4g}"
     return (
-        f"A threshold set now ({threshold}) had a {name} of {limit(row['past'])} in the past; "
+        f"A threshold set now ({threshold}) had a {name} of {number(row['past'])} in the past; "
         f"expect {_with_limits(row)} in the next period."
     )
 

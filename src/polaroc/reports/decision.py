@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from polaroc import rates
 from polaroc.base.columns import single_column
 from polaroc.base.names import listed, one_name
-from polaroc.base.rounding import percent
+from polaroc.base.rounding import number, percent, significant
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import OF_AREA, first_words, how_sure
 from polaroc.comparison.choice import judged_models
@@ -124,7 +124,7 @@ def _take(findings: Findings) -> str:
     if thresholds is None:
         value, over = findings.ranking[AREA][0], findings.question.ends
         range_said = "" if over is None else f" over {percent_range(*over)} positives"
-        area = "" if value is None else f": the {NAME_OF_AREA} is {value:.3f}{range_said}"
+        area = "" if value is None else f": the {NAME_OF_AREA} is {number(value)}{range_said}"
         return f"{model}{area}."
     taken, need = thresholds.taken, thresholds.need
     if thresholds.why_none is not None:
@@ -248,14 +248,13 @@ def _how_sure(findings: Findings) -> tuple[str, ...]:
     sentences = []
     row = findings.ranking.row(0, named=True)
     model = one_name(findings.models[0])
-    digits = "{:.4g}" if findings.by_cost else "{:.3f}"
+    in_digits = significant if findings.by_cost else number
     limits = ""
     if row["lower"] is not None:
-        ends = (digits.format(row[end]) for end in ("lower", "upper"))
-        limits = f" (margin of error: {' to '.join(ends)})"
+        limits = f" (margin of error: {in_digits(row['lower'])} to {in_digits(row['upper'])})"
     if row[COST] is not None:
         sentences.append(
-            f"The cost of {model} is {digits.format(row[COST])} per case{limits}. "
+            f"The cost of {model} is {in_digits(row[COST])} per case{limits}. "
             f"{_without_a_model(findings)}"
         )
     elif row[AREA] is not None:
@@ -265,7 +264,7 @@ def _how_sure(findings: Findings) -> tuple[str, ...]:
         )
         sentences.append(
             f"The {NAME_OF_AREA} of {model}, the share of right alarms averaged over all recalls, "
-            f"is {digits.format(row[AREA])}{limits}{chance}."
+            f"is {in_digits(row[AREA])}{limits}{chance}."
         )
     # What the number just said means comes before how it was made.
     cautions = findings.cautions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.rounding import limit, percent
+from polaroc.base.rounding import number, percent, significant
 from polaroc.charts.pairwise import spread_in_words
 from polaroc.charts.saving import escape_names
 from polaroc.charts.theme import COLOURS
@@ -106,8 +106,8 @@ def colours(findings: Findings) -> dict[str, str]:
 def means_in_words(findings: Findings, column: str, label: str) -> str:
     """The value of each of the first models in a column of the ranking."""
     pairs = zip(findings.models, findings.ranking[column], strict=True)
-    digits = "{:.4g}" if findings.by_cost else "{:.3f}"
-    means = [f"{model} {digits.format(value)}" for model, value in pairs if value is not None]
+    in_digits = significant if findings.by_cost else number
+    means = [f"{model} {in_digits(value)}" for model, value in pairs if value is not None]
     return f"{label}: {listed(means[:MAX_NAMED], findings)}."
 
 
@@ -290,7 +290,8 @@ def pairs(findings: Findings) -> Figure | None:
     shown, _ = first_pairs(findings.comparison, MAX_NAMED)
     first = shown.select(*shown.columns[:2], "difference", "adjusted_lower", "adjusted_upper")
     sentences = [
-        f"{a} − {b} {d:.3f} ({limit(lo)} to {limit(hi)})" for a, b, d, lo, hi in first.iter_rows()
+        f"{a} − {b} {number(d)} ({number(lo)} to {number(hi)})"
+        for a, b, d, lo, hi in first.iter_rows()
     ]
     rest = findings.comparison.pairs.height - len(sentences)
     more = [f"and {rest} more"] if rest else []
@@ -309,10 +310,10 @@ def pairs(findings: Findings) -> Figure | None:
 
 
 DRIFTS = (
-    "from recall {low[tpr]:.3f} and false positive rate {low[fpr]:.3f} with {least} positives to "
-    "{high[tpr]:.3f} and {high[fpr]:.3f} with {most}"
+    "from recall {low[tpr]} and false positive rate {low[fpr]} with {least} positives to "
+    "{high[tpr]} and {high[fpr]} with {most}"
 )
-FALLS = "from {low[estimate]:.3f} at {least} positives to {high[estimate]:.3f} at {most}"
+FALLS = "from {low[estimate]} at {least} positives to {high[estimate]} at {most}"
 LOST = "area a model loses against"
 # How many lines or points of single folds can still be seen.
 MAX_SINGLE = 300
@@ -366,6 +367,10 @@ def _over_the_range(rows: pl.DataFrame, words: str, findings: Findings) -> str:
         own = rows_among(rows, model.to_frame()).sort("prior").rows(named=True)
         if own:
             least, most = (percent(own[place]["prior"]) for place in (0, -1))
-            said = words.format(low=own[0], high=own[-1], least=least, most=most)
+            low, high = (
+                {name: number(own[place].get(name)) for name in ("tpr", "fpr", "estimate")}
+                for place in (0, -1)
+            )
+            said = words.format(low=low, high=high, least=least, most=most)
             sentences.append(f"{model[0]} {said}")
     return listed(sentences, findings)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polaroc.base.names import key_text
-from polaroc.base.rounding import limit, percent
+from polaroc.base.rounding import number, percent
 from polaroc.charts.monitoring import MAX_POINTS, PRIORS, TITLES, over_time
 from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
 from polaroc.deployment.history import times_in_words
@@ -133,7 +133,7 @@ def _by_quantity(name: str, caption: str, rows: pl.DataFrame) -> ReportTable:
 
 def _written(quantity: str, value: float) -> str | None:
     """A share in per cent, and a cost as a number."""
-    return limit(value) if quantity == "cost" else percent(value)
+    return number(value) if quantity == "cost" else percent(value)
 
 
 def in_page_words(text: str) -> str:

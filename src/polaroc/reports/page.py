@@ -297,6 +297,7 @@ def content(
         "how_sure": decision.how_sure,
         "what_would_change_it": decision.changes,
         "goal": said["need"],
+        "threshold": findings.thresholds and findings.thresholds.taken["threshold"],
         "cases": [
             {"prior": one.prior, "cases": one.cases, "found": one.found, "missed": one.missed,
              "false_alarms": one.alarms, "other_negatives": one.alone}

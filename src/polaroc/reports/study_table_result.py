@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from polaroc.base.rounding import limit, percent
+from polaroc.base.rounding import number, percent
 from polaroc.base.text import capitalised
 from polaroc.base.text_tables import Summarised, markdown_table, table
 from polaroc.measures.table import humanize_note
@@ -237,5 +237,5 @@ def _text(row: dict[str, Any]) -> str:
     if row["measure"] in COUNTS:
         return f"{value:,.6g}" if value % 1 else f"{value:,.0f}"
     if row["lower"] is None or row["upper"] is None:
-        return f"{limit(value)}"
-    return f"{limit(value)} ({limit(row['lower'])} to {limit(row['upper'])})"
+        return f"{number(value)}"
+    return f"{number(value)} ({number(row['lower'])} to {number(row['upper'])})"

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from polaroc import charts
-from polaroc.base.rounding import limit, number, percent
+from polaroc.base.rounding import number, percent
 from polaroc.comparison.subgroup_result import Subgroups, answer_of, measure_in_words
 from polaroc.comparison.subgroups import subgroups
 from polaroc.predictions.cases import Cases
@@ -102,8 +102,8 @@ def _table(found: Subgroups) -> ReportTable | None:
             "by": column(largest["column"]),
             "pair": [f"{a} − {b}" for a, b in pairs],
             "gap": column(largest["difference"], number),
-            f"{level} from": column(largest["lower"], limit),
-            f"{level} to": column(largest["upper"], limit),
+            f"{level} from": column(largest["lower"], number),
+            f"{level} to": column(largest["upper"], number),
             "more than chance": ["yes" if one else "not shown" for one in largest["apart"]],
         },
         words=("by", "pair", "more than chance"),

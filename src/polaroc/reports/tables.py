@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc import rates
-from polaroc.base.rounding import limit, number, p_value, percent, probability
+from polaroc.base.rounding import number, p_value, percent, probability, significant
 from polaroc.comparison.letters import share_a_letter, shortened
 from polaroc.comparison.result import first_pairs, interval_rule
 from polaroc.priors.grids import skew
@@ -92,9 +92,9 @@ def ranking_table(findings: Findings) -> ReportTable:
     columns = {findings.question.model: column(table.to_series(0))}
     area: dict[str, Column] = {"area": numbers(table[AREA])}
     # Costs have any scale.
-    in_digits = _digits if findings.by_cost else number
+    in_digits = significant if findings.by_cost else number
     shown: dict[str, Column] = {
-        "cost per case": column(table[COST], _digits),
+        "cost per case": column(table[COST], significant),
         **({} if findings.by_cost else area),
         f"{level} from": column(table["lower"], in_digits),
         f"{level} to": column(table["upper"], in_digits),
@@ -140,11 +140,7 @@ def threshold_table(findings: Findings) -> ReportTable | None:
         "threshold": chosen.texts,
     }
     if chosen.folds > 1:
-        spread = zip(points["lowest"], points["highest"], strict=True)
-        columns["set on other folds"] = [
-            None if low is None or high is None else f"{low:.4g} to {high:.4g}"
-            for low, high in spread
-        ]
+        columns["set on other folds"] = chosen.spreads
     for name, heading in (("tpr", "positives"), ("fpr", "negatives")):
         values = zip(*(points[f"{name}{end}"] for end in ("", "_lower", "_upper")), strict=True)
         columns[f"alarms of 100 {heading}"] = [_with_limits(*row) for row in values]
@@ -163,7 +159,7 @@ def threshold_table(findings: Findings) -> ReportTable | None:
             need.left(t, f) if t is not None and f is not None else None
             for need, t, f in zip(chosen.needs, points["tpr"], points["fpr"], strict=True)
         ]
-        columns["cost per case at that share"] = [_digits(cost) for cost in costs]
+        columns["cost per case at that share"] = [significant(cost) for cost in costs]
     elif chosen.is_tuned:
         level = percent(findings.question.confidence)
         columns["promised"] = [f"yes, {level}" if one else "no" for one in chosen.promises]
@@ -183,8 +179,8 @@ def omnibus_table(findings: Findings) -> ReportTable | None:
         {
             "test": column(omnibus["test"]),
             "statistic": numbers(omnibus["statistic"]),
-            "df 1": column(omnibus["df1"], _digits),
-            "df 2": column(omnibus["df2"], _digits),
+            "df 1": column(omnibus["df1"], significant),
+            "df 2": column(omnibus["df2"], significant),
             "p": column(omnibus["p_value"], p_value),
         },
     )
@@ -203,11 +199,11 @@ def pairs_table(findings: Findings) -> ReportTable | None:
         {
             "pair": [f"{a} − {b}" for a, b in zip(first, second, strict=True)],
             "difference": numbers(shown["difference"]),
-            f"{level} from": column(shown["lower"], limit),
-            f"{level} to": column(shown["upper"], limit),
+            f"{level} from": column(shown["lower"], number),
+            f"{level} to": column(shown["upper"], number),
             "p, alone": column(shown["p_value"], p_value),
-            "adjusted from": column(shown["adjusted_lower"], limit),
-            "adjusted to": column(shown["adjusted_upper"], limit),
+            "adjusted from": column(shown["adjusted_lower"], number),
+            "adjusted to": column(shown["adjusted_upper"], number),
             "p, adjusted": column(shown["p_adjusted"], p_value),
         },
     )
@@ -243,8 +239,8 @@ def audit_table(findings: Findings) -> ReportTable | None:
             None if least is None else percent_range(least, most) for least, most in shares
         ],
         "distinct scores": _integers(table["scores"]),
-        "lowest score": column(table["lowest"], _digits),
-        "highest score": column(table["highest"], _digits),
+        "lowest score": column(table["lowest"], significant),
+        "highest score": column(table["highest"], significant),
         "note": [value or None for value in table["note"]],
     }
     title = "What the predictions hold; distinct scores: the fewest of a fold"
@@ -272,7 +268,3 @@ def _with_limits(share: float | None, low: float | None, high: float | None) -> 
 def _integers(values: pl.Series) -> Column:
     return [None if value is None else f"{value:,.6g}" if value != int(value) else f"{int(value):,}"
             for value in values]  # fmt: skip
-
-
-def _digits(value: float | None) -> str | None:
-    return None if value is None else f"{value:.4g}"

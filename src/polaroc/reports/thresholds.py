@@ -3,12 +3,13 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.base.rounding import short_threshold
+from polaroc.base.rounding import threshold_text
 from polaroc.base.statistics import binomial_band
 from polaroc.comparison.compared import of_keys
 from polaroc.comparison.fold_thresholds import (
@@ -35,6 +36,8 @@ from polaroc.thresholds.saved import refuse_tuning_cases
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import of_folds
 
+# The text of a threshold that calls nothing positive.
+NONE = "none"
 # Tail of a belief at each end whose priors are not shown.
 TAIL = 0.05
 
@@ -60,6 +63,8 @@ class Thresholds:
     lacking: tuple[str | None, ...] = ()
     # Each threshold in as few digits as select the same cases, here and where it was set.
     texts: tuple[str, ...] = ()
+    # The least and the greatest threshold that other folds set.
+    spreads: tuple[str | None, ...] = ()
 
     @property
     def is_tuned(self) -> bool:
@@ -150,7 +155,7 @@ def thresholds(
         points = _with_limits(points, folds, needs, question.level)
     return Thresholds(
         points, needs, priors, count, *_totals(folds), tuple(cautions),
-        texts=_texts(points, folds.score),
+        texts=_texts(points["threshold"], folds.score), spreads=_spreads(points, folds.score),
     )  # fmt: skip
 
 
@@ -211,7 +216,7 @@ def _tuned(
         promises=tuple(said for _, said, _ in points),
         lacking=tuple(why if row["threshold"] is None else None for row, _, why in points),
         texts=_texts(
-            table, *(one.table[SCORE].to_numpy() for one in (judging, tuning))
+            table["threshold"], *(one.table[SCORE].to_numpy() for one in (judging, tuning))
         ),
     )  # fmt: skip
 
@@ -237,16 +242,21 @@ def _asked(need: Need, confidence: float | None) -> dict[str, Any]:
     return asked | {"over": prior_points([low, high], [1 - share, share])}
 
 
-def _texts(points: pl.DataFrame, *scores: "Array") -> tuple[str, ...]:
+def _texts(thresholds: pl.Series, *scores: "Array") -> tuple[str, ...]:
     """Each threshold as it is written, beside the highest scores below it."""
     texts = []
-    for threshold in points["threshold"]:
+    for threshold in thresholds:
         if threshold is None:
-            texts.append("none")
+            texts.append(NONE)
             continue
         below = [float(own[own < threshold].max()) for own in scores if (own < threshold).any()]
-        texts.append(short_threshold(threshold, max(below, default=None)))
+        texts.append(threshold_text(threshold, max(below, default=-inf)))
     return tuple(texts)
+
+
+def _spreads(points: pl.DataFrame, scores: "Array") -> tuple[str | None, ...]:
+    ends = (_texts(points[name], scores) for name in ("lowest", "highest"))
+    return tuple(None if NONE in pair else " to ".join(pair) for pair in zip(*ends, strict=True))
 
 
 LIMITS = ("tpr_lower", "tpr_upper", "fpr_lower", "fpr_upper")

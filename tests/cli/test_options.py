@@ -1,4 +1,5 @@
 import json
+import re
 
 import polars as pl
 import pytest
@@ -8,8 +9,12 @@ from typer.testing import CliRunner
 
 import polaroc as pr
 from polaroc.cli import app
+from polaroc.cli.drawings import DRAWINGS
+from polaroc.measures.catalog import CATALOG
+from polaroc.thresholds.named_rates import AT_THRESHOLD
 
-COMMANDS = list(vars(get_command(app))["commands"])
+TREE = get_command(app).commands
+COMMANDS = list(TREE)
 WRITING = ["demo", "evaluate", "compare", "chart", "report"]
 TABLE = (
     pr.datasets.satellite_predictions()
@@ -449,3 +454,57 @@ def test_a_range_is_set_for_thresholds_that_take_one(here, options, is_range):
     result = polaroc("threshold", "p.parquet", *options)
     assert result.exit_code == 0, result.output
     assert ("--over 0.05 0.20" in " ".join(result.stderr.split())) is is_range
+
+
+# They are removed together with their functions.
+OF_PYTHON = {
+    "plan", "savings", "three-ways", "subgroups", "study-table", "label-budget", "periods",
+    "walk-forward", "highest",
+}  # fmt: skip
+KEPT = sorted({*COMMANDS} - OF_PYTHON)
+# Measures, charts and other values that are given as they stand.
+VALUES = {*CATALOG, *AT_THRESHOLD, *DRAWINGS, "max_recall"}
+
+
+def options_of(command):
+    return [one for one in TREE[command].params if not one.hidden]
+
+
+def names_of(command):
+    return {name for one in options_of(command) for name in one.opts} | {"--help"}
+
+
+@pytest.mark.parametrize("command", KEPT)
+def test_help_names_options_that_exist(command):
+    for one in options_of(command):
+        text = one.help or ""
+        for other, words in re.findall(r"`polaroc ([\w-]+)([^`]*)`", text):
+            assert set(re.findall(r"--[a-z-]+", words)) <= names_of(other), one.name
+        own = re.sub(r"`polaroc [^`]*`", "", text)
+        assert set(re.findall(r"(?<![\w-])--[a-z-]+", own)) <= names_of(command), one.name
+
+
+@pytest.mark.parametrize("command", KEPT)
+def test_help_is_written_for_the_command_line(command):
+    for one in options_of(command):
+        text = re.sub(r"`polaroc [^`]*`|^One of [^:]*: ", "", one.help or "")
+        # Dictionaries, lists, tuples, what only Python takes, and names of functions and columns.
+        assert not re.search(r"[{}`]|\[['\d]|\((lo|low|first)\b|\bas in \w+", text), one.name
+        assert not re.search(r"\b(None|True|False|belief|expression)\b|a Cases", text), one.name
+        assert set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", text)) <= VALUES, one.name
+
+
+@pytest.mark.parametrize("command", KEPT)
+def test_options_that_differ_have_texts_of_their_own(command):
+    texts = [one.help.partition(" [")[0] for one in options_of(command)]
+    assert len(texts) == len(set(texts))
+
+
+@pytest.mark.parametrize("command", ["choose", "threshold"])
+def test_examples_of_limits_are_accepted(here, command):
+    (text,) = [one.help for one in options_of(command) if one.name == "constraints"]
+    limits = re.findall(r"\w+=\d\.\d+", text)
+    assert limits
+    call = ["threshold", "p.parquet", *COLUMNS, "--no-fold", "--rule", "max_recall"]
+    for limit in limits:
+        assert polaroc(*call, "--constraint", limit).exit_code == 0

@@ -80,7 +80,7 @@ def command(
         beside = [*names, *left_out]
         parameters: dict[str, Parameter] = {}
         for function in functions:
-            parameters = own_options(function, beside) | parameters
+            parameters = own_options(function, beside, body.__name__) | parameters
         shown = [
             _parameter("context", typer.Context),
             *(one for one in own if _is_argument(one)),

@@ -13,6 +13,7 @@ import polars as pl
 import typer
 
 from polaroc.base.docstrings import parameter_texts
+from polaroc.cli.texts import text_of
 from polaroc.errors import InvalidArgument
 from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.costs import ARGUMENTS
@@ -212,8 +213,10 @@ def is_needed(functions: Sequence[Callable[..., Any]], name: str) -> bool:
     return all(one is not None and one.default is Parameter.empty for one in taken)
 
 
-def own_options(function: Callable[..., Any], left_out: Collection[str]) -> dict[str, Parameter]:
-    """The parameters of a function, after the first, that are no roles, as options."""
+def own_options(
+    function: Callable[..., Any], left_out: Collection[str], command: str
+) -> dict[str, Parameter]:
+    """The parameters of a function, after the first, that are no roles, as options of a command."""
     _, *taken = signature(function).parameters.values()
     texts = parameter_texts(function.__doc__)
     options = {}
@@ -223,7 +226,9 @@ def own_options(function: Callable[..., Any], left_out: Collection[str]) -> dict
         kind = kind_of(one.name, one.annotation)
         # Its own name there is that of a function.
         others = [other.name for other in taken if other is not one]
-        text = in_words(texts[one.name], others, whole=bool(kind.choices))
+        text = text_of(command, one.name)
+        if text is None:
+            text = in_words(texts[one.name], others, whole=bool(kind.choices))
         options[one.name] = _option(one.name, kind, text + _default(one))
     return options
 

@@ -39,7 +39,7 @@ QUIET: ContextVar[bool] = ContextVar("QUIET", default=False)
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="No notes and no progress; of results only what --out does not take."
+        "--quiet", "-q", help="Print no notes, no progress and no result that goes to a file."
     ),
 ]
 NoConfig = Annotated[

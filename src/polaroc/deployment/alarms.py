@@ -190,7 +190,7 @@ class Assessment:
                 alarms.append(None)
                 continue
             least = saved[look, window, cut]
-            text = f"{BETTER_THRESHOLD}: {reference.text(cut)}{_saves(least, int(window))}"
+            text = f"{BETTER_THRESHOLD}: {reference.text(int(cut))}{_saves(least, int(window))}"
             alarms.append((float(least), text))
         return alarms
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from polaroc.base.joins import as_key
 from polaroc.base.rounding import threshold_text
+from polaroc.typing import Array
 
 
 def threshold_texts(
@@ -24,14 +25,13 @@ def threshold_texts(
             texts.append(None)
             continue
         own = [known[as_key(key)] for known in scores if as_key(key) in known]
-        below = [one.filter(one < threshold).max() for one in own]
-        known_below = max((one for one in below if one is not None), default=-inf) if own else None
-        texts.append(threshold_text(threshold, known_below))
+        lower = [one[one < threshold] for one in own]
+        below = max((float(one.max()) for one in lower if one.size), default=-inf)
+        texts.append(threshold_text(threshold, below if own else None))
     return texts
 
 
-def _by_key(curve: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[object, ...], pl.Series]:
-    if not keys:
-        return {(): curve["threshold"]}
-    parts = curve.select(*keys, "threshold").partition_by(keys, as_dict=True)
-    return {as_key(key): part["threshold"] for key, part in parts.items()}
+def _by_key(curve: pl.DataFrame, keys: Sequence[str]) -> "dict[tuple[object, ...], Array]":
+    rows = curve.select(*keys, "threshold").drop_nulls("threshold")
+    parts = rows.partition_by(keys, as_dict=True) if keys else {(): rows}
+    return {as_key(key): part["threshold"].to_numpy() for key, part in parts.items()}

@@ -56,8 +56,13 @@ def share(count: Quantity, total: Quantity, backend: Backend = POLARS) -> Quanti
 
 
 def rate(count: str, total: str) -> pl.Expr:
-    """A count as a share of its total, null where the total is zero."""
-    return pl.when(pl.col(total) > 0).then(share(pl.col(count), pl.col(total)))
+    """A count as a share of its total, null where the total is zero.
+
+    A total that is constant in a chunk is made a full column, since Polars would multiply by its
+    reciprocal, and the last bit would depend on the engine and on how rows are divided.
+    """
+    full = pl.col(total) + 0 * pl.col(count)
+    return pl.when(pl.col(total) > 0).then(share(pl.col(count), full))
 
 
 def snap_to_total(

@@ -207,3 +207,50 @@ def test_one_degree_of_freedom_is_left():
     assert model["sum_sq"] == pytest.approx(0.0625)
     assert table.filter(term="residual")["df"].item() == 1
     assert table.filter(term="residual")["sum_sq"].item() == pytest.approx(0.0025)
+
+
+def balanced_predictions(folds=4, models="ABC", cases=40):
+    """Predictions with as many positives as negatives, so that the own prior of a fold is 0.5."""
+    rng = np.random.default_rng(5)
+    rows = [
+        (model, fold, case, case % 2 == 0, rng.normal((case % 2 == 0) * (1 + place / 2)))
+        for place, model in enumerate(models)
+        for fold in range(folds)
+        for case in range(cases)
+    ]
+    return pl.DataFrame(rows, schema=["model", "fold", "case", "truth", "score"], orient="row")
+
+
+def test_measures_of_a_balanced_table_are_analysed_and_compared():
+    predictions, roles = balanced_predictions(), {"truth": "truth", "score": "score"}
+    measures = pr.evaluate(predictions, **roles)
+    alone = pr.evaluate(predictions, **roles, priors=[0.5, 0.1, 0.01])
+    assert_same_numbers(pr.anova(measures), pr.anova(alone))
+    for prior in (0.5, "observed"):
+        found = pr.compare(measures, "auprec", prior=prior, test_train_ratio=0.25)
+        expected = pr.compare(alone, "auprec", prior=0.5, test_train_ratio=0.25)
+        assert_same_numbers(found.pairs, expected.pairs)
+    assert_same_numbers(pr.choose(measures).models, pr.choose(alone).models)
+
+
+def test_priors_that_are_equal_up_to_rounding_are_one():
+    grid = 0.05 + 0.1
+    assert grid != 0.15
+    table = cube(priors=(0.01, 0.15, 0.5))
+    near = table.with_columns(
+        prior=pl.when((pl.col("prior") == 0.15) & (pl.col("model") == "B"))
+        .then(grid)
+        .otherwise("prior")
+    )
+    twice = pl.concat([table, table.filter(prior=0.15).with_columns(prior=pl.lit(grid))])
+    for changed in (near, twice):
+        assert_same_numbers(pr.anova(changed), pr.anova(table))
+    assert_same_numbers(pr.anova(near, "estimate"), pr.anova(table, "estimate"))
+
+
+def test_messages_name_columns_of_the_caller_only():
+    table = pl.concat([cube(), cube(seed=1)])
+    with pytest.raises(InvalidTable) as caught:
+        pr.anova(table)
+    assert "several rows" in str(caught.value)
+    assert "__" not in str(caught.value)

@@ -215,7 +215,7 @@ OVER = ["auc", "iauprec", "sens", "auc_range", "accsens", "equal_error"]
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ({}, [("auc", None), *(("auprec", p) for p in (0.5, 0.5, 0.1, 0.01))]),
+        ({}, [("auc", None), *(("auprec", p) for p in (0.5, 0.1, 0.01))]),
         ({"priors": 0.2}, [("auc", None), ("auprec", 0.2)]),
         ({"priors": [0.2, 0.1, 0.2]}, [("auc", None), ("auprec", 0.2), ("auprec", 0.1)]),
         ({"priors": [], "over": (0.1, 0.2)}, [(name, None) for name in OVER]),
@@ -476,3 +476,83 @@ def test_models_and_folds_are_not_pooled_without_a_word():
     assert found.select("model", "fold").sort("model", "fold").equals(keys.sort("model", "fold"))
     pooled = pr.evaluate(table, **NAMES, measures="auc")
     assert pooled.height == 1
+
+
+# By key the positives and negatives; the own prior of "half" and "tenth" is among those asked for.
+# 3/10 is 0.3 only up to rounding where it is computed from the skew.
+BALANCES = {"half": (30, 30), "rest": (20, 40), "tenth": (3, 7), "nothing": (0, 10)}
+
+
+def balances() -> pl.DataFrame:
+    rows = [
+        (key, i < positives, (i * 37 % 101) / 101)
+        for key, (positives, negatives) in BALANCES.items()
+        for i in range(positives + negatives)
+    ]
+    return pl.DataFrame(rows, schema=["key", "truth", "score"], orient="row")
+
+
+@pytest.mark.parametrize("many", [[], [i / 40 for i in range(1, 40)]], ids=len)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"measures": ["auc", "auprec", "brier"], "intervals": "logit"},
+        {"interpolation": "hull"},
+        {"memory": "1GB"},
+        {"lazy": True},
+        {"warehouse": True},
+        {"warehouse": True, "interpolation": "hull"},
+        {"warehouse": True, "intervals": "logit"},
+        {"function": "auprec"},
+        {"function": "intervals"},
+    ],
+    ids=str,
+)
+def test_no_row_comes_twice_if_the_observed_prior_is_also_given(asked, many):
+    table, priors = balances(), ["observed", 0.5, 0.3, *many]
+    roles = {"truth": "truth", "score": "score", "by": "key"}
+    asked = dict(asked)
+    if name := asked.pop("function", None):
+        found = getattr(pr, name)(pr.curve(table, **roles), priors=priors)
+    elif asked.pop("warehouse", False):
+        ibis = pytest.importorskip("ibis")
+        found = pr.warehouse.evaluate(ibis.memtable(table), **roles, priors=priors, **asked)
+        found = pr.warehouse.collected(found)
+    elif asked.pop("lazy", False):
+        found = pr.evaluate(table.lazy(), **roles, priors=priors, **asked).collect()
+    else:
+        found = pr.evaluate(table, **roles, priors=priors, **asked)
+    given = {0.5, 0.3, *many}
+    own = {key: p / (p + n) if p else None for key, (p, n) in BALANCES.items()}
+    for key, measure in found.filter(measure="auprec").select("key", "measure").unique().rows():
+        at = found.filter(key=key, measure=measure)["prior"].to_list()
+        expected = given if own[key] in given else {*given, own[key]}
+        assert len(at) == len(expected)
+        # The row that stays is at the prior as it was given.
+        assert given <= set(at)
+    assert found.filter(pl.struct("key", "measure", "prior").is_duplicated()).is_empty()
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame])
+def test_curves_at_priors_have_no_row_twice(kind):
+    table = balances().filter(pl.col("key") != "nothing")
+    roles = {"score": "score", "by": "key"}
+    curves = pr.curve(table, truth="truth", **roles)
+    priors = ["observed", 0.5, 0.3]
+    others = table.with_columns(pl.col("score") * 0.9).drop("truth")
+    functions = {
+        "surface": pr.surface(kind(curves), priors),
+        "points": pr.operating_points(kind(curves), priors=priors),
+        "achievable": pr.achievable(kind(curves), priors),
+        "decisions": pr.decision_curve(kind(curves), [0.2], priors=priors),
+        "probabilities": pr.probabilities(kind(others), curves, priors=priors, **roles),
+        "calibration": pr.calibration_curve(kind(curves), priors=priors),
+    }
+    for found in functions.values():
+        at = found.lazy().select("key", "prior").unique().collect()
+        assert sorted(at.filter(key="half")["prior"]) == [0.3, 0.5]
+        assert at.filter(key="tenth")["prior"].sort().to_list() == [0.3, 0.5]
+        assert at.filter(key="rest")["prior"].sort().to_list() == pytest.approx([0.3, 1 / 3, 0.5])
+    rows = others.height * 2 + len(table.filter(key="rest"))
+    assert functions["probabilities"].lazy().collect().height == rows

@@ -13,7 +13,7 @@ from polaroc.curves.hull import hull_vertices
 from polaroc.curves.whole import takes_curve
 from polaroc.measures.scoring import NOT_PROBABILITIES, check_score_prior
 from polaroc.predictions.row_checks import SCORE, UNRANKED
-from polaroc.priors.grids import OBSERVED, reweighted, skew, some_priors
+from polaroc.priors.grids import OBSERVED, SAME, reweighted, skew, some_priors
 from polaroc.typing import Array, Prior, Priors
 
 # Cells that are drawn from, and points between the ends of blocks that are shown.
@@ -143,7 +143,10 @@ def _of_curve(
         lower, upper = _band(score, size, shown, *band)
     counts = np.diff(np.concatenate(([0], size.cumsum()[shown])))
     tables = []
+    is_given = any(one is not None and abs(one - 1 / (1 + own)) <= SAME for one in priors)
     for prior in priors:
+        if prior is None and is_given:
+            continue
         to = own if prior is None else skew(prior)
         numbers = {
             "score": score[shown], "probability": fitted[shown], "lower": lower, "upper": upper,

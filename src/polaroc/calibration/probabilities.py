@@ -27,7 +27,7 @@ from polaroc.predictions.roles import BESIDE, Columns
 from polaroc.predictions.row_checks import ROW_ERRORS, SCORE, UNRANKED, score_column
 from polaroc.predictions.table import one_class_note
 from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.priors.grids import some_priors
+from polaroc.priors.grids import is_among, some_priors
 from polaroc.typing import IntoExpr, Priors, Table
 
 SAME_SCORES = "the scores of the tuning table: was the curve made of these cases?"
@@ -196,8 +196,11 @@ def _at_priors(rows: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     lack = pl.when(pl.col(OF_ROW).is_not_null() & pl.col(OWN_SKEW).is_null())
     note = pl.coalesce(ROW_NOTE, "note", lack.then(pl.lit(NO_CURVE)))
     scored = pl.col(OF_ROW).is_not_null()
+    crossed = rows.join(grid, how="cross")
+    if None in resolved and len(resolved) > 1:
+        crossed = crossed.filter(prior.is_not_null() | ~is_among(own, resolved))
     return (
-        rows.join(grid, how="cross")
+        crossed
         .with_columns(pl.coalesce("prior", pl.when(own.is_finite()).then(own)).alias("prior"))
         .with_columns(
             pl.when(scored).then(pl.col(RATIO) / (pl.col(RATIO) + (1 - prior) / prior))

@@ -7,14 +7,15 @@ from functools import reduce
 import polars as pl
 
 from polaroc.base.checks import check_ratio, check_text
-from polaroc.base.columns import as_lazy, column_names
+from polaroc.base.columns import as_lazy, column_names, within
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.base.rounding import p_in_words
 from polaroc.comparison import caveats, omnibus
 from polaroc.comparison.design import filled_array
-from polaroc.comparison.measure_rows import refuse_rows, rows_of
+from polaroc.comparison.measure_rows import Rows, distinct, refuse_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument, quoted
+from polaroc.priors.grids import SAME, is_among
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import of_folds
 
@@ -202,13 +203,33 @@ def _cells(frame: pl.DataFrame, response: str, factors: Sequence[str]) -> pl.Dat
         selected = rows_of(frame, response)
         rows, column = selected.frame, pl.col("estimate")
         if PRIOR in factors:
-            rows = rows.filter(pl.col(PRIOR).is_in(selected.fixed_priors))
+            rows = _at_fixed_priors(selected)
     else:
         raise InvalidArgument(
             f"there is no column {response!r}; the table has {quoted(frame.columns)}.",
             hint="name the numeric column to analyse as response.",
         )
+    if PRIOR in factors and rows.schema[PRIOR].is_numeric():
+        rows = _snapped(rows)
     return rows.select(*factors, column.cast(pl.Float64).alias(RESPONSE))
+
+
+def _at_fixed_priors(selected: Rows) -> pl.DataFrame:
+    """The rows at the fixed priors; an estimate that is there twice counts once."""
+    rows = _snapped(selected.frame.filter(is_among(pl.col(PRIOR), selected.fixed_priors)))
+    cell = [*selected.keys, PRIOR]
+    estimate = pl.col("estimate")
+    spread = within(estimate.max() - estimate.min(), cell)
+    return rows.filter(pl.struct(cell).is_first_distinct() | (spread > SAME))
+
+
+def _snapped(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with one number for priors that are equal up to rounding."""
+    firsts = pl.DataFrame({PRIOR: distinct(rows[PRIOR])}, schema={PRIOR: pl.Float64})
+    numbers = rows.select(pl.col(PRIOR).cast(pl.Float64)).unique().drop_nulls().sort(PRIOR)
+    nearest = numbers.join_asof(firsts, on=PRIOR, coalesce=False)
+    first = pl.col(PRIOR).cast(pl.Float64).replace(nearest[PRIOR], nearest[f"{PRIOR}_right"])
+    return rows.with_columns(first)
 
 
 def _crossed(cells: pl.DataFrame, factors: tuple[str, ...]) -> Crossed:
@@ -226,7 +247,7 @@ def _crossed(cells: pl.DataFrame, factors: tuple[str, ...]) -> Crossed:
     problems = {
         f"of {full.height} cells are missing": join_on(full, cells, factors, "anti"),
         "estimates are null": null.select(factors),
-        "cells have several rows": counts.filter(pl.col(LEVEL) > 1),
+        "cells have several rows": counts.filter(pl.col(LEVEL) > 1).select(factors),
     }
     refuse_rows(
         {problem: found.sort(factors) for problem, found in problems.items()},

@@ -30,7 +30,6 @@ from polaroc.comparison.design import FoldValues, Incomplete, Plan, balanced, ch
 from polaroc.comparison.half_splits import Halves, of_half_splits, read_halves
 from polaroc.comparison.letters import check_result_name
 from polaroc.comparison.measure_rows import (
-    SAME,
     doubts,
     over_labels,
     range_rows,
@@ -58,7 +57,7 @@ from polaroc.predictions.costs import constant_costs
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief, Over, belief_of_estimate, resolve_belief
-from polaroc.priors.grids import OBSERVED, check_prior, check_range
+from polaroc.priors.grids import OBSERVED, SAME, check_prior, check_range
 from polaroc.priors.in_use import check_level, widest
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.typing import Cost, Table

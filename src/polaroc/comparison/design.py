@@ -20,11 +20,11 @@ from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import HAVE, LEVEL, PLACE, SPREAD
 from polaroc.base.text import capitalised, listed_rows
-from polaroc.comparison.measure_rows import SAME, Rows, refuse_rows, value_columns
+from polaroc.comparison.measure_rows import Rows, refuse_rows, value_columns
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted, spelling
 from polaroc.measures.table import humanize_note
 from polaroc.predictions.audit import differs, unusual
-from polaroc.priors.grids import check_prior
+from polaroc.priors.grids import SAME, check_prior
 from polaroc.typing import Array, Prior
 from polaroc.uncertainty.evidence import of_folds
 

@@ -10,11 +10,12 @@ from polaroc.base.columns import single_column
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CLUSTER, HAVE, TRUTH
 from polaroc.comparison.design import REPEAT, FoldValues, balanced, filled_array
-from polaroc.comparison.measure_rows import SAME, Rows, distinct, over_labels, rows_of
+from polaroc.comparison.measure_rows import Rows, distinct, over_labels, rows_of
 from polaroc.errors import Hint, InvalidTable, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import column_names_of
+from polaroc.priors.grids import SAME
 from polaroc.typing import Array, Prior
 from polaroc.uncertainty.cells import numbered
 from polaroc.uncertainty.evidence import Evidence, of_halves

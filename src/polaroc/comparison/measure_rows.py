@@ -15,11 +15,9 @@ from polaroc.measures.areas import BELOW_CHANCE
 from polaroc.measures.catalog import CATALOG
 from polaroc.predictions.row_checks import THE_TRUTH
 from polaroc.priors.beliefs import Over, labelled_range, same_over
-from polaroc.priors.grids import OBSERVED, check_prior
+from polaroc.priors.grids import OBSERVED, SAME, check_prior
 from polaroc.typing import Prior
 
-# Priors closer than this are equal, such as 0.15 and 0.15000000000000002 of a grid.
-SAME = 1e-9
 CHANCE = (0.5 - SAME, 0.5 + SAME)
 NEEDED = {
     "prior": pl.Float64, "positives": pl.Float64, "negatives": pl.Float64, "note": pl.String,

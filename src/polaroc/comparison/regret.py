@@ -11,12 +11,12 @@ import polars as pl
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.comparison.design import FoldValues
-from polaroc.comparison.measure_rows import SAME, Rows, distinct, only_range, range_rows, rows_of
+from polaroc.comparison.measure_rows import Rows, distinct, only_range, range_rows, rows_of
 from polaroc.comparison.posterior import Posterior, posterior_columns
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import higher_is_better, label, mean_name
 from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
-from polaroc.priors.grids import skew
+from polaroc.priors.grids import SAME, skew
 from polaroc.typing import Array
 
 # Tail of a belief at each end in which models are not evaluated.

@@ -11,7 +11,7 @@ from polaroc.base.private_columns import private
 from polaroc.curves.segments import CELLS
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import Hint, InvalidArgument, quoted, spelling
-from polaroc.priors.grids import prior, skew, some_priors
+from polaroc.priors.grids import is_among, prior, skew, some_priors
 from polaroc.priors.in_use import METHOD, is_estimate, with_estimates
 from polaroc.typing import Priors, Quantity
 
@@ -97,7 +97,9 @@ def with_rates(
 def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     """Each row of a frame at every prior, in the columns `prior` and `skew`.
 
-    Of estimated priors at that of its key, with its limits; the skew of what is no prior is null.
+    If the observed prior of a key is also a given one, its rows are at the given one only. With
+    estimated priors each row is at that of its key, with its limits; the skew of what is no prior
+    is null.
     """
     if is_estimate(priors):
         own = pl.col("prior")
@@ -111,7 +113,10 @@ def at_priors(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     )
     positives, negatives = pl.col("positives"), pl.col("negatives")
     observed = pl.when((positives > 0) & (negatives > 0)).then(negatives / positives)
-    return frame.join(grid, how="cross", maintain_order="left_right").with_columns(
+    rows = frame.join(grid, how="cross", maintain_order="left_right")
+    if None in resolved and len(resolved) > 1:
+        rows = rows.filter(pl.col("prior").is_not_null() | ~is_among(prior(observed), resolved))
+    return rows.with_columns(
         pl.coalesce("prior", prior(observed)).alias("prior"),
         pl.coalesce("skew", observed).alias("skew"),
     )

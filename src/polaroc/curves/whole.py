@@ -36,6 +36,7 @@ OF_CURVES = """
         The result of `curve` or `hull`.
     priors
         Priors in (0, 1), or ``"observed"`` for each key's own; one, several, or a prior grid.
+        Where the own prior of a key is, up to rounding, another one of them, it counts once.
     score_prior
         The prior at which scores are right as they stand, in (0, 1), or ``"observed"``, each
         key's own.

@@ -53,7 +53,8 @@ def evaluate(
     **columns
     priors
         Priors at which AUPREC is taken, in (0, 1), or ``"observed"`` for each
-        key's own. One, several, or a prior grid; or the result of `estimate_prior`, for each
+        key's own, which has no row of its own if it is, up to rounding, one of the others.
+        One, several, or a prior grid; or the result of `estimate_prior`, for each
         key's own estimate, whose keys must be among those of the cases.
     over
         A range (lo, hi) of priors. Or a belief about the prior. Without it there

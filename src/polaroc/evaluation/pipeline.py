@@ -13,7 +13,7 @@ from polaroc.evaluation.hull_limits import with_hull_limits
 from polaroc.evaluation.request import Needs, Request
 from polaroc.evaluation.sums import CurveTotals, curve_totals, ranked_totals
 from polaroc.measures.spec import Measure
-from polaroc.measures.table import tidy
+from polaroc.measures.table import tidy, without_repeats
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import Predictions, read
@@ -36,6 +36,12 @@ class Result(NamedTuple):
 
 def run(cases: Cases[Any], request: Request) -> Result:
     """The result, computed now."""
+    result = _run(cases, request)
+    return result._replace(measures=without_repeats(result.measures, request.selected.measures))
+
+
+def _run(cases: Cases[Any], request: Request) -> Result:
+    """The result, with rows at observed priors that are also among the given ones."""
     if request.intervals is None:
         return _result(curve_totals(cases, request), request)
     held = cases.collect()

@@ -14,7 +14,7 @@ from polaroc.curves.hull import hulls, hulls_of
 from polaroc.curves.whole import takes_curve
 from polaroc.measures.areas import auc_measure, auprec_measures, iauprec_measure
 from polaroc.measures.spec import Measure, hull_part
-from polaroc.measures.table import OR_ANCHOR, per_key, tidy
+from polaroc.measures.table import OR_ANCHOR, per_key, tidy, without_repeats
 from polaroc.predictions.row_checks import UNRANKED
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import some_priors
@@ -107,7 +107,8 @@ def auprec(
     """
     some_priors(priors)
     measures = auprec_measures(priors, interpolation, start, recall)
-    return measures_of_curves(_interpolated(curve, interpolation), measures)
+    measured = measures_of_curves(_interpolated(curve, interpolation), measures)
+    return without_repeats(measured, measures)
 
 
 @described_as(auprec)

@@ -11,11 +11,11 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import COUNT, PLACE, PRIVATE, ROW, SHARE, VALUE
 from polaroc.base.text import joined_notes
 from polaroc.curves.segments import with_segments
-from polaroc.measures.spec import Measure, ingredients, runs
+from polaroc.measures.spec import Measure, ingredients, measures_by_row, runs
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.chebyshev import ManyPriors
-from polaroc.priors.grids import skew
+from polaroc.priors.grids import OBSERVED, is_among, skew
 
 BIAS_RATIO = PRIVATE + "bias_ratio"
 WARNING = PRIVATE + "warning"
@@ -94,6 +94,26 @@ def tidy(
     return (
         pl.concat(part.select(*shown, order.alias(PLACE)) for part in parts).sort(PLACE).drop(PLACE)
     )
+
+
+def without_repeats(measured: pl.LazyFrame, measures: Sequence[Measure]) -> pl.LazyFrame:
+    """The result of `tidy` without rows at observed priors that are also among the given ones."""
+    of_key = list(measures_by_row(measures))
+    at = [_prior_of_row(measure, prior) for measure, prior in of_key]
+    observed = [place for place, prior in enumerate(at) if prior == OBSERVED]
+    given = [prior for prior in at if isinstance(prior, float)]
+    if not observed or not given:
+        return measured
+    place = pl.int_range(pl.len()) % len(of_key)
+    own = pl.col("positives") / (pl.col("positives") + pl.col("negatives"))
+    return measured.filter(~(place.is_in(observed) & is_among(own, given)))
+
+
+def _prior_of_row(measure: Measure, prior: float | None) -> float | str | None:
+    """The prior of a row of `measures_by_row`, ``"observed"``, or None for a measure without."""
+    if measure.many is not None:
+        return OBSERVED if prior is None else prior
+    return OBSERVED if isinstance(measure.prior, pl.Expr) else measure.prior  # type: ignore[no-any-return]
 
 
 def _interpolated(

@@ -1,5 +1,6 @@
 """Class priors: prior ↔ skew, probabilities moved from one to another, and grids of priors."""
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import Literal
 
@@ -18,6 +19,8 @@ from polaroc.priors.in_use import is_estimate
 from polaroc.typing import Prior, Priors, Quantity
 
 OBSERVED = "observed"
+# Priors closer than this are equal, such as 0.15 and 0.15000000000000002 of a grid.
+SAME = 1e-9
 
 
 def skew(prior: Quantity) -> Quantity:
@@ -184,6 +187,15 @@ def some_priors(priors: Priors) -> list[float | None]:
     if not resolved:
         raise InvalidArgument("priors has no prior.", hint=Hint.example("priors", [0.5, 0.1]))
     return resolved
+
+
+def is_among(own: pl.Expr, priors: Sequence[float | None]) -> pl.Expr:
+    """Whether the prior of a key is, up to rounding, one of several; False where it is null.
+
+    There, a row at ``"observed"`` would repeat the row at that prior.
+    """
+    given = [round(prior / SAME) for prior in priors if prior is not None]
+    return (own / SAME).round().cast(pl.Int64, strict=False).is_in(given).fill_null(False)
 
 
 def check_prior_or_observed(value: object, name: str = "prior") -> None:

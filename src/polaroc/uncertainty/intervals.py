@@ -19,6 +19,7 @@ from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures.catalog import DEFAULT_PRIORS, select_measures
 from polaroc.measures.functions import measures_of_curves
 from polaroc.measures.spec import Measure, ingredients, measures_by_row
+from polaroc.measures.table import without_repeats
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import Array, Interpolation, Prior, Priors
 from polaroc.uncertainty.cells import cells_of_curves, ranked_clusters, with_positives
@@ -134,7 +135,8 @@ def intervals(
     # Cache: measures and limits must come from the same rows.
     curves = in_order(curve, keys).cache()
     measured = measures_of_curves(curves, selected[0])
-    return with_limits(measured, curves, keys, selected[1], method, level)
+    limits = with_limits(measured, curves, keys, selected[1], method, level)
+    return without_repeats(limits, selected[0])
 
 
 def with_limits(

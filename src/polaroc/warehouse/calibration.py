@@ -30,7 +30,7 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.priors.grids import some_priors
 from polaroc.typing import IbisTable, Priors, Table
-from polaroc.warehouse.columns import deferred, ibis_library, literal
+from polaroc.warehouse.columns import deferred, ibis_library, is_among, literal
 from polaroc.warehouse.connections import check_connected, collected, sent_along
 from polaroc.warehouse.curves import TABLES, curve_keys, fetch_hull_candidates
 from polaroc.warehouse.predictions import described
@@ -124,9 +124,10 @@ def probabilities(
         deferred("note"),
         deferred(LEAST).isnull().ifelse(NO_CURVE, ibis_library().null("string")),
     )
-    shown = joined.mutate(
-        prior=ibis_library().coalesce(deferred(private("given")), deferred("prior")), note=note
-    )
+    given = deferred(private("given"))
+    shown = joined.mutate(prior=ibis_library().coalesce(given, deferred("prior")), note=note)
+    if grid["prior"].has_nulls() and grid.height > 1:
+        shown = shown.filter(given.notnull() | ~is_among(deferred("prior"), grid["prior"]))
     if same_table:
         return shown.select(*names, *ADDED)
     return _with_note_on_same(shown, rows, moments, keys).select(*names, *ADDED)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polaroc.errors import MissingExtra
+from polaroc.priors.grids import SAME
 from polaroc.typing import Quantity
 
 
@@ -19,6 +20,12 @@ def ibis_library() -> Any:
             hint="pip install 'polaroc[warehouse]'",
         ) from None
     return ibis
+
+
+def is_among(prior: Any, given: Sequence[float | None]) -> Any:
+    """As `priors.grids.is_among`, of a deferred column."""
+    units = [round(one / SAME) for one in given if one is not None]
+    return (prior / literal(SAME)).round().cast("int64").isin(units).fill_null(False)
 
 
 class Column:

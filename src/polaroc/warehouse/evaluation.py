@@ -22,6 +22,7 @@ from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure, ingredients
 from polaroc.measures.table import per_key as local_per_key
 from polaroc.measures.table import tidy as local_tidy
+from polaroc.measures.table import without_repeats
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, ROLES, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
@@ -168,7 +169,7 @@ def _with_hulls(
     hulls = fetch_hulls(points).lazy()
     of_hulls = local_per_key(hulls.filter(pl.col("pos") > 0), keys, on_hull).drop(TOTALS)
     both = attach(wide.lazy().rename(names), of_hulls, keys, required=False)
-    return local_tidy(both, keys, measures).collect()
+    return without_repeats(local_tidy(both, keys, measures), measures).collect()
 
 
 def _of_bins(predictions: Predictions, request: Request) -> IbisTable:
@@ -211,7 +212,8 @@ def local_intervals(
     curves = in_order(attach(_fetched_cells(curve).lazy(), notes, keys), keys)
     sums = table_sums(curves, keys, measures).drop(TOTALS)
     measured = local_tidy(attach(key_notes.lazy(), sums, keys, required=False), keys, measures)
-    return with_intervals(curves, measured, keys, request).collect()
+    limits = with_intervals(curves, measured, keys, request)
+    return without_repeats(limits, measures).collect()
 
 
 def _fetched_cells(curve: IbisTable) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from polaroc.warehouse.columns import (
     Column,
     deferred,
     ibis_library,
+    is_among,
     literal,
     safe_name,
     to_ibis,
@@ -209,6 +210,7 @@ def tidy(
         columns[WARNING_OF_NODES] = no_note() if warning is None else warning
         shown = at_many_priors(rows.mutate(**columns), many, len(single), list(at_nodes))
         values = row_values(given, measures[nodes[0]], both, list(at_nodes))
+    shown = _without_repeats(shown, [measures[i].prior for i in single], many)
     kind = "float64" if weighted else "int64"
     long = shown.select(
         *keys,
@@ -225,6 +227,18 @@ def tidy(
     if any(measure.over for measure in measures):
         shown_columns[OVER] = deferred(OVER)
     return with_bias_note(long).select(*keys, **shown_columns)
+
+
+def _without_repeats(rows: IbisTable, priors: Sequence[Any], many: ManyPriors | None) -> IbisTable:
+    """The rows without those at observed priors that are also among the given ones."""
+    observed = [i for i, prior in enumerate(priors) if isinstance(prior, Column)]
+    given = [prior for prior in priors if isinstance(prior, float)]
+    given += [] if many is None else [prior for prior in many.priors if prior is not None]
+    if not observed or not given:
+        return rows
+    positives, negatives = deferred("positives"), deferred("negatives")
+    own = positives / (positives + negatives).nullif(0)
+    return rows.filter(~(deferred(WHICH).isin(observed) & is_among(own, given)))
 
 
 def _with_over(table: IbisTable) -> IbisTable:

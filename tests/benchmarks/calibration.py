@@ -8,8 +8,9 @@ scores are log-odds of binormal data, right (slope 1) or twice too extreme (slop
   nominal 0.95 (an interval that is not given counts neither way), and the mean of each
   estimate: the calibration loss of calibrated scores, at slope 1, is truly 0;
 * size: how often `check_calibration` rejects calibrated scores at level 0.05;
-* line: how often its limits hold the true ratio, intercept and slope, of independent cases and of
-  clusters of ten cases of one class that share half the variance of their scores;
+* line: how often its limits hold the true ratio, calibration in the large and slope, of
+  independent cases and of clusters of ten cases of one class that share half the variance of
+  their scores;
 * moved: how far probabilities are off once the prior moved, by the number of tuning cases, which
   are one fifth positive: of scores re-weighted, and calibrated by the hull (``--runs`` tuning
   tables). The truth is known, so that no cases are drawn to judge them;
@@ -226,10 +227,11 @@ def line(count: int = 400, cells: slice = slice(None)) -> pl.DataFrame:
         roles = {"truth": "truth", "score": "score", "by": "sample"}
         roles |= {"cluster": "cluster"} if members > 1 else {}
         found = pr.check_calibration(table, **roles)
-        # The share of positives that extreme scores expect is another one.
-        true = {"observed_over_expected": 1.0} if slope == 1 else {}
+        # Scores that are too extreme are not right on average, either.
+        average = {"observed_over_expected": 1.0, "calibration_in_the_large": 0.0}
+        true = average if slope == 1 else {}
         held = {}
-        for name, value in (true | {"intercept": 0.0, "slope": 1 / slope}).items():
+        for name, value in (true | {"slope": 1 / slope}).items():
             given = found.drop_nulls(f"{name}_lower")
             within = pl.lit(value).is_between(f"{name}_lower", f"{name}_upper")
             held |= {name: given.select(within.mean()).item(), f"{name}_of": given.height}

@@ -19,6 +19,7 @@ from polaroc.errors import InvalidArgument, InvalidPredictions
 from polaroc.measures.scoring import NOT_PROBABILITIES
 
 NAMES = {"truth": "truth", "score": "score"}
+OF_CALIBRATION = ("observed_over_expected", "calibration_in_the_large", "slope")
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "calibration.py"))
 
 
@@ -32,6 +33,15 @@ def predictions(seed: int, rows: int, slope: float = 1.0, sets: int = 1) -> pl.D
             "score": expit(slope * logit), "balanced": expit(slope * (logit - np.log(3 / 7))),
         }
     )  # fmt: skip
+
+
+def in_the_large(truth, log_odds, weight=None):
+    """The regression with the slope fixed at 1, by statsmodels."""
+    family, constant = sm.families.Binomial(), np.ones((len(truth), 1))
+    regression = sm.GLM(
+        np.asarray(truth, float), constant, family=family, offset=log_odds, freq_weights=weight
+    )
+    return regression.fit(cov_type="HC0", tol=1e-12, maxiter=200)
 
 
 @pytest.mark.alike
@@ -67,7 +77,6 @@ def test_other_scores_are_found_out(slope, score_prior):
     logit = np.log(table["score"] / (1 - table["score"])).to_numpy()[:, None]
     fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(logit, table["truth"])
     assert found["slope"] == pytest.approx(fitted.coef_.item(), rel=1e-3)
-    assert found["intercept"] == pytest.approx(fitted.intercept_.item(), abs=1e-3)
     assert found["mean_score"] == pytest.approx(table["score"].mean())
     assert found["prior"] == pytest.approx(table["truth"].mean())
 
@@ -77,8 +86,9 @@ def test_a_wrong_score_prior_is_found_out():
     asked = {"truth": "truth", "score": "balanced"}
     right = pr.check_calibration(table, **asked, score_prior=0.5)
     assert right["p_value"].item() > 0.01
-    assert right.select("intercept_lower", "slope_lower").null_count().row(0) == (1, 0)
-    assert "observed_over_expected and intercept: no limits of them" in right["note"].item()
+    limits = right.select("calibration_in_the_large_lower", "slope_lower")
+    assert limits.null_count().row(0) == (1, 0)
+    assert "calibration_in_the_large: no limits of them" in right["note"].item()
     assert pr.check_calibration(table, **asked)["note"].item() is None
     assert pr.check_calibration(table, **asked, score_prior=0.3)["p_value"].item() < 1e-9
     assert pr.check_calibration(table, **asked)["p_value"].item() < 1e-9
@@ -139,8 +149,8 @@ def test_wrong_arguments_are_refused():
 @pytest.mark.parametrize("cells", [slice(2, 6), slice(18, 20)], ids=["cases", "clusters"])
 def test_limits_of_calibration_hold_as_often_as_stated(cells):
     for row in SCRIPT["line"](replicates(100, 40), cells).iter_rows(named=True):
-        for name in ("observed_over_expected", "intercept", "slope"):
-            if row[name] is not None:
+        for name in OF_CALIBRATION:
+            if row.get(name) is not None:
                 count, of = round(row[name] * row[f"{name}_of"]), row[f"{name}_of"]
                 assert count >= stats.binom.ppf(1e-3, of, 0.93)
 
@@ -154,7 +164,7 @@ def test_rows_of_a_cluster_are_not_independent():
             (copies, {}), (copies, {"cluster": "patient"}), (table, {"cluster": "patient"}),
         )
     )  # fmt: skip
-    for name in ("observed_over_expected", "intercept", "slope"):
+    for name in OF_CALIBRATION:
         ends = [f"{name}_lower", f"{name}_upper"]
         assert [clustered[end] for end in ends] == pytest.approx([single[end] for end in ends])
         assert alone[ends[1]] - alone[ends[0]] < 0.6 * (clustered[ends[1]] - clustered[ends[0]])
@@ -194,11 +204,57 @@ def test_few_large_clusters_are_few_degrees_of_freedom_of_a_line():
     terms = np.stack([np.ones_like(log_odds), log_odds], axis=1)
     line = sm.Logit(truth.astype(float), terms).fit(disp=False).params
     fitted = 1 / (1 + np.exp(-terms @ line))
-    moved = np.linalg.solve((terms.T * fitted * (1 - fitted)) @ terms, terms.T * (truth - fitted))
+    of_line = np.linalg.solve((terms.T * fitted * (1 - fitted)) @ terms, terms.T * (truth - fitted))
+    intercept = in_the_large(truth, log_odds).params
+    of_intercept = truth - 1 / (1 + np.exp(-(intercept + log_odds)))
     freedom = []
-    for one in moved:
+    for one in (of_intercept, of_line[1]):
         squares = np.bincount(patient, one) ** 2
         freedom.append(squares.sum() ** 2 / (squares**2).sum() - 1)
     expected = stats.t.ppf([0.975, 0.75], min(freedom))
     assert min(freedom) < 10
     assert widths[0] / widths[1] == pytest.approx(expected[0] / expected[1], rel=1e-3)
+
+
+@pytest.mark.alike
+@pytest.mark.parametrize("slope", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("weights", [None, "count", "weight"])
+def test_calibration_in_the_large_is_the_intercept_at_slope_1(slope, weights):
+    table = predictions(7, 3000, slope).with_columns(w=(pl.int_range(pl.len()) % 3 + 1))
+    log_odds = np.log(table["score"] / (1 - table["score"])).to_numpy()
+    weight = None if weights is None else table["w"].to_numpy().astype(float)
+    expected = in_the_large(table["truth"], log_odds, weight)
+    roles = {} if weights is None else {weights: "w"}
+    found = pr.check_calibration(table, **NAMES, **roles).row(0, named=True)
+    assert found["calibration_in_the_large"] == pytest.approx(expected.params.item(), abs=1e-9)
+    if weights is None:
+        # Student's t with many degrees of freedom, and divisors of n - 1 by class.
+        width = found["calibration_in_the_large_upper"] - found["calibration_in_the_large_lower"]
+        assert width / 2 == pytest.approx(stats.norm.ppf(0.975) * expected.bse.item(), rel=5e-3)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.5, 1.0, 3.0])
+def test_scores_that_are_right_on_average_have_calibration_in_the_large_0(slope):
+    # At each score of the pair p and 1 - p as many positives are missing as there are too many.
+    p, size = 0.8, 1000
+    logit = slope * np.log(p / (1 - p))
+    truth = np.concatenate([np.arange(size) < share * size for share in (p, 1 - p)])
+    score = np.repeat([expit(logit), expit(-logit)], size)
+    found = pr.check_calibration({"truth": truth, "score": score}, **NAMES).row(0, named=True)
+    assert found["calibration_in_the_large"] == pytest.approx(0, abs=1e-9)
+    assert found["observed_over_expected"] == pytest.approx(1)
+    assert found["slope"] == (pytest.approx(1 / slope, rel=1e-4) if slope else None)
+
+
+def test_equal_scores_and_scores_that_separate_have_calibration_in_the_large():
+    equal = {"truth": [1, 0, 0, 0], "score": [0.5] * 4}
+    found = pr.check_calibration(equal, **NAMES)
+    assert found["calibration_in_the_large"].item() == pytest.approx(np.log(1 / 3))
+    apart = {"truth": [1, 1, 0, 0], "score": [0.9, 0.8, 0.3, 0.1]}
+    found = pr.check_calibration(apart, **NAMES)
+    log_odds = np.log(np.divide(apart["score"], np.subtract(1, apart["score"])))
+    expected = in_the_large(apart["truth"], log_odds).params.item()
+    assert found["calibration_in_the_large"].item() == pytest.approx(expected, abs=1e-9)
+    assert found["slope"].item() is None
+    of_one_class = {"truth": [1, 1, 0], "score": [1.0, 1.0, 0.3]}
+    assert pr.check_calibration(of_one_class, **NAMES)["calibration_in_the_large"].item() is None

@@ -87,7 +87,8 @@ def test_a_subgroup_has_the_numbers_that_its_rows_have_elsewhere(cluster):
 def test_calibration_is_that_of_the_test_of_calibration():
     found = pr.subgroups(TABLE, **NAMES, subgroup="g").parts.filter(column="g")
     expected = pr.check_calibration(TABLE, **NAMES, by="g")
-    for measure, column in (("calibration_intercept", "intercept"), ("calibration_slope", "slope")):
+    names = {"calibration_in_the_large": "calibration_in_the_large", "calibration_slope": "slope"}
+    for measure, column in names.items():
         assert found.filter(measure=measure)["estimate"].to_list() == pytest.approx(
             expected[column].to_list(), abs=1e-4
         )

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import role_tables
 from role_tables import PATHS, classes, of_calls
-from scipy import stats
+from scipy import optimize, stats
 
 import polaroc as pr
 
@@ -430,14 +430,20 @@ def test_positives_beside_those_that_scores_expect(weighting):
             observed = role_tables.mean(rows, lambda row: row.truth)
             assert row["mean_score"] == pytest.approx(expected)
             assert row["observed_over_expected"] == pytest.approx(observed / expected)
-            if row["intercept"] is None:
+            # At slope 1, the intercept has the least log loss.
+            at = row["calibration_in_the_large"]
+            loss = [log_loss(rows, at + a, 1.0) for a in (0, 1e-3, -1e-3)]
+            assert min(loss[1:]) >= loss[0] - 1e-12
+            if row["slope"] is None:
                 # No line where scores tell the classes apart.
                 assert row["note"]
                 continue
-            # The line of log-odds has the least log loss: its slope is 0 both ways.
-            loss = [log_loss(rows, row["intercept"] + a, row["slope"] + b)
-                    for a, b in [(0, 0), (1e-3, 0), (-1e-3, 0), (0, 1e-3), (0, -1e-3)]]  # fmt: skip
-            assert min(loss[1:]) >= loss[0] - 1e-12
+            # With the best intercept for each, the slope has the least log loss.
+            loss = [
+                optimize.minimize_scalar(lambda a, s=slope, r=rows: log_loss(r, a, s)).fun
+                for slope in (row["slope"], row["slope"] + 1e-3, row["slope"] - 1e-3)
+            ]
+            assert min(loss[1:]) >= loss[0] - 1e-9
 
 
 def log_loss(rows, intercept, slope):

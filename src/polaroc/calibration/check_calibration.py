@@ -27,7 +27,7 @@ from polaroc.uncertainty.cells import numbered
 from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.scored_cases import ScoredCases, scored_rows
 
-OF_LINE = ("observed_over_expected", "intercept", "slope")
+OF_LINE = ("observed_over_expected", "calibration_in_the_large", "slope")
 RESULT = dict.fromkeys(
     [
         "prior", "mean_score",
@@ -43,7 +43,7 @@ FEW = 30
 TOO_FEW = f"fewer than {FEW} cases of a class: calibrated scores are rejected too often"
 RE_WEIGHTED = (
     "scores are re-weighted to the share of positives here, which says nothing of "
-    "observed_over_expected and intercept: no limits of them"
+    "observed_over_expected and calibration_in_the_large: no limits of them"
 )
 NO_SLOPE = "all scores are equal, or separate the classes: no slope"
 
@@ -71,9 +71,10 @@ def check_calibration(
     Frame of the kind given
         One row per key, sorted: the keys; `prior` Float64, the share of positives here;
         `mean_score` Float64, re-weighted to it; `observed_over_expected`, the positives over the
-        sum of the scores (above 1: too low); `intercept` and `slope` of the
-        regression (a slope below 1: scores too extreme; above: not extreme enough; an
-        intercept below 0: too high); all three Float64, with `…_lower` and `…_upper` at `level`;
+        sum of the scores (above 1: scores too low); `calibration_in_the_large`, the intercept
+        of the regression with its slope fixed at 1 (below 0: scores too high); `slope`, the slope
+        of the regression with a free intercept (below 1: scores too extreme; above: not extreme
+        enough); all three Float64, with `…_lower` and `…_upper` at `level`;
         `statistic` Float64, χ² with `freedom` Int64 degrees
         of freedom (two; one where scores are all equal, or one is wrong at 0 or 1);
         `p_value` Float64; `positives`, `negatives`; `note` String, null, or why a number
@@ -81,6 +82,9 @@ def check_calibration(
 
     Notes
     -----
+    Calibration in the large and slope are those of Van Calster et al. (2016), as TRIPOD asks for
+    them. Scores that are right on average have calibration in the large 0, whatever their slope.
+
     Where `score_prior` is given, scores are re-weighted from it to the share of positives here
     before they are tested, and the test allows for it that this share is estimated. Then only the
     slope has limits.

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from polaroc.base.lazy import np
-from polaroc.calibration.score_test import fitted_line
+from polaroc.calibration.score_test import fitted_intercept, fitted_line
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import FITTED, Evidence
 from polaroc.uncertainty.influence import CaseInfluence
@@ -11,7 +11,7 @@ from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.test_sets import ALL_ALIKE, of_influences
 
 # The logarithm of the first is what has an evidence.
-CALIBRATION = ("observed_over_expected", "calibration_intercept", "calibration_slope")
+CALIBRATION = ("observed_over_expected", "calibration_in_the_large", "calibration_slope")
 
 
 def of_calibration(cases: ScoredCases) -> Evidence:
@@ -41,9 +41,14 @@ def of_calibration(cases: ScoredCases) -> Evidence:
     if observed > 0 and expected > 0:
         estimates[0] = np.log(observed / expected)
         moved[0] = truth / observed - score / expected
+    intercept = fitted_intercept(score, weight * truth, weight * ~truth)
+    if intercept is not None:
+        estimates[1] = intercept
+        moved[1] = _moved_by_cases(score, truth, weight, (intercept, 1.0), free=1)[0]
     line = fitted_line(score, weight * truth, weight * ~truth)
     if line is not None:
-        estimates[1:], moved[1:] = line, _on_line(score, truth, weight, line)
+        estimates[2] = line[1]
+        moved[2] = _moved_by_cases(score, truth, weight, line, free=2)[1]
     # As each case moves the estimate, per unit of weight and times the cases of its class.
     of_classes = (moved[:, own] * weight[own].sum() for own in (truth, ~truth))
     evidence = of_influences(cases, [CaseInfluence(estimates, *of_classes)], FITTED, ALL_ALIKE)
@@ -73,13 +78,18 @@ def estimates_and_limits(evidence: Evidence, level: float) -> "Array":
     return ends
 
 
-def _on_line(score: "Array", truth: "Array", weight: "Array", line: tuple[float, float]) -> "Array":
-    """By how much each case moves intercept and slope of a logistic regression on the log-odds."""
+def _moved_by_cases(
+    score: "Array", truth: "Array", weight: "Array", line: tuple[float, float], free: int
+) -> "Array":
+    """How far each case moves the parameters of a logistic regression on the log-odds.
+
+    The first of intercept and slope are `free`; a slope that is not is fixed.
+    """
     inner = (score > 0) & (score < 1)
     logit = np.log(score[inner]) - np.log1p(-score[inner])
-    terms = np.stack([np.ones_like(logit), logit])
+    terms = np.stack([np.ones_like(logit), logit])[:free]
     fitted = 1 / (1 + np.exp(-(line[0] + line[1] * logit)))
     information = (terms * weight[inner] * fitted * (1 - fitted)) @ terms.T
-    moved = np.zeros((2, len(score)))
+    moved = np.zeros((free, len(score)))
     moved[:, inner] = np.linalg.solve(information, terms * (truth[inner] - fitted))
     return moved

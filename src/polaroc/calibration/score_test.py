@@ -1,7 +1,7 @@
 """The score test of calibration: whether scores are posteriors of the labelled cases."""
 
 from dataclasses import dataclass
-from math import erfc, exp, sqrt
+from math import erfc, exp, log, sqrt
 
 from polaroc.base.lazy import np
 from polaroc.base.rounding import p_in_words
@@ -124,3 +124,24 @@ def fitted_line(score: "Array", pos: "Array", neg: "Array") -> tuple[float, floa
 
     intercept, slope = minimize(loss, np.array([0.0, 1.0]), jac=True, method="BFGS").x.tolist()
     return intercept, slope
+
+
+def fitted_intercept(score: "Array", pos: "Array", neg: "Array") -> float | None:
+    """Intercept of the logistic regression of the truth on the logit of the score, at slope 1.
+
+    None where the scores between 0 and 1 are of one class.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
+    inner = (score > 0) & (score < 1)
+    score, pos, size = score[inner], pos[inner], (pos + neg)[inner]
+    positives, cases = float(pos.sum()), float(size.sum())
+    if not 0 < positives < cases:
+        return None
+    logit = np.log(score) - np.log1p(-score)
+    # With the lower end as intercept no fitted probability is above the share of positives, with
+    # the upper end none is below it.
+    own = log(positives / (cases - positives))
+    ends = own - logit.max() - 1e-6, own - logit.min() + 1e-6
+    return float(brentq(lambda one: size @ expit(one + logit) - positives, *ends, xtol=1e-13))

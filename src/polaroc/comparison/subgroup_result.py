@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 WORDS = OF_RATES | {
     "recall": OF_RATES["tpr"], "observed_over_expected": "observed / expected",
-    "calibration_intercept": "calibration intercept", "calibration_slope": "calibration slope",
+    "calibration_in_the_large": "calibration in the large",
+    "calibration_slope": "calibration slope",
 }  # fmt: skip
 # What a number of a subgroup is told by, beside its keys.
 PLACE_OF = ("measure", "prior", "threshold")

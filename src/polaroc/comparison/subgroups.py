@@ -87,7 +87,7 @@ def subgroups(
     measures
         Measures of `evaluate` that have intervals, such as "auc", "auprec" and "brier"; and of
         scores that are probabilities "observed_over_expected" (positives over the sum of scores),
-        "calibration_intercept" and "calibration_slope" (those of `check_calibration`). By
+        "calibration_in_the_large" and "calibration_slope" (those of `check_calibration`). By
         default the AUC, AUPREC at `priors`, IAUPREC over the range, and calibration where all
         scores are in [0, 1].
     priors

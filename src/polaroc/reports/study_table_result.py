@@ -48,7 +48,7 @@ SECTIONS = {
     },
     "Calibration": {
         "observed_over_expected": "observed over expected",
-        "calibration_intercept": "calibration intercept",
+        "calibration_in_the_large": "calibration in the large",
         "calibration_slope": "calibration slope",
         "brier": "Brier score",
     },

@@ -250,3 +250,15 @@ def test_another_file_is_refused(files, content):
     saved = files / "threshold.json"
     saved.write_text(content, encoding="latin-1")
     refused(threshold(files / "test.csv", *COLUMNS, "--apply", saved))
+
+
+def test_scores_are_right_at_the_score_prior(tmp_path):
+    path = tmp_path / "scores.csv"
+    # 5 % positives; every hundredth is a score.
+    rows = [(int(i % 20 == 0), i % 101 / 100) for i in range(2020)]
+    pl.DataFrame(rows, schema=["truth", "score"], orient="row").write_csv(path)
+    asked = [path, *COLUMNS, "--rule", "posterior", "--prior", 0.05, "--cost-fn", 10, "--json"]
+    for right_at, expected in (([], 0.1), (["--score-prior", 0.5], 0.66)):
+        (point,) = json.loads(threshold(*asked, *right_at).stdout)
+        assert point["threshold"] == expected
+    assert threshold(*asked, "--score-prior", 5).exit_code == 2

@@ -149,9 +149,12 @@ FUNCTIONS = {
 BASE_OF = {
     (name, "test_train_ratio"): PAIRED | {"fold": "f"}
     for name in ("compare", "choose", "gate", "plan")
+} | {("operating_points", "score_prior"): BASE | {"score_prior": "observed"}}
+# Other options that go with a role.
+ON_ROLE = {
+    ("plan", "fold"): {"champion": "A", "challenger": "B", "margin": 0.2, "folds": 20},
+    ("operating_points", "score_prior"): {"rule": "posterior", "priors": 0.5},
 }
-# Other options that go with folds.
-ON_FOLDS = {"plan": {"champion": "A", "challenger": "B", "margin": 0.2, "folds": 20}}
 # Another value of each role, which has to change what is made of it.
 OTHER = {
     "truth": "other y", "score": "q", "positive": 0, "nulls": "drop", "model": "m", "fold": "f",
@@ -182,7 +185,7 @@ def plain_outcome(name):
 
 def outcome(name, roles, table=TABLE):
     function, _, others = FUNCTIONS[name]
-    others = ON_FOLDS.get(name, others) if "fold" in roles else others
+    others = next((ON_ROLE[name, role] for role in roles if (name, role) in ON_ROLE), others)
     try:
         return table_of(function(table, **roles, **others))
     except PolarocError as error:

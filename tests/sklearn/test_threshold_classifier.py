@@ -241,3 +241,12 @@ def test_a_promise_is_made_on_cases_that_the_classifier_never_saw():
     assert held_out.operating_point_["promise"].item() == promise
     plain = PriorThresholdClassifier(fitted, cv="prefit", **asked | {"confidence": None})
     assert held_out.threshold_ < plain.fit(X[tune], Y[tune]).threshold_
+
+
+def test_scores_of_balanced_training_are_right_at_one_half():
+    estimator = LogisticRegression(class_weight="balanced")
+    asked = {"prior": 0.05, "rule": "posterior", "cost_fn": 10, "cv": 3}
+    model = PriorThresholdClassifier(estimator, **asked, score_prior=0.5).fit(X, Y)
+    scores = cross_val_predict(estimator, X, Y, cv=3, method="predict_proba")[:, 1]
+    # Odds of 19 negatives for each positive, divided by 10: 1.9/2.9.
+    assert model.threshold_ == pytest.approx(scores[scores >= 1.9 / 2.9].min())

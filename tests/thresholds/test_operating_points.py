@@ -1,10 +1,12 @@
 from functools import partial
 
+import numpy as np
 import polars as pl
 import pytest
 from agreement import assert_same_numbers
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from strategies import FINITE_SCORES, tables
 
 import polaroc as pr
@@ -93,6 +95,67 @@ def test_posterior_reweighs_the_score(prior, costs, threshold):
     expected = TWENTY.filter(pl.col("score") >= threshold)["score"].min()
     point = taken(TWENTY, "posterior", prior, cost_fn=costs[0], cost_fp=costs[1])
     assert point[0] == expected
+
+
+@pytest.mark.parametrize("form", ["curve", "table", "lazy", "cases", "cases and option"])
+@pytest.mark.parametrize("right_at", ["observed", 0.5, 0.2])
+@pytest.mark.parametrize(("prior", "costs"), [(0.05, (10, 1)), (0.3, (1, 2)), ("observed", (1, 1))])
+def test_posterior_reads_scores_as_right_at_their_prior(form, right_at, prior, costs):
+    # 5 % positives, of whose scores each percent has some.
+    table = pl.DataFrame({"truth": [i % 20 == 0 for i in range(2000)]})
+    table = table.with_columns(score=pl.int_range(pl.len()) % 101 / 100)
+    given, own = {"priors": prior, "cost_fn": costs[0], "cost_fp": costs[1]}, 0.05
+    other = {} if right_at == "observed" else {"score_prior": right_at}
+    if form == "curve":
+        point = pr.operating_points(curve(table), "posterior", **given, **other)
+    elif form == "cases":
+        described = pr.cases(table, **NAMES, **other)
+        point = pr.operating_points(described, "posterior", **given)
+    elif form == "cases and option":
+        described = pr.cases(table, **NAMES)
+        point = pr.operating_points(described, "posterior", **given, **other)
+    else:
+        frame = table.lazy() if form == "lazy" else table
+        point = pr.operating_points(frame, "posterior", **NAMES, **given, **other).lazy().collect()
+    at, to = (own if one == "observed" else one for one in (right_at, prior))
+
+    def expected_gain(score):
+        # Of calling a case positive, whose probability at the prior in use follows by Bayes.
+        positive, negative = score * to / at, (1 - score) * (1 - to) / (1 - at)
+        return costs[0] * positive - costs[1] * negative
+
+    called = [score for score in table["score"].unique() if expected_gain(score) >= -1e-12]
+    assert point["threshold"].item() == min(called)
+
+
+def test_scores_of_a_model_trained_on_balanced_cases():
+    # Normal scores, positives 1.5 higher, in thousandths: right at a share of positives of 1/2.
+    levels = np.arange(1, 1000) / 1000
+    x = (np.log(levels / (1 - levels)) + 1.5**2 / 2) / 1.5
+    counts = {
+        truth: np.round(size * np.diff(stats.norm.cdf(x, loc=1.5 * truth))).astype(int)
+        for truth, size in ((True, 10**6), (False, 19 * 10**6))
+    }
+    rows = {
+        "truth": np.repeat([True, False], len(levels) - 1),
+        "score": np.tile(levels[:-1], 2),
+        "n": np.concatenate([*counts.values()]),
+    }
+    asked = {"truth": "truth", "score": "score", "count": "n", "priors": 0.05, "cost_fn": 10}
+    found = pr.operating_points(rows, "posterior", score_prior=0.5, **asked).row(0, named=True)
+    # Odds of 1 to 10, times 19 for the rarer positives: 1.9/2.9.
+    assert found["threshold"] == 0.656
+    best = pr.operating_points(rows, "cost", **asked).row(0, named=True)
+    assert abs(found["threshold"] - best["threshold"]) <= 0.005
+    assert found["fpr"] == pytest.approx(stats.norm.sf(np.log(1.9) / 1.5 + 0.75), abs=2e-3)
+    plain = pr.operating_points(rows, "posterior", **asked)
+    assert plain["threshold"].item() == pytest.approx(1 / 11, abs=1e-3)
+
+
+@pytest.mark.parametrize("wrong", [0, 1.5, "obs"])
+def test_a_score_prior_that_is_none_is_refused(wrong):
+    with pytest.raises(InvalidArgument, match="score_prior is"):
+        pr.operating_points(curve(TWENTY), "posterior", priors=0.5, score_prior=wrong)
 
 
 def test_posterior_needs_probabilities():

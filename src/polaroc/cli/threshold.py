@@ -107,10 +107,13 @@ def _chosen(call: Call, ways: bool) -> pl.DataFrame:
         # A promise asks which rows belong together, costs of cases what each of them costs, and a
         # capacity how many there are a day.
         of_rows = promised
+        beside: dict[str, Any] = {}
         if not ways:
             counts_days = call.value("alerts") is not None and call.value("volume") is None
             of_rows = promised or counts_days or call.cases.costs is not None
-        points: pl.DataFrame = call(call.in_memory if of_rows else curves)
+            # A curve does not tell at which prior its scores are right.
+            beside = {"score_prior": call.cases.score_prior}
+        points: pl.DataFrame = call(call.in_memory if of_rows else curves, **beside)
     if not ways and call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
     return points

@@ -63,7 +63,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         A range (lo, hi) of priors, or a belief about the prior: then "cost" takes
         the least expected cost over it, and constraints and targets are kept at every
         prior of it. Not for "balanced", "posterior" and "f_measure".
-    rule, target, constraints, cost_fn, cost_fp, beta
+    rule, target, constraints, cost_fn, cost_fp, beta, score_prior
         As in `polaroc.operating_points`. Where the point of "balanced" lies between
         two thresholds, the nearer one is taken.
     confidence
@@ -129,6 +129,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         cost_fn: float = 1,
         cost_fp: float = 1,
         beta: float = 1,
+        score_prior: Prior = "observed",
         pos_label: Label | None = None,
         response_method: str = "auto",
         cv: Any = 5,
@@ -144,6 +145,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         self.cost_fn = cost_fn
         self.cost_fp = cost_fp
         self.beta = beta
+        self.score_prior: Prior = score_prior
         self.pos_label = pos_label
         self.response_method = response_method
         self.cv = cv
@@ -184,7 +186,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         self.operating_point_ = operating_points(
             named, self.rule, priors=self.prior, over=self.over, target=self.target,
             constraints=self.constraints, confidence=self.confidence, cost_fn=self.cost_fn,
-            cost_fp=self.cost_fp, beta=self.beta,
+            cost_fp=self.cost_fp, beta=self.beta, score_prior=self.score_prior,
         )  # fmt: skip
         self.threshold_ = self._nearest_threshold()
         self._positive = cases.target.positive

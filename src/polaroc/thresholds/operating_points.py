@@ -28,10 +28,11 @@ from polaroc.errors import Hint, InvalidArgument, check_choice, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.costs import constant_costs
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.roles import COUNTED_BY, Columns
+from polaroc.predictions.roles import COUNTED_BY, RowColumns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
+from polaroc.priors.grids import OBSERVED
 from polaroc.priors.in_use import is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import capacity_of, within_capacity
 from polaroc.thresholds.amounts import cost_at, refuse_amounts, with_costs_of_calls
@@ -59,7 +60,7 @@ from polaroc.thresholds.rules import (
     rules,
 )
 from polaroc.thresholds.subgroup_promises import subgroup_columns, with_promises
-from polaroc.typing import Cost, Priors
+from polaroc.typing import Cost, Prior, Priors
 
 POINTS = (
     "rule", "prior", "threshold", "share", "tpr", "fpr", "precision", "positives", "negatives",
@@ -69,9 +70,10 @@ POINTS = (
 
 @described_as(OF_CURVES)
 @frame_of_cases(
-    [*COUNTED_BY, "cluster", "subgroup", "time"],
+    [*COUNTED_BY, "cluster", "subgroup", "time", "score_prior"],
     no_bearing=("case", "test_train_ratio"),
     or_table=True,
+    as_options=("score_prior",),
 )
 def operating_points(
     curve: Cases[Any] | pl.LazyFrame | pl.DataFrame,
@@ -87,7 +89,8 @@ def operating_points(
     cost_fn: Cost = 1,
     cost_fp: Cost = 1,
     beta: float = 1,
-    **columns: Unpack[Columns],
+    score_prior: Prior = "observed",
+    **columns: Unpack[RowColumns],
 ) -> pl.LazyFrame:
     """The point of each curve, and its threshold, that a rule chooses at each prior.
 
@@ -107,7 +110,7 @@ def operating_points(
         ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed
         positives are as many as false alarms, π(1−t) = (1−π)f (AccSens; at prior 0.5 the
         equal-error point); ``"cost"``, least expected cost; ``"posterior"``, where the score,
-        read as the probability of a positive at the key's own prior and re-weighted to
+        read as the probability of a positive at `score_prior` and re-weighted to
         the prior asked for, makes a positive call pay; ``"recall"``, highest
         threshold, and so lowest false positive rate, with at least the `target`
         recall; ``"precision"``, highest recall with at least the `target`
@@ -150,6 +153,10 @@ def operating_points(
         the other. Classes are then weighted to the prior, amounts within a class not.
     beta
         Weight > 0 of recall, for "f_measure".
+    score_prior
+        For "posterior", the prior at which scores are right as they stand: a prior in (0, 1), such
+        as 0.5 for a model trained on balanced cases, or ``"observed"``, each key's own. Other rules
+        do not depend on it.
     **columns
 
     Returns
@@ -238,7 +245,9 @@ def operating_points(
         request = replace(request, subgroups=tuple(subgroup_columns(cases)))
     refuse_amounts(rule, cost_fn, cost_fp)
     _refuse_other_rules(rule, own_fn, own_fp, beta)
-    selection = rules(keys, target or 0.0, own_fn, own_fp, beta)[rule]()
+    if cases is not None and score_prior == OBSERVED:
+        score_prior = cases.score_prior
+    selection = rules(keys, target or 0.0, own_fn, own_fp, beta, score_prior)[rule]()
     limits_of_prior = PRIOR_LIMITS if request.estimated else ()
     groups = [*keys, "prior", "skew", *limits_of_prior]
     points = with_rates(curves, request.priors)

@@ -15,9 +15,9 @@ from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.row_checks import SCORE, UNRANKED
 from polaroc.predictions.table import one_class_note
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.grids import range_of
+from polaroc.priors.grids import range_of, skew_at
 from polaroc.priors.in_use import AT_AN_END, NOT_ESTIMATED
-from polaroc.typing import Priors
+from polaroc.typing import Prior, Priors
 
 Rule: TypeAlias = Literal[
     "balanced", "cost", "posterior", "recall", "precision", "fpr", "f_measure", "informedness",
@@ -57,7 +57,12 @@ class ThresholdRule:
 
 
 def rules(
-    keys: Sequence[str], target: float, cost_fn: float, cost_fp: float, beta: float
+    keys: Sequence[str],
+    target: float,
+    cost_fn: float,
+    cost_fp: float,
+    beta: float,
+    score_prior: Prior,
 ) -> dict[str, Callable[[], ThresholdRule]]:
     """Each rule by name."""
     t, f, skewed, threshold = (pl.col(name) for name in ("tpr", "fpr", "skew", SCORE))
@@ -65,8 +70,8 @@ def rules(
     everything = pl.lit(True)
     early = -(pl.col("tp") + pl.col("fp"))
     balanced = ((1 - t0) - skewed * f0) / (dt + skewed * df)
-    own = pl.col("negatives") / pl.col("positives")
-    odds = cost_fp / cost_fn * skewed / own
+    right_at = skew_at(score_prior, pl.col("positives"), pl.col("negatives"), "score_prior")
+    odds = cost_fp / cost_fn * skewed / right_at
     posterior = odds / (1 + odds)
     informedness = ThresholdRule(everything, rates.informedness(t, f, skewed))
     are_shares = (threshold.min() >= 0) & (threshold.max() <= 1)
@@ -79,7 +84,7 @@ def rules(
             everything, -rates.loss(t, f, skewed, cost_fn=cost_fn, cost_fp=cost_fp)
         ),
         "posterior": lambda: ThresholdRule(
-            (threshold >= posterior).fill_null(True) & within(are_shares, keys),
+            (threshold >= posterior * (1 - ROUNDING)).fill_null(True) & within(are_shares, keys),
             -early,
             lack="scores are not probabilities",
         ),

@@ -113,7 +113,7 @@ def _prior_of_row(measure: Measure, prior: float | None) -> float | str | None:
     """The prior of a row of `measures_by_row`, ``"observed"``, or None for a measure without."""
     if measure.many is not None:
         return OBSERVED if prior is None else prior
-    return OBSERVED if isinstance(measure.prior, pl.Expr) else measure.prior  # type: ignore[no-any-return]
+    return OBSERVED if isinstance(measure.prior, pl.Expr) else measure.prior
 
 
 def _interpolated(

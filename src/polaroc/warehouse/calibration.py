@@ -127,7 +127,9 @@ def probabilities(
     given = deferred(private("given"))
     shown = joined.mutate(prior=ibis_library().coalesce(given, deferred("prior")), note=note)
     if grid["prior"].has_nulls() and grid.height > 1:
-        shown = shown.filter(given.notnull() | ~is_among(deferred("prior"), grid["prior"]))
+        shown = shown.filter(
+            given.notnull() | ~is_among(deferred("prior"), grid["prior"].to_list())
+        )
     if same_table:
         return shown.select(*names, *ADDED)
     return _with_note_on_same(shown, rows, moments, keys).select(*names, *ADDED)

@@ -51,7 +51,10 @@ RATES = ["precision", "recall", "npv", "matthews"]
 
 
 def rate_at(curve: pl.DataFrame, name: str, threshold: float, prior: float | str) -> pl.DataFrame:
-    point = pr.operating_points(curve, "threshold", priors=prior, target=threshold)
+    reached = pl.col("threshold").is_null() | (pl.col("threshold") >= threshold)
+    keys = [key for key in ("k",) if key in curve.columns]
+    called = curve.filter(reached)
+    point = called.group_by(keys, maintain_order=True).last() if keys else called.tail(1)
     own = pl.col("negatives") / pl.col("positives")
     skew = own if prior == "observed" else pl.lit((1 - prior) / prior)
     value = surface.RATES[name](pl.col("tpr"), pl.col("fpr"), skew)
@@ -253,6 +256,17 @@ def test_a_threshold_that_a_score_is_rounded_to_decides_nothing():
     assert [table.select(own).item() for own in recall] == [1.0, None]
     table = table.with_columns(score=pl.lit(2**53 + 4))
     assert table.select(recall[1]).item() == 1
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize("prior", ["observed", 0.1])
+def test_a_rate_needs_cases_of_its_own_class_only(label, prior):
+    table = pl.DataFrame({"truth": [label] * 4, "score": [0.9, 0.8, 0.7, 0.1]})
+    names = ("recall", "fnr", "specificity", "tnr", "precision", "informedness")
+    rates = [pr.expr.rate(name, "truth", "score", 0.5, prior=prior).alias(name) for name in names]
+    own = {"recall": 0.75, "fnr": 0.25} if label else {"specificity": 0.25, "tnr": 0.25}
+    found = table.select(rates).row(0, named=True)
+    assert found == pytest.approx(dict.fromkeys(names) | own)
 
 
 @pytest.mark.parametrize("limit", [float("inf"), float("-inf"), 0, 0.5])

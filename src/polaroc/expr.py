@@ -28,7 +28,7 @@ from polaroc.curves.in_groups import (
     with_fields,
 )
 from polaroc.curves.segments import CELLS, segment_columns
-from polaroc.curves.surface import RATES
+from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, RATES
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.measures import functions
 from polaroc.measures.areas import STARTS
@@ -286,7 +286,8 @@ def rate(
     Returns
     -------
     Expr
-        One Float64, null also where the rate is undefined.
+        One Float64, null also where the rate is undefined. Recall and fnr need positives only,
+        specificity and tnr negatives only.
 
     Examples
     --------
@@ -302,8 +303,9 @@ def rate(
     called = group.score >= limit
     t, f = group.pos.filter(called).sum() / positives, group.neg.filter(called).sum() / negatives
     skewed = skew_at(prior, positives, negatives, "prior")
-    both = group.valid & (positives > 0) & (negatives > 0) & ~_rounded_to(limit, group.score).any()
-    return _where(both, RATES[name](t, f, skewed), name)
+    has_class = (name in OF_NEGATIVES) | (positives > 0), (name in OF_POSITIVES) | (negatives > 0)
+    defined = group.valid & has_class[0] & has_class[1] & ~_rounded_to(limit, group.score).any()
+    return _where(defined, RATES[name](t, f, skewed), name)
 
 
 def _threshold(value: object) -> float:

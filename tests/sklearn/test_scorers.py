@@ -176,6 +176,17 @@ def test_a_test_set_of_one_class_scores_nan(given):
     assert any("no positives" in str(one.message) for one in caught)
 
 
+@pytest.mark.parametrize(("measure", "label"), [("specificity", 0), ("recall", 1), ("fnr", 1)])
+def test_a_test_set_of_one_class_has_the_rates_of_that_class(measure, label):
+    test = np.flatnonzero(label == Y)
+    called = GaussianNB().fit(X, Y).predict(X[test])
+    expected = np.mean(called == 0) if measure == "fnr" else np.mean(called == label)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = scorer(measure)(GaussianNB().fit(X, Y), X[test], Y[test])
+    assert abs(found) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -249,12 +249,52 @@ def test_arguments_outside_what_is_allowed(arguments, message):
         pr.apply_thresholds(TEST, POINTS, **NAMES, **arguments)
 
 
+@pytest.mark.parametrize("points", [POINTS, 0.5, pr.datasets.twenty_scores()], ids=type)
+@pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("label", [True, False])
-def test_of_one_class_alone_there_are_no_limits(label):
-    one_class = pl.DataFrame({"truth": [label] * 3, "score": [0.2, 0.6, 0.9]})
-    row = judged(one_class, intervals="exact")
+def test_a_rate_has_limits_from_the_cases_of_its_own_class(label, lazy, points):
+    one_class = pl.DataFrame({"truth": [label] * 100, "score": [0.9] * 90 + [0.1] * 10})
+    if isinstance(points, pl.DataFrame) and "score" in points.columns:
+        points = pr.operating_points(points, "recall", target=0.5, **NAMES)
+        assert 0.1 < points["threshold"].item() < 0.9
+    frame = one_class.lazy() if lazy else one_class
+    asked = NAMES | {"intervals": "exact", "rates": FURTHER}
+    row = pr.apply_thresholds(frame, points, **asked).lazy().collect().row(0, named=True)
     assert row["note"].startswith("no ")
-    assert {value for name, value in row.items() if name.endswith(("_lower", "_upper"))} == {None}
+    own = {"tpr": 90, "fnr": 10} if label else {"fpr": 90, "specificity": 10}
+    for name, count in own.items():
+        exact = binomtest(count, 100).proportion_ci(method="exact")
+        assert row[name] == pytest.approx(count / 100)
+        assert row[f"{name}_lower"] == pytest.approx(exact.low, abs=1e-12)
+        assert row[f"{name}_upper"] == pytest.approx(exact.high, abs=1e-12)
+    others = {
+        value
+        for name, value in row.items()
+        if name.endswith(("_lower", "_upper")) and name.rpartition("_")[0] not in own
+    }
+    assert others == {None}
+
+
+def test_few_clusters_of_one_class_leave_the_limits_of_the_other():
+    # Positives are of three patients, negatives of forty.
+    test = (
+        table(20, 10, 12, 28)
+        .with_row_index("case")
+        .with_columns(patient=pl.when("truth").then(pl.col("case") % 3 + 100).otherwise("case"))
+    )
+    found = judged(test, cluster="patient")
+    exact = binomtest(12, 40).proportion_ci(method="exact")
+    assert (found["fpr_lower"], found["fpr_upper"]) == pytest.approx((exact.low, exact.high))
+    assert found["tpr_lower"] is found["precision_lower"] is None
+    assert "no interval of what depends on it" in found["note"]
+
+
+def test_a_prior_that_was_not_estimated_leaves_the_limits_of_class_rates():
+    found = judged(TEST, priors=estimates(prior=None, lower=None, upper=None))
+    known = judged(TEST)
+    for name in ("tpr_lower", "tpr_upper", "fpr_lower", "fpr_upper"):
+        assert found[name] == pytest.approx(known[name], rel=1e-12)
+    assert found["precision_lower"] is None
 
 
 FURTHER = (

@@ -24,6 +24,8 @@ RATES: dict[str, Rate] = {
         "informedness", "matthews", "loss", "net_benefit", "recall_gain", "precision_gain",
     )
 }  # fmt: skip
+# Rates of one class, which are defined without cases of the other.
+OF_POSITIVES, OF_NEGATIVES = ("tpr", "recall", "fnr"), ("fpr", "specificity", "tnr")
 # Rates that depend on f/t alone: at the origin they take their value along the first segment.
 LIMIT_AT_ORIGIN = frozenset({"precision", "lift", "likelihood_ratio_positive"})
 

@@ -8,6 +8,7 @@ import polars as pl
 from polaroc.base.checks import check_factors, is_number, refuse_unused, unless
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
+from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES
 from polaroc.errors import InvalidArgument, InvalidPredictions, check_choice
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, higher_is_better, select_measures
@@ -309,13 +310,18 @@ def rate_score(
     if sample_weight is not None:
         weight = one_per_case(sample_weight, "sample_weight", n)
     totals = np.array([weight[truth].sum(), weight[~truth].sum()])
-    if not totals.all():
-        lacking = "negatives" if totals[0] else "positives"
-        said = f"{measure} is undefined: no {lacking}."
-        warnings.warn(said, UndefinedMetricWarning, stacklevel=2)
-        return float("nan")
-    tpr, fpr = weight[truth & called].sum() / totals[0], weight[~truth & called].sum() / totals[1]
-    at = totals[0] / totals.sum() if prior == OBSERVED else prior
-    at = at if over is None else over.mean
+    needed = measure not in OF_NEGATIVES, measure not in OF_POSITIVES
+    for name, total, is_needed in zip(("positives", "negatives"), totals, needed, strict=True):
+        if is_needed and not total:
+            said = f"{measure} is undefined: no {name}."
+            warnings.warn(said, UndefinedMetricWarning, stacklevel=2)
+            return float("nan")
+    if not all(needed):
+        at = 0.5  # which does not matter
+    elif over is not None:
+        at = over.mean
+    else:
+        at = totals[0] / totals.sum() if prior == OBSERVED else prior
     with np.errstate(divide="ignore", invalid="ignore"):
+        tpr, fpr = np.array([weight[own & called].sum() for own in (truth, ~truth)]) / totals
         return float(rate_at(measure, skew(at), cost_fn, cost_fp)(tpr, fpr))

@@ -130,7 +130,8 @@ def apply_thresholds(
         Where the prior in use is estimated or a belief, `prior_lower` and `prior_upper`.
         With intervals also, all Float64: `posfrac`, the share of cases called positive;
         `cost` per case, cost_fn·π(1−t) + cost_fp·(1−π)f; and `tpr_lower`, `tpr_upper`,
-        `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`. Each of the `rates` has a column of its
+        `fpr_…`, `precision_…`, `posfrac_…`, `cost_…`, of which the first two need cases of
+        their own class only. Each of the `rates` has a column of its
         name, null where it is 0/0, and with intervals its limits; a likelihood ratio may be
         infinite.
         With limits of either kind also `level`. For `three_ways`, its columns for these cases,
@@ -228,7 +229,8 @@ def apply_thresholds(
         realised = with_interval_columns(
             with_clusters, priors, level, Costs(cost_fn, cost_fp), further
         )
-        doubt, has_limits_here = dependence(cases), pl.col("tpr_lower").is_not_null()
+        doubt = dependence(cases)
+        has_limits_here = pl.any_horizontal(pl.col("tpr_lower", "fpr_lower").is_not_null())
         realised = with_note(realised, doubt, has_limits_here)
         is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & has_limits_here
         realised = with_note(realised, SET_HERE if same_table else None, is_set_here)

@@ -10,7 +10,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import private
 from polaroc.base.text import joined_notes
-from polaroc.curves.surface import at_priors
+from polaroc.curves.surface import OF_NEGATIVES, OF_POSITIVES, at_priors
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import (
     METHOD,
@@ -23,7 +23,7 @@ from polaroc.priors.in_use import (
 )
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS
 from polaroc.thresholds.named_rates import WITHOUT_PRIOR
-from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, limits
+from polaroc.thresholds.rate_intervals import QUANTITIES, Calls, Costs, class_limits, limits
 from polaroc.typing import Priors
 
 PriorsInUse: TypeAlias = Priors | Belief
@@ -35,6 +35,7 @@ UNSURE = pl.col(METHOD).is_not_null() & NO_LIMITS & pl.col("prior").is_not_null(
 TOO_FEW = pl.any_horizontal(pl.col(EFFECTS).is_infinite()).fill_null(False)
 # Cases of each class that are called at least and at most, without and with those that are tied.
 COUNTS = tuple(private(name) for name in ("tp_least", "tp_most", "fp_least", "fp_most"))
+TOTALS = ("positives", "negatives")
 NO_PRIOR_LIMITS = "the estimated prior has no interval: none at it"
 
 
@@ -91,7 +92,7 @@ def with_interval_columns(
     added = dict.fromkeys((*LIMIT_COLUMNS, *limit_columns(further)), pl.Float64)
     note = (
         pl.when(TOO_FEW)
-        .then(pl.lit(f"{FEW_CLUSTERS}: no interval"))
+        .then(pl.lit(f"{FEW_CLUSTERS}: no interval of what depends on it"))
         .when(UNSURE)
         .then(pl.lit(NO_PRIOR_LIMITS))
     )
@@ -108,6 +109,38 @@ def _with_limits(
     costs: Costs,
     further: Sequence[str],
 ) -> pl.DataFrame:
+    """Limits of rates of one class from its cases; of all others where both classes are there."""
+    names = (*QUANTITIES, *further)
+    of_both = [name for name in names if name not in (*OF_POSITIVES, *OF_NEGATIVES)]
+    found = _with_limits_of_both(frame, belief, level, costs, of_both)
+    for name in names:
+        if name not in of_both:
+            found = found.with_columns(_limits_of_class(frame, name, level))
+    return found.select(*frame.columns, *limit_columns(names))
+
+
+def _limits_of_class(frame: pl.DataFrame, name: str, level: float) -> list[pl.Series]:
+    """The limits of a rate of one class, which need no cases of the other, and no prior."""
+    place = int(name in OF_NEGATIVES)
+    rate, total, effect = (("tpr", "fpr")[place], TOTALS[place], pl.col(EFFECTS[place]))
+    is_known = pl.col(rate).is_not_null() & effect.is_finite()
+    # As many independent cases as say as much.
+    columns = [
+        pl.when(is_known).then(pl.col(one) / effect).fill_null(np.nan).alias(one)
+        for one in (*COUNTS[2 * place :][:2], total)
+    ]
+    calls = Calls(*(column.to_numpy() for column in frame.select(columns).iter_columns()))
+    ends = zip(limit_columns([name]), class_limits(name, calls, level), strict=True)
+    return [pl.Series(column, end, nan_to_null=True) for column, end in ends]
+
+
+def _with_limits_of_both(
+    frame: pl.DataFrame,
+    belief: Belief | None,
+    level: float,
+    costs: Costs,
+    names: Sequence[str],
+) -> pl.DataFrame:
     """Limits of distinct rows, which many keys and priors may share."""
     given = [*COUNTS, "positives", "negatives", *EFFECTS, "prior", *PRIOR_LIMITS, METHOD]
     valid = ~TOO_FEW & pl.all_horizontal(
@@ -116,8 +149,8 @@ def _with_limits(
     distinct = frame.filter(valid).select(given).unique(maintain_order=True)
     kinds = [NO_LIMITS, ~NO_LIMITS & IS_EM, ~NO_LIMITS & ~IS_EM]
     parts = [part for kind in kinds if (part := distinct.filter(kind)).height]
-    known = [_limits(part, _priors(part, belief, level), level, costs, further) for part in parts]
-    columns = (*LIMIT_COLUMNS, *limit_columns(further))
+    known = [_limits(part, _priors(part, belief, level), level, costs, names) for part in parts]
+    columns = limit_columns(names)
     empty = pl.DataFrame(schema={**distinct.schema, **dict.fromkeys(columns, pl.Float64)})
     ends = pl.concat([empty, *known])
     found = join_on(frame, ends, given, "left", order="left")
@@ -143,7 +176,7 @@ def _limits(
     priors: Sequence[PriorInUse],
     level: float,
     costs: Costs,
-    further: Sequence[str],
+    names: Sequence[str],
 ) -> pl.DataFrame:
     of_pos, of_neg = EFFECTS
     # As many independent cases as say as much.
@@ -157,15 +190,12 @@ def _limits(
     )
     calls = Calls(tp_least, tp_most, positives), Calls(fp_least, fp_most, negatives)
     columns = {}
-    for name in (*QUANTITIES, *further):
+    for name in names:
         pairs = [limits(name, *calls, prior, level, costs) for prior in priors]
         columns[f"{name}_lower"] = np.min([low for low, _ in pairs], axis=0)
         columns[f"{name}_upper"] = np.max([high for _, high in pairs], axis=0)
     ends = part.with_columns(pl.Series(name, values) for name, values in columns.items())
     at_prior = [
-        column
-        for name in (*QUANTITIES, *further)
-        if name not in WITHOUT_PRIOR
-        for column in limit_columns([name])
+        column for name in names if name not in WITHOUT_PRIOR for column in limit_columns([name])
     ]
     return ends.with_columns(pl.when(~UNSURE).then(name).alias(name) for name in at_prior)

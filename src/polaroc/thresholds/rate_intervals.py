@@ -62,8 +62,6 @@ QUOTIENTS: dict[str, Quotient] = {
 }
 # Those that do not rise with the true and fall with the false positive rate.
 WITH_MISSES, WITH_CALLS = ("cost", "error", "likelihood_ratio_negative"), ("posfrac",)
-# What is 1 less another rate.
-MIRRORED = {"specificity": "fpr", "fnr": "tpr"}
 
 
 @dataclass(frozen=True)
@@ -112,18 +110,19 @@ class RateDistribution:
         return a / n, np.sqrt(a * b / (n + 1)) / n
 
 
+def class_limits(rate: str, calls: Calls, level: float) -> tuple[Array, Array]:
+    """Limits of Clopper and Pearson of a rate of one class, from its cases."""
+    tail = (1 - level) / 2
+    low = RateDistribution.low(calls).quantile(tail)
+    high = RateDistribution.high(calls).quantile(1 - tail)
+    return (1 - high, 1 - low) if rate in ("specificity", "fnr") else (low, high)
+
+
 def limits(
     quantity: str, positives: Calls, negatives: Calls, prior: PriorInUse, level: float, costs: Costs
 ) -> tuple[Array, Array]:
-    """Lower and upper limits of a quantity, each exceeded with probability (1 − level)/2."""
+    """Lower and upper limits of a quantity of both classes, each exceeded with (1 − level)/2."""
     tail = (1 - level) / 2
-    if quantity in MIRRORED:
-        low, high = limits(MIRRORED[quantity], positives, negatives, prior, level, costs)
-        return 1 - high, 1 - low
-    if quantity in ("tpr", "fpr"):
-        calls = positives if quantity == "tpr" else negatives
-        lowest, highest = RateDistribution.low(calls), RateDistribution.high(calls)
-        return lowest.quantile(tail), highest.quantile(1 - tail)
     if quantity in WITHOUT_PRIOR:
         # Any does, and of a known one there is one node.
         prior = KnownPrior(np.full(len(positives.total), 0.5))

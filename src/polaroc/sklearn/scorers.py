@@ -316,12 +316,11 @@ def rate_score(
             said = f"{measure} is undefined: no {name}."
             warnings.warn(said, UndefinedMetricWarning, stacklevel=2)
             return float("nan")
+    at = totals[0] / totals.sum() if prior == OBSERVED else prior
+    at = at if over is None else over.mean
     if not all(needed):
-        at = 0.5  # which does not matter
-    elif over is not None:
-        at = over.mean
-    else:
-        at = totals[0] / totals.sum() if prior == OBSERVED else prior
+        # Rates of one class are the same at any prior.
+        at = 0.5
     with np.errstate(divide="ignore", invalid="ignore"):
         tpr, fpr = np.array([weight[own & called].sum() for own in (truth, ~truth)]) / totals
         return float(rate_at(measure, skew(at), cost_fn, cost_fp)(tpr, fpr))

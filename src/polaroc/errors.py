@@ -1,6 +1,8 @@
-"""The errors raised on purpose; each message ends with a hint."""
+"""The errors raised on purpose, each with a hint, and the warning."""
 
 import re
+import sys
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -131,6 +133,27 @@ class MissingExtra(PolarocError):
 
 class OutputRefused(PolarocError):
     """Output that would overwrite something polaroc did not write."""
+
+
+class PolarocWarning(UserWarning):
+    """Predictions that may not mean what they are taken for; the result is computed."""
+
+
+def warn(message: str) -> None:
+    """Issue a `PolarocWarning` at the line that called the package.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warn("2 labels count as negative.")
+    >>> caught[0].category.__name__
+    'PolarocWarning'
+    """
+    frame, level = sys._getframe().f_back, 2
+    # A lazy frame calls the package from within Polars.
+    while frame and frame.f_globals.get("__name__", "").split(".")[0] in ("polaroc", "polars"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, PolarocWarning, stacklevel=level)
 
 
 def _rebuild(kind: type[PolarocError], found: str, hint: str) -> PolarocError:

@@ -1,3 +1,4 @@
+import json
 import signal
 import subprocess
 import sys
@@ -187,18 +188,32 @@ def test_the_command_is_installed(module):
 
 
 @pytest.mark.parametrize("command", ["check", "evaluate"])
-def test_several_labels_that_count_as_negative_are_named(tmp_path, command):
+def test_labels_that_may_be_misspelt_are_told(tmp_path, command):
     file = tmp_path / "labels.csv"
-    file.write_text('label,p\nyes,0.9\nno,0.2\n"",0.3\nNA,0.4\nno,0.1\nYes,0.5\n')
-    asked = [file, "--truth", "label", "--score", "p", "--positive", "yes"]
-    result = polaroc(command, *asked)
+    file.write_text("label,p\nyes,0.9\nno,0.2\nno,0.1\nYes,0.5\n")
+    asked = [command, file, "--truth", "label", "--score", "p", "--positive", "yes"]
+    result = polaroc(*asked)
     assert result.exit_code == 0, result.output
-    said = "Note: 4 labels of 'label' count as negative: '', 'NA', 'Yes', 'no'."
-    assert said in result.output
-    assert "count as negative" not in polaroc(command, *asked, *MORE_POSITIVE).output
+    said = "Note: 2 labels of the truth column 'label' count as negative: 'Yes', 'no'."
+    assert result.output.count(said) == 1
+    assert "count as" not in polaroc(*asked, "--positive", "Yes").output
+    assert "count as" not in polaroc(*asked, "--quiet").output
+    result = polaroc(*asked, "--positive", "Yes", "--positive", "sure")
+    said = "Note: No row has the positive label 'sure'; the truth column 'label' has the labels "
+    assert said + "'Yes', 'no', 'yes'." in result.output
 
 
-MORE_POSITIVE = [word for label in ("", "NA", "Yes") for word in ("--positive", label)]
+def test_a_text_of_a_missing_truth_is_no_negative(tmp_path):
+    file = tmp_path / "labels.csv"
+    file.write_text('label,p\nyes,0.9\nno,0.2\n"",0.3\nNA,0.4\nno,0.1\nyes,0.15\n')
+    asked = ["evaluate", file, "--truth", "label", "--score", "p", "--positive", "yes"]
+    result = polaroc(*asked)
+    assert result.exit_code == 2
+    assert "2 null truths (texts of missing values in the truth column" in result.output
+    assert "--nulls drop" in result.output
+    found = polaroc(*asked, "--nulls", "drop", "--measure", "auc", "--json").stdout
+    assert json.loads(found)[0]["estimate"] == 0.75
+    assert json.loads(found)[0]["note"] == "dropped 2 null truths"
 
 
 @pytest.mark.parametrize(("mark", "named"), [(";", "';'"), ("|", "'|'"), ("\t", r"'\t'")])

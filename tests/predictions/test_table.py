@@ -6,7 +6,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, PolarocError
+from polaroc.errors import (
+    InvalidArgument,
+    InvalidPredictions,
+    InvalidTable,
+    PolarocError,
+    PolarocWarning,
+)
 
 NAMES = {"truth": "truth", "score": "score"}
 COUNTS = dict.fromkeys(("rows", "missing", "positives", "negatives"), pl.Int64)
@@ -47,8 +53,15 @@ MISSING = [
     (spoiled("truth", [None]), "1 null truth"),
     (spoiled("truth", [1.0, nan], pl.Float64), "1 null truth"),
     (spoiled("truth", ["0", None], pl.String), "1 null truth"),
+    (spoiled("truth", ["NA", "n/a"], pl.String), "2 null truths"),
+    (spoiled("truth", ["nan", "", " "], pl.String), "3 null truths"),
+    (spoiled("truth", ["None", None], pl.Categorical), "2 null truths"),
     (spoiled("weight", [None, 1]), "1 null weight"),
     (spoiled("score", [nan]).with_columns(SOUND["truth"].replace(0, None)), "null truth"),
+]
+IS_NUMBER = [
+    pl.col(name).cast(pl.String).cast(pl.Float64, strict=False).fill_nan(None).is_not_null()
+    for name in ("truth", "score", "weight")
 ]
 WRONG = [
     (spoiled("truth", [2]), "1 unclear truth label"),
@@ -86,8 +99,7 @@ def test_check_refuses_values_that_are_wrong(table, said, lazy):
 @pytest.mark.parametrize(("table", "said"), MISSING)
 def test_check_counts_missing_values_and_audits_the_other_rows(table, said, lazy):
     found = EAGER["check"](table.lazy() if lazy else table, by="k", weight="weight")
-    values = [pl.col(name).cast(pl.Float64).fill_nan(None) for name in ("truth", "score", "weight")]
-    whole = table.filter(pl.all_horizontal(value.is_not_null() for value in values))
+    whole = table.filter(pl.all_horizontal(IS_NUMBER))
     assert found["missing"].sum() == table.height - whole.height > 0
     assert found["rows"].sum() == table.height
     assert any(said in note for note in found["note"].drop_nulls())
@@ -139,9 +151,7 @@ def test_missing_values_may_be_dropped(table, said, lazy):
     found = EAGER["evaluate"](table.lazy() if lazy else table, **how).lazy().collect()
     notes = found.filter(k="b")["note"]
     assert all(note.startswith("dropped ") and said in note for note in notes)
-    columns = [pl.col(name) for name in ("truth", "score", "weight")]
-    sound = ~pl.any_horizontal(c.is_null() | c.cast(pl.Float64).is_nan() for c in columns)
-    kept = EAGER["evaluate"](table.filter(sound), by="k", weight="weight")
+    kept = EAGER["evaluate"](table.filter(pl.all_horizontal(IS_NUMBER)), by="k", weight="weight")
     same = ["k", "measure", "prior", "estimate", "positives", "negatives"]
     b, kept_b = found.filter(k="b"), kept.filter(k="b")
     assert b.select(same).rows() == kept_b.select(same).rows() or kept_b["estimate"].to_list() == (
@@ -204,9 +214,9 @@ def test_labels_that_are_clear(truth, lazy):
 @pytest.mark.parametrize(
     ("truth", "positive"),
     [
-        (["cat", "dog", "cat", "cow"], "cat"),
-        (["cat", "dog", "fox", "cow"], ["cat", "fox"]),
-        (["cat", "dog", "fox", "cow"], ("fox", "cat", "emu")),
+        (["cat", "dog", "cat", "dog"], "cat"),
+        (["cat", "dog", "fox", "dog"], ["cat", "fox"]),
+        (["cat", "dog", "fox", "dog"], ("fox", "cat")),
         (pl.Series(["cat", "dog", "cat", "dog"], dtype=pl.Categorical), "cat"),
         (pl.Series(["cat", "dog", "cat", "dog"], dtype=pl.Enum(["dog", "cat"])), ["cat"]),
         ([2, 1, 2, 1], 2),
@@ -214,7 +224,7 @@ def test_labels_that_are_clear(truth, lazy):
         ([3, 1, 2, 1], [2, 3]),
         ([2, 1, 2, 1], 2.0),
         (pl.Series([2, 1, 2, 1], dtype=pl.UInt8), 2),
-        (pl.Series([2, 1, 2, 1], dtype=pl.Int8), [2, 300]),
+        (pl.Series([2, 1, 2, 1], dtype=pl.Int8), [2]),
         ([2.0, 1.0, 2.0, 1.0], 2.0),
         ([2.0, 1.0, 2.0, 1.0], 2),
         ([1.0, 0.0, 1.0, 0.0], 1),
@@ -241,7 +251,7 @@ def test_positive_names_the_positive_labels(truth, positive, lazy):
         ([-1, 1, -1, 1], "-1, 1"),
         ([0, 1, 2, 0], "0, 1, 2"),
         (["no", "yes", "no", "yes"], "'no', 'yes'"),
-        (["0", "1", "", "0"], "'', '0', '1'"),
+        (["0", "1", "-", "NA"], "'-', '0', '1'"),
         (list("abcd"), "'a', 'b', 'c', 'd'"),
         ([0.0, 1.0, 0.5, 1.0], "0.0, 0.5, 1.0"),
     ],
@@ -252,7 +262,7 @@ def test_labels_that_are_not_clear_are_named(truth, labels):
         with pytest.raises(InvalidPredictions) as caught:
             EAGER[name](table)
         assert f"(the truth column 'truth' has the labels {labels})" in str(caught.value)
-        assert "\nHint: name the positive label(s), such as positive=" in str(caught.value)
+        assert "\nHint: name the positive label(s), positive=...; without" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -279,6 +289,93 @@ def test_positive_labels_that_cannot_be_are_refused(truth, positive, kind):
     for name in EAGER:
         with pytest.raises(kind, match=r"(?s)positive .*\nHint: "):
             EAGER[name](table, positive=positive)
+
+
+MISSING_TEXTS = ("NA", "N/A", "n/a", "na", "NaN", "nan", "<NA>", "#N/A", "NULL", "null", "None")
+YES_NO = pl.DataFrame({"truth": ["yes", "no"] * 3, "score": [6.0, 5, 2, 4, 3, 1]})
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [*((text, pl.String) for text in (*MISSING_TEXTS, "", "  ", " NA ")), ("NA", pl.Categorical)],
+)
+def test_a_text_of_a_missing_truth_is_no_negative(text, dtype):
+    lacking = pl.DataFrame({"truth": [text, text], "score": [5.5, 3.5]})
+    table = pl.concat([YES_NO, lacking]).with_columns(pl.col("truth").cast(dtype))
+    for function in EAGER.values():
+        expected = function(YES_NO, positive="yes").lazy().collect()
+        if function is EAGER["check"]:
+            assert function(table, positive="yes")["missing"].item() == 2
+            continue
+        with pytest.raises(InvalidPredictions) as caught:
+            function(table, positive="yes")
+        said = f"2 null truths (texts of missing values in the truth column 'truth': {text!r})"
+        assert said in str(caught.value)
+        for frame in (table, table.lazy()):
+            found = function(frame, positive="yes", nulls="drop").lazy().collect()
+            assert_frame_equal(
+                found.drop("note", strict=False), expected.drop("note", strict=False)
+            )
+    measures = EAGER["evaluate"](table, positive="yes", nulls="drop", measures="auc")
+    # 3 + 1 + 1 of 9 pairs of a positive and a negative are in order.
+    assert measures["estimate"].item() == 5 / 9
+    assert "dropped 2 null truths" in measures["note"].item()
+    # A plan cannot raise.
+    curve = EAGER["curve"](table.lazy(), positive="yes").collect()
+    assert curve.select(pl.col("positives", "negatives", "tpr", "fpr").null_count()).row(0) == (
+        (curve.height,) * 4
+    )
+
+
+def test_a_text_of_a_missing_truth_that_is_named_is_a_label():
+    table = pl.DataFrame({"truth": ["NA", "no", "None", "no"], "score": [4, 3, 2, 1]})
+    found = EAGER["curve"](table, positive=["NA", "None"])
+    assert found.select("tp", "fp").rows() == POINTS
+    none = table.with_columns(pl.col("truth").replace({"NA": "mild", "None": "mild", "no": "none"}))
+    assert EAGER["curve"](none, positive="mild").select("tp", "fp").rows() == POINTS
+
+
+def test_labels_0_and_1_and_a_missing_one_need_no_positive():
+    table = pl.DataFrame({"truth": ["1", "0", "NA", "1", "0"], "score": [5, 4, 3, 2, 1]})
+    with pytest.raises(InvalidPredictions, match=r"1 null truth(.|\n)*Hint: drop such rows"):
+        EAGER["curve"](table)
+    assert EAGER["curve"](table, nulls="drop").select("tp", "fp").rows() == POINTS
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(
+    ("truth", "positive", "said"),
+    [
+        (["yes", "no", "Yes", "NA"], "yes",
+         "2 labels of the truth column 'truth' count as negative: 'Yes', 'no'."),
+        (["cat", "dog", "fox", "cow"], ["cat", "fox"], "2 labels of .*: 'cow', 'dog'."),
+        ([1, 2, 3, 2], 1, "2 labels of .*: 2, 3."),
+        ([1.0, nan, 3.0, 2.0], 1, "2 labels of .*: 2.0, 3.0."),
+        (["pos", "neg", "sure", "neg"], ["pos", "suer"],
+         "No row has the positive label 'suer'; the truth column 'truth' has the labels 'neg', "
+         "'pos', 'sure'."),
+        ([2, 1, 2, 1], [2, 300], "No row has the positive label 300; .* the labels 1, 2."),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
+def test_labels_that_may_be_misspelt_are_told(truth, positive, said, lazy):
+    table = pl.DataFrame({"truth": truth, "score": [4, 3, 2, 1]})
+    frame = table.lazy() if lazy else table
+    for name in ("evaluate", "check"):
+        with pytest.warns(PolarocWarning, match=said) as caught:
+            EAGER[name](frame, positive=positive, nulls="drop").lazy().collect()
+        # It is shown beside the line of the user.
+        assert {one.filename for one in caught} == {__file__}
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive"),
+    [(["no", "no"], "yes"), (["no", "no"], ["yes", "sure"]), (["no", "NA"], "yes"),
+     (["yes", "yes"], "yes"), ([0, 1], 1), (["yes", "no"], ["yes", "yes"])],
+)  # fmt: skip
+def test_one_class_and_one_other_label_are_as_they_should_be(truth, positive):
+    table = pl.DataFrame({"truth": truth, "score": [2, 1]})
+    EAGER["evaluate"](table, positive=positive, nulls="drop")
 
 
 def test_a_single_label_may_be_the_negative_one():

@@ -103,12 +103,24 @@ def test_the_method_can_be_chosen(method):
 def test_the_positive_label_can_be_named():
     words = np.where(Y == 1, "bad", "good")
     for model in (GaussianNB(), LinearSVC()):
-        default, named = (
-            cross_val_predictions(model, X, words, pos_label=positive) for positive in (None, "bad")
+        good, bad = (
+            cross_val_predictions(model, X, words, pos_label=label) for label in ("good", "bad")
         )
-        assert (default["truth"] != named["truth"]).all()
-        turned = 1 - named["score"] if isinstance(model, GaussianNB) else -named["score"]
-        assert np.allclose(default["score"], turned)
+        assert (bad["truth"] == pl.Series(Y == 1).gather(bad["case"])).all()
+        assert (good["truth"] != bad["truth"]).all()
+        turned = 1 - bad["score"] if isinstance(model, GaussianNB) else -bad["score"]
+        assert np.allclose(good["score"], turned)
+
+
+def test_a_label_that_sorts_last_is_not_taken_for_positive():
+    words, model = np.where(Y == 1, "bad", "good"), GaussianNB()
+    results = cross_validate(model, X, words, return_estimator=True, return_indices=True)
+    for made in (
+        lambda: cross_val_predictions(model, X, words),
+        lambda: from_cross_validate(results, X, words),
+    ):
+        with pytest.raises(InvalidArgument, match=r"'bad', 'good', and pos_label is None"):
+            made()
 
 
 @pytest.mark.slow

@@ -44,17 +44,23 @@ def test_it_is_the_score_of_each_test_set(estimator):
     assert found.tolist() == pytest.approx(expected)
 
 
-def test_the_second_class_is_positive_unless_another_is_named():
+def test_either_class_may_be_named_as_positive():
     model = GaussianNB().fit(X, WORDS)
     # The classes are sorted: "bad" comes first.
     scores = model.predict_proba(X)
-    for positive, column in ((None, 1), ("good", 1), ("bad", 0)):
+    for positive, column in (("good", 1), ("bad", 0)):
         given = scorer("auprec", prior=0.1, pos_label=positive)
         expected = auprec_score(["bad", "good"][column] == WORDS, scores[:, column], prior=0.1)
         assert given(model, X, WORDS) == pytest.approx(expected)
     machine = LinearSVC().fit(X, WORDS)
     expected = roc_auc_score(Y == 1, -machine.decision_function(X))
     assert scorer("auc", pos_label="bad")(machine, X, WORDS) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("measure", ["auc", "recall"])
+def test_a_label_that_sorts_last_is_not_taken_for_positive(measure):
+    with pytest.raises(InvalidArgument, match=r"'bad', 'good', and pos_label is None"):
+        scorer(measure)(GaussianNB().fit(X, WORDS), X, WORDS)
 
 
 def test_several_measures_at_once():

@@ -54,7 +54,8 @@ def test_a_belief_is_taken_for_a_range():
 @pytest.mark.parametrize(
     "y_true",
     [
-        TRUTH.tolist(), TRUTH.astype(int), TRUTH.astype(float), 2 * TRUTH - 1, pd.Series(TRUTH),
+        TRUTH.tolist(), TRUTH.astype(int), TRUTH.astype(float), pd.Series(TRUTH),
+        np.where(TRUTH, "True", "False"), np.where(TRUTH, "1", "0").tolist(),
         pd.Series(TRUTH, dtype="boolean"), pd.Series(TRUTH.astype(int), dtype="Int64"),
         pl.Series(TRUTH), pl.Series(TRUTH).cast(pl.Int8), TRUTH.astype(int)[:, None].ravel(),
     ],
@@ -66,12 +67,35 @@ def test_labels_are_read_as_scikit_learn_reads_them(y_true):
 
 
 @pytest.mark.parametrize("kind", [np.array, pl.Series, lambda v: pd.Series(v, dtype="category")])
-def test_other_labels_need_the_positive_one(kind):
-    words = kind(np.where(TRUTH, "fraud", "ok").tolist())
-    with pytest.raises(InvalidArgument, match=r"'fraud', 'ok'(.|\n)*Hint: .*pos_label='ok'"):
-        auprec_score(words, SCORE, prior=0.1)
-    area = auprec_score(words, SCORE, prior=0.1, pos_label="fraud")
+@pytest.mark.parametrize("labels", [("fraud", "ok"), (1, 2), (1, -1), ("TRUE", "false")], ids=str)
+def test_other_labels_need_the_positive_one(kind, labels):
+    positive, negative = labels
+    y_true = kind([positive if one else negative for one in TRUTH])
+    with pytest.raises(InvalidArgument) as caught:
+        auprec_score(y_true, SCORE, prior=0.1)
+    found = ", ".join(map(repr, sorted(labels)))
+    assert f"y_true has the labels {found}, and pos_label is None." in str(caught.value)
+    assert "\nHint: name the positive label, pos_label=...; without it" in str(caught.value)
+    area = auprec_score(y_true, SCORE, prior=0.1, pos_label=positive)
     assert area == pytest.approx(auprec_score(TRUTH, SCORE, prior=0.1))
+
+
+@pytest.mark.parametrize("missing", ["NA", "nan", "", " ", "None"])
+def test_a_text_of_a_missing_label_is_no_negative(missing):
+    words = np.where(TRUTH, "yes", "no").astype(object)
+    words[:3] = missing
+    for pos_label in (None, "yes"):
+        with pytest.raises(InvalidPredictions, match=f"y_true is missing for 3 cases: {missing!r}"):
+            auprec_score(words, SCORE, prior=0.1, pos_label=pos_label)
+    named = np.where(TRUTH, missing, "no")
+    area = auprec_score(named, SCORE, prior=0.1, pos_label=missing)
+    assert area == pytest.approx(auprec_score(TRUTH, SCORE, prior=0.1))
+
+
+@pytest.mark.parametrize("label", ["0", "false"])
+def test_clear_labels_may_all_be_negative(label):
+    with pytest.warns(UndefinedMetricWarning, match="no positives"):
+        assert np.isnan(auprec_score([label, label], [0.1, 0.2], prior=0.1))
 
 
 @pytest.mark.parametrize(("y_true", "why"), [([0, 0], "no positives"), ([1, 1], "no negatives")])

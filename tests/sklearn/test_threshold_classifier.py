@@ -28,13 +28,14 @@ from polaroc.sklearn import PriorThresholdClassifier, scorer
 
 X, Y = make_classification(300, n_features=5, weights=[0.6], flip_y=0.2, random_state=4)
 WEIGHT = np.random.default_rng(2).integers(1, 5, len(Y)).astype(float)
-# Those that scikit-learn 1.9 expects TunedThresholdClassifierCV to fail, but for one on
-# weights that passes here.
-EXPECTED = {"check_classifiers_train"}
+# The first scikit-learn 1.9 expects TunedThresholdClassifierCV to fail; the other has labels of
+# several kinds, of which none is told to be positive.
+EXPECTED = {"check_classifiers_train", "check_classifiers_classes"}
 
 
 def checks():
-    model = PriorThresholdClassifier(LogisticRegression(C=1), prior=0.3, cv=2)
+    # Most checks have the labels 0 and 1, some 1 and 2.
+    model = PriorThresholdClassifier(LogisticRegression(C=1), prior=0.3, cv=2, pos_label=1)
     return [
         pytest.param(estimator, check, id=f"{check.func.__name__}-{number}")
         for number, (estimator, check) in enumerate(estimator_checks_generator(model))
@@ -117,7 +118,9 @@ def test_the_positive_label_can_be_named():
         bad = PriorThresholdClassifier(estimator, pos_label="bad", **given).fit(X, words)
         assert bad.threshold_ == pytest.approx(numbers.threshold_)
         assert np.array_equal(bad.predict(X) == "bad", numbers.predict(X) == 1)
-        good = PriorThresholdClassifier(estimator, **given).fit(X, words)
+        with pytest.raises(InvalidArgument, match=r"'bad', 'good', and pos_label is None"):
+            PriorThresholdClassifier(estimator, **given).fit(X, words)
+        good = PriorThresholdClassifier(estimator, pos_label="good", **given).fit(X, words)
         assert (good.predict(X) == "bad").sum() > (bad.predict(X) == "bad").sum()
 
 

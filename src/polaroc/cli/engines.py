@@ -12,7 +12,8 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, qu
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
 from polaroc.predictions.cases import Cases
-from polaroc.typing import IbisTable, Label, Prior
+from polaroc.predictions.row_checks import check_labels
+from polaroc.typing import IbisTable, Prior
 from polaroc.warehouse.connections import collected, table_at, tables_at, without_password
 from polaroc.warehouse.evaluation import MAX_CELLS as MAX_ROWS
 from polaroc.warehouse.predictions import described
@@ -34,8 +35,13 @@ class TableSource:
         return self._fetched(self.table)
 
     def described(self, roles: Mapping[str, Any]) -> Cases[Any]:
-        """The table with the roles of its columns."""
-        return described(self.table, roles)
+        """The table with the roles of its columns, its labels checked."""
+        cases = described(self.table, roles)
+        if cases.positive is not None:
+            name = str(cases.truth)
+            labels = self._fetched(self.table.select(name).distinct()).collect()[name]
+            check_labels(labels.drop_nulls(), name, cases.positive)
+        return cases
 
     def in_memory(self, cases: Cases[Any]) -> Cases[pl.DataFrame]:
         """The cases on this machine, with the columns in use."""
@@ -43,10 +49,6 @@ class TableSource:
             own = replace(cases, table=cases.table.limit(MAX_ROWS + 1)).collect()
         _refuse_many(own.table)
         return own
-
-    def labels(self, truth: str) -> list[Label]:
-        """The labels of a column."""
-        return self._fetched(self.table.select(truth).distinct()).collect()[truth].sort().to_list()
 
     def measures(self, cases: Cases[Any], **options: Any) -> pl.DataFrame:
         """The measures of the cases, made there."""

@@ -126,10 +126,6 @@ class FileSource:
         """The cases with the columns in use read."""
         return cases.collect()
 
-    def labels(self, truth: str) -> list[Label]:
-        """The labels of a column."""
-        return self.table.select(pl.col(truth).unique().sort()).collect()[truth].to_list()
-
     def check_unchanged(self) -> None:
         """Raise if a file was written to since it was opened."""
         self.stamps.check()
@@ -259,7 +255,7 @@ def models_named(options: dict[str, Any], cases: Cases[Any]) -> None:
 
 
 def notes_of(source: Source, cases: Cases[Any], used: Collection[str]) -> list[str]:
-    """What was found by the names of columns, and which of them and which labels have no role."""
+    """What was found by the names of columns, and which of them have no role."""
     sentences = []
     if told := found_in_words(cases, used):
         flags = [f"--no-{role}" for role in FOUND if role in cases.found and role in used]
@@ -271,10 +267,4 @@ def notes_of(source: Source, cases: Cases[Any], used: Collection[str]) -> list[s
     if unused:
         sentences.append(f"Without a role: {quoted(unused, MAX_UNUSED)}.")
     notes = [" ".join(sentences)] if sentences else []
-    if isinstance(cases.positive, list):
-        others = source.labels(str(cases.truth))
-        others = [one for one in others if one is not None and one not in cases.positive]
-        if len(others) > 1:
-            named = f"{len(others)} labels of {cases.truth!r}"
-            notes.append(f"{named} count as negative: {quoted(others)}.")
     return [f"Note: {note}" for note in notes]

@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,7 +23,14 @@ from polaroc.base.text_tables import MORE_NOTES
 from polaroc.cli.parameters import option_name
 from polaroc.cli.pipes import json_text
 from polaroc.cli.settings import Settings
-from polaroc.errors import Hint, InvalidArgument, PolarocError, numbers, without_long_words
+from polaroc.errors import (
+    Hint,
+    InvalidArgument,
+    PolarocError,
+    PolarocWarning,
+    numbers,
+    without_long_words,
+)
 from polaroc.files.atomic import DISK, refusal
 from polaroc.files.text_files import ONLY_UTF_8
 
@@ -91,7 +99,8 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
         reset = QUIET.set(bool(quiet))
         try:
             _refuse_other_encodings(options)
-            command(*args, **kwargs)
+            with _warnings_as_notes():
+                command(*args, **kwargs)
         except BrokenPipeError:
             _write_nowhere(sys.stdout)
             raise typer.Exit(0) from None
@@ -129,6 +138,25 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
         name: kind for name, (kind, _) in COMMON.items()
     }
     return guarded
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print warnings about the predictions as notes, each once."""
+    printed: set[str] = set()
+    show_others = warnings.showwarning
+
+    def show(message: Any, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+        if not issubclass(category, PolarocWarning):
+            show_others(message, category, *args, **kwargs)
+        elif str(message) not in printed:
+            printed.add(str(message))
+            print_notes([f"Note: {message}"])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PolarocWarning)
+        warnings.showwarning = show
+        yield
 
 
 @contextmanager

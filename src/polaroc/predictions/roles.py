@@ -78,7 +78,8 @@ class RowColumns(TypedDict, total=False):
     positive: Annotated[
         Label | Sequence[Label] | None,
         Role(
-            "The label(s) that count as positive.",
+            "The label(s) that count as positive, needed unless the labels are 0 and 1, or false "
+            'and true. Texts such as "NA" or "" are missing truths unless they are named here.',
             "yes",
             names_columns=False,
             several=True,

@@ -11,6 +11,7 @@ from polaroc.base.private_columns import (
     COST,
     COSTS,
     GREATEST_LABEL,
+    LABEL,
     LEAST_LABEL,
     PRIVATE,
     ROW_ERROR,
@@ -18,7 +19,7 @@ from polaroc.base.private_columns import (
     WEIGHT,
 )
 from polaroc.base.text import joined_notes
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, warn
 from polaroc.typing import Cost, IntoExpr, Label
 
 SCORE = "threshold"
@@ -58,7 +59,7 @@ DROP_ROWS = Hint(
 )
 CORRECT_ROWS = "drop such rows before, or correct them."
 LABEL_HINT = Hint(
-    "name the positive label(s), such as {positive}; else allowed are 0/1 and false/true.",
+    "name the positive label(s), {positive}; without it allowed are 0/1 and false/true.",
     positive=...,
 )
 ROW_ERROR_HINTS = {
@@ -72,6 +73,13 @@ CAST = Hint(
     "cast it first, for example pl.col(...).cast(pl.Float64), in pandas pd.to_numeric(frame[...]).",
     command_line="cast it first, for example when the file is written.",
 )
+# What the labels of a truth are without `positive`, as text in small letters.
+POSITIVE_WORDS, NEGATIVE_WORDS = ("1", "true"), ("0", "false")
+# Texts that stand for a missing truth, in small letters, and one that does so as Python writes it:
+# "none" is a label, as of how severe a disease is.
+MISSING_WORDS, MISSING_TEXT = ("", "na", "n/a", "#n/a", "<na>", "nan", "null"), "None"
+# Labels that a message names.
+SHOWN_LABELS = 5
 # Totals of weights up to this do not overflow.
 MAX_WEIGHT = 1e290
 # Sums of counts up to this are exact.
@@ -173,18 +181,78 @@ def truth_column(
     if textual:
         raw = raw.cast(pl.String)
     missing = raw.is_null() | (raw.is_nan() if dtype.is_float() else False)
+    named = pl.lit(False)
     if positive is not None:
         labels = labels_of(positive, str(dtype), textual, dtype == pl.Boolean)
         named = pl.any_horizontal(raw == label for label in labels)
-        return pl.when(~missing).then(named).alias(TRUTH), [(NULL_TRUTH, missing)]
+    if textual:
+        missing |= is_missing_text(raw) & ~named
+    errors = [(NULL_TRUTH, missing)]
+    if positive is not None:
+        return pl.when(~missing).then(named).alias(TRUTH), errors
     if dtype in (pl.Boolean, pl.Null):
-        return raw.cast(pl.Boolean).alias(TRUTH), [(NULL_TRUTH, missing)]
+        return raw.cast(pl.Boolean).alias(TRUTH), errors
     if textual:
         word = raw.str.to_lowercase()
-        yes, no = word.is_in(["1", "true"]), word.is_in(["0", "false"])
+        yes, no = word.is_in(POSITIVE_WORDS), word.is_in(NEGATIVE_WORDS)
     else:
         yes, no = raw == 1, raw == 0
-    return yes.alias(TRUTH), [(NULL_TRUTH, missing), (UNKNOWN_LABEL, ~(yes | no))]
+    return yes.alias(TRUTH), [*errors, (UNKNOWN_LABEL, ~(yes | no))]
+
+
+def is_missing_text(text: pl.Expr) -> pl.Expr:
+    """Whether a truth that is text stands for a missing one, such as "NA" or "".
+
+    Examples
+    --------
+    >>> labels = pl.Series("y", ["yes", "none", "None", " ", "NaN", "n/a"])
+    >>> labels.to_frame().filter(is_missing_text(pl.col("y")))["y"].to_list()
+    ['None', ' ', 'NaN', 'n/a']
+    """
+    word = text.str.strip_chars()
+    return word.str.to_lowercase().is_in(MISSING_WORDS) | (word == MISSING_TEXT)
+
+
+def read_labels(
+    labels: pl.Series, name: IntoExpr, positive: Label | Sequence[Label] | None = None
+) -> pl.DataFrame:
+    """The labels, sorted, and in `TRUTH` whether each is positive, null if it means missing.
+
+    `labels` are the distinct ones of the truth column of this `name`.
+    """
+    is_positive, ((_, missing), *_) = truth_column(labels.dtype, name, positive)
+    truth = pl.when(~missing).then(is_positive).alias(TRUTH)
+    return labels.to_frame(TRUTH).select(pl.col(TRUTH).alias(LABEL), truth).sort(LABEL)
+
+
+def check_labels(labels: pl.Series, name: IntoExpr, positive: Label | Sequence[Label]) -> None:
+    """Raise where none of several labels is positive, and warn where one may be misspelt.
+
+    `labels` are the distinct ones of the truth column of this `name`.
+    """
+    known, column = read_labels(labels, name, positive).drop_nulls(), column_in_words("truth", name)
+    has_labels = f"{column} has the labels {first_labels(known[LABEL])}"
+    negative = known.filter(~pl.col(TRUTH))[LABEL]
+    if len(negative) == known.height > 1:
+        raise InvalidPredictions(
+            f"no row has the positive label {positive!r}; {has_labels}.",
+            hint=Hint("check the spelling of {positive}", positive=...),
+        )
+    absent = [
+        label for label in listed(positive) if not read_labels(labels, name, label)[TRUTH].any()
+    ]
+    if absent and known[TRUTH].any():
+        warn(f"No row has the positive label {quoted(absent)}; {has_labels}.")
+    if len(negative) > 1:
+        warn(
+            f"{len(negative)} labels of {column} count as negative: {first_labels(negative)}. "
+            "Correct any that are misspelt."
+        )
+
+
+def first_labels(labels: pl.Series) -> str:
+    """The first of sorted labels, for a message."""
+    return quoted(labels.to_list(), SHOWN_LABELS)
 
 
 def labels_of(

@@ -32,14 +32,17 @@ from polaroc.predictions.cases import Cases, refuse_crossed, with_clusters
 from polaroc.predictions.column_checks import check_columns
 from polaroc.predictions.row_checks import (
     DROP_ROWS,
-    LABEL_HINT,
+    NULL_TRUTH,
     ROW_ERROR_HINTS,
     ROW_ERRORS,
     SCORE,
     UNKNOWN_LABEL,
     WRONG,
+    check_labels,
     column_in_words,
     cost_column,
+    first_labels,
+    read_labels,
     score_column,
     truth_column,
     weight_column,
@@ -141,37 +144,37 @@ class Unaudited:
         return collected
 
     def audited(self, row_errors: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> Predictions:
-        """The predictions; raise on fatal `row_errors` and missing `labels`."""
+        """The predictions; raise on fatal `row_errors`, raise or warn on `labels`."""
         if self.positive is not None:
-            self._refuse_absent_label(self.positive, labels)
+            check_labels(labels()[TRUTH], self.truth, self.positive)
         if row_errors.height:
-            self._refuse(row_errors, labels)
+            self._refuse(row_errors, labels()[TRUTH])
         return self.predictions.validated
 
-    def _refuse(self, row_errors: pl.DataFrame, labels: Callable[[], pl.DataFrame]) -> None:
+    def _refuse(self, row_errors: pl.DataFrame, labels: pl.Series) -> None:
         counts = row_errors.group_by(ROW_ERROR).agg(pl.col(COUNT).cast(pl.Int64).sum())
         kinds = dict(counts.sort(ROW_ERROR).iter_rows())
+        read = read_labels(labels, self.truth, self.positive)
+        known, column = read.drop_nulls()[LABEL], column_in_words("truth", self.truth)
+        missing = read.filter(pl.col(TRUTH).is_null())[LABEL].drop_nans()
+        details = {
+            NULL_TRUTH: f" (texts of missing values in {column}: {first_labels(missing)})"
+            if len(missing)
+            else "",
+            UNKNOWN_LABEL: f" ({column} has the labels {first_labels(known)})",
+        }
         problems = ", ".join(
-            f"{count} {ROW_ERRORS[code]}{'' if count == 1 else 's'}"
+            f"{count} {ROW_ERRORS[code]}{'' if count == 1 else 's'}{details.get(code, '')}"
             for code, count in kinds.items()
         )
-        if UNKNOWN_LABEL in kinds:
-            problems += f" ({self._with_labels(labels())})"
         hints: list[str] = [ROW_ERROR_HINTS[code] for code in ROW_ERROR_HINTS if code in kinds]
-        if UNKNOWN_LABEL in kinds and labels().height == 2:
-            example: dict[str, Any] = {"positive": labels()[TRUTH].max()}
-            hints[0] = Hint(LABEL_HINT.template, **example)
         hints = hints or [DROP_ROWS]
         if UNKNOWN_LABEL in kinds:
-            hints += self._on_labels(labels()[TRUTH])
+            hints += self._on_labels(known)
         raise InvalidPredictions(
             problems + first_keys(row_errors, self.predictions.keys) + ".",
             hint=reduce(lambda first, second: first + " " + second, hints),
         )
-
-    def _with_labels(self, labels: pl.DataFrame) -> str:
-        """The truth with the first of its labels, as a clause."""
-        return f"{column_in_words('truth', self.truth)} has the labels {_first_labels(labels)}"
 
     def _on_labels(self, labels: pl.Series) -> list[str]:
         """Hints at swapped columns and at more than two classes."""
@@ -181,19 +184,6 @@ class Unaudited:
         if 2 < len(labels) <= MAX_CLASSES:
             return ["pr.one_vs_rest(...) makes one problem of each of several classes."]
         return []
-
-    def _refuse_absent_label(
-        self, positive: Label | Sequence[Label], labels: Callable[[], pl.DataFrame]
-    ) -> None:
-        distinct_labels = labels()
-        # Compared in the type of the column: 0.1 is also a Float32 and a Decimal label.
-        is_positive, _ = truth_column(distinct_labels.schema[TRUTH], self.truth, positive)
-        if distinct_labels.height > 1 and not distinct_labels.select(is_positive.any()).item():
-            found = self._with_labels(distinct_labels)
-            raise InvalidPredictions(
-                f"no row has the positive label {positive!r}; {found}.",
-                hint=Hint("check the spelling of {positive}", positive=...),
-            )
 
 
 def read(
@@ -403,10 +393,6 @@ def _refuse_words(named: pl.LazyFrame, score: str) -> None:
             f"{row + 1:,} is none.",
             hint=WRITE_NUMBERS if pairs[0] is not None else DECIMAL_COMMA,
         )
-
-
-def _first_labels(labels: pl.DataFrame) -> str:
-    return quoted(labels[TRUTH].sort().to_list(), 5)
 
 
 def first_keys(rows: pl.DataFrame, keys: Sequence[str], most: int = 3) -> str:

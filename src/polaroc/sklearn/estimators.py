@@ -3,16 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from polaroc.base.columns import type_name
 from polaroc.base.lazy import np
 from polaroc.errors import (
-    Hint,
     InvalidArgument,
     InvalidPredictions,
     MissingExtra,
     check_choice,
     quoted,
 )
+from polaroc.predictions.row_checks import NEGATIVE_WORDS, POSITIVE_WORDS, is_missing_text
 from polaroc.typing import Array, Label
 
 ONE_VS_REST = (
@@ -35,24 +37,20 @@ class BinaryTarget(NamedTuple):
         return is_positive
 
 
-def binary_target(
-    y: Any, pos_label: Label | None, name: str = "y", *, greater_is_positive: bool = True
-) -> BinaryTarget:
-    """The target, refused where it has more than two labels.
+def binary_target(y: Any, pos_label: Label | None, name: str = "y") -> BinaryTarget:
+    """The target, refused where it has more than two labels, or where none is known as positive.
 
     Parameters
     ----------
     y, name
         The labels, and the name of the argument.
     pos_label
-        The positive label; by default 1 of 0, 1 or of −1, 1.
-    greater_is_positive
-        Whether of other labels the one that scikit-learn sorts last is positive by
-        default, its ``classes_[1]``.
+        The positive label, needed unless the labels are 0 and 1, or false and true.
     """
     from sklearn.utils.multiclass import type_of_target
     from sklearn.utils.validation import column_or_1d
 
+    _refuse_missing(y, pos_label, name)
     try:
         kind = type_of_target(y, input_name=name)
         labels = column_or_1d(y)
@@ -73,22 +71,47 @@ def binary_target(
     if not len(labels):
         raise InvalidArgument(f"{name} is empty.", hint="give one label per case.")
     distinct = np.unique(labels).tolist()
-    return BinaryTarget(labels, distinct, _positive(distinct, pos_label, name, greater_is_positive))
+    return BinaryTarget(labels, distinct, _positive(distinct, pos_label, name))
 
 
-def _positive(
-    distinct: list[Any], pos_label: Label | None, name: str, greater_is_positive: bool
-) -> Any:
-    if pos_label is None and (set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}):
-        return 1
-    if pos_label is None and greater_is_positive:
-        return distinct[-1]
-    if pos_label is None or (len(distinct) == 2 and pos_label not in distinct):
-        raise InvalidArgument(
-            f"{name} has the labels {quoted(distinct)}, and pos_label is {pos_label!r}.",
-            hint=Hint("name the positive label with {pos_label}.", pos_label=distinct[-1]),
+def _refuse_missing(y: Any, pos_label: Label | None, name: str) -> None:
+    """Refuse texts that stand for a missing label, such as "NA"."""
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "OUT":
+        return
+    texts = [label for label in labels.ravel() if isinstance(label, str) and label != pos_label]
+    label = pl.col("label")
+    missing = pl.DataFrame({"label": texts}, {"label": pl.String}).filter(is_missing_text(label))
+    if missing.height:
+        raise InvalidPredictions(
+            f"{name} is missing for {missing.height} cases: "
+            f"{quoted(missing['label'].unique().sort().to_list())}.",
+            hint="drop these cases before.",
         )
-    return pos_label
+
+
+def _positive(distinct: list[Any], pos_label: Label | None, name: str) -> Any:
+    """The positive label: as named, else 1 or true, which scikit-learn sorts last."""
+    if pos_label is None:
+        clear = [_is_positive(label) for label in distinct]
+        if clear in ([False, True], [True]):
+            return distinct[-1]
+        if clear == [False]:
+            return "1" if isinstance(distinct[0], str) else 1
+    elif len(distinct) < 2 or pos_label in distinct:
+        return pos_label
+    raise InvalidArgument(
+        f"{name} has the labels {quoted(distinct)}, and pos_label is {pos_label!r}.",
+        hint="name the positive label, pos_label=...; without it allowed are 0/1 and false/true.",
+    )
+
+
+def _is_positive(label: Any) -> bool | None:
+    """Whether a label is positive without being named so; None if that is not clear."""
+    if not isinstance(label, str):
+        return {0: False, 1: True}.get(label)
+    words = dict.fromkeys(NEGATIVE_WORDS, False) | dict.fromkeys(POSITIVE_WORDS, True)
+    return words.get(label.lower())
 
 
 AUTO = ("predict_proba", "decision_function")

@@ -71,7 +71,7 @@ def cross_val_predictions(
         Other arguments of `fit` by name. With metadata routing they, the weights
         and the groups go where they are requested.
     pos_label
-        The positive label; by default the second of the classifier's ``classes_``.
+        The positive label; needed unless the labels are 0 and 1, or false and true.
     response_method
         ``"predict_proba"``, ``"decision_function"``, both in the order of
         preference, or ``"auto"``, in that order.

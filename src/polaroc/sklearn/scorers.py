@@ -46,7 +46,7 @@ def auprec_score(
     sample_weight
         Case weights ≥ 0.
     pos_label
-        The positive label; by default 1 where the labels are 0 and 1, or −1 and 1.
+        The positive label; needed unless the labels are 0 and 1, or false and true.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def auprec_score(
     """
     return measure_score(
         y_true, y_score, measure="auprec", prior=prior, over=None, interpolation=interpolation,
-        pos_label=pos_label, sample_weight=sample_weight, greater_is_positive=False,
+        pos_label=pos_label, sample_weight=sample_weight,
     )  # fmt: skip
 
 
@@ -109,7 +109,6 @@ def iauprec_score(
     return measure_score(
         y_true, y_score, measure="iauprec", prior="observed", over=over,
         interpolation=interpolation, pos_label=pos_label, sample_weight=sample_weight,
-        greater_is_positive=False,
     )  # fmt: skip
 
 
@@ -123,13 +122,12 @@ def measure_score(
     interpolation: Interpolation,
     pos_label: Label | None = None,
     sample_weight: Any = None,
-    greater_is_positive: bool = True,
 ) -> float:
     """A measure of one test set, NaN with a warning where it is undefined."""
     need_scikit_learn()
     from sklearn.exceptions import UndefinedMetricWarning
 
-    target = binary_target(y_true, pos_label, "y_true", greater_is_positive=greater_is_positive)
+    target = binary_target(y_true, pos_label, "y_true")
     check_prior_or_observed(prior)
     n = len(target.labels)
     columns = {"truth": target.truth, "score": one_per_case(y_score, "y_score", n)}
@@ -202,7 +200,7 @@ def scorer(
         For "expected_cost" and "net_benefit": costs > 0 of a missed positive and of a false alarm.
         The net benefit weighs a false alarm by cost_fp/cost_fn.
     pos_label
-        The positive label; by default the second of the classifier's ``classes_``.
+        The positive label; needed unless the labels are 0 and 1, or false and true.
 
     Returns
     -------

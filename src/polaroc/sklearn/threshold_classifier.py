@@ -71,7 +71,7 @@ class PriorThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         fitted classifier keep the constraints. It needs a `cv` that sets the threshold
         on cases that this very classifier was not fitted on: ``"prefit"``, or a share.
     pos_label
-        The positive label; by default the second of the classifier's ``classes_``.
+        The positive label; needed unless the labels are 0 and 1, or false and true.
     response_method
         ``"predict_proba"``, ``"decision_function"``, or ``"auto"``, the first that
         the classifier has.

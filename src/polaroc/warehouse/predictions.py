@@ -16,9 +16,13 @@ from polaroc.predictions.resolved import resolved
 from polaroc.predictions.roles import COLUMN_ROLES, FOUND, NEEDED
 from polaroc.predictions.row_checks import (
     INEXACT,
+    MISSING_TEXT,
+    MISSING_WORDS,
     NAN_SCORE,
+    NEGATIVE_WORDS,
     NULL_SCORE,
     NULL_TRUTH,
+    POSITIVE_WORDS,
     SCORE,
     UNKNOWN_LABEL,
     WEIGHTS,
@@ -209,20 +213,26 @@ def _truth(
         )
     textual = raw.type().is_string()
     missing = raw.isnull() | raw.isnan() if kind.is_floating() else raw.isnull()
+    labels: list[Any] = []
     if positive is not None:
         wanted = [text for one in listed(positive) for text in _texts(one)] if unseen else positive
         labels = labels_of(wanted, str(kind), textual, kind.is_boolean())
         if kind.is_float32():
             # Some engines compare in 64 bits, in which 0.1 is another number.
             raw, labels = raw.cast("float64"), [float(np.float32(label)) for label in labels]
-        return raw.isin(labels), [(NULL_TRUTH, missing)]
+    if textual:
+        text = raw.strip()
+        missing |= (text.lower().isin(MISSING_WORDS) | (text == MISSING_TEXT)) & ~raw.isin(labels)
+    errors = [(NULL_TRUTH, missing)]
+    if positive is not None:
+        return raw.isin(labels), errors
     if kind.is_boolean() or kind.is_null():
-        return raw.cast("boolean"), [(NULL_TRUTH, missing)]
+        return raw.cast("boolean"), errors
     word = raw.lower() if textual else raw
-    yes, no = (("1", "true"), ("0", "false")) if textual else ((1,), (0,))
+    yes, no = (POSITIVE_WORDS, NEGATIVE_WORDS) if textual else ((1,), (0,))
     if unseen:
         yes, no = (*yes, *FLOATS[1]), (*no, *FLOATS[0])
-    return word.isin(yes), [(NULL_TRUTH, missing), (UNKNOWN_LABEL, ~word.isin((*yes, *no)))]
+    return word.isin(yes), [*errors, (UNKNOWN_LABEL, ~word.isin((*yes, *no)))]
 
 
 def _texts(label: Label) -> list[str]:

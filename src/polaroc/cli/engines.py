@@ -11,7 +11,7 @@ from polaroc.curves.curve import curve, in_order
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.evaluation.evaluate import evaluate
 from polaroc.measures.catalog import CATALOG, DEFAULT_PRIORS
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, check_folds
 from polaroc.predictions.row_checks import check_labels
 from polaroc.typing import IbisTable, Prior
 from polaroc.warehouse.connections import collected, table_at, tables_at, without_password
@@ -54,6 +54,7 @@ class TableSource:
         """The measures of the cases, made there."""
         with _engine_errors():
             measures = collected(evaluate(cases, **options))
+        check_folds(cases, measures)
         return _ordered(measures, options.get("priors", DEFAULT_PRIORS))
 
     def curves(self, cases: Cases[Any]) -> pl.DataFrame:

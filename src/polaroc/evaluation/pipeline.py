@@ -14,7 +14,7 @@ from polaroc.evaluation.request import Needs, Request
 from polaroc.evaluation.sums import CurveTotals, curve_totals, ranked_totals
 from polaroc.measures.spec import Measure
 from polaroc.measures.table import tidy, without_repeats
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, check_folds
 from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.table import Predictions, read
 from polaroc.uncertainty.bootstrap import resampled
@@ -43,7 +43,10 @@ def run(cases: Cases[Any], request: Request) -> Result:
 def _run(cases: Cases[Any], request: Request) -> Result:
     """The result, with rows at observed priors that are also among the given ones."""
     if request.intervals is None:
-        return _result(curve_totals(cases, request), request)
+        totals = curve_totals(cases, request)
+        if not isinstance(cases.table, pl.DataFrame):
+            check_folds(cases, totals.wide)
+        return _result(totals, request)
     held = cases.collect()
     predictions = read(held, clustered=held.in_clusters, crossed=request.bootstrap is None)
     needs = Needs(request, predictions.weighted)

@@ -9,7 +9,7 @@ import polars as pl
 from polaroc.base.columns import check_keys, within
 from polaroc.base.private_columns import COUNT, DIFFERS, LABEL, ROW_ERROR, ROWS, TRUTH, WEIGHT
 from polaroc.base.text import joined_notes
-from polaroc.predictions.cases import Cases
+from polaroc.predictions.cases import Cases, check_folds
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import (
@@ -122,7 +122,7 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
         balance_note(keys),
         pl.lit(dependence(cases), pl.String),
     )
-    return unread.collected_with(
+    found = unread.collected_with(
         report.select(
             *keys, "rows", "missing", "positives", "negatives",
             pl.when(total > 0).then(positives / total).alias("prior"),
@@ -130,6 +130,9 @@ def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
         )
         .sort(keys or ["rows"], nulls_last=True)
     )  # fmt: skip
+    if not isinstance(cases.table, pl.DataFrame):
+        check_folds(cases, found)
+    return found
 
 
 def label_notes(noted: pl.LazyFrame, keys: Sequence[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """A table of predictions and what its columns mean, as functions take it."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
@@ -8,7 +9,7 @@ import polars as pl
 
 from polaroc.base.columns import free_name, key_expressions, single_column
 from polaroc.base.private_columns import ROW_ERROR, TRUTH
-from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, warn
 from polaroc.predictions.engines import engine_of
 from polaroc.predictions.roles import COLUMN_ROLES, FOUND, ROLES
 from polaroc.predictions.row_checks import truth_column
@@ -22,6 +23,12 @@ _P = ParamSpec("_P")
 SEVERAL = ("fold", "cluster", "subgroup", "by")
 # Clusterings that may cross.
 MAX_CROSSED = 2
+# Values by which a column divides the data, such as "train" and "test_set", and not into folds.
+PART = re.compile(
+    r"(train|test|val|valid|dev|holdout|hold[-_ ]out|tune|training|testing|tuning|validation)"
+    r"([-_ ]?(set|data))?",
+    re.IGNORECASE,
+)
 # Roles that are counted in what is printed of a table in memory.
 COUNTED = ("model", "fold", "case", "cluster", "subgroup", "by")
 
@@ -153,6 +160,8 @@ score_prior, test_train_ratio
             usual = [*usual_names(names).keys, *usual_units(names), usual_case(names)]
             table = table.select([name for name in names if name in (*self.used, *usual)])
         rows = table.lazy().collect() if engine is None else engine.collected(table)
+        if rows is not table:
+            check_folds(self, rows)
         return replace(cast(Any, self), table=rows)
 
     def pipe(
@@ -164,6 +173,31 @@ score_prior, test_train_ratio
 
     def __repr__(self) -> str:
         return "\n".join(_lines(self))
+
+
+def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
+    """Refuse a column of folds found by its name, or warn of a named one, that has no folds.
+
+    Its values say that it divides the data into training and test cases or the like.
+    """
+    for name in column_names_of(cases.fold):
+        kind = rows.schema.get(name)
+        if kind is None or not (kind == pl.String or kind == pl.Categorical or kind == pl.Enum):
+            continue
+        values = rows[name].drop_nulls().unique().cast(pl.String).sort().to_list()
+        if len(values) < 2 or not any(PART.fullmatch(value.strip()) for value in values):
+            continue
+        found = f"{name!r} has the values {quoted(values, 5)}, which are parts of data, not folds"
+        if "fold" in cases.found:
+            raise InvalidArgument(
+                f"the column {found}; it was found by its name.",
+                hint=Hint(
+                    "keep the rows of one part, such as the test cases; if these are folds, say "
+                    "{fold}.",
+                    fold=name,
+                ),
+            )
+        warn(f"The column {found}, as it seems: if so, keep the rows of one part.")
 
 
 def with_clusters(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:

@@ -20,7 +20,7 @@ from polaroc.base.columns import (
 from polaroc.base.tables import as_polars
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, check_choice, quoted
 from polaroc.files.read import given_paths, scan
-from polaroc.predictions.cases import COUNTED, MAX_CROSSED, SEVERAL, Cases
+from polaroc.predictions.cases import COUNTED, MAX_CROSSED, SEVERAL, Cases, check_folds
 from polaroc.predictions.column_checks import (
     CHECK_NAMES,
     check_columns,
@@ -219,6 +219,8 @@ def resolved(
     none = frozenset(role for role, one in said.items() if one is None)
     described = replace(described, absent=none)
     _refuse_shared(described)
+    if isinstance(table, pl.DataFrame):
+        check_folds(described, table)
     if scores:
         _refuse_second_model(described, schema.names())
     if given_paths(frame) is None:

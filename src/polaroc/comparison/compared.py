@@ -15,12 +15,17 @@ from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, q
 from polaroc.predictions.cases import Cases, with_clusters
 from polaroc.predictions.dependence import dependence
 from polaroc.predictions.resolved import alike, keyed, of_measures, opened
-from polaroc.predictions.row_checks import SCORE, left_out
+from polaroc.predictions.row_checks import SCORE, check_clusters, left_out
 from polaroc.predictions.table import read
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import with_row_cases
 from polaroc.typing import Frame, Table
-from polaroc.uncertainty.scored_cases import common_cases_of, model_column, refuse_twice
+from polaroc.uncertainty.scored_cases import (
+    common_cases_of,
+    model_column,
+    refuse_lacking,
+    refuse_twice,
+)
 
 # Two million pairs take a minute.
 MAX_MODELS = 2_000
@@ -127,8 +132,11 @@ def compared(cases: Cases[Any]) -> Compared:
         if own.case is not None:
             # A case that a model has twice in a fold.
             case = column_name(own.case, "case")
+            known = own.table.drop_nulls(case)
             key = [*folds, case, *([] if own.scores else [model])]
-            refuse_twice(own.table.select(key).drop_nulls(case), key)
+            refuse_twice(known.select(key), key)
+            if own.nulls != "drop" and not own.scores:
+                _refuse_other_cases(known, folds, model, case)
     if own.scores and own.case is None and not folds:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
@@ -137,10 +145,23 @@ def compared(cases: Cases[Any]) -> Compared:
         trusted = Compared(replace(own, found=own.found - {"case"}), model, folds)
         if trusted.test_train_ratio is not None:
             leaks = (*leaks, FOUND_CASE.format(column_name(own.case, "case")))
-    if own.nulls != "drop":
-        return Compared(own, model, folds, leaks)
-    own, said = common_cases_of(own, model)
+    said = None
+    if own.nulls == "drop":
+        own, said = common_cases_of(own, model)
+    if own.cluster:
+        named, clusters = with_clusters(own)
+        check_clusters(
+            named.table.select(pl.any_horizontal(pl.col(clusters).is_null()).sum()).item()
+        )
     return Compared(own, model, folds, leaks if said is None else (*leaks, said))
+
+
+def _refuse_other_cases(rows: pl.DataFrame, folds: Sequence[str], model: str, case: str) -> None:
+    """Refuse folds in which models have scored other cases, as far as they share any."""
+    models = rows.group_by(*folds, case).agg(pl.col(model).n_unique())[model]
+    # Numbers of rows are no cases.
+    if not models.is_empty() and models.max() > 1:
+        refuse_lacking(rows, folds, model, case)
 
 
 def _refuse_many(cases: Cases[pl.DataFrame], model: str) -> None:
@@ -163,10 +184,10 @@ def _leaks(cases: Cases[pl.DataFrame], folds: Sequence[str]) -> Iterator[str]:
     """Sentences on clusters of which a fold tests some cases, and has trained on the others."""
     if cases.case is None:
         return
-    named = single_column(cases.case, "case", cases.table.lazy()).alias(CASE)
-    for one in cases.cluster:
-        value = single_column(one, "cluster", cases.table.lazy()).alias(CLUSTER)
-        rows = cases.table.select(*folds, named, value)
+    case = single_column(cases.case, "case", cases.table.lazy()).alias(CASE)
+    named, clusters = with_clusters(cases)
+    for one, name in zip(cases.cluster, clusters, strict=True):
+        rows = named.table.select(*folds, case, pl.col(name).alias(CLUSTER)).drop_nulls(CLUSTER)
         whole, tested = (
             rows.group_by(CLUSTER, *also).agg(pl.col(CASE).n_unique().alias(name))
             for also, name in (((), SIZE), (folds, HAVE))

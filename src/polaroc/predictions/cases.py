@@ -201,13 +201,18 @@ def check_folds(cases: Cases[Any], rows: pl.DataFrame) -> None:
 
 
 def with_clusters(cases: Cases[Any]) -> tuple[Cases[Any], list[str]]:
-    """The cases with their clusters in columns that have no other role, and the names of these."""
+    """The cases with their clusters in columns that have no other role, and the names of these.
+
+    A NaN is as missing as a null: its rows have no more in common.
+    """
     if not cases.cluster:
         return cases, []
     table, free = cases.table, list[str]()
     for one in cases.cluster:
         free.append(free_name("cluster", table.collect_schema()))
-        table = table.with_columns(single_column(one, "cluster", table.lazy()).alias(free[-1]))
+        value = single_column(one, "cluster", table.lazy()).alias(free[-1])
+        is_float = table.lazy().select(value).collect_schema()[free[-1]].is_float()
+        table = table.with_columns(value.fill_nan(None) if is_float else value)
     return replace(cases, table=table, cluster=tuple(free)), free
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Any, cast
 
 import polars as pl
@@ -15,7 +17,13 @@ from polaroc.base.statistics import equal_units
 from polaroc.base.text import listed_rows
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases, with_clusters
-from polaroc.predictions.row_checks import SCORE, check_clusters, without_nulls
+from polaroc.predictions.row_checks import (
+    NULL_TRUTH,
+    SCORE,
+    check_clusters,
+    truth_column,
+    without_nulls,
+)
 from polaroc.predictions.table import each_case, in_one_column, read, unaudited
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.predictions.wide import MODEL, with_row_cases
@@ -318,37 +326,34 @@ def _refuse_roles_among(by: Sequence[IntoExpr], model: str, of_case: Sequence[st
 def common_cases_of(
     cases: Cases[pl.DataFrame], model: str
 ) -> tuple[Cases[pl.DataFrame], str | None]:
-    """The cases that all models of a test set scored, and what is to be said of the others.
+    """The cases that all models of a test set scored, and a sentence on the others.
 
-    Each fold is a test set. Without `case` rows of one column of scores cannot be paired, and all
-    are kept.
+    Each fold is a test set. A score is missing if it is null or NaN, or if a model has no row of
+    the case. Without `case` rows of one column of scores cannot be paired, and all are kept.
     """
     table, scores = cases.table, cases.scores
     case = None if cases.case is None else column_name(cases.case, "case")
     if case is None and not scores:
         return cases, None
-    missing = {name: _is_missing(table, column, "score") for name, column in scores.items()}
-    columns = [*missing.values()] or [_is_missing(table, cast(IntoExpr, cases.score), "score")]
-    unscored = pl.any_horizontal(columns)
-    unlabelled = _is_missing(table, cast(IntoExpr, cases.truth), "truth")
+    unlabelled = _without_truth(cases)
     if cases.counted_by is not None:
         role, weight = cases.counted_by
         unlabelled |= _is_missing(table, weight, role)
-    out = table.select(out=unscored | unlabelled)["out"]
-    if not out.any():
-        return replace(cases, nulls="raise"), None
     if scores:
-        lost = table.select(**{name: is_so.sum() for name, is_so in missing.items()})
-        by_model = [(name, count) for name, count in lost.row(0, named=True).items() if count]
-        kept = table.filter(~out)
+        missing = {name: _is_missing(table, column, "score") for name, column in scores.items()}
+        by_model = [(name, int(is_so.sum())) for name, is_so in missing.items()]
+        kept = table.filter(~reduce(or_, missing.values(), unlabelled))
         number, left = table.height, table.height - kept.height
     else:
-        without = table.filter(unscored)
-        by_model = list(without.group_by(model).agg(pl.len().alias(SIZE)).sort(model).iter_rows())
-        keys = [*column_names_of(cases.fold), *column_names_of(cases.by), case]
-        ids = table.filter(out).select([*dict.fromkeys(keys)]).unique()
-        kept = join_on(table, ids, ids.columns, "anti", order="left")
-        number, left = table.select(ids.columns).n_unique(), ids.height
+        ids = [*dict.fromkeys([*column_names_of(cases.fold), *column_names_of(cases.by), case])]
+        lacking = _lacking(cases, model, ids, table[case].is_not_null())
+        by_model = [*lacking.group_by(model).agg(pl.len()).sort(model).iter_rows()]
+        out = pl.concat([lacking.select(ids), table.filter(unlabelled).select(ids)]).unique()
+        kept = join_on(table, out, ids, "anti", order="left")
+        number, left = table.select(ids).n_unique(), out.height
+    if not left:
+        return replace(cases, nulls="raise"), None
+    by_model = [(name, count) for name, count in by_model if count]
     names = ", ".join(f"{count:,} of {quoted([name])}" for name, count in by_model[:MAX_NAMED])
     if len(by_model) > MAX_NAMED:
         names += f" and some of {len(by_model) - MAX_NAMED} more"
@@ -365,11 +370,35 @@ def common_cases_of(
     return replace(cases, table=kept, nulls="raise"), said
 
 
-def _is_missing(table: pl.DataFrame, column: IntoExpr, argument: str) -> pl.Expr:
-    """Whether a value is null or NaN."""
-    value = single_column(column, argument, table.lazy())
-    dtype = table.lazy().select(value).collect_schema().dtypes()[0]
-    return (value.is_null() | value.is_nan()) if dtype.is_float() else value.is_null()
+def _lacking(
+    cases: Cases[pl.DataFrame], model: str, ids: Sequence[str], has_case: pl.Series
+) -> pl.DataFrame:
+    """The model and the `ids` of each score that is missing, in a table with one score column."""
+    table, by = cases.table, column_names_of(cases.by)
+    unscored = _is_missing(table, cast(IntoExpr, cases.score), "score")
+    key = [*dict.fromkeys([model, *ids])]
+    known = table.filter(has_case)
+    if known.group_by(ids).agg(pl.col(model).n_unique())[model].max() == 1:
+        # No two models share a case: each has a test set of its own.
+        return table.filter(unscored).select(key)
+    cells = known.select(ids).unique()
+    models = known.select([*dict.fromkeys([model, *by])]).unique()
+    cells = join_on(cells, models, by) if by else cells.join(models, how="cross")
+    return join_on(cells.select(key), table.filter(~unscored).select(key), key, "anti")
+
+
+def _without_truth(cases: Cases[pl.DataFrame]) -> pl.Series:
+    """Whether the truth of each row is missing."""
+    truth = single_column(cases.truth, "truth", cases.table.lazy()).alias(TRUTH)
+    named = cases.table.select(truth)
+    _, errors = truth_column(named.schema[TRUTH], cast(IntoExpr, cases.truth), cases.positive)
+    return named.select(dict(errors)[NULL_TRUTH]).to_series()
+
+
+def _is_missing(table: pl.DataFrame, column: IntoExpr, argument: str) -> pl.Series:
+    """Whether each value is null or NaN."""
+    values = table.select(single_column(column, argument, table.lazy())).to_series()
+    return values.is_null() | values.is_nan() if values.dtype.is_float() else values.is_null()
 
 
 def _refuse_unpaired(rows: pl.DataFrame, blocks: list[str], model: str, case: str) -> None:
@@ -380,21 +409,27 @@ def _refuse_unpaired(rows: pl.DataFrame, blocks: list[str], model: str, case: st
             f"{rows[case].null_count()} rows have no case.", hint=f"fill in the column {case!r}."
         )
     refuse_twice(rows.select(*key, model), [*key, model])
-    per_block = [pl.col(model).n_unique().alias("models")]
-    wanted = rows.group_by(blocks).agg(per_block) if blocks else rows.select(per_block)
+    refuse_lacking(rows, blocks, model, case)
     roles = {TRUTH: "truth", CLUSTER: "cluster", WEIGHT: "count or weight", COST: "cost"}
     kinds = {name: pl.col(name).n_unique() for name in roles if name in rows.columns}
-    counts = rows.group_by(key).agg(pl.len().alias("found"), **kinds)
+    counts = rows.group_by(key).agg(**kinds)
+    for name in kinds:
+        _refuse(counts.filter(pl.col(name) > 1), key,
+                f"cases have a {roles[name]} that differs by model",
+                f"one case has one {roles[name]}: check how the tables were joined.")  # fmt: skip
+
+
+def refuse_lacking(rows: pl.DataFrame, blocks: Sequence[str], model: str, case: str) -> None:
+    """Refuse cases that some models of their test set did not score."""
+    key, models = [*blocks, case], pl.col(model).n_unique().alias("models")
+    counts = rows.group_by(key).agg(models.alias("found"))
+    wanted = rows.group_by(blocks).agg(models) if blocks else rows.select(models)
     counts = join_on(counts, wanted, blocks) if blocks else counts.join(wanted, how="cross")
     _refuse(counts.filter(pl.col("found") < pl.col("models")), key,
             "cases lack a score by some model",
-            Hint("keep the cases that all models scored, or case=None for independent test sets."),
+            Hint("compare the cases that all models scored, {nulls}, or say case=None for "
+                 "independent test sets.", nulls="drop"),
             )  # fmt: skip
-    for name, role in roles.items():
-        if name in kinds:
-            _refuse(counts.filter(pl.col(name) > 1), key,
-                    f"cases have a {role} that differs by model",
-                    f"one case has one {role}: check how the tables were joined.")  # fmt: skip
 
 
 def refuse_twice(rows: pl.DataFrame, key: Sequence[str]) -> None:

@@ -1,0 +1,160 @@
+"""Models that did not score the same cases: wide and long tables give the same answers."""
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+import polaroc as pr
+from polaroc.cli import app
+from polaroc.errors import InvalidPredictions
+
+RNG = np.random.default_rng(11)
+CASES = 60
+TRUTH = np.arange(CASES) % 3 == 0
+WIDE = pl.DataFrame(
+    {
+        "id": np.arange(CASES),
+        "fold": np.arange(CASES) // 3 % 4,
+        "truth": TRUTH,
+        "A": RNG.normal(1.5 * TRUTH),
+        "B": RNG.normal(1.0 * TRUTH),
+        "C": RNG.normal(0.5 * TRUTH),
+    }
+).with_columns(
+    # Eight cases lack a score, one of them two.
+    pl.when(~pl.col("id").is_in(lacking)).then(pl.col(model)).alias(model)
+    for model, lacking in {"A": [0, 7, 9], "B": [9, 30, 31], "C": [1, 2, 59]}.items()
+)
+
+
+def long(wide):
+    return wide.unpivot(
+        ["A", "B", "C"], index=["id", "fold", "truth"], variable_name="model", value_name="p"
+    )
+
+
+NULLS = long(WIDE)
+ROWS = NULLS.drop_nulls("p")
+LONG = {"truth": "truth", "score": "p", "model": "model", "case": "id"}
+FORMS = {
+    "wide": (WIDE, {"truth": "truth", "score": ["A", "B", "C"], "case": "id"}),
+    "null scores": (NULLS, LONG),
+    "no rows": (ROWS, LONG),
+    "no rows, shuffled": (ROWS.sample(fraction=1, shuffle=True, seed=5), LONG),
+    "NaN scores": (NULLS.with_columns(pl.col("p").fill_null(np.nan)), LONG),
+}
+
+
+def gate(table, **roles):
+    found = pr.gate(table, champion="B", challenger="A", measure="auc", margin=0.1, **roles)
+    return pl.DataFrame([found.difference, found.lower, found.upper], strict=False)
+
+
+VERBS = {
+    "compare": lambda table, **roles: pr.compare(table, "auc", **roles).pairs,
+    "rates": lambda table, **roles: pr.compare(table, "recall", points=0.5, **roles).pairs,
+    "choose": lambda table, **roles: pr.choose(table, over=(0.2, 0.4), **roles).models,
+    "gate": gate,
+}
+# Rates are compared on one test set.
+ON_FOLDS = [(verb, "fold") for verb in VERBS if verb != "rates"]
+every_verb = pytest.mark.parametrize(
+    ("verb", "fold"), [*((verb, None) for verb in VERBS), *ON_FOLDS]
+)
+folds = pytest.mark.parametrize("fold", [None, "fold"])
+
+
+@every_verb
+def test_every_form_of_the_table_gives_the_same(verb, fold):
+    ratio = {} if fold is None else {"test_train_ratio": 1 / 3}
+    complete = WIDE.filter(~pl.any_horizontal(pl.col("A", "B", "C").is_null()))
+    if verb == "gate":
+        complete = WIDE.filter(~pl.any_horizontal(pl.col("A", "B").is_null()))
+    expected = VERBS[verb](complete, **FORMS["wide"][1], fold=fold, **ratio)
+    for table, roles in FORMS.values():
+        found = VERBS[verb](table, **roles, fold=fold, **ratio, nulls="drop")
+        assert_frame_equal(found, expected, rel_tol=1e-12)
+
+
+def test_the_difference_and_its_error_are_delongs():
+    complete = WIDE.drop_nulls(["A", "B", "C"])
+    assert complete.height == 52
+    y = complete["truth"].to_numpy()
+    places = {}
+    for model in "AB":
+        score = complete[model].to_numpy()
+        wins = np.sign(score[y][:, None] - score[~y][None, :]) / 2 + 0.5
+        places[model] = wins.mean(axis=1), wins.mean(axis=0)
+    parts = [a - b for a, b in zip(places["A"], places["B"], strict=True)]
+    difference = parts[0].mean()
+    error = sum(part.var(ddof=1) / part.size for part in parts) ** 0.5
+    for table, roles in FORMS.values():
+        pairs = pr.compare(table, "auc", **roles, fold=None, nulls="drop").pairs
+        pair = pairs.filter(model_a="A", model_b="B").select("difference", "std_error").row(0)
+        assert pair == pytest.approx((difference, error), rel=1e-9)
+
+
+@folds
+def test_how_many_cases_are_left_out_is_said(fold):
+    said = (
+        "8 of 60 cases were left out of all models, which are compared on the same 52: scores are "
+        "missing: 3 of 'A', 3 of 'B', 3 of 'C'."
+    )
+    ratio = {} if fold is None else {"test_train_ratio": 1 / 3}
+    for table, roles in FORMS.values():
+        asked = {**roles, **ratio, "fold": fold, "nulls": "drop"}
+        assert said in pr.compare(table, "auc", **asked).warnings
+        assert said in pr.choose(table, over=(0.2, 0.4), **asked).warnings
+
+
+@every_verb
+def test_other_cases_are_refused_unless_they_may_be_dropped(verb, fold):
+    ratio = {} if fold is None else {"test_train_ratio": 1 / 3}
+    for table, roles in FORMS.values():
+        with pytest.raises(InvalidPredictions, match=r"(?s)cases? lack|null score|NaN") as caught:
+            VERBS[verb](table, **roles, fold=fold, **ratio)
+        assert "nulls='drop'" in caught.value.hint
+
+
+def test_a_fold_that_a_model_did_not_score_is_left_out():
+    without = pl.when(pl.col("fold") > 0).then("B").alias("B")
+    wide = WIDE.with_columns(without)
+    asked = {"fold": "fold", "test_train_ratio": 1 / 3, "nulls": "drop"}
+    expected = pr.compare(wide, "auc", **FORMS["wide"][1], **asked)
+    found = pr.compare(long(wide).drop_nulls("p"), "auc", **LONG, **asked)
+    assert_frame_equal(found.pairs, expected.pairs, rel_tol=1e-12)
+    assert found.warnings[0] == expected.warnings[0]
+
+
+def test_numbers_of_rows_are_no_cases_of_folds():
+    rows = NULLS.drop("id").with_row_index("id")
+    asked = {**LONG, "fold": "fold", "test_train_ratio": 1 / 3, "nulls": "drop"}
+    found = pr.compare(rows, "auc", **asked)
+    assert_frame_equal(
+        found.pairs, pr.compare(ROWS.drop("id").with_row_index("id"), "auc", **asked).pairs
+    )
+
+
+def test_a_truth_that_is_the_text_of_a_missing_one_is_left_out_too():
+    words = pl.col("truth").replace_strict({True: "yes", False: "no"}, return_dtype=pl.String)
+    lost = pl.col("id").is_in([3, 4])
+    for table, roles in FORMS.values():
+        asked = {**roles, "fold": None, "nulls": "drop"}
+        texts = table.with_columns(pl.when(lost).then(pl.lit("NA")).otherwise(words).alias("truth"))
+        found = pr.compare(texts, "auc", **asked, positive="yes").pairs
+        assert_frame_equal(found, pr.compare(table.filter(~lost), "auc", **asked).pairs)
+
+
+def test_on_the_command_line(tmp_path):
+    file = tmp_path / "p.csv"
+    ROWS.write_csv(file)
+    asked = ["compare", file, "--truth", "truth", "--score", "p", "--no-fold", "--measure", "auc"]
+    run = lambda *words: CliRunner().invoke(app, [str(word) for word in words])  # noqa: E731
+    refused = run(*asked)
+    assert refused.exit_code == 2
+    assert "--nulls drop" in refused.output
+    found = run(*asked, "--nulls", "drop")
+    assert found.exit_code == 0, found.output
+    assert "8 of 60 cases were left out" in " ".join(found.output.split())

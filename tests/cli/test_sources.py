@@ -321,7 +321,14 @@ def test_labels_mean_the_same_in_all_commands(tmp_path):
     for command in (["check"], ["choose", *OVER], compare, ["chart", "roc", *out]):
         result = polaroc(*command, *asked)
         assert result.exit_code == 0, result.output
-        assert "count as negative: 'maybe', 'no'" in result.output
+        assert result.output.count("count as negative: 'maybe', 'no'") == 1
+    with duckdb.connect(tmp_path / "p.duckdb") as connection:
+        connection.execute(f"CREATE TABLE p AS FROM '{tmp_path / 'p.parquet'}'")
+    there = [f"duckdb://{tmp_path / 'p.duckdb'}", "--table", "p"]
+    for command in (["check"], ["evaluate"]):
+        result = polaroc(*command, *there, *asked[1:])
+        assert result.output.count("count as negative: 'maybe', 'no'") == 1
+        assert "no row has the positive label" in refused(*command, *there, *asked[1:-1], "oui")
 
 
 def test_a_gate_reads_all_of_it(places, results):

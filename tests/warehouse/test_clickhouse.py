@@ -83,6 +83,7 @@ def test_odd_rows_are_treated_as_polars_does(run: Run, weight, nulls):
         ([7, 0, 2, 7], [7, 2]),
     ],
 )
+@pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
 def test_labels_are_read_as_in_polars(run: Run, labels, positive):
     table = pl.DataFrame({"truth": labels, "score": [0.1, 0.2, 0.3, 0.4]})
     asked = NAMES | {"measures": "auc", "positive": positive}

@@ -88,8 +88,12 @@ def test_scores_of_every_type_rank_as_in_polars(engine: Engine, dtype, cases):
         (pl.String, [["TRUE", "0", "1", "false"], ["yes", "0", "1", None]], None),
         (pl.String, [["it's", "no", "NO", None]], "it's"),
         (pl.String, [["a", "b", "c", "d"]], ["a", "d"]),
+        (pl.String, [["yes", "no", "NA", " nan "], ["None", "none", "yes", "no"]], "yes"),
+        (pl.String, [["1", "0", "", "null"], ["1", "0", "1", "N/A"]], None),
+        (pl.String, [["NA", "no", "null", "NA"]], "NA"),
     ],
 )
+@pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
 def test_labels_of_every_type_are_read_as_in_polars(engine: Engine, dtype, cases, positive):
     parts = [
         pl.DataFrame(
@@ -100,6 +104,7 @@ def test_labels_of_every_type_are_read_as_in_polars(engine: Engine, dtype, cases
     assert_areas_same(engine, pl.concat(parts), positive=positive)
 
 
+@pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
 def test_labels_of_32_bits_are_found_by_those_of_64(engine: Engine):
     truth = pl.Series([0.1, 0.2, 0.5, 0.3], dtype=pl.Float32)
     table = pl.DataFrame({"case": 0, "truth": truth, "score": [0.1, 0.2, 0.3, 0.4]})

@@ -78,6 +78,7 @@ def test_the_text_gives_the_same_numbers(engine: Engine, labels, measures):
     [([1.0, 2.0, 0.5, 2.0], 2), ([True, False, True, True], False), ([1, 2, 0, 2], 2.0)],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore::polaroc.errors.PolarocWarning")
 def test_labels_are_found_in_text_of_any_type(engine: Engine, labels, positive):
     table = pl.DataFrame({"truth": labels, "score": [0.1, 0.2, 0.3, 0.4]})
     asked = {"measures": "auc", "positive": positive, "by": [], "model": None, "fold": None}

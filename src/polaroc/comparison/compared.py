@@ -25,6 +25,7 @@ from polaroc.uncertainty.scored_cases import (
     model_column,
     refuse_lacking,
     refuse_twice,
+    share_cases,
 )
 
 # Two million pairs take a minute.
@@ -135,8 +136,9 @@ def compared(cases: Cases[Any]) -> Compared:
             known = own.table.drop_nulls(case)
             key = [*folds, case, *([] if own.scores else [model])]
             refuse_twice(known.select(key), key)
-            if own.nulls != "drop" and not own.scores:
-                _refuse_other_cases(known, folds, model, case)
+            is_paired = not own.scores and share_cases(known, [*folds, case], model)
+            if is_paired and own.nulls != "drop":
+                refuse_lacking(known, folds, model, case)
     if own.scores and own.case is None and not folds:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
@@ -154,14 +156,6 @@ def compared(cases: Cases[Any]) -> Compared:
             named.table.select(pl.any_horizontal(pl.col(clusters).is_null()).sum()).item()
         )
     return Compared(own, model, folds, leaks if said is None else (*leaks, said))
-
-
-def _refuse_other_cases(rows: pl.DataFrame, folds: Sequence[str], model: str, case: str) -> None:
-    """Refuse folds in which models have scored other cases, as far as they share any."""
-    models = rows.group_by(*folds, case).agg(pl.col(model).n_unique())[model]
-    # Numbers of rows are no cases.
-    if not models.is_empty() and models.max() > 1:
-        refuse_lacking(rows, folds, model, case)
 
 
 def _refuse_many(cases: Cases[pl.DataFrame], model: str) -> None:

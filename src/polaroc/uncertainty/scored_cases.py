@@ -333,8 +333,6 @@ def common_cases_of(
     """
     table, scores = cases.table, cases.scores
     case = None if cases.case is None else column_name(cases.case, "case")
-    if case is None and not scores:
-        return cases, None
     unlabelled = _without_truth(cases)
     if cases.counted_by is not None:
         role, weight = cases.counted_by
@@ -344,6 +342,8 @@ def common_cases_of(
         by_model = [(name, int(is_so.sum())) for name, is_so in missing.items()]
         kept = table.filter(~reduce(or_, missing.values(), unlabelled))
         number, left = table.height, table.height - kept.height
+    elif case is None:
+        return cases, None
     else:
         ids = [*dict.fromkeys([*column_names_of(cases.fold), *column_names_of(cases.by), case])]
         lacking = _lacking(cases, model, ids, table[case].is_not_null())
@@ -378,13 +378,17 @@ def _lacking(
     unscored = _is_missing(table, cast(IntoExpr, cases.score), "score")
     key = [*dict.fromkeys([model, *ids])]
     known = table.filter(has_case)
-    if known.group_by(ids).agg(pl.col(model).n_unique())[model].max() == 1:
-        # No two models share a case: each has a test set of its own.
+    if not share_cases(known, ids, model):
         return table.filter(unscored).select(key)
     cells = known.select(ids).unique()
     models = known.select([*dict.fromkeys([model, *by])]).unique()
     cells = join_on(cells, models, by) if by else cells.join(models, how="cross")
     return join_on(cells.select(key), table.filter(~unscored).select(key), key, "anti")
+
+
+def share_cases(rows: pl.DataFrame, ids: Sequence[str], model: str) -> bool:
+    """Whether any two models have a case in common; if not, `ids` may be numbers of rows."""
+    return rows.select(*ids, model).unique().height > rows.select(ids).unique().height
 
 
 def _without_truth(cases: Cases[pl.DataFrame]) -> pl.Series:

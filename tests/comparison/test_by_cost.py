@@ -352,15 +352,31 @@ def test_a_model_without_cases_to_tune_on_is_named():
         choose(long(TEST), score="score", tuning=tuning)
 
 
-def test_the_answer_tells_costs_in_false_alarms_and_the_lead_that_is_left():
+COST_SENTENCE = re.compile(
+    r"Of ([\d,]+) cases, .* it misses on average (\S+) of (\S+) positives and raises (\S+) false "
+    r"alarms?, which costs as much as about (\S+) false alarms, (\S+) fewer than with (\w+)\."
+)
+
+
+@pytest.mark.parametrize("costs", [(1, 1), (5, 2), (10, 1), (1, 10), (30, 1), (250, 3)])
+@pytest.mark.parametrize("over", [OVER, (0.05, 0.2), (0.001, 0.002)])
+def test_the_numbers_of_the_answer_add_up_and_are_all_as_measured(over, costs):
+    fn, fp = costs
+    choice = choose(over=over, cost_fn=fn, cost_fp=fp)
+    *shown, other = COST_SENTENCE.search(choice.answer).groups()
+    n, missed, positives, alarms, total, fewer = (float(one.replace(",", "")) for one in shown)
+    # Half a unit of the last of three digits.
+    assert missed * fn / fp + alarms == pytest.approx(total, rel=5e-3, abs=0.5 * (total >= 100))
+    prior = sum(over) / 2
+    tpr, fpr, mean = choice.models.select("tpr", "fpr", "mean").row(0)
+    exact = n * prior * (1 - tpr), n * prior, n * (1 - prior) * fpr, n * mean / fp
+    assert [missed, positives, alarms, total] == pytest.approx(exact, rel=0.01, abs=0.51)
+    (lost,) = choice.models.filter(model=other)["mean"]
+    assert fewer == pytest.approx(n * (lost - mean) / fp, rel=0.06)
+
+
+def test_the_probability_of_the_answer_goes_with_what_is_lost():
     choice = choose()
-    first, other = choice.models["mean"][:2]
-    left = choice.models["expected"][1] - choice.models["expected"][0]
-    assert 0 < left < other - first
-    # A false alarm costs 2.
-    assert f"costs as much as {1000 * first / 2:.0f} false alarms, " in choice.answer
-    fewer = re.search(r"about ([\d.]+) fewer than with", choice.answer)[1]
-    assert float(fewer) == pytest.approx(1000 * left / 2, rel=0.05)
     chance, loss = choice.models.select("probability_best", "expected_loss").row(0)
     lost = re.search(r"by about ([\d.]+) false alarms per 1,000 cases|the loss is about ([\d.]+)",
                      choice.answer)  # fmt: skip

@@ -173,6 +173,17 @@ def two_digits(value: float) -> str:
     return f"{rounded:,.0f}" if abs(rounded) >= 10 else f"{rounded:.2g}"
 
 
+def three_digits(value: float) -> str:
+    """A count of cases, which may be a mean: whole from 100 on, below to three digits.
+
+    Examples
+    --------
+    >>> three_digits(1234.5), three_digits(13.566), three_digits(0.0123), three_digits(10.0)
+    ('1,234', '13.6', '0.0123', '10')
+    """
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
 def _in_a_sentence(chance: float) -> str:
     """A probability as a percentage that is neither 0 nor 100, in words.
 
@@ -212,24 +223,14 @@ def _lead(models: pl.DataFrame, higher: bool) -> str:
     """What the same correction leaves of the lead over the next model, where that is less."""
     if models.height < 2 or count_tied(models) > 1:
         return ""
-    other = one_name(models[models.columns[0]][1])
-    before, after = leads(models, higher=higher)
+    other, sign = one_name(models[models.columns[0]][1]), 1 if higher else -1
+    before, after = (sign * (models[name][0] - models[name][1]) for name in ("mean", "expected"))
     if after >= before:
         return ""
     if after <= 0:
         return f", and nothing is left of the lead over {other}"
     left, measured = _apart(after, higher), _apart(before, higher)
     return f", and the lead over {other} is {left} in place of {measured}"
-
-
-def leads(models: pl.DataFrame, *, higher: bool) -> tuple[float, float]:
-    """The lead of the first model over the next, and the same corrected for having been picked."""
-    tied, sign = count_tied(models), 1 if higher else -1
-    mean, expected = models["mean"], models["expected"]
-    measured: float = sign * (mean[0] - mean[tied])
-    if expected[0] is None or expected[tied] is None:
-        return measured, measured
-    return measured, min(measured, sign * (expected[0] - expected[tied]))
 
 
 def describe_tests(models: pl.DataFrame, comparison: "Comparison | None", folds: int) -> str:

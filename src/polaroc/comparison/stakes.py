@@ -15,7 +15,7 @@ from polaroc.comparison.answer import (
     describe_priors,
     first_words,
     how_sure,
-    leads,
+    three_digits,
     two_digits,
 )
 from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
@@ -114,35 +114,36 @@ def take_first(ranked: pl.DataFrame) -> str:
 
 
 def cost_in_words(ranked: pl.DataFrame, stakes: Stakes) -> str:
-    """What becomes of some number of cases with the first model, what it costs, and the next."""
+    """What the first model does to some number of cases, what that costs, and the next model.
+
+    All numbers are as measured. The total is that of the numbers shown, so that it adds up.
+    """
     cost, tpr, fpr = ranked.select("mean", "tpr", "fpr").row(0)
     prior, tied = stakes.belief.mean, count_tied(ranked)
     cases = _cases_told(prior)
-    positives, missed = cases * prior, cases * prior * (1 - tpr)
-    alarms = cases * (1 - prior) * fpr
-    belief = describe_priors(stakes.over, [prior])
-    plural = "" if round(alarms) == 1 else "s"
+    missed = three_digits(cases * prior * (1 - tpr))
+    alarms = three_digits(cases * (1 - prior) * fpr)
     sentence = (
-        f"Of {cases:,} cases, {belief}, it misses on average {missed:,.0f} of {positives:,.0f} "
-        f"positives and raises {alarms:,.0f} false alarm{plural}, "
+        f"Of {cases:,} cases, {describe_priors(stakes.over, [prior])}, it misses on average "
+        f"{missed} of {cases * prior:,.0f} positives and raises {alarms} false "
+        f"alarm{'' if alarms == '1' else 's'}, "
     )
-    in_alarms = cases / stakes.fp
     if stakes.in_money:
         sentence += f"a cost of {cost:.4g} per case"
     else:
-        as_many = cost * in_alarms
-        count = f"{as_many:,.0f}" if as_many >= 10 else two_digits(as_many)
-        sentence += f"which costs as much as {count} false alarms"
+        shown_missed, shown_alarms = (float(shown.replace(",", "")) for shown in (missed, alarms))
+        as_many = three_digits(shown_missed * stakes.fn / stakes.fp + shown_alarms)
+        sentence += f"which costs as much as about {as_many} false alarms"
+    models = ranked[ranked.columns[0]]
     if tied > 1:
-        sentence += f", as much as {listed(ranked[ranked.columns[0]][1:tied].to_list(), 'and')}"
+        sentence += f", as much as {listed(models[1:tied].to_list(), 'and')}"
     if tied < ranked.height:
-        other, lead = one_name(ranked[ranked.columns[0]][tied]), leads(ranked, higher=False)[-1]
-        if lead <= 0:
-            sentence += f", no less than {other} once the pick of the better one is allowed for"
-        elif stakes.in_money:
-            sentence += f", about {two_digits(lead)} less than that of {other}"
-        else:
-            sentence += f", about {two_digits(lead * in_alarms)} fewer than with {other}"
+        other, lead = one_name(models[tied]), ranked["mean"][tied] - cost
+        sentence += (
+            f", {two_digits(lead)} less than that of {other}"
+            if stakes.in_money
+            else f", {two_digits(lead * cases / stakes.fp)} fewer than with {other}"
+        )
     return f"{sentence}."
 
 

@@ -216,7 +216,7 @@ def test_without_cases_for_thresholds_the_page_says_how_to_rank_by_cost(tmp_path
     )  # fmt: skip
     assert told[0].startswith("Take early")
     assert "late costs less than early" in told[0]
-    assert told[0].endswith("(tuning), the models are ranked by what they cost.")
+    assert told[0].endswith("on other cases (tuning), they are ranked by what they cost.")
 
 
 def test_folds_and_cases_that_are_judged_promise_nothing(tmp_path):

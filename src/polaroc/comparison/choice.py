@@ -108,12 +108,14 @@ class Choice(Summarised):
 
     @property
     def threshold(self) -> float | None:
-        """Of a choice by expected cost, the threshold of the first model, or of those of its folds.
+        """The threshold to act on, of the first model of a choice by expected cost.
 
-        Scores from it on are called positive; None where nothing is, and of other choices.
+        Scores from it on are called positive. None where nothing is, of other choices, and on
+        folds, whose models are not the final one.
         """
         judged = judged_models(self)
-        return judged["threshold"][0] if self.is_by_cost and judged.height else None
+        is_known = self.is_by_cost and not self.folds and judged.height
+        return judged["threshold"][0] if is_known else None
 
     def _least(self, column: str) -> Any:
         """The model with the least value, the better one where two tie; None if one is unknown."""

@@ -13,11 +13,10 @@ from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import Compared, of_keys, pooled
 from polaroc.comparison.design import Incomplete, balanced, check_folds
 from polaroc.comparison.fold_thresholds import (
-    OWN_SCALES,
+    ON_OTHERS,
     Folds,
     HeldOutRates,
     doubts_of_folds,
-    for_the_final_model,
     judged_on_other_folds,
     rates_across_folds,
     read_folds,
@@ -90,7 +89,11 @@ def choose_by_cost_of_folds(
 
     def answer(ranked: pl.DataFrame, threshold: str | None) -> str:
         sure = how_sure_of_cost(ranked, stakes, is_bound=evidence.is_bound)
-        act = _act(threshold, is_comparable=OWN_SCALES not in doubts)
+        act = (
+            "raise no alarm."
+            if threshold is None
+            else f"set the threshold of the final model to cost least. {ON_OTHERS}"
+        )
         return f"{take_first(ranked)}, and {act} {cost_in_words(ranked, stakes)} {sure}".rstrip()
 
     return choice_among(
@@ -157,11 +160,3 @@ def _folds_of(given: Compared, model: pl.Series) -> pl.DataFrame:
     """The keys of the folds that a model has, in the order of their numbers."""
     own = of_keys(given.cases, model.to_frame()).table
     return own.select(given.folds).unique().sort(given.folds, nulls_last=True)
-
-
-def _act(threshold: str | None, *, is_comparable: bool) -> str:
-    """The rule of the first model, which is that of the models of the folds."""
-    if threshold is None:
-        return "raise no alarm."
-    act = "set the threshold of the final model to cost least."
-    return f"{act} {for_the_final_model(threshold)}" if is_comparable else act

@@ -38,8 +38,9 @@ OWN_SCALES = (
 )
 # Costs by which scores of folds are compared: both classes count the same.
 BALANCED = Need("cost", (0.5,))
-# What to do with a threshold of folds.
-ON_OTHERS = "Set it on cases that this model was not trained on"
+# What to do where models were fitted anew in each fold, whose thresholds are not that of the final
+# model.
+ON_OTHERS = "Set it on cases that this model was not trained on."
 
 
 @dataclass(frozen=True)
@@ -195,11 +196,6 @@ def judged_on_other_folds(folds: int, margin: str = "") -> str:
         f"The rates are means over {folds} folds, each judged at thresholds set on other "
         f"folds{margin}. The final model is another one: try it on fresh cases."
     )
-
-
-def for_the_final_model(threshold: str) -> str:
-    """What to do with a threshold of models that were fitted anew in each fold."""
-    return f"{ON_OTHERS}. Do not use {threshold}: it belongs to the models of these folds."
 
 
 def _held_out_rates(

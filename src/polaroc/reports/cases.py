@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from polaroc import rates
 from polaroc.base.rounding import percent
+from polaroc.priors.grids import skew
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import counted
 
@@ -84,7 +86,10 @@ def case_counts(thresholds: Thresholds) -> list[CaseCounts]:
     counts = []
     for prior in thresholds.priors:
         positives = round(cases * prior)
-        found, false = round(positives * recall), round((cases - positives) * alarms)
+        found = round(cases * prior * recall)
+        # The alarms are counted as in sentences, and the parts add up to them.
+        called = round(cases * rates.posfrac(recall, alarms, skew(prior)))
+        false = min(called - found, cases - positives)
         counts.append(
             CaseCounts(prior, cases, found, positives - found, false, cases - positives - false)
         )

@@ -29,7 +29,6 @@ LEFT = {
     "precision": MISSED,
     "capacity": MISSED,
 }  # fmt: skip
-BY_COST = "If thresholds are set on other cases (tuning), the models are ranked by what they cost."
 
 
 def what_would_change(findings: Findings) -> tuple[str, ...]:
@@ -81,7 +80,6 @@ def better_at_goal(findings: Findings) -> list[str]:
     return [
         f"Models are ranked by area, which counts all thresholds. Set to {need}, {one_name(other)} "
         f"{more}. This was seen on these cases, and not tested.",
-        *([BY_COST] if need.kind == "cost" and not findings.question.folds else []),
     ]
 
 
@@ -124,12 +122,10 @@ def _other_goal(findings: Findings) -> list[str]:
         return []
     _, alarms = thresholds.rates_in_use
     act = "" if thresholds.folds > 1 else f"act on scores from {thresholds.texts[-1]}: "
-    goal = "Another goal moves the threshold"
-    if not findings.question.needs.is_given:
-        goal = f"No goal was given, so it is a common one: {thresholds.need}. {goal}"
     return [
-        f"{goal}. To {thresholds.needs[-1]}, {act}{of_hundred(more_alarms)} of 100 negatives then "
-        f"raise an alarm, instead of {of_hundred(alarms)}."
+        f"Another goal moves the threshold. To {thresholds.needs[-1]}, {act}"
+        f"{of_hundred(more_alarms)} of 100 negatives then raise an alarm, instead of "
+        f"{of_hundred(alarms)}."
     ]
 
 

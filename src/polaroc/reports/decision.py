@@ -11,7 +11,6 @@ from polaroc.comparison.answer import OF_AREA, first_words, how_sure
 from polaroc.comparison.choice import judged_models
 from polaroc.comparison.fold_thresholds import (
     ON_OTHERS,
-    for_the_final_model,
     judged_on_other_folds,
 )
 from polaroc.comparison.measure_rows import doubts
@@ -30,6 +29,7 @@ from polaroc.reports.words import (
     of_hundred,
     percent_range,
 )
+from polaroc.thresholds.need import Need
 
 NAME_OF_AREA = "area (AUPREC)"
 
@@ -50,7 +50,8 @@ def decide(findings: Findings) -> Decision:
     doubted = " ".join(doubts(findings.measures, "auprec"))
     known = (
         doubted, _take(findings), promise, _final_model(findings), _cost(findings),
-        _rates(findings), _price(findings), _alerts(findings), _probability(findings), *at_goal,
+        _rates(findings), _missed_goal(findings), _price(findings), _alerts(findings),
+        _probability(findings), *at_goal, _not_by_cost(findings),
     )  # fmt: skip
     return Decision(
         tuple(sentence for sentence in known if sentence),
@@ -102,16 +103,26 @@ def _clusters(findings: Findings) -> str:
 
 
 def need_in_words(thresholds: Thresholds, *, given: bool) -> str:
-    """What the threshold was set to achieve, and how to ask for something else."""
+    """What the threshold was set to achieve, why there is none, or how to ask for one."""
     need = thresholds.need
-    reason = f"The threshold is set to {need}."
+    if thresholds.why_none is not None:
+        return f"No threshold is set: none can be promised to {need}."
+    if thresholds.taken["threshold"] is None:
+        return f"No threshold is set: {_no_threshold(need)}."
     if given:
-        return reason
+        return f"The threshold is set to {need}."
     return (
-        f"{reason} That is a common goal, because none was given. Set another one with recall, "
-        "precision, capacity (cases of 1,000 that can be looked at), or the costs cost_fn and "
-        "cost_fp."
+        "No goal was given, so these thresholds are examples. Give one with recall, precision, "
+        "capacity (cases of 1,000 that can be looked at), or the costs cost_fn and cost_fp."
     )
+
+
+def _no_threshold(need: Need) -> str:
+    """Why no threshold is set, where it is not for want of a promise."""
+    if need.kind != "cost":
+        return f"none of the thresholds would {need}"
+    a_day = "" if need.a_day is None else f" and {need.a_day.alerts:,.15g} alerts a day"
+    return f"at these costs{a_day} none of the thresholds pays"
 
 
 def _take(findings: Findings) -> str:
@@ -132,15 +143,16 @@ def _take(findings: Findings) -> str:
         return f"{model}. No threshold can be promised to {need}: {why}."
     if thresholds.rates is None:
         return f"{model}. Its cases lack a class, so no threshold can be judged."
-    if taken["threshold"] is not None:
-        action = f"act on scores from {thresholds.text}."
-        if thresholds.folds > 1:
-            action = f"set the threshold of the final model to {need}."
-        return f"{words}, and {action}" if words else capitalised(action)
-    if need.kind == "cost":
-        a_day = "" if need.a_day is None else f" and {need.a_day.alerts:,.15g} alerts a day"
-        return f"{model}, and act on no score: at these costs{a_day} no threshold pays."
-    return f"{model}. None of its thresholds would {need}."
+    if taken["threshold"] is None:
+        return f"{model}, and act on no score: {_no_threshold(need)}."
+    action = f"act on scores from {thresholds.text}"
+    if thresholds.folds > 1:
+        action = f"set the threshold of the final model to {need}"
+    if findings.question.needs.is_given:
+        return f"{words}, and {action}." if words else f"{capitalised(action)}."
+    goal = "" if thresholds.folds > 1 else f" to {need}"
+    example = f"No goal was given for the threshold. As an example, {action}{goal}."
+    return f"{words}. {example}" if words else example
 
 
 def _cost(findings: Findings) -> str:
@@ -156,11 +168,9 @@ def _final_model(findings: Findings) -> str:
     if thresholds is None or thresholds.folds < 2 or thresholds.rates_in_use is None:
         return ""
     if not thresholds.is_comparable:
-        return f"{ON_OTHERS}."
+        return ON_OTHERS
     alarm_counts = alarms_of_1000(thresholds.priors, *thresholds.rates_in_use)
-    return (
-        f"{for_the_final_model(thresholds.text)} Expect an alarm for {alarm_counts} of 1,000 cases."
-    )
+    return f"{ON_OTHERS} Expect an alarm for {alarm_counts} of 1,000 cases."
 
 
 def _rates(findings: Findings) -> str:
@@ -186,6 +196,34 @@ def _rates(findings: Findings) -> str:
     )
     said = f"{found}, and of 100 alarms about {right} are right."
     return said.replace("about more", "more")
+
+
+def _missed_goal(findings: Findings) -> str:
+    """Where the rates miss the goal that was given; "" if they meet it, as far as is shown."""
+    thresholds = findings.thresholds
+    rated = None if thresholds is None else thresholds.rates_in_use
+    if thresholds is None or rated is None or not findings.question.needs.is_given:
+        return ""
+    need, (recall, alarms), goal = thresholds.need, rated, of_hundred(thresholds.need.value)
+    if need.kind == "recall":
+        if recall >= need.value or of_hundred(recall) == goal:
+            return ""
+        return f"The goal of {goal} of 100 positives is missed."
+    if need.kind == "precision":
+        lowest = thresholds.priors[0]
+        right = float(rates.precision(recall, alarms, skew(lowest)))
+        if not right < need.value or of_hundred(right) == goal:
+            return ""
+        found = f"about {of_hundred(right)} of 100 alarms are right there, not {goal}"
+        return f"The goal is missed at {percent(lowest)} positives: {found}."
+    if need.kind == "capacity" and need.a_day is None:
+        highest, most = thresholds.priors[-1], f"{1000 * need.value:,.4g}"
+        raised = 1000 * float(rates.posfrac(recall, alarms, skew(highest)))
+        if round(raised) <= 1000 * need.value:
+            return ""
+        found = f"about {raised:,.0f} of 1,000 cases raise an alarm there, not {most}"
+        return f"The goal is missed at {percent(highest)} positives: {found}."
+    return ""
 
 
 def _price(findings: Findings) -> str:
@@ -242,6 +280,16 @@ def _probability(findings: Findings) -> str:
             " That is itself unsure: few negatives were tested for so small a share of positives."
         )
     return words
+
+
+def _not_by_cost(findings: Findings) -> str:
+    """That models are not ranked by the costs that were given, where they are not."""
+    if not findings.question.needs.has_costs or findings.by_cost or findings.choice is None:
+        return ""
+    return (
+        "The models are ranked by area, not by these costs: if thresholds are set on other cases "
+        "(tuning), they are ranked by what they cost."
+    )
 
 
 def _how_sure(findings: Findings) -> tuple[str, ...]:
@@ -302,18 +350,20 @@ def _judged(thresholds: Thresholds, findings: Findings) -> str:
             f"that took no part in setting it" + (f"; {margin}{alarms}." if has_limits else ".")
         )
     if thresholds.folds < 2:
+        unknown = (
+            f"; with {'weights' if findings.is_weighted else 'clusters'}, how far they vary is not "
+            "known"
+        )
+        if thresholds.need.fixes_count:
+            cases = _of_classes(thresholds.positives, thresholds.negatives)
+            ending = f"; {margin}{alarms}" if has_limits else unknown
+            return f"The rates are those of {cases}, which also set the threshold{ending}."
         chosen = (
             f". The margin of error ({level}, for independent cases) allows for the threshold "
             f"having been chosen on them{alarms}"
             if has_limits
-            else f"; with {'weights' if findings.is_weighted else 'clusters'}, how far they vary "
-            "is not known"
+            else unknown
         )
-        if has_limits and thresholds.need.fixes_count:
-            return (
-                f"The rates are those of {_of_classes(thresholds.positives, thresholds.negatives)}"
-                f"; {margin}{alarms}."
-            )
         return (
             "The rates are those of cases that took no part in setting the threshold, a fifth at "
             f"a time{chosen}. A promise needs other cases for the threshold (tuning)."

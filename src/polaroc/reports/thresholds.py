@@ -150,11 +150,12 @@ def thresholds(
     schema = dict.fromkeys((*columns, *LIMITS), pl.Float64)
     missing = {name: [None] * len(needs) for name in LIMITS if name not in columns}
     points = pl.DataFrame(columns | missing, schema=schema, nan_to_null=True)
-    # Both kinds of limits are those of independent cases.
-    if count == 1 and not cases.in_clusters:
-        points = _with_limits(points, folds, needs, question.level)
+    if count == 1:
+        # Both kinds of limits are those of independent cases.
+        level = None if cases.in_clusters else question.level
+        points = _of_one_test_set(points, folds, needs, level)
     return Thresholds(
-        points, needs, priors, count, *_totals(folds), tuple(cautions),
+        points, needs, priors, count, *_totals(folds, cases), tuple(cautions),
         texts=_texts(points["threshold"], folds.score), spreads=_spreads(points, folds.score),
     )  # fmt: skip
 
@@ -299,36 +300,47 @@ def _quantile(belief: Belief, share: float) -> float:
     return nodes[-1][0]
 
 
-def _totals(folds: Folds) -> tuple[int, int]:
-    positives = int(folds.truth.sum())
-    return positives, len(folds.truth) - positives
+def _totals(folds: Folds, cases: Cases[Any]) -> tuple[int, int]:
+    """The positives and negatives: a row counts as often as its `count` says, else once."""
+    size = np.ones(len(folds.truth)) if cases.weight is not None else folds.weight
+    return round(size[folds.truth].sum()), round(size[~folds.truth].sum())
 
 
-def _with_limits(
-    points: pl.DataFrame, folds: Folds, needs: tuple[Need, ...], level: float
+def _of_one_test_set(
+    points: pl.DataFrame, folds: Folds, needs: tuple[Need, ...], level: float | None
 ) -> pl.DataFrame:
-    """Points of one test set with limits of their rates, although they were set on its cases.
+    """Points of one test set with the limits of their rates, although they were set on its cases.
 
-    A need that fixes how many cases lie above the threshold makes it an order statistic, whose
-    true rate has a beta distribution: exact binomial limits hold. Otherwise the limits are those
-    that hold at all thresholds at once.
+    A need that fixes how many cases lie above the threshold makes it an order statistic of the
+    cases: its rates are those of the same cases, and exact binomial limits hold. Other rates are
+    means over held-out fifths, with the limits that hold at all thresholds at once. Without a
+    level there are no limits.
     """
     rows = []
     for need, row in zip(needs, points.rows(named=True), strict=True):
         at = row["threshold"]
         for name, in_class in (("tpr", folds.truth), ("fpr", ~folds.truth)):
-            total = int(in_class.sum())
-            if at is None or not total:
+            weight = folds.weight[in_class]
+            total = float(weight.sum())
+            if not total:
                 continue
-            k = int((folds.score[in_class] >= at).sum())
-            if need.kind == "recall":
-                # The threshold is the score of a positive: the mean of the beta distribution.
-                row[name] = k / (total + 1) if name == "tpr" else k / total
+            if at is None:
+                # Parts of the cases may have a threshold, all together have none.
+                row[name] = 0.0
+                continue
+            k = float(weight[folds.score[in_class] >= at].sum())
             if need.fixes_count:
+                row[name] = k / total
+            if level is None:
+                continue
+            if need.fixes_count:
+                if need.kind == "recall" and name == "tpr":
+                    # The threshold is the score of a positive: the mean of the beta distribution.
+                    row[name] = k / (total + 1)
                 band = binomial_band(k, total, 1 - level)
                 low, high = float(band.lower), float(band.upper)
             else:
-                lower, upper = limits_at_all_thresholds(k, total, level)
+                lower, upper = limits_at_all_thresholds(round(k), round(total), level)
                 low, high = min(float(lower), row[name]), max(float(upper), row[name])
             row[f"{name}_lower"], row[f"{name}_upper"] = low, high
         rows.append(row)

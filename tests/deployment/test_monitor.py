@@ -440,6 +440,44 @@ def test_without_a_range_the_monitor_says_that_no_prior_raises_an_alarm():
     assert silent in " ".join(alarmed.summary().split())
 
 
+@pytest.mark.parametrize("over", [(0.01, 0.1), (0.3, 0.6)])
+def test_an_estimate_outside_the_range_is_said_where_its_limits_raise_no_alarm(over):
+    # Of 150 cases the limits are wide.
+    outside = monitored(days([0.2] * 3, size=150), over=over)
+    assert outside.alarms.is_empty()
+    last = outside.table.filter(quantity="prior", day=3).row(0, named=True)
+    estimate, lower, upper = (
+        f"{100 * last[name]:.3g} %" for name in ("estimate", "lower", "upper")
+    )
+    low, high = (f"{100 * end:.3g} %" for end in over)
+    assert outside.answer == (
+        f"No alarm: the prior is estimated at {estimate} ({lower} to {upper}; day 3), outside the "
+        f"range {low} to {high} that the threshold is for. The limits do not rule the range out."
+    )
+    assert not over[0] <= last["estimate"] <= over[1]
+    assert outside.answer in " ".join(outside.summary().split())
+    inside = monitored(days([0.2] * 3, size=150), over=(0.05, 0.5))
+    assert inside.answer == "No alarm: nothing shows that a threshold should change."
+
+
+def test_an_estimate_outside_the_range_is_said_of_each_key_and_after_an_alarm():
+    reference = pl.concat(REFERENCE.with_columns(site=pl.lit(name)) for name in "ab")
+    used = pl.concat(
+        days([prior] * 2, size=size).with_columns(site=pl.lit(name))
+        for name, prior, size in (("a", 0.05, 3_000), ("b", 0.2, 150))
+    )
+    asked = {"by": "site", "points": 1.4, "over": (0.01, 0.1)}
+    assert "; site b, day 2), outside" in monitored(used, reference, **asked).answer
+    used = pl.concat([
+        cases(1, 100, 0.9, day=1), *(cases(day, 5_000, 0.05, day=day) for day in range(2, 8)),
+        cases(0, 150, 0.2, day=8),
+    ])  # fmt: skip
+    after = monitored(used, points=1.4, over=(0.01, 0.1)).answer
+    assert after.startswith("No alarm now. The last was at 1: the prior left the range")
+    assert ". The prior is estimated at " in after
+    assert "day 8), outside" in after
+
+
 def test_the_table_that_the_threshold_was_chosen_on_is_no_reference():
     said = "On the cases it was chosen on, they are too good"
     tuned = monitored(days([0.1]))

@@ -51,6 +51,15 @@ def test_the_page_says_what_should_change(tmp_path):
         pr.report(result, path=tmp_path / "mine.html")
 
 
+def test_the_page_says_that_an_estimate_is_outside_the_range(tmp_path):
+    used = cases(3, 100, 0.25, day=1)
+    result = pr.monitor(REFERENCE, used, **NAMES, over=(0.01, 0.1))
+    assert result.alarms.is_empty()
+    text = Page(pr.report(result, path=tmp_path / "page.html")).text()
+    assert "No alarm The share of positives is estimated at " in text
+    assert "the prior is" not in text
+
+
 def test_what_to_do_is_about_the_alarm_that_holds_now(tmp_path):
     # First the prior left the range, and later the scores became others.
     first = watched((0.1, 0.6))

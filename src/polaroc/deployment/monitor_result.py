@@ -9,7 +9,8 @@ import polars as pl
 from polaroc.base.columns import with_level, within
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
-from polaroc.base.rounding import with_limits
+from polaroc.base.rounding import percent, with_limits
+from polaroc.base.text import capitalised
 from polaroc.base.text_tables import Summarised, table
 from polaroc.deployment.history import all_results, times_in_words
 from polaroc.errors import Hint
@@ -37,6 +38,8 @@ TUNED_HERE = (
     "The threshold has exactly the same rates on the reference as where it was chosen. On the "
     "cases it was chosen on, they are too good: give other labelled cases as the reference."
 )
+# How the sentence on a prior begins that is outside its range, as far as is known.
+ESTIMATED = "the prior is estimated"
 LABELLED = "_labelled"
 OF_LABELS = pl.col("quantity").str.ends_with(LABELLED)
 # Whether an alarm is one of the last time of its key.
@@ -104,10 +107,13 @@ class Monitor(Summarised):
             return f"{count}: {alarm}{since}."
         if not _has_scores(self.table):
             return "No alarm: no new scores were given."
-        alarms = alarms_by_key(self.history)
+        alarms, outside = alarms_by_key(self.history), _outside(self)
         if alarms.height:
             *_, last, _, alarm = max(alarms.iter_rows(), key=lambda row: row[-3])
-            return f"No alarm now. The last was at {last}: {alarm}."
+            said = [f"No alarm now. The last was at {last}: {alarm}.", *map(capitalised, outside)]
+            return " ".join(said)
+        if outside:
+            return " ".join(["No alarm:", *outside])
         nothing = "No alarm: nothing shows that a threshold should change."
         return nothing if self.over is not None else nothing + " " + NO_RANGE
 
@@ -140,6 +146,30 @@ class Monitor(Summarised):
 def _has_scores(results: pl.DataFrame) -> bool:
     """Whether scores were given, and not only labels of known ones."""
     return "posfrac" in results["quantity"]
+
+
+def _outside(result: Monitor) -> list[str]:
+    """A sentence on the prior of the last time, if its estimate is outside the range."""
+    if result.over is None:
+        return []
+    *keys, time = _keys(result.table)
+    of_prior = _last(result.history.filter(quantity="prior"))
+    if keys:
+        given = result.table.select(keys).unique()
+        of_prior = join_on(of_prior, given, keys, "semi", order="left")
+    rows = of_prior.filter(~pl.col("estimate").is_between(*result.over))
+    if rows.is_empty():
+        return []
+    row = rows.with_columns(times_in_words(rows[time])).row(0, named=True)
+    estimate, lower, upper, low, high = map(
+        percent, (row["estimate"], row["lower"], row["upper"], *result.over)
+    )
+    key = "".join(f"{name} {row[name]}, " for name in keys)
+    others = f" (so it is for {rows.height} of {of_prior.height} keys)" if rows.height > 1 else ""
+    return [
+        f"{ESTIMATED} at {estimate} ({lower} to {upper}; {key}{time} {row[time]}), outside the range "
+        f"{low} to {high} that the threshold is for{others}. The limits do not rule the range out."
+    ]
 
 
 def _has_labels(results: pl.DataFrame) -> bool:

@@ -7,10 +7,12 @@ import polars as pl
 
 from polaroc.base.names import key_text
 from polaroc.base.rounding import number, percent
+from polaroc.base.text import capitalised
 from polaroc.charts.monitoring import MAX_POINTS, PRIORS, TITLES, over_time
 from polaroc.deployment.alarms import BETTER_MODEL, BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
 from polaroc.deployment.history import times_in_words
 from polaroc.deployment.monitor_result import (
+    ESTIMATED,
     Monitor,
     alarms_by_key,
     alarms_now,
@@ -138,8 +140,8 @@ def _written(quantity: str, value: float) -> str | None:
 
 def in_page_words(text: str) -> str:
     """A text of a monitor as a page has it: the prior is the share of positives there."""
-    for said in (LEFT_RANGE, OTHER_SHIFT):
-        text = text.replace(said, said.replace("the prior", "the share of positives"))
+    for said in (LEFT_RANGE, OTHER_SHIFT, ESTIMATED, capitalised(ESTIMATED)):
+        text = text.replace(said, re.sub("(?i)(the) prior", r"\1 share of positives", said))
     return text
 
 

@@ -27,7 +27,6 @@ import numpy as np
 import polars as pl
 from scipy.stats import norm, t
 
-from polaroc.comparison.caveats import DESIGN_RATES
 from polaroc.uncertainty.adjusted import holm, least_p_values
 from polaroc.uncertainty.evidence import of_halves, pair_places, split_noise
 
@@ -55,10 +54,6 @@ SHOWN = {
     "ten 10-folds, halves, guarded": "the same, guarded", "oracle": "oracle",
 }  # fmt: skip
 KEYS = ["positives", "negatives", "learner", "models", "ahead"]
-# What was tried beside the tests of the package.
-TRIED = ("oracle", "one 10-fold, half the charge", "ten 10-folds, halves, less noise")
-# Samples of two equal algorithms from which on a learner is quoted.
-ENOUGH = 500
 LEARNERS_IN_WORDS = {
     "discriminant": "linear discriminants",
     "logistic": "logistic regression",
@@ -455,25 +450,6 @@ def merged(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def quoted(counts: pl.DataFrame) -> pl.DataFrame:
-    """What results of the package speak of: one number of cases, and a lead of one learner."""
-    own = with_rates(counts).filter(~pl.col("test").is_in(TRIED), positives=80)
-    equal = own.filter(ahead=0.0)
-    enough = equal.filter(pl.col("of") >= ENOUGH, models=2)["learner"].unique().implode()
-    leads = own.filter(pl.col("ahead") > 0, learner="discriminant")
-    equal = equal.filter(pl.col("learner").is_in(enough)).with_columns(lead=0.0)
-    rates = [
-        pl.col("rate").filter(alpha=alpha).first().round(5).alias(name)
-        for alpha, name in zip(ALPHAS, ("at_05", "at_005"), strict=True)
-    ]
-    kept = pl.concat([equal, leads]).with_columns(pl.col("lead").round(2))
-    rated = kept.group_by("test", "models", "lead", "learner").agg(*rates, pl.col("above").any())
-    rated = rated.sort(
-        "test", "models", "lead", pl.col("learner").cast(pl.Enum([*LEARNERS_IN_WORDS]))
-    )
-    return rated.with_columns(pl.col("learner").replace_strict(LEARNERS_IN_WORDS))
-
-
 def with_rates(counts: pl.DataFrame) -> pl.DataFrame:
     """Rates with the limits of their 99 % intervals (Wilson)."""
     z, n, rate = norm.isf(0.005), pl.col("of"), pl.col("below") / pl.col("of")
@@ -561,7 +537,6 @@ def main() -> None:
     if asked.table:
         counts = merged(pl.read_csv(COUNTS), counted(asked.table))
         counts.write_csv(COUNTS)
-        quoted(counts).write_csv(DESIGN_RATES)
         write_page(counts)
         return
     runs = simulate(

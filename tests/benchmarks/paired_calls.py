@@ -14,8 +14,8 @@ worse
 ``--ranges``: the same of areas over a range of a rate, of scores with a correlation of 0.9.
 ``--sets``: each model has cases of its own, as in ``case=None``, and areas are compared by `gate`.
 
-With ``--write`` the rates where models are equal go to ``trained_rates.csv``, the others to
-``docs/concepts/tests.md``; else all are printed.
+With ``--write`` the rates go to ``docs/concepts/tests.md``, those at 0.05 only; else all are
+printed.
 """
 
 import argparse
@@ -29,7 +29,6 @@ import polars as pl
 from scipy.stats import norm
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.comparison.caveats import TRAINED_RATES
 from polaroc.comparison.fitted import single_measure
 from polaroc.comparison.fitted_calls import (
     FEWEST_IN_RANGE,
@@ -253,12 +252,6 @@ def main() -> None:
         write(f"paired-calls {'sets' if options.sets else 'ranges'}", rows)
         return
     write("paired-calls", rows.drop("at_005").rename({"at_05": "told apart if equal"}))
-    of_others = pl.read_csv(TRAINED_RATES).filter(~pl.col("measure").is_in([*MEASURES]))
-    own = rows.select(of_others.columns)
-    written = [
-        f"{m},{p},{n},{c},{a:.3f},{b:.4f}" for m, p, n, c, a, b in [*of_others.rows(), *own.rows()]
-    ]
-    TRAINED_RATES.write_text("\n".join([",".join(of_others.columns), *written, ""]))
 
 
 if __name__ == "__main__":

@@ -14,12 +14,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 
 import polaroc as pr
-from polaroc.comparison import caveats
-from polaroc.comparison.design import Layout, Plan
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "benchmarks" / "design_rates.py"))
 COUNTS = pl.read_csv(SCRIPT["COUNTS"])
-FOUND = caveats.FOUND
 CASES = (20, 40)
 TRUTH = np.arange(60) < 20
 REPLICATES = replicates(110, 60)
@@ -30,117 +27,6 @@ def test_the_page_has_what_was_counted():
     assert SCRIPT["MARKED"].search(page)[0] == (
         f"<!-- design rates -->\n{SCRIPT['page_table'](COUNTS)}<!-- end -->"
     )
-
-
-def test_the_package_has_what_it_quotes_of_what_was_counted():
-    quoted = pl.read_csv(caveats.DESIGN_RATES)
-    assert quoted.equals(SCRIPT["quoted"](COUNTS))
-    assert quoted["lead"].unique().sort().to_list() == [0, caveats.LEAD]
-
-
-def counted(test, models=2, of_a_lead=False):
-    """What was counted at 80 positives: rates at both α, and who is surely above, by learner."""
-    of = (pl.col("ahead") > 0) if of_a_lead else (pl.col("ahead") == 0)
-    own = SCRIPT["with_rates"](COUNTS).filter(of, test=test, models=models, positives=80)
-    both = own.sort("alpha", descending=True).group_by("learner").agg("rate", pl.col("above").any())
-    return {
-        SCRIPT["LEARNERS_IN_WORDS"][name]: (rates, above)
-        for name, rates, above in both.rows()
-        if models > 2 or of_a_lead or own.filter(learner=name)["of"][0] >= SCRIPT["ENOUGH"]
-    }
-
-
-def setting(name, **halves):
-    """The plan and the folds, as a comparison has them."""
-    (one,) = [known for known in caveats.MEASURED if known.name == name]
-    kind = "k-fold" if one.per_repeat else "hold-outs"
-    return Plan(test_train_ratio=one.ratio, **halves), Layout(
-        one.folds, kind=kind, per_repeat=one.per_repeat
-    )
-
-
-def shares(text):
-    return [float(share) / 100 for share in re.findall(r"([\d.]+) %", text)]
-
-
-MEASURED = [one.name for one in caveats.MEASURED]
-WITH_HALVES = ["one 10-fold", "ten 10-folds", "5 hold-outs", "30 hold-outs"]
-QUOTED = [
-    *((name, name, {}) for name in MEASURED),
-    *((f"{name}, halves", name, {"halves": True}) for name in WITH_HALVES),
-    ("ten 10-folds, halves, guarded", "ten 10-folds", {"halves": True, "guarded": True}),
-]
-
-
-@pytest.mark.parametrize(("models", "tried"), [(2, 2), (3, 3), (4, 10), (50, 10)])
-@pytest.mark.parametrize(("test", "name", "halves"), QUOTED, ids=[test for test, *_ in QUOTED])
-def test_what_results_say_of_folds_is_what_was_counted(test, name, halves, models, tried):
-    said = caveats.measured_rates(*setting(name, **halves), models)
-    assert f", {tried} models, AUC" in said
-    most, _, end = said.split(FOUND)[1].partition(". So ")
-    within, _, above = most.partition("; in up to ")
-    rates = counted(test, tried)
-    for part, is_above in ((within, False), (above, True)):
-        own = {learner: rate for learner, (rate, surely) in rates.items() if surely is is_above}
-        assert {learner for learner in rates if learner in part.split(" with ")[-1]} >= set(own)
-        if own:
-            largest = [max(ds) for ds in zip(*own.values(), strict=True)]
-            assert shares(part) == pytest.approx(largest, abs=0.0055 if is_above else 0.00051)
-        else:
-            assert part == ""
-    assert ("errs too often" in end) == bool(above)
-
-
-@pytest.mark.parametrize("name", MEASURED)
-def test_the_power_that_results_name_is_what_was_counted(name):
-    said = str(caveats.better_folds(*setting(name))[0])
-    own, best = (counted(test, of_a_lead=True)["linear discriminants"][0]
-                 for test in (name, "ten 10-folds, halves"))  # fmt: skip
-    errors = [rate for rate, _ in counted("ten 10-folds, halves").values()]
-    largest = [max(rate[place] for rate in errors) for place in (0, 1)]
-    assert shares(said) == pytest.approx([*own, *best, *largest], abs=0.0055)
-
-
-def test_the_rates_of_fitted_models_are_those_of_the_page():
-    rows = re.findall(
-        r"\| (\d+) \+ ([\d,]+) cases, (0\.\d) \| (\w+) \| ([\d.]+) \([\d.]+\) \| ([\d.]+) ",
-        SCRIPT["PAGE"].read_text(encoding="utf-8"),
-    )
-    of_page = {
-        (measure.lower(), int(positives), int(negatives.replace(",", "")), float(correlation)):
-        (float(at_05), float(at_005))
-        for positives, negatives, correlation, measure, at_05, at_005 in rows
-    }  # fmt: skip
-    table = pl.read_csv(caveats.TRAINED_RATES)
-    kept = table.filter(pl.col("measure").is_in(["auc", "iauprec"])).rows()
-    assert {row[:4]: row[4:] for row in kept} == of_page
-    assert len(kept) == 12
-    for measure in ("auc", "iauprec"):
-        said = caveats.trained_rates(measure).split(FOUND)[1].split("cases, ")
-        assert len(said) == 3
-        for part in said:
-            cases = re.search(r"(\d+) \+ ([\d,]+)", part)
-            size = (measure, int(cases[1]), int(cases[2].replace(",", "")))
-            own = [rates for key, rates in of_page.items() if key[:3] == size]
-            assert shares(part) == pytest.approx([max(ds) for ds in zip(*own, strict=True)],
-                                                 abs=0.0006)  # fmt: skip
-
-
-def test_the_rates_of_anova_are_those_of_the_page():
-    page = SCRIPT["PAGE"].read_text(encoding="utf-8")
-    rows = re.findall(r"\| `anova`, ([^|]+?) (?:on `iauprec` )?\| ([\d.]+) \| ([\d.]+) \|", page)
-    nulls = ("dataset", "population")
-    of_page = {(test, null): float(rate) for test, *both in rows
-               for null, rate in zip(nulls, both, strict=True)}  # fmt: skip
-    assert {row[:2]: row[2] for row in pl.read_csv(caveats.ANOVA_RATES).rows()} == of_page
-    assert len(of_page) == 6
-
-
-def test_learners_are_named_where_they_are_surely_above_with_so_many_models():
-    layout, plan = Layout(10, kind="k-fold", per_repeat=10), Plan(halves=True)
-    said = "So it errs too often with this learner and its like."
-    assert said in caveats.measured_rates(plan, layout, 3)
-    assert said not in caveats.measured_rates(plan, layout, 2)
 
 
 def test_with_halves_only_three_pickers_on_one_10_fold_are_surely_above():

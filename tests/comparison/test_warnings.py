@@ -1,3 +1,5 @@
+import re
+
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -127,3 +129,38 @@ def test_fitted_models_too(measure):
     said = " ".join(found.warnings)
     assert said.count("below chance: are the scores reversed?") == 1
     assert ("biased upward" in said) == (measure == "iauprec")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folds", [1, 3])
+def test_no_error_rates_of_another_design_are_quoted(tmp_path, folds):
+    table = pr.datasets.satellite_predictions().filter(pl.col("fold") <= folds)
+    if folds == 1:
+        table = table.drop("fold")
+    asked = {"truth": "truth", "score": "score", "case": "case", "over": (0.001, 0.01)}
+    if folds > 1:
+        asked |= {"test_train_ratio": 0.25}
+    said = []
+    path = pr.report(table, path=tmp_path / "page.html", tell=said.append, **asked)
+    texts = [
+        *said, path.read_text(encoding="utf-8"), *pr.compare(table, **asked).warnings,
+        *pr.choose(table, **asked).warnings,
+    ]  # fmt: skip
+    # Neither other priors, nor other numbers of cases, nor another AUC than those at hand.
+    for text in texts:
+        assert not re.search(r"5 to 20 %|AUC of 0\.9|\d+ \+ [\d,]+ cases|discriminants", text)
+
+
+@pytest.mark.parametrize("positives", [40, 250])
+def test_few_positives_are_said_where_areas_are_compared_on_one_test_set(positives):
+    truth = [True] * positives + [False] * 600
+    table = pl.DataFrame(
+        {"truth": truth, **{name: [(i * k) % 101 + 30 * one for i, one in enumerate(truth)]
+                            for name, k in (("A", 17), ("B", 37))}}
+    )  # fmt: skip
+    asked = {"truth": "truth", "score": ["A", "B"], "target": "trained"}
+    for measure, over in (("iauprec", (0.05, 0.2)), ("auc", None)):
+        said = " ".join(pr.compare(table, measure, **asked, over=over).warnings)
+        assert (f"With {positives} positives the test" in said) == (
+            positives < 200 and measure == "iauprec"
+        )

@@ -11,7 +11,7 @@ from polaroc.base.columns import as_lazy, column_names, within
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.base.rounding import p_in_words
-from polaroc.comparison import caveats, omnibus
+from polaroc.comparison import omnibus
 from polaroc.comparison.design import filled_array
 from polaroc.comparison.measure_rows import Rows, distinct, refuse_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument, quoted
@@ -160,12 +160,16 @@ def _analysed(crossed: Crossed, test_train_ratio: float | None) -> pl.DataFrame:
 
 def _remark(crossed: Crossed, test_train_ratio: float | None) -> str:
     """How far the p-value of what is compared is to be trusted."""
-    folds = len(crossed.per_fold) if crossed.folds else 1
+    folds = len(crossed.per_fold)
     views = " and ".join("priors" if view == PRIOR else repr(view) for view in crossed.views)
+    # A printed table cuts notes off after some 30 characters.
+    notes = [
+        f"p too small: {views} are views of one number, not observations"
+        if views
+        else "p too small if folds are related: those that share cases are not independent"
+    ]
     if not crossed.folds:
-        doubt = caveats.views(views, folds)
-        return f"no folds, so nothing shows how much test sets differ; {doubt}"
-    notes = [caveats.views(views, folds) if views else caveats.two_way(folds)]
+        return f"{notes[0]}; no folds, so nothing shows how much test sets differ"
     if views:
         two_way = omnibus.f_test("repeated-measures F", of_folds(crossed.per_fold, 0))
         more = ""

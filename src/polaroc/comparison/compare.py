@@ -359,13 +359,13 @@ def of_fitted(models: Fitted, plan: Plan, label: str) -> Comparison:
     # They differ where a pair does, adjusted for the number of pairs.
     adjusted = by_holm(pairs, plan.level)
     test = "largest |z|, Holm" if isinf(evidence.freedom) else "largest |t|, Holm"
-    name, is_paired = models.name, cases.case is not None
     errors = np.sqrt(evidence.covariance[0].diagonal())
-    rates = caveats.trained(evidence, models.tried_as or name, paired=is_paired)
     return _result(
         plan, omnibus.of_pairs(test, pairs, adjusted), pairs, adjusted, models.models,
-        evidence.estimates[0], errors, higher=more_is_better(name), measure=label,
-        warnings=(*rates, *models.doubts),
+        evidence.estimates[0], errors, higher=more_is_better(models.name), measure=label,
+        warnings=(
+            *caveats.of_fitted(evidence, models.name, cases.only.of_class[0]), *models.doubts,
+        ),
         fold=(), case=cases.case, size=cases.only.size,
     )  # fmt: skip
 

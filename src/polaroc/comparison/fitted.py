@@ -130,10 +130,6 @@ def _tests(evidence: Evidence, models: pl.Series, level: float) -> pl.DataFrame:
     return tests.with_columns(errors).drop("adjusted_lower", "adjusted_upper")
 
 
-# The name of an area over a range of a rate, in the table of rates.
-PARTIAL = "partial {}"
-
-
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """A measure of models on the cases of one test set."""
@@ -143,7 +139,6 @@ class Fitted:
     evidence: Evidence
     doubts: tuple[str, ...]  # rows that are alike, notes on the models, AUCs below chance
     measure: Measure | None = None  # where cases that are not seen are not in the evidence yet
-    tried_as: str | None = None  # in the table of rates, where that is not the name
 
     @property
     def models(self) -> pl.Series:
@@ -182,9 +177,7 @@ def fitted(
     doubts = (*doubted(cases), *noted_by_kind(noted.rows()), *below_chance(measured, name))
     unseen = part is not None or measure.case_loss is not None
     evidence = of_test_set(read.only, [measure], unseen=unseen)
-    if part is None:
-        return Fitted(read, name, evidence, doubts, measure)
-    return Fitted(read, name, evidence, doubts, tried_as=PARTIAL.format(name))
+    return Fitted(read, name, evidence, doubts, measure if part is None else None)
 
 
 def single_measure(

@@ -46,7 +46,6 @@ OF_CALLS = (
 )  # fmt: skip
 EQUAL_COSTS = "A miss counts as much as a false alarm: both cost 1."
 # The expected cost at the thresholds that cost least, among the rates of tests.
-BEST = "best"
 SAME_SHARE = 1e-9
 # Cases in a range of a rate, below which limits of its area held too rarely.
 FEWEST_IN_RANGE = 5
@@ -187,9 +186,8 @@ def fitted_calls(cases: Cases[pl.DataFrame], asked: FittedPlan) -> Fitted:
             "class is absent, or no case is called so.",
             hint="leave the model out, or take another measure or threshold.",
         )
-    tried_as = BEST if asked.points is None else None
     doubts = [*doubted(cases), *([EQUAL_COSTS] if asked.has_equal_costs else [])]
-    return Fitted(read, asked.measure, evidence, tuple(doubts), tried_as=tried_as)
+    return Fitted(read, asked.measure, evidence, tuple(doubts))
 
 
 def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: FittedPlan) -> Evidence:

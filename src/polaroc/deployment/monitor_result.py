@@ -165,10 +165,11 @@ def _outside(result: Monitor) -> list[str]:
         percent, (row["estimate"], row["lower"], row["upper"], *result.over)
     )
     key = "".join(f"{name} {row[name]}, " for name in keys)
+    at = f"{key}{time} {row[time]}"
     others = f" (so it is for {rows.height} of {of_prior.height} keys)" if rows.height > 1 else ""
     return [
-        f"{ESTIMATED} at {estimate} ({lower} to {upper}; {key}{time} {row[time]}), outside the range "
-        f"{low} to {high} that the threshold is for{others}. The limits do not rule the range out."
+        f"{ESTIMATED} at {estimate} ({lower} to {upper}; {at}), outside the range {low} to {high} "
+        f"that the threshold is for{others}. The limits do not rule the range out."
     ]
 
 

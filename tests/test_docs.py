@@ -353,6 +353,49 @@ def test_pages_have_both_sections_in_the_order_of_numpydoc(name, related, source
     assert source is None or any(line.startswith(source) for line in lines)
 
 
+def test_the_command_of_the_readme_answers_as_its_python_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = pr.datasets.satellite_predictions().filter(fold=1).drop("fold")
+    every_second = table["case"].rank("dense") % 2 == 0
+    table.filter(every_second).write_parquet("half.parquet")
+    table.filter(~every_second).write_parquet("tuning.parquet")
+    (printed,) = re.findall(r"```text\n(Take .*?)\n```", README, re.DOTALL)
+    (command,) = re.findall(r"\$ polaroc (report .*?)\n```", README, re.DOTALL)
+    words = shlex.split(command.replace("\\\n", " "))
+    before_out = words[1 : words.index("--out")]
+    for call in (words, ["choose", *before_out]):
+        found = CliRunner().invoke(app, call)
+        assert found.exit_code == 0, found.output
+        said = " ".join(found.output.split())
+        for sentence in re.split(r"(?<=\.) (?=[A-Z])", " ".join(printed.split())):
+            assert sentence in said
+
+
+def test_times_of_the_readme_are_those_of_the_page():
+    page = (ROOT / "docs" / "performance.md").read_text()
+    names = ("`evaluate`, everything at 16 priors", "ClickHouse, ROC")
+    ours, theirs = (
+        {f"{float(time):.1f}" for time in re.search(rf"\| {name} \| (\S+) ", page)[1].split("–")}
+        for name in names
+    )
+    readme = " ".join(README.split())
+    said = f"take {' to '.join(sorted(ours))} s on two cores, where ClickHouse takes {theirs.pop()}"
+    assert said in readme
+    assert not theirs
+
+
+def test_architecture_names_what_is_there():
+    source = "\n".join(
+        file.read_text()
+        for folder in ("src", "tests", "docs")
+        for file in (ROOT / folder).rglob("*.py")
+    )
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    names = set(re.findall(r"`(?:\w+\.)*(\w+)(?:\(\))?`", page))
+    places = {part for file in (ROOT / "src").rglob("*.py") for part in file.with_suffix("").parts}
+    assert not {name for name in names - places if not re.search(rf"\b{name}\b", source)}
+
+
 def test_error_rates_of_the_readme_are_those_of_the_page():
     page = (ROOT / "docs" / "concepts" / "tests.md").read_text()
     rates = re.findall(r"^\| `anova`, .* \| 0\.\d+ \| (0\.\d+) \|$", page, re.MULTILINE)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 MAX_NAMES, MAX_LETTERS = 20, 60
+# Letters of an unknown name from which on all names that begin with it may be meant.
+MIN_BEGINNING = 4
 # Names that other libraries and papers have for measures, rates, rules and charts.
 OTHER_NAMES = {
     "auc": {"roc_auc", "auc_roc", "auroc", "rocauc", "roc_auc_score", "c_index", "c_statistic"},
@@ -248,13 +250,15 @@ def spelling(
     --------
     >>> spelling(["modle"], ["model", "fold"], "name another.")
     "did you mean 'model'?"
+    >>> spelling(["cost"], ["cost_fn", "cost_fp"], "name another.")
+    "did you mean 'cost_fn', 'cost_fp'?"
     """
     meant = {other: name for name in present for other in (others or {}).get(name, ())}
-    close = [
-        match
-        for name in unknown
-        for match in ([meant[name]] if name in meant else nearest(name, present))
-    ]
+    close = []
+    for name in unknown:
+        word = name.removesuffix("s")
+        begun = [one for one in present if len(word) >= MIN_BEGINNING and one.startswith(word)]
+        close += [meant[name]] if name in meant else begun or nearest(name, present)
     return f"did you mean {quoted(close)}?" if close else otherwise
 
 

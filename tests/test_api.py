@@ -7,8 +7,10 @@ from operator import attrgetter
 
 import pytest
 from programs import package
+from typer.main import get_command
 
 import polaroc as pr
+from polaroc.cli import app
 
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "auprec_bounds",
@@ -121,3 +123,21 @@ def test_errors_are_value_errors_with_a_hint(kind):
     assert isinstance(error, pr.errors.PolarocError)
     assert isinstance(error, ValueError)
     assert str(error) == str(pickle.loads(pickle.dumps(error))) == "found this.\nHint: do that."
+
+
+@pytest.mark.xfail(strict=True, reason="ends with the issue 'One door'")
+@pytest.mark.parametrize("function", ["choose", "report", "threshold"])
+def test_a_precision_is_asked_for_in_the_same_words_everywhere(function):
+    command = get_command(app).commands[function]
+    options = {word for one in command.params for word in one.opts}
+    assert "--min-precision" in options
+    assert not {"--precision", "--constraint"} & options
+    called = getattr(pr, {"threshold": "operating_points"}.get(function, function))
+    assert {"constraints", "confidence"} <= set(signature(called).parameters)
+
+
+@pytest.mark.xfail(strict=True, reason="ends with the issue 'One door'")
+def test_no_two_parameters_of_the_same_meaning_have_names_that_differ_by_number():
+    functions = [getattr(pr, name) for name in pr.__all__ if callable(getattr(pr, name))]
+    names = {name for one in functions for name in signature(one).parameters}
+    assert not {name for name in names if f"{name}s" in names}

@@ -593,3 +593,11 @@ def test_numbers_that_no_float_holds_are_refused(call):
     for huge in HUGE:
         with pytest.raises(InvalidArgument, match="Hint:"):
             call(huge)
+
+
+@pytest.mark.parametrize("name", ["cost", "costs", "cost_f"])
+def test_an_argument_that_begins_several_names_suggests_all_of_them(name):
+    table = pl.DataFrame({"truth": [0, 1, 0, 1], "score": [0.1, 0.4, 0.3, 0.8]})
+    with pytest.raises(InvalidArgument, match="did you mean 'cost_fn', 'cost_fp'") as refused:
+        pr.operating_points(table, "cost", truth="truth", score="score", priors=0.1, **{name: 20})
+    assert f"no argument '{name}'" in str(refused.value)

@@ -131,3 +131,22 @@ def test_models_that_were_fitted_anew_are_refused():
     both = several.rename({"fold": "site"}).with_columns(fold=1)
     with pytest.raises(InvalidArgument, match="several folds, 'fold', 'site'"):
         compare(both, fold=["fold", "site"])
+
+
+@pytest.mark.xfail(strict=True, reason="ends with the issue 'One inference engine'")
+def test_standard_errors_and_standard_deviations_have_names_of_their_own():
+    # The standard error of an AUC on one test set, and the spread of several over folds.
+    fitted = compare().letters
+    folds = pr.compare(
+        pr.datasets.satellite_predictions(), "auc", **NAMES, test_train_ratio=0.25
+    ).letters
+    assert "std_error" in fitted.columns
+    assert "sd" not in fitted.columns
+    assert "std_error" in folds.columns
+
+
+@pytest.mark.xfail(strict=True, reason="ends with the issue 'One inference engine'")
+def test_no_heading_reads_as_sensitivity_that_is_prior_sensitivity():
+    choice = pr.choose(TABLE, **NAMES, over=(0.05, 0.2))
+    assert not {"sens", "Sens"} & {*choice.models.columns}
+    assert "sens\n" not in choice.summary()

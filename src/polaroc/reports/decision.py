@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from polaroc import rates
 from polaroc.base.columns import single_column
-from polaroc.base.names import listed, one_name
+from polaroc.base.names import listed, named, one_name
 from polaroc.base.rounding import number, percent, significant
 from polaroc.base.text import capitalised
 from polaroc.comparison.answer import OF_AREA, first_words, how_sure
@@ -140,7 +140,9 @@ def _take(findings: Findings) -> str:
     taken, need = thresholds.taken, thresholds.need
     if thresholds.why_none is not None:
         why = thresholds.why_none.removeprefix("no threshold can be promised: ")
-        return f"{model}. No threshold can be promised to {need}: {why}."
+        others = [other for other, row in findings.at_goal if row["threshold"] is not None]
+        have = f" {named(others)} {'has' if len(others) == 1 else 'have'} one." if others else ""
+        return f"{model}. No threshold can be promised to {need}: {why}.{have}"
     if thresholds.rates is None:
         return f"{model}. Its cases lack a class, so no threshold can be judged."
     if taken["threshold"] is None:

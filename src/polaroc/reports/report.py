@@ -114,8 +114,8 @@ def report(
         What the threshold is for, one of them or costs: the least share of positives
         that it finds, in (0, 1); the least share of alarms that are right, at every
         prior of the range; or how many of 1,000 cases can be looked at, 1 to 1000. By
-        default the page shows the thresholds that find 80, 90 and 95 % of positives,
-        and acts on the second.
+        default the page says that no goal was given, and shows as examples the thresholds that
+        find 80, 90 and 95 % of positives.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm: the threshold is then that
         of least expected cost at the mean prior. One of them alone is against 1. With

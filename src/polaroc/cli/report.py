@@ -57,6 +57,7 @@ OVER = (0.05, 0.20)
 PRIORS = (0.5, 0.1, 0.01)
 # Each hold-out of the satellite images has 80 % of the cases for training.
 RATIO = 0.25
+RECALL = 0.9
 PAGE = "report.html"
 
 
@@ -79,7 +80,8 @@ def demo(
         "Three classifiers find cotton crop and damp grey soil in satellite images (P-ROC §6). "
         f"{predictions.height:,} predictions: models A, B and C, each on "
         f"{predictions['fold'].n_unique()} folds. Suppose 5 to 20 % of what the chosen model "
-        "will see is positive: which one, at which threshold, and how sure is that?\n"
+        "will see is positive, and 90 % of these are to be found: which model, at which threshold, "
+        "and how sure is that?\n"
     )
     columns: dict[str, Any] = {"truth": "truth", "score": "score"}
     sentences: list[str] = []
@@ -88,7 +90,7 @@ def demo(
         write_measures(pr.evaluate(predictions, **columns, over=OVER, priors=PRIORS), staging)
         say("choosing, drawing")
         pr.report(
-            predictions, **columns, over=OVER, test_train_ratio=RATIO,
+            predictions, **columns, over=OVER, test_train_ratio=RATIO, recall=RECALL,
             path=staging / PAGE, tell=sentences.append,
         )  # fmt: skip
     for sentence in sentences[0].splitlines():

@@ -60,7 +60,9 @@ def test_limits_of_a_printed_threshold_hold_its_true_rates(need):
     held, error = found.mean(axis=0).T
     # At least .95, less three standard errors of 150 replicates.
     assert (held > 0.95 - 3 * (0.95 * 0.05 / 150) ** 0.5).all()
-    allowed = 3 * found[..., 1].std(axis=0, ddof=1) / 150**0.5 + 0.004
+    # The last positive within a capacity lies a little high: of 50, the recall is .008 too high.
+    bias = 0.01 if need.startswith("capacity") else 0.004
+    allowed = 3 * found[..., 1].std(axis=0, ddof=1) / 150**0.5 + bias
     # A share of right alarms is a ratio, of which the estimate is biased with so few cases.
     assert (abs(error) < allowed)[:2].all()
 
@@ -173,11 +175,14 @@ def test_all_numbers_of_a_capacity_are_of_the_same_threshold_and_cases(tmp_path,
         of_class = rows.filter(truth=truth)["score"] >= float(shown["threshold"][0])
         k, n = int(of_class.sum()), len(of_class)
         exact = binomtest(k, n).proportion_ci(0.95, "exact")
-        wanted = [k / n] if "cluster" in role else [k / n, exact.low, exact.high]
+        # The threshold is the score of a positive, so that of n positives the true share above it
+        # has the mean k / (n + 1).
+        share = k / (n + truth) if "cluster" not in role else k / n
+        wanted = [share] if "cluster" in role else [share, exact.low, exact.high]
         assert shown_rate(shown[f"alarms of 100 {name}"][0]) == pytest.approx(
             [100 * share for share in wanted], abs=0.51
         )
-        of_rate[name] = k / n
+        of_rate[name] = share
         assert f"{n:,} {name}" in " ".join(said["how_sure"])
     for one in said["cases"]:
         raised, cases = one["found"] + one["false_alarms"], one["cases"]

@@ -334,7 +334,7 @@ def _of_one_test_set(
             if level is None:
                 continue
             if need.fixes_count:
-                if need.kind == "recall" and name == "tpr":
+                if name == "tpr":
                     # The threshold is the score of a positive: the mean of the beta distribution.
                     row[name] = k / (total + 1)
                 band = binomial_band(k, total, 1 - level)

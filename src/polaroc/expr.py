@@ -99,7 +99,7 @@ def measure(
     --------
     >>> import polaroc as pr
     >>> table = pr.datasets.twenty_scores()
-    >>> error = pr.expr.measure("equal_error", "truth", "score", over=(0.05, 0.20))
+    >>> error = pr.expr.measure("equal_error", "truth", "score")
     >>> round(table.select(error).item(), 12)
     0.4
     """

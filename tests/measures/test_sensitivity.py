@@ -144,3 +144,20 @@ def test_a_narrow_range_keeps_its_digits(lo, width):
     partial = pr.accsens(curves, (lo, hi), (1, 0), "partial")["estimate"].item()
     if partial is not None:
         assert missed.min() - 1e-12 <= partial * 2**0.5 <= missed.max() + 1e-12
+
+
+def test_the_equal_error_needs_no_range():
+    table = pr.datasets.twenty_scores()
+    expected = balanced(roc(table), 0.5)[1]
+    for found in (
+        pr.evaluate(table, **NAMES, measures="equal_error"),
+        pr.evaluate(table, **NAMES, measures="equal_error", over=(0.05, 0.2)),
+        pr.evaluate(table, **NAMES, measures=["equal_error", "iauprec"], over=pr.beta(2, 18)),
+        pr.intervals(pr.curve(table, **NAMES), measures="equal_error"),
+    ):
+        (estimate,) = found.filter(measure="equal_error")["estimate"]
+        assert estimate == pytest.approx(expected, abs=1e-12)
+    (error,) = table.select(pr.expr.measure("equal_error", "truth", "score")).row(0)
+    assert error == pytest.approx(expected, abs=1e-12)
+    # It is not among what is computed where nothing is asked for and there is no range.
+    assert "equal_error" not in pr.evaluate(table, **NAMES)["measure"]

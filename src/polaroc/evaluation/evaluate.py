@@ -71,9 +71,9 @@ def evaluate(
         Any of "auc", "auprec", "iauprec" (see the functions of these names),
         "sens", "auc_range", "accsens" (see `accsens`; "auc_range" is one minus
         the mean error over the range) and "equal_error" (where FNr = FPr); by
-        default all that the arguments allow. By name only: "auprec_corrected" and
-        "iauprec_corrected", less the bias that few negatives bring, as far as the
-        spread of the false positive rates tells it; and, of scores that are
+        default all that the arguments allow, but "equal_error" only if `over` is a range. By
+        name only: "auprec_corrected" and "iauprec_corrected", less the bias that few negatives
+        bring, as far as the spread of the false positive rates tells it; and, of scores that are
         probabilities, "brier", "log_loss", "calibration_loss", "refinement_loss" and
         "brier_skill" at each prior, and the mean of each of the first four over the
         range or belief as "brier_range" and so on: scores are re-weighted from `score_prior`

@@ -50,8 +50,8 @@ def bounds(
     priors, over
         As in `evaluate`.
     measures
-        Any of "auc", "auprec", "iauprec", and with a range in `over` "auc_range" and
-        "equal_error"; by default the first two, and the third where `over` is given.
+        Any of "auc", "auprec", "equal_error", and with a range in `over` "iauprec" and
+        "auc_range"; by default the first two, and "iauprec" where `over` is given.
 
     Returns
     -------

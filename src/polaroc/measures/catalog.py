@@ -126,7 +126,12 @@ def select_measures(
     check_score_prior(score_prior)
     arguments = MeasureArguments(priors, over, interpolation, start, backend, score_prior)
     if names is None:
-        selected = [CATALOG[name] for name in default_measures() if _has_over(CATALOG[name], over)]
+        has_range = over is not None and not isinstance(over, Belief)
+        selected = [
+            one
+            for one in map(CATALOG.__getitem__, default_measures())
+            if _has_over(one, over) and (has_range or not one.default_needs_range)
+        ]
     else:
         selected = _select_named(one_or_several(names), arguments)
     check_choice("interpolation", interpolation, INTERPOLATIONS)

@@ -288,6 +288,6 @@ EQUAL_ERROR = MeasureDefinition(
     description="the error at the balanced point of prior ½, where FNr = FPr (AccSens)",
     build=lambda given: [equal_error_measure(given.backend)],
     higher_is_better=False,
-    over="range",
+    default_needs_range=True,
     monotone=True,
 )

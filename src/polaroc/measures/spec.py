@@ -134,6 +134,7 @@ class MeasureDefinition:
     on_hull: bool = False  # whether it is taken on the hull when the interpolation is "hull"
     interpolations: tuple[Interpolation, ...] | None = None  # those it supports, None for all
     by_default: bool = True  # whether `evaluate` computes it when no measures are named
+    default_needs_range: bool = False  # whether it does so only if `over` is a range
     in_summary: bool = False  # whether the terminal shows it
     in_report: bool = False
     # Whether it is never worse on a curve that is nowhere below another; it then has bounds from

@@ -438,3 +438,11 @@ def test_halves_of_predictions_or_of_one_test_set_are_refused():
             whole.filter(repeat=1, fold=1).drop("repeat", "fold"), over=(0.05, 0.2),
             halves=halves,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("measure", ["auprec", "expected_cost"])
+def test_a_choice_does_not_depend_on_what_numpy_is_told_to_raise(measure):
+    asked = {"truth": "truth", "score": "score", "over": (0.05, 0.2), "test_train_ratio": 0.25}
+    with np.errstate(all="raise"):
+        found = pr.choose(PREDICTIONS, measure, **asked)
+    assert found.answer == pr.choose(PREDICTIONS, measure, **asked).answer

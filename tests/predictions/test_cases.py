@@ -288,14 +288,42 @@ def test_what_is_misspelt_or_lacks_is_said(name):
         function(TABLE, **base, clustre="m", **others)
     with pytest.raises(InvalidArgument, match=r"(?s)no column 'numbers'.*did you mean 'number'"):
         function(TABLE, **base | {"score": "numbers"}, **others)
-    cases, beside = described(name, TABLE)
-    with pytest.raises(InvalidArgument, match="by is given beside cases"):
-        function(cases, by="m", **beside)
+    _, beside = described(name, TABLE)
     for needed in ("truth", "score"):
         if needed in base:
             other = {"truth": "score", "score": "truth"}[needed]
             with pytest.raises(InvalidArgument, match=rf"(?s)^{needed} is not given.*Hint: name"):
                 function(pr.cases(TABLE, **{other: "y"}), **beside)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_keywords_beside_cases_override_their_roles(name):
+    function, base, _ = FUNCTIONS[name]
+    role, other = ("truth", "other y") if "truth" in base else ("score", "q")
+    cases, beside = described(name, TABLE)
+    found = function(pr.cases(cases, **{role: other}), **{role: base[role]}, **beside)
+    assert_frame_equal(table_of(found), plain_outcome(name), rel_tol=1e-12)
+    # What was said before stays so, and what was said to be none.
+    with pytest.raises(InvalidArgument, match="no column 'nothing'"):
+        function(cases, by="nothing", **beside)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_error_of_numpy_is_raised_because_a_caller_wants_them(name):
+    with np.errstate(all="raise"):
+        found = outcome(name, FUNCTIONS[name][1])
+    assert_frame_equal(found, plain_outcome(name), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_word_that_equals_a_default_is_the_default(name):
+    # Words that were read from a file are no constants of the interpreter.
+    words = {"score_prior": "observed", "nulls": "raise"}
+    read = {role: "".join(list(word)) for role, word in words.items()}
+    assert all(read[role] is not word for role, word in words.items())
+    assert pr.cases(TABLE, **BASE, **read).said == pr.cases(TABLE, **BASE).said
+    found = outcome(name, FUNCTIONS[name][1] | read)
+    assert_frame_equal(found, plain_outcome(name), rel_tol=1e-12)
 
 
 NAMED = TABLE.rename({"m": "clf", "f": "cv fold", "number": "case id"})

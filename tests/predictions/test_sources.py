@@ -166,8 +166,8 @@ def test_roles_of_cases_change():
     assert_frame_equal(pr.evaluate(pr.cases(pooled, weight=None), **asked), expected)
     with pytest.raises(InvalidArgument, match="no column 'nothing'"):
         pr.cases(cases, by="nothing")
-    with pytest.raises(InvalidArgument, match=r"(?s)by is given beside cases.*pr\.cases\(cases, b"):
-        pr.evaluate(cases, by="case")
+    beside = pr.evaluate(cases, by="case", **asked)
+    assert_frame_equal(beside, pr.evaluate(pr.cases(cases, by="case"), **asked))
 
 
 def test_functions_of_other_tables_say_to_read_the_file_first(folder):

@@ -46,8 +46,8 @@ def test_what_they_lack_there_is_refused_by_name():
             pr.evaluate(pr.cases(there, **ROLES, **{role: "fold"}), intervals="logit")
     with pytest.raises(InvalidArgument, match=r"(?s)no argument 'prior'.*did you mean 'priors'"):
         pr.evaluate(there, **ROLES, prior=0.1)
-    with pytest.raises(InvalidArgument, match="by is given beside cases"):
-        pr.evaluate(pr.cases(there, **ROLES), by="fold")
+    beside = pr.evaluate(pr.cases(there, **ROLES), by="fold", fold=None, measures="auc")
+    assert_same(beside, pr.evaluate(TABLE, **ROLES, by="fold", fold=None, measures="auc"))
     with pytest.raises(InvalidArgument, match="allowed are column names"):
         pr.cases(there, truth=pl.col("truth"), score="score")
 

@@ -117,7 +117,12 @@ score_prior, test_train_ratio
         """The roles and facts that are not as they are by default."""
         defaults = {name: one.default for name, one in type(self).__dataclass_fields__.items()}
         roles = {name: getattr(self, name) for name in ROLES}
-        return {name: value for name, value in roles.items() if value is not defaults[name]}
+        # An expression equals nothing, and what was read from a file equals a word of ours.
+        return {
+            name: value
+            for name, value in roles.items()
+            if not (value is defaults[name] or (isinstance(value, str) and value == defaults[name]))
+        }
 
     @property
     def columns(self) -> dict[str, list[IntoExpr]]:

@@ -79,16 +79,6 @@ def refuse_unknown_names(
         )
 
 
-def refuse_beside(said: Collection[str]) -> None:
-    """Refuse roles beside cases that have theirs."""
-    if said:
-        raise InvalidArgument(
-            f"{', '.join(said)} {'is' if len(said) == 1 else 'are'} given beside cases, which have "
-            "their roles.",
-            hint=f"change them, pr.cases(cases, {next(iter(said))}=...), or give the table itself.",
-        )
-
-
 def require_roles(said: Mapping[str, Any], needed: Collection[str], names: Collection[str]) -> None:
     """Refuse to go on without a role that is needed, of a table with these columns."""
     for role in needed:

@@ -119,10 +119,16 @@ def cases(
     refuse_by_place("cases", [frame, *by_place], ["frame"])
     if not isinstance(frame, Cases):
         return _of_table(frame, columns)
-    if not columns:
-        return frame
-    before = {role: one for role, one in frame.said.items() if role not in frame.found}
-    return _of_table(frame.table, {**dict.fromkeys(frame.absent), **before, **columns})
+    return overridden(frame, columns)
+
+
+def overridden(cases: Cases[Any], said: Mapping[str, Any]) -> Cases[Any]:
+    """The cases with other roles and facts, where any are said."""
+    if not said:
+        return cases
+    before = {role: one for role, one in cases.said.items() if role not in cases.found}
+    roles = {**dict.fromkeys(cases.absent), **before, **said}
+    return replace(_of_table(cases.table, roles), costs=cases.costs)
 
 
 def _of_table(table: Any, said: Mapping[str, Any]) -> Cases[Any]:

@@ -11,15 +11,16 @@ import polars as pl
 
 from polaroc.base.columns import collect_like
 from polaroc.base.docstrings import filled
+from polaroc.base.lazy import np
 from polaroc.base.tables import as_polars, is_stream
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.files.read import given_paths
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.column_checks import refuse_beside, refuse_unknown_names, require_roles
+from polaroc.predictions.column_checks import refuse_unknown_names, require_roles
 from polaroc.predictions.costs import costs_in, with_costs, without_cases
 from polaroc.predictions.engines import engine_of
 from polaroc.predictions.first_attempts import refuse_arrays, refuse_by_place
-from polaroc.predictions.resolved import of_measures, resolved
+from polaroc.predictions.resolved import of_measures, overridden, resolved
 from polaroc.predictions.roles import NEEDED, ROLES, RoleName, documented, parameters
 from polaroc.typing import Cost, EagerTable, InWarehouse, Paths, Table, WarehouseTable
 
@@ -224,8 +225,7 @@ class _Takes:
         by_place = [one.name for one in others if one.kind is not Parameter.KEYWORD_ONLY]
         has_costs = any(one.annotation in (Cost, Cost | None) for one in others)
 
-        @wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
+        def result_of(*args: Any, **kwargs: Any) -> Any:
             kwargs = {name: _plain(one) for name, one in kwargs.items()}
             if not args and first.name not in kwargs and first.default is not None:
                 refuse_arrays(function.__name__, [*kwargs.values()])
@@ -264,6 +264,12 @@ class _Takes:
                 return replace(result, table=collect_like(given, result.table))
             return collect_like(given, result) if self.collects else result
 
+        @wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            # Weights and likelihoods underflow to 0, as they should, whatever `np.seterr` says.
+            with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+                return result_of(*args, **kwargs)
+
         self._show(wrapper, first, others)
         return wrapper
 
@@ -274,7 +280,7 @@ class _Takes:
         if self.describe is not None:
             return self.describe(frame, said, self.needed)
         if isinstance(frame, Cases):
-            refuse_beside(said)
+            frame = overridden(frame, said)
             # Measures have neither truth nor score.
             if frame.truth is not None or frame.score is not None:
                 require_roles(frame.said, self.needed, frame.table.lazy().collect_schema())

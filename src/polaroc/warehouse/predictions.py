@@ -11,8 +11,8 @@ from polaroc.base.lazy import np
 from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, PRIVATE, ROW_ERROR, TRUTH, WEIGHT
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import Cases, columns_of
-from polaroc.predictions.column_checks import refuse_beside, require_roles
-from polaroc.predictions.resolved import resolved
+from polaroc.predictions.column_checks import require_roles
+from polaroc.predictions.resolved import overridden, resolved
 from polaroc.predictions.roles import COLUMN_ROLES, FOUND, NEEDED
 from polaroc.predictions.row_checks import (
     INEXACT,
@@ -82,7 +82,7 @@ def described(
 ) -> Cases[Any]:
     """The roles of the columns of a table, which expressions cannot have."""
     if isinstance(table, Cases):
-        refuse_beside(said)
+        table = overridden(table, said)
         require_roles(table.said, needed, table.table.columns)
         check_table(table.table)
         return table

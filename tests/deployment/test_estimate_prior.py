@@ -319,3 +319,21 @@ def test_alarms_alone_on_either_side_give_no_interval(method, chosen):
     ).row(0, named=True)  # fmt: skip
     assert found["lower"] is found["upper"] is None
     assert "more than the prior has shifted" in found["note"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("scale", [1e-99, 1e-160, 1e-310, 5e-324])
+@pytest.mark.parametrize("deployed_too", [True, False])
+def test_scores_that_are_almost_zero_end_in_no_error(method, scale, deployed_too):
+    tiny = pl.col("score") * scale
+    reference, deployed = cases(1, 1_000, 0.3), cases(2, 1_000, 0.1).drop("truth")
+    found = pr.estimate_prior(
+        reference.with_columns(tiny), deployed.with_columns(tiny if deployed_too else "score"),
+        **NAMES, method=method,
+    ).row(0, named=True)  # fmt: skip
+    if method == "em":
+        assert "posteriors" in found["note"]
+    elif deployed_too and scale > 1e-305:
+        # Their order alone matters.
+        (prior,) = pr.estimate_prior(reference, deployed, **NAMES, method=method)["prior"]
+        assert found["prior"] == pytest.approx(prior)

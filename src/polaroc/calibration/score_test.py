@@ -58,7 +58,7 @@ def recalibration(
         total -= total**2 / known if known else total
     statistic, freedom = 0.0, 0
     if total > NO_INFORMATION * variance.sum():
-        statistic, freedom = float(excess.sum() ** 2 / total), 1
+        statistic, freedom = float(excess.sum()) ** 2 / total, 1
     if spread <= NO_SPREAD * float(variance @ logit**2):
         return Recalibration(statistic, freedom, _p_value(statistic, freedom, fewest))
     statistic += float(excess @ centred) ** 2 / spread

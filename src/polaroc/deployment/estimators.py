@@ -13,6 +13,8 @@ UNIDENTIFIED = "the scores do not tell the prior"
 # Distance from 0 and 1 at which the likelihood is still finite.
 TINY = 1e-300
 ALMOST_ONE = 1 - 2.0**-53
+# The mean of posteriors of which squares, and those of its inverse, are still finite.
+SMALLEST_MEAN = 1e-100
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def em_prior(labelled: Labelled, unlabelled: Unlabelled, z: float) -> Estimate:
     """The prior of greatest likelihood where scores are posteriors, as `estimate_prior` says."""
     size = labelled.pos + labelled.neg
     mean = float(size @ labelled.score) / float(size.sum())
-    if not 0 < mean < 1:
+    if not SMALLEST_MEAN < mean < 1:
         return Estimate(note=UNIDENTIFIED)
     # The mean of posteriors estimates their prior with less noise than the share of positives.
     mixture = Mixture(

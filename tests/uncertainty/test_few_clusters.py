@@ -81,3 +81,20 @@ def test_clusters_of_one_case_are_cases_however_few():
     alone = pr.evaluate(table.drop("patient"), **own)
     assert alone["lower"].item() is not None
     assert_frame_equal(pr.evaluate(table, **own, cluster="patient"), alone)
+
+
+def test_where_weights_make_clusters_few_the_weights_are_named():
+    # Two of ten patients with positives have nearly all of the weight.
+    table = drawn(10).with_columns(weight=pl.when(pl.col("patient") < 2).then(100.0).otherwise(1))
+    one, sampled = table.filter(model="A"), {"weight": "weight"}
+    found = pr.evaluate(
+        one, **ROLES, **sampled, measures=["auc", "brier"], priors=0.2, intervals="logit"
+    )
+    assert found["lower"].is_null().all()
+    assert found["note"].str.contains("effective number of clusters with positives").all()
+    chosen = pr.choose(table, "iauprec", **COMPARED, **sampled, over=(0.05, 0.2))
+    assert "because of the weights" in chosen.summary().replace("\n", " ")
+    for said in (*found["note"], chosen.summary()):
+        assert "fewer than" not in said
+    with pytest.raises(InvalidPredictions, match="effective number"):
+        pr.compare(table, "auc", **COMPARED, **sampled)

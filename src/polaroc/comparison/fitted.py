@@ -207,5 +207,6 @@ def too_few_cases() -> InvalidPredictions:
     """The error of fitted models whose difference has no variance."""
     return InvalidPredictions(
         "there are too few cases or clusters of a class to compare the models by.",
-        hint=f"every class needs two cases or more, or {FEWEST_CLUSTERS} clusters.",
+        hint=f"every class needs two cases or more, or {FEWEST_CLUSTERS} clusters; of weighted "
+        "ones their effective number counts, which is small where few have most of the weight.",
     )

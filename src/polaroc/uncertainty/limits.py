@@ -24,6 +24,10 @@ NOT_COUNTS = "weights are not counts of cases: no interval"
 NO_DERIVATIVE = "no derivative here: no interval"
 COLUMNS = {**dict.fromkeys(INTERVAL, pl.Float64()), LIMITS_NOTE: pl.String()}
 FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters have {{}}: no interval"
+FEW_EFFECTIVE = (
+    f"because of their weights, the effective number of clusters with {{}} is below "
+    f"{FEWEST_CLUSTERS}: no interval"
+)
 NO_SPREAD = "no spread among the cases: no interval"
 
 
@@ -69,10 +73,11 @@ class Sureness:
         """Why there are no limits where they are `missing`."""
         units = self.units
         in_clusters = units.least > 2
+        too_few = FEW_EFFECTIVE if units.weighted else FEW_CLUSTERS
         reasons = [
             (np.full(len(error), not self.counted), NOT_COUNTS),
-            (in_clusters & (units.positives < units.least), FEW_CLUSTERS.format("positives")),
-            (in_clusters & (units.negatives < units.least), FEW_CLUSTERS.format("negatives")),
+            (in_clusters & (units.positives < units.least), too_few.format("positives")),
+            (in_clusters & (units.negatives < units.least), too_few.format("negatives")),
             (units.positives <= 1, "one positive: no standard error"),
             (units.negatives <= 1, "one negative: no standard error"),
             (np.isnan(error), NO_DERIVATIVE),

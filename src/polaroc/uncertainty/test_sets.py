@@ -31,6 +31,7 @@ MANY = 20_000
 INDEPENDENT = "which must be independent"
 CLUSTERS = "whose clusters must be independent"
 TOO_FEW = "a class has fewer than {} {}"
+FEW_EFFECTIVE = "because of the weights, a class has an effective number of {1} below {0}"
 UNKNOWN = "the measure is not known of every model"
 SAME_SCORE = "each model gives all cases the same score, which does not tell the classes apart"
 PERFECT = (
@@ -242,7 +243,8 @@ def of_influences(
     if evidence.is_known:
         return evidence
     if fewest < least:
-        alike = TOO_FEW.format("two" if least == 2 else least, of)
+        few = TOO_FEW if cases.weights is None else FEW_EFFECTIVE
+        alike = few.format("two" if least == 2 else least, of)
     elif np.isnan(covariance).any():
         alike = UNKNOWN
     return replace(evidence, doubts=(NOTHING.format(alike),), is_bound=False)

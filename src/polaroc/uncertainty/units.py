@@ -222,6 +222,7 @@ class Units:
     least: "Array"  # how many units of each class a key needs for limits
     # None of cases; of two that cross each other also that by both at once.
     clusterings: Sequence[Clustering] = ()
+    weighted: bool = False  # whether `positives` and `negatives` are effective numbers
 
     @property
     def enough(self) -> "Array":
@@ -319,7 +320,8 @@ def clusters_as_units(cases: ClusteredCases, *, weighted: bool = False) -> Units
     # Clusters of one case each are cases.
     has_shared = np.any([one.has_shared for one in found], axis=0)
     least = np.where(has_shared, FEWEST_CLUSTERS, 2)
-    return Units(fewest[0], fewest[1], crossed([one.of_prior for one in found]), least, found)
+    of_prior = crossed([one.of_prior for one in found])
+    return Units(fewest[0], fewest[1], of_prior, least, found, weighted)
 
 
 def _clustering(cases: ClusteredCases, cluster: "Array", *, weighted: bool) -> Clustering:

@@ -371,6 +371,56 @@ def test_reserved_names_of_keys_are_refused(step, taken, lazy):
         step(table, [pl.col("model").alias(taken)])
 
 
+@cache
+def columns_of_thresholds():
+    """The columns of tables of thresholds but for keys."""
+    roc = curve(TUNING, [])
+    points = pr.operating_points(roc, "cost", over=(0.1, 0.2))
+    tables = [
+        points,
+        pr.operating_points(roc, constraints={"recall": 0.2}, alerts=5, volume=9, priors=0.1),
+        pr.operating_points(TUNING, "recall", target=0.2, confidence=0.5, **NAMES, **POOLED),
+        pr.expected_cost(TUNING, **NAMES, **POOLED, over=0.4, intervals="logit"),
+        pr.apply_thresholds(
+            PREDICTIONS,
+            points,
+            **NAMES,
+            **POOLED,
+            priors=pr.uniform(0.1, 0.2),
+            intervals="exact",
+            rates=[
+                "specificity",
+                "fnr",
+                "npv",
+                "likelihood_ratio_positive",
+                "likelihood_ratio_negative",
+                "f_measure",
+                "accuracy",
+                "error",
+                "informedness",
+            ],
+        ),
+    ]
+    return {name for table in tables for name in table.columns}
+
+
+def test_no_key_has_the_name_of_a_column_of_thresholds():
+    assert {"cost", "accuracy", "cost_fixed_lower", "over_upper"} < columns_of_thresholds()
+    for taken in columns_of_thresholds():
+        for step in (curve, applied):
+            with pytest.raises(
+                InvalidArgument, match=rf"(?s)apart is '{taken}', reserved.*\nHint: "
+            ):
+                step(PREDICTIONS, [pl.col("model").alias(taken)])
+
+
+@pytest.mark.parametrize("taken", ["cost", "error_upper"])
+def test_nor_has_a_key_of_a_curve(taken):
+    roc = curve(PREDICTIONS, ["model"]).rename({"model": taken})
+    with pytest.raises(InvalidArgument, match=rf"(?s)apart is '{taken}', reserved.*\nHint: "):
+        pr.operating_points(roc, "cost")
+
+
 @pytest.mark.parametrize("taken", ["class", "truth", "score", "weight"])
 def test_keys_named_as_what_one_vs_rest_makes_are_refused(taken):
     with pytest.raises(InvalidArgument, match=rf"(?s)apart is '{taken}', reserved.*\nHint: "):

@@ -143,8 +143,9 @@ def test_the_days_of_a_reference_are_used_where_it_has_them_as_their_role():
         assert_frame_equal(plain.table, pr.monitor(REFERENCE, USED, **NAMES).table)
     with pytest.raises(InvalidArgument, match="deployed: time is not given"):
         pr.monitor(without, USED, **PLAN)
-    with pytest.raises(InvalidArgument, match="deployed: time is given beside cases"):
-        pr.monitor(without, pr.cases(USED, score="score", time="day"), **PLAN, time="day")
+    used = pr.cases(USED.with_columns(hour=pl.col("day") * 24), score="score", time="hour")
+    beside = pr.monitor(without, used, **PLAN, time="day")
+    assert_frame_equal(beside.table, pr.monitor(REFERENCE, USED, **NAMES).table)
 
 
 def test_a_day_for_each_row_tells_nothing_and_is_said():

@@ -571,6 +571,78 @@ def test_the_range_is_that_of_the_points():
     assert "The thresholds were chosen for 5 % to 20 % positives" in other.warnings[0]
 
 
+TUNING, BY_COST = cases(2, 5_000, 0.1), {"truth": "truth", "score": "score", "cost_fn": 5}
+
+
+def chosen_over(over):
+    return pr.operating_points(TUNING, "cost", over=over, **BY_COST)
+
+
+@pytest.mark.parametrize(
+    ("over", "ends"),
+    [
+        ((0.05, 0.2), (0.05, 0.2)),
+        (pr.uniform(0.05, 0.2), (0.05, 0.2)),
+        (pr.uniform(0.05, 0.2, measure="skew"), (0.05, 0.2)),
+        (pr.points([0.05, 0.1, 0.2], [1, 1, 1]), (0.05, 0.2)),
+        (pr.points([0.05, 0.2, 0.3], [1, 1, 0]), (0.05, 0.2)),
+        # The middle 99 % of a distribution that has no ends.
+        (pr.beta(20, 180), tuple(stats.beta.ppf([0.005, 0.995], 20, 180))),
+    ],
+)
+def test_points_over_a_belief_keep_its_range(over, ends, tmp_path):
+    points = chosen_over(over)
+    assert points.select("over_lower", "over_upper").row(0) == pytest.approx(ends)
+    points.write_csv(tmp_path / "points.csv")
+    for known in (points, points.drop("over"), pl.read_csv(tmp_path / "points.csv")):
+        watched = monitored(days([0.4] * 2), points=known, over=None)
+        assert watched.over == pytest.approx(ends)
+        assert watched.alarms["alarm"].str.starts_with("the prior left the range").any()
+
+
+@pytest.mark.parametrize("argument", ["over", "priors"])
+def test_points_at_an_estimated_prior_keep_its_interval(argument):
+    names = {"truth": "truth", "score": "score"}
+    used = cases(3, 5_000, 0.1).drop("truth")
+    estimate = pr.estimate_prior(TUNING, used, method="confusion", **names)
+    points = pr.operating_points(TUNING, "cost", **{argument: estimate}, **BY_COST)
+    watched = monitored(days([0.4] * 2), points=points, over=None)
+    assert watched.over == estimate.select("lower", "upper").row(0)
+    assert watched.alarms["alarm"].str.starts_with("the prior left the range").any()
+
+
+def test_each_key_has_the_range_that_its_threshold_was_chosen_for():
+    reference = pl.concat([REFERENCE.with_columns(site=pl.lit(site)) for site in "ab"])
+    used = pl.concat([days([0.15] * 6).with_columns(site=pl.lit(site)) for site in "ab"])
+    ranges = {"a": (0.02, 0.05), "b": (0.1, 0.2)}
+    points = pl.concat(
+        chosen_over(over).with_columns(site=pl.lit(site)) for site, over in ranges.items()
+    )
+    watched = monitored(used, reference, points=points, over=None, by="site")
+    alarms = watched.alarms.filter(quantity="prior")
+    assert set(alarms["site"]) == {"a"}
+    assert alarms["alarm"].str.starts_with("the prior left the range 2 % to 5 %").all()
+    assert watched.over == (0.02, 0.2)
+
+
+def test_batches_of_the_reference_are_not_cut_into_periods():
+    day = datetime(2026, 3, 2) + pl.duration(days=pl.col("day"))
+    used = days([0.1] * 14, size=200).with_columns(day=day)
+    known = REFERENCE.with_columns(batch=pl.int_range(pl.len()) % 40)
+    weekly = monitored(used, known, every="1w", cluster="batch")
+    assert weekly.table["day"].n_unique() == 3
+    # Names of batches tell what their numbers tell.
+    named = known.with_columns(batch="hospital " + pl.col("batch").cast(pl.String))
+    assert_frame_equal(monitored(used, named, every="1w", cluster="batch").table, weekly.table)
+    # Days are cut in both tables.
+    dated = known.with_columns(day=datetime(2026, 1, 5) + pl.duration(days=pl.col("batch")))
+    weeks = dated.with_columns(batch=pl.col("batch") // 7)
+    assert_frame_equal(
+        monitored(used, dated, every="1w", cluster="day").table,
+        monitored(used, weeks, every="1w", cluster="batch").table,
+    )
+
+
 @pytest.mark.parametrize(
     ("prior", "alerts", "kept", "free"), [(0.5, 20, False, True), (0.002, 400, True, True)]
 )

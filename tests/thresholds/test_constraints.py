@@ -101,3 +101,26 @@ def test_constraints_over_a_belief_need_its_ends():
         assert kept.ends == pytest.approx(ends)
     with pytest.raises(InvalidArgument, match=r"a belief without ends.*\s.*over=\(0\.05, 0\.20\)"):
         resolve_constraints({"recall": 0.5}, "cost", None, pr.beta(2, 18))
+
+
+TWENTY = pr.datasets.twenty_scores()
+ROLES = {"truth": "truth", "score": "score"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "target"), [("recall", 1), ("precision", 1), ("precision", 0), ("fpr", 0), ("fpr", 1),
+                         ("capacity", 1)],
+)  # fmt: skip
+def test_targets_of_none_and_all_are_kept_over_a_range_as_at_each_prior(rule, target):
+    where = ["threshold", "tpr", "fpr"]
+    points = pr.operating_points(TWENTY, rule, target=target, over=(0.05, 0.2), **ROLES)
+    for prior in (0.05, 0.2):
+        at = pr.operating_points(TWENTY, rule, target=target, priors=prior, **ROLES)
+        assert points.select(where).rows() == at.select(where).rows()
+
+
+@pytest.mark.parametrize("target", [0, 1])
+def test_none_and_all_cannot_be_promised(target):
+    with pytest.raises(InvalidArgument, match=f"^target is {target}, of which no sample") as error:
+        pr.operating_points(TWENTY, "recall", target=target, confidence=0.9, **ROLES)
+    assert "constraints" not in str(error.value)

@@ -25,6 +25,8 @@ INTERVAL = ("lower", "upper", "std_error")
 COVERAGE = "level"
 # The range of priors, or the belief, of a measure.
 OVER = "over"
+# The ends of the range of priors, or of the belief, that a threshold was chosen over.
+OVER_ENDS = ("over_lower", "over_upper")
 # Limits of a prior that was estimated or is believed.
 PRIOR_LIMITS = ("prior_lower", "prior_upper")
 # What a threshold promises, in one sentence.
@@ -34,8 +36,27 @@ POINT = ("rule", "share")
 # Whether a curve has both classes.
 HAS_BOTH = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
 RESERVED = frozenset(
-    (*CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, COVERAGE, *POINT, OVER, PROMISE, *PRIOR_LIMITS)
-).union(["precision"])
+    (
+        *CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, COVERAGE, *POINT, OVER, *OVER_ENDS, PROMISE,
+        *PRIOR_LIMITS, "precision",
+    )
+)  # fmt: skip
+# Further columns of judged thresholds and of expected costs, and those of them that have limits.
+FURTHER = (
+    "specificity", "fnr", "npv", "likelihood_ratio_positive", "likelihood_ratio_negative",
+    "f_measure", "accuracy", "error", "informedness",
+)  # fmt: skip
+COSTS_WITH_LIMITS = ("cost_fixed", "cost_following", "cost_informed")
+EXPECTED_COSTS = (*COSTS_WITH_LIMITS, "worth_of_prior", "cost_trivial")
+ALERTS = ("alerts_least", "alerts_most")
+HAVE_LIMITS = ("tpr", "fpr", "precision", "posfrac", "cost", *FURTHER, *COSTS_WITH_LIMITS)
+# As keys they could not be told from what tables of thresholds hold.
+OF_THRESHOLDS = frozenset(
+    (
+        "posfrac", "cost", *FURTHER, *EXPECTED_COSTS, *ALERTS,
+        *(f"{name}_{end}" for name in HAVE_LIMITS for end in ("lower", "upper")),
+    )
+)  # fmt: skip
 # Types that name a column, and an example for the hint of each argument.
 ALLOWED = {str: "column names", pl.Expr: "Polars expressions"}
 EXAMPLES = {
@@ -242,15 +263,19 @@ def type_name(value: object) -> str:
 
 def check_keys(keys: Sequence[str], also: Sequence[str] = ()) -> None:
     """Refuse reserved names, those in `also` among them, and repeated names among the keys."""
-    reserved = RESERVED.union(also)
-    taken = [key for key in keys if key in reserved or key.startswith(PRIVATE)]
-    if taken:
+    reserved = RESERVED | OF_THRESHOLDS | {*also}
+    _refuse_taken([key for key in keys if key in reserved or key.startswith(PRIVATE)])
+    refuse_repeated(keys, "by")
+
+
+def _refuse_taken(keys: Sequence[str]) -> None:
+    """Refuse keys that have the name of a column of a result."""
+    if keys:
         raise InvalidArgument(
-            f"a column that tells rows apart is {quoted(taken)}, reserved for polaroc's own "
-            f"columns ({', '.join(sorted(reserved))}).",
+            f"a column that tells rows apart is {quoted(keys)}, reserved for polaroc's own "
+            "columns.",
             hint=RENAME,
         )
-    refuse_repeated(keys, "by")
 
 
 def parts_by_key(table: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], pl.DataFrame]:
@@ -326,6 +351,7 @@ def curve_keys(frame: pl.LazyFrame) -> list[str]:
             f"the column {wrong[0]!r} is {kinds[wrong[0]]}, allowed are numbers.",
             hint=f"cast it first: pl.col({wrong[0]!r}).cast(pl.Float64).",
         )
+    _refuse_taken([key for key in keys if key in OF_THRESHOLDS])
     return keys
 
 

@@ -9,7 +9,6 @@ import polars as pl
 import typer
 
 import polaroc as pr
-from polaroc.base.columns import OVER
 from polaroc.base.text_tables import table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import Source, notes_of, opened, roles_of
@@ -31,7 +30,6 @@ from polaroc.errors import InvalidArgument
 from polaroc.files.read import scan
 from polaroc.predictions.resolved import resolved
 from polaroc.predictions.usual_keys import column_names_of
-from polaroc.priors.beliefs import over_label
 from polaroc.reports.report import report as write_report
 from polaroc.thresholds.saved import SavedThresholds
 from polaroc.thresholds.ways import PLACES
@@ -175,9 +173,7 @@ def points_in_use(threshold: float | None, points: Path | None, call: Call) -> p
                 )
             curves = curve(call.in_memory)
             saved.check(curves, keys_of(curves), call.score)
-            over = pl.lit(None if saved.over is None else over_label(saved.over), pl.String)
-            table = saved.table(call.in_memory.table.schema).with_columns(over.alias(OVER))
-            return table
+            return saved.table(call.in_memory.table.schema)
         return scan([str(points)], keys).collect()
     if threshold is not None and points is None:
         return threshold

@@ -8,7 +8,7 @@ import polars as pl
 import typer
 
 import polaroc as pr
-from polaroc.base.columns import PROMISE, curve_keys
+from polaroc.base.columns import ALERTS, PROMISE, curve_keys
 from polaroc.base.joins import join_on
 from polaroc.base.names import noted_by_kind
 from polaroc.base.rounding import number, significant
@@ -21,7 +21,6 @@ from polaroc.cli.screen import print_json, print_notes, progress, show_results
 from polaroc.errors import InvalidArgument
 from polaroc.files.atomic import check_new
 from polaroc.priors.grids import skew
-from polaroc.thresholds.alerts import ALERTS
 from polaroc.thresholds.constraints import resolve_constraints
 from polaroc.thresholds.saved import SavedThresholds, fingerprint, refuse_unwritten
 from polaroc.thresholds.texts import threshold_texts

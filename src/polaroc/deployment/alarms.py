@@ -23,16 +23,20 @@ OTHER_UNIT = 10
 
 @dataclass(frozen=True)
 class Terms:
-    """The range of priors that thresholds were chosen for, and the costs of wrong calls."""
+    """The range of priors that was asked for, and the costs of wrong calls."""
 
     over: tuple[float, float] | None
     cost_fn: float
     cost_fp: float
 
+    def range(self, reference: Reference) -> tuple[float, float] | None:
+        """The range of priors, by default the one that the threshold was chosen for."""
+        return self.over or reference.threshold.over
+
     def priors(self, reference: Reference) -> tuple[float, ...]:
         """The ends of the range; without one the prior of the threshold, or of the reference."""
-        if self.over is not None:
-            return self.over
+        if (over := self.range(reference)) is not None:
+            return over
         if reference.threshold.prior is not None:
             return (reference.threshold.prior,)
         return (reference.positives / (reference.positives + reference.negatives),)
@@ -149,7 +153,7 @@ class Assessment:
     def prior_alarms(self) -> list[str | None]:
         """The alarm of each look that the prior left its range, or that more has shifted."""
         alarms: list[str | None] = []
-        over = self.terms.over
+        over = self.terms.range(self.looks.reference)
         for look, (shifted, lower, upper) in enumerate(
             zip(self.shifted, *self.priors, strict=True)
         ):

@@ -158,6 +158,7 @@ class Threshold:
     # On the table that it was chosen on: TPr, FPr, positives and negatives.
     tuned: Sequence[float | None] | None = None
     is_lowest: bool = False  # that a capacity or a constraint allows
+    over: tuple[float, float] | None = None  # the range of priors for which it was chosen
 
 
 @dataclass(frozen=True)

@@ -40,19 +40,20 @@ from polaroc.deployment.tables import (
     counts_of,
     days_as_time,
     errors_named,
-    range_of_points,
     read_with_time,
     references_of,
     refuse_other_keys,
     rows_by_key,
+    widest_range,
     with_roles_of,
 )
 from polaroc.predictions.cases import Cases
-from polaroc.predictions.column_checks import refuse_beside
+from polaroc.predictions.resolved import overridden
 from polaroc.predictions.roles import Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions
 from polaroc.predictions.takes_cases import takes_cases
+from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
 from polaroc.thresholds.subgroup_promises import names_of_models
@@ -118,7 +119,8 @@ def monitor(
         that `points` says.
     every
         How long a time is that is judged at once, as Polars says it: "1d", "1w", for whole numbers
-        "10i". Times are cut into such periods; by default each value is one.
+        "10i". Times are cut into such periods; by default each value is one. A `cluster` of the
+        reference is cut only if it is the column of the time.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm.
     level
@@ -222,16 +224,17 @@ def monitor(
     """
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
-    chosen_for = range_of_points(points)
-    ends = chosen_for if over is None else range_of(over)
-    terms = Terms(ends, cost_fn, cost_fp)
+    terms = Terms(None if over is None else range_of(over), cost_fn, cost_fp)
     if isinstance(deployed, Cases):
         with errors_named(DEPLOYED):
-            refuse_beside(columns)
+            deployed = overridden(deployed, columns)
     like = replace(reference, time=columns.get("time", reference.time), cluster=())
+    # Batches may be anything, such as hospitals; days are cut as those in use are.
+    batches = column_names_of(reference.cluster)
     reference = days_as_time(reference)
     of_use = with_roles_of(like, deployed, DEPLOYED, monitor)
-    known = read_with_time(reference, REFERENCE, every)
+    is_cut = not batches or batches == column_names_of([of_use.time])
+    known = read_with_time(reference, REFERENCE, every if is_cut else None)
     used = read_with_time(of_use, DEPLOYED, every)
     how = HowLabelled.checked(
         label_share, label_alerts, label_delay, has_labels=labelled is not None
@@ -242,6 +245,7 @@ def monitor(
     keys = known.keys if day is None else known.keys[:-1]
     refuse_other_keys(keys, used.keys[:-1], DEPLOYED)
     references = references_of(known, points, level, day)
+    chosen_for = widest_range(references)
     schema = used.rows.collect_schema()
     labels = None
     if labelled is not None:
@@ -267,7 +271,7 @@ def monitor(
     doubts = dependent_rows(reference, replace(of_use, by=(*of_use.by, *key_columns(of_use.time))))
     warnings = [
         *([TUNED_HERE] if any(one.is_tuning_table for one in references.values()) else []),
-        *other_range(chosen_for, ends),
+        *other_range(chosen_for, terms.over),
         *dropped_rows(known, used),
         *(f"{note}." for note in doubts),
         *moments(rows, time),
@@ -278,6 +282,7 @@ def monitor(
     ]
     states = history_table(histories, references, keys, types, terms)
     told = with_level(_together(drawn, types, terms, level), level)
+    ends = terms.over or chosen_for
     return Monitor(with_level(table, level), states, told, ends, tuple(warnings), level)
 
 

@@ -70,8 +70,9 @@ class Monitor(Summarised):
         and `last`, and how many `times` Int64 there are; `cases` and `labels` of these times
         Int64; `estimate`, `lower`, `upper` and `level` Float64.
     over
-        The range of priors whose end the prior may pass with an alarm; None where none was
-        given.
+        The range of priors that the prior may leave with an alarm: the one asked for, or that of
+        the points, from the least to the greatest prior where it differs between keys; None if
+        there is none.
     warnings
         What is wrong with the reference, the times or the labels, and what alarms take for
         granted, in sentences.

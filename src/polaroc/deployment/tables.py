@@ -9,7 +9,9 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polaroc.base.columns import (
-    OVER,
+    OF_THRESHOLDS,
+    OVER_ENDS,
+    PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
     key_expressions,
@@ -32,8 +34,6 @@ from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import refuse_roles
 from polaroc.predictions.usual_keys import column_names_of
-from polaroc.priors.beliefs import labelled_range
-from polaroc.thresholds.apply_thresholds import NO_KEYS
 from polaroc.thresholds.fixed import (
     Numbers,
     are_numbers,
@@ -214,7 +214,7 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key],
     lazy = as_lazy(threshold_table(points, keys) if are_numbers(points) else points)
     given = require(lazy, ["threshold"], source="operating_points(...)")
     # Points that were judged, or are those of `expected_cost`, have further columns.
-    shared = [key for key in given if key in keys or key not in NO_KEYS]
+    shared = [key for key in given if key in keys or key not in OF_THRESHOLDS]
     check_shared_keys(shared, keys, "the points")
     table = lazy.collect().with_columns(pl.selectors.decimal().cast(pl.Float64))
     if table["threshold"].null_count():
@@ -228,8 +228,9 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key],
         tuned = [row[name] for name in TUNED] if set(TUNED) <= row.keys() else None
         lowest = row.get("rule") in LOWEST
         threshold = Threshold(
-            row["threshold"], row.get("share", 1.0), row.get("prior"), tuned, lowest
-        )
+            row["threshold"], row.get("share", 1.0), row.get("prior"), tuned, lowest,
+            _chosen_for(row),
+        )  # fmt: skip
         known.setdefault(as_key(row[key] for key in shared), []).append(threshold)
 
     def of_key(key: Key) -> Threshold:
@@ -245,15 +246,19 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key],
     return of_key
 
 
-def range_of_points(points: Table | Numbers) -> tuple[float, float] | None:
-    """The range of priors that thresholds were chosen for, where all say the same one."""
-    if are_numbers(points):
-        return None
-    lazy = as_lazy(points)
-    if OVER not in lazy.collect_schema():
-        return None
-    labels = lazy.select(pl.col(OVER).unique()).collect()[OVER].to_list()
-    return labelled_range(labels[0]) if len(labels) == 1 and isinstance(labels[0], str) else None
+def _chosen_for(row: Mapping[str, Any]) -> tuple[float, float] | None:
+    """The range of priors that a threshold was chosen for, where it says any."""
+    for lower, upper in (OVER_ENDS, PRIOR_LIMITS):
+        ends = row.get(lower), row.get(upper)
+        if None not in ends:
+            return ends
+    return None
+
+
+def widest_range(references: Mapping[Key, Reference]) -> tuple[float, float] | None:
+    """From the least to the greatest prior that any of the thresholds was chosen for."""
+    ranges = [one.threshold.over for one in references.values() if one.threshold.over is not None]
+    return (min(lo for lo, _ in ranges), max(hi for _, hi in ranges)) if ranges else None
 
 
 def _check_numbers(points: pl.DataFrame) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import is_number, listed_values, one_or_several, pair_of, shortened
+from polaroc.base.lazy import np
 from polaroc.base.statistics import NORMAL, legendre, normal, quadrature
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat
@@ -22,6 +23,8 @@ MAX_SHAPE = 1e6
 MAX_LOG_SKEW = log(1e300)
 # Share of a range that is left out at an extreme end.
 NEGLIGIBLE = 1e-13
+# The shares of a distribution without ends that are below its middle 99 %, and up to its end.
+MIDDLE = (0.005, 0.995)
 # Nodes on either side of an estimate, and the level of an interval that does not say it.
 NODES_OF_ESTIMATE, USUAL_LEVEL = 8, 0.95
 
@@ -76,6 +79,20 @@ class Belief:
     def mean(self) -> float:
         """The expected prior."""
         return fsum(p * w for p, w in zip(self.priors, self.weights, strict=True))
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest prior; of a beta distribution the ends of its middle 99 %."""
+        if self.ends is not None:
+            return self.ends
+        known = self.distribution
+        if isinstance(known, Flat):
+            return known.lo, known.hi
+        if isinstance(known, Atoms):
+            possible = [p for p, w in zip(known.values, known.weights, strict=True) if w > 0]
+            return min(possible), max(possible)
+        low, high = known.quantile(np.array(MIDDLE)).tolist()
+        return low, high
 
     @property
     def inner_ends(self) -> list[float]:

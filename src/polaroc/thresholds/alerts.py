@@ -8,7 +8,7 @@ import polars as pl
 
 from polaroc import rates
 from polaroc.base.checks import check_factors
-from polaroc.base.columns import PRIOR_LIMITS
+from polaroc.base.columns import ALERTS, PRIOR_LIMITS
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import private
 from polaroc.base.statistics import ROUNDING
@@ -23,7 +23,6 @@ from polaroc.priors.grids import skew
 from polaroc.thresholds.constraints import resolve_constraints
 
 # What is added to points: alerts a day at the priors where they are fewest and most.
-ALERTS = ("alerts_least", "alerts_most")
 # Share of the capacity below which most of it is idle.
 IDLE = 0.5
 FREE = private("free")

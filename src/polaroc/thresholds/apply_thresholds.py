@@ -15,6 +15,8 @@ from polaroc.base.checks import (
     unless,
 )
 from polaroc.base.columns import (
+    FURTHER,
+    OF_THRESHOLDS,
     PRIOR_LIMITS,
     as_lazy,
     check_shared_keys,
@@ -39,9 +41,7 @@ from polaroc.predictions.table import Predictions, one_class_note, read
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.in_use import METHOD, NOT_ESTIMATED, check_level, is_estimate
-from polaroc.thresholds.alerts import ALERTS
 from polaroc.thresholds.design_effects import with_effects
-from polaroc.thresholds.expected_cost import EXPECTED_COSTS, WITH_LIMITS
 from polaroc.thresholds.fixed import Numbers, are_numbers, points_of_numbers
 from polaroc.thresholds.interval_columns import (
     ADDED,
@@ -51,21 +51,10 @@ from polaroc.thresholds.interval_columns import (
     with_priors_in_use,
 )
 from polaroc.thresholds.operating_points import POINTS
-from polaroc.thresholds.rate_intervals import FURTHER, Costs
+from polaroc.thresholds.rate_intervals import Costs
 from polaroc.thresholds.ways import are_ways, points_of_ways, ways_of_points
 from polaroc.typing import Priors, Table
 
-# Columns of points, beside those of `operating_points`, that are no keys.
-NO_KEYS = frozenset(
-    (
-        *PRIOR_LIMITS,
-        *ADDED,
-        *FURTHER,
-        *limit_columns((*FURTHER, *WITH_LIMITS)),
-        *EXPECTED_COSTS,
-        *ALERTS,
-    )
-)
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 # Rules whose thresholds are not searched for on the cases.
 NOT_SEARCHED = ("threshold", "posterior")
@@ -273,7 +262,7 @@ def _placed(
     """The points at the priors in use, with the keys that they share with a table, and these."""
     given = require(points, POINTS, source="operating_points(...)")
     # Points that were applied before, or are those of `expected_cost`, have further columns.
-    shared = [key for key in given if key in table.keys or key not in NO_KEYS]
+    shared = [key for key in given if key in table.keys or key not in OF_THRESHOLDS]
     check_shared_keys(shared, table.keys, "the points")
     kinds, tables = table.rows.collect_schema(), ("the predictions", "the points")
     typed = with_key_types(points, kinds, shared, tables)

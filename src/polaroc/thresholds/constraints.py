@@ -10,7 +10,7 @@ from polaroc.base.checks import is_number, shortened
 from polaroc.base.statistics import ROUNDING
 from polaroc.errors import Hint, InvalidArgument, quoted, spelling
 from polaroc.priors.beliefs import Belief
-from polaroc.priors.distributions import Atoms, Flat
+from polaroc.priors.distributions import Beta
 from polaroc.priors.grids import range_of, skew
 from polaroc.priors.in_use import within_unit
 from polaroc.typing import Quantity
@@ -49,9 +49,11 @@ class Limited(NamedTuple):
 
 LIMITED = {
     "recall": Limited("at least {} positives are found", True, lambda limit, skew: (0.0, limit)),
+    # All alarms are right where no negative raises one.
     "precision": Limited(
         "at least {} alarms are right", True,
-        lambda limit, skew: (skew * limit / (1 - limit), 0.0), by_prior=True, of_alarms=True,
+        lambda limit, skew: (skew * limit / (1 - limit) if limit < 1 else 0.0, 0.0),
+        lambda limit: 1.0 if limit < 1 else 0.0, by_prior=True, of_alarms=True,
     ),
     "specificity": Limited(
         "at least {} negatives raise no alarm", True, cap=lambda limit: 1 - limit
@@ -183,19 +185,13 @@ def ends_of(over: object) -> tuple[float, float]:
     """The least and the greatest prior of a range or belief."""
     if not isinstance(over, Belief):
         return range_of(over)
-    if over.ends is not None:
-        return within_unit(*over.ends)
-    known = over.distribution
-    if isinstance(known, Flat):
-        return known.lo, known.hi
-    if not isinstance(known, Atoms):
+    if isinstance(over.distribution, Beta):
         raise InvalidArgument(
             f"over is {over!r}, a belief without ends: constraints are kept at every prior of a "
             "range.",
             hint=Hint("give the range: {over}.", over=(0.05, 0.20)),
         )
-    possible = [at for at, weight in zip(known.values, known.weights, strict=True) if weight > 0]
-    return min(possible), max(possible)
+    return within_unit(*over.range)
 
 
 def promise(
@@ -267,8 +263,14 @@ def admissible(constraints: Constraints) -> pl.Expr:
     return pl.all_horizontal(list(constraints.kept(pl.col("tpr"), pl.col("fpr"), own)))
 
 
-def check_promise(constraints: Constraints) -> None:
-    """Refuse a confidence where there is nothing to promise."""
+def check_promise(constraints: Constraints, rule: str, target: float | None) -> None:
+    """Refuse a confidence where there is nothing to promise, or more than can be."""
+    if rule in LIMITED_BY_RULE and target in (0, 1):
+        raise InvalidArgument(
+            f"target is {target:g}, of which no sample can be confident; with confidence allowed "
+            "is 0 < target < 1.",
+            hint=Hint("give another {target}, or leave confidence out.", target=0.9),
+        )
     if not constraints.limits:
         raise InvalidArgument(
             "confidence is given, but no constraint that could be promised.",

@@ -17,6 +17,7 @@ from polaroc.base.checks import (
     unless,
 )
 from polaroc.base.columns import (
+    EXPECTED_COSTS,
     HAS_BOTH,
     PRIOR_LIMITS,
     as_lazy,
@@ -48,8 +49,6 @@ from polaroc.thresholds.amounts import cost_at, in_money, with_costs_of_calls
 from polaroc.thresholds.operating_points import POINTS, operating_points
 from polaroc.typing import Array, Cost
 
-WITH_LIMITS = ("cost_fixed", "cost_following", "cost_informed")
-EXPECTED_COSTS = (*WITH_LIMITS, "worth_of_prior", "cost_trivial")
 # Of a key whose amounts are all 0.
 WORTHLESS = "the wrong calls of a class cost nothing here: no threshold is better"
 # What a prior is said by: a range, a number, a belief, or estimates of it.

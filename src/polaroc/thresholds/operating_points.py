@@ -12,6 +12,7 @@ from polaroc.base.checks import check_factors, check_share, refuse_unused, unles
 from polaroc.base.columns import (
     HAS_BOTH,
     OVER,
+    OVER_ENDS,
     PRIOR_LIMITS,
     PROMISE,
     curve_keys,
@@ -31,7 +32,7 @@ from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import COUNTED_BY, RowColumns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import frame_of_cases
-from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label
+from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label, resolve_belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.priors.in_use import is_estimate, level_of, multiplied
 from polaroc.thresholds.alerts import capacity_of, within_capacity
@@ -40,7 +41,6 @@ from polaroc.thresholds.constraints import (
     Constraints,
     admissible,
     check_promise,
-    checked_limits,
     depends_on_prior,
     promise,
     resolve_constraints,
@@ -168,7 +168,8 @@ def operating_points(
         threshold are called positive (1 but for "balanced", whose point lies on
         a segment); `tpr`, `fpr`, `precision` at the prior, Float64 or null;
         `positives`, `negatives`; `note`, null or why there is no point. With `over`
-        also `over`, String, and `prior` is its mean; with `confidence` also
+        also `over`, String, with its ends `over_lower` and `over_upper`, Float64 (of `beta`,
+        which has none, those of its middle 99 %), and `prior` is its mean; with `confidence` also
         `promise`, String, what the threshold promises in one sentence, null where
         none can be promised: then `note` says how many more positives or negatives
         it would take if the curve stays as it looks, or that no number would do. With `alerts`
@@ -304,7 +305,7 @@ class _Request:
 
     priors: Priors
     constraints: Constraints
-    over: str | None
+    over: tuple[float, float] | Belief | None
     confidence: float | None
     subgroups: tuple[str, ...] = ()  # the columns of which each value keeps the promise
 
@@ -316,7 +317,11 @@ class _Request:
     @property
     def columns(self) -> list[pl.Expr]:
         """The columns of the range and of the promise."""
-        columns = [] if self.over is None else [pl.lit(self.over).alias(OVER)]
+        columns = list[pl.Expr]()
+        if self.over is not None:
+            of_range = zip(OVER_ENDS, resolve_belief(self.over).range, strict=True)
+            columns.append(pl.lit(over_label(self.over)).alias(OVER))
+            columns += [pl.lit(end, pl.Float64).alias(name) for name, end in of_range]
         if self.confidence is None:
             return columns
         limits, ends = self.constraints.limits, self.constraints.ends
@@ -353,10 +358,8 @@ def _request(
             f"the rule {rule!r} leaves no choice among the thresholds that keep constraints.",
             hint="take 'max_recall' or 'cost' with constraints, and another call for this rule.",
         )
-    if limits.limits and not (constraints is None and confidence is None and over is None):
-        checked_limits(limits.limits)
     if confidence is not None:
-        check_promise(limits)
+        check_promise(limits, rule, target)
     if rule == "max_recall" and constraints is None:
         raise InvalidArgument(
             "the rule 'max_recall' needs constraints: without any, everything is positive.",
@@ -371,7 +374,7 @@ def _request(
             hint=Hint("give {priors}, or the costs of errors, such as {cost_fn}.",
                       priors=0.05, cost_fn=5),
         )  # fmt: skip
-    return _Request(at, limits, over_label(over), confidence)
+    return _Request(at, limits, over, confidence)
 
 
 def _along(start: pl.Expr, rise: pl.Expr, share: pl.Expr, rate: str) -> pl.Expr:

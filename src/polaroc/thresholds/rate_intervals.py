@@ -12,10 +12,6 @@ from polaroc.typing import Array
 
 QUANTITIES = ("tpr", "fpr", "precision", "posfrac", "cost")
 # Rates that have limits, beside the quantities above.
-FURTHER = (
-    "specificity", "fnr", "npv", "likelihood_ratio_positive", "likelihood_ratio_negative",
-    "f_measure", "accuracy", "error", "informedness",
-)  # fmt: skip
 # The trapezoid rule over normal scores of step ½ is exact to 1e-7 for functions that rise over
 # half a standard deviation or more.
 STEP, FURTHEST = 0.5, 6.0

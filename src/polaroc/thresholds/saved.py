@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import single_column
+from polaroc.base.columns import OVER_ENDS, PRIOR_LIMITS, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.text import has_csv_form, in_csv, text_of
 from polaroc.curves.curve import in_order
@@ -19,7 +19,8 @@ from polaroc.typing import IntoExpr
 
 KIND = "polaroc thresholds 2"
 NUMBERS = (
-    "prior", "tpr", "fpr", "precision", "threshold", "share", *PLACES, *WAY_RATES, *COSTS,
+    "prior", "tpr", "fpr", "precision", "threshold", "share", *OVER_ENDS, *PRIOR_LIMITS, *PLACES,
+    *WAY_RATES, *COSTS,
 )  # fmt: skip
 AS_WRITTEN = (
     "give the file that `polaroc threshold --out` wrote, as it was; files of version 0.2 have no "

@@ -5,7 +5,7 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import COVERAGE, PRIOR_LIMITS
+from polaroc.base.columns import COSTS_WITH_LIMITS, COVERAGE, PRIOR_LIMITS
 from polaroc.base.docstrings import described_as
 from polaroc.base.lazy import np
 from polaroc.curves.whole import OF_CURVES
@@ -17,7 +17,6 @@ from polaroc.priors.beliefs import Belief
 from polaroc.priors.distributions import Atoms, Distribution
 from polaroc.priors.in_use import check_level, is_estimate
 from polaroc.thresholds.expected_cost import (
-    WITH_LIMITS,
     Beliefs,
     beliefs_about,
     calling_all_or_none,
@@ -150,7 +149,7 @@ def expected_cost(
     schema = dict(found.collect_schema())
     schema.pop(COVERAGE, None)
     first = [name for name in schema if name != "note"]
-    limits = dict.fromkeys((*limit_columns(WITH_LIMITS), COVERAGE), pl.Float64())
+    limits = dict.fromkeys((*limit_columns(COSTS_WITH_LIMITS), COVERAGE), pl.Float64())
     shown = {**{name: schema[name] for name in first}, **limits, "note": pl.String()}
     return now_or_later(curve, made, shown)
 
@@ -173,7 +172,7 @@ def _with_limits(
         at = tuple(row[name] for name in ("prior", *PRIOR_LIMITS) if name in row)
         known = beliefs.get(at if is_estimate(priors) else ())
         if known is None:
-            return [CostLimits(np.nan, np.nan, np.nan)] * len(WITH_LIMITS)
+            return [CostLimits(np.nan, np.nan, np.nan)] * len(COSTS_WITH_LIMITS)
         limits = (
             _limits_of(one, prior, of_cost, known.skews, level)
             for prior, of_cost in (
@@ -184,7 +183,7 @@ def _with_limits(
         )
         return [own.times(fn + fp) for own in limits]
 
-    columns = [limit_columns([name]) for name in WITH_LIMITS]
+    columns = [limit_columns([name]) for name in COSTS_WITH_LIMITS]
     return beside_costs(found.drop(COVERAGE, strict=False), held, limits_of, columns, level)
 
 

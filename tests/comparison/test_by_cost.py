@@ -335,9 +335,23 @@ def test_tuning_has_roles_of_its_own_or_the_same():
         same = pr.cases(table, truth="label", score="p", model="which", case="key")
         with pytest.raises(InvalidTable, match="all cases of tuning are among the predictions"):
             choose(long(TEST), score="score", tuning=same)
-    with pytest.raises(InvalidArgument, match="choose does not honour 'cluster'"):
-        choose(long(TEST), score="score", tuning=pr.cases(other, truth="label", score="p",
-                                                          cluster="key"))  # fmt: skip
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_clusters_may_be_said_by_keyword_or_in_cases(confidence):
+    wards = [table.with_columns(ward=pl.col("id") // 2) for table in (TEST, TUNING)]
+    asked = {"confidence": confidence, "constraints": {"recall": 0.5}}
+    by_keyword = choose(wards[0], tuning=wards[1], cluster="ward", **asked)
+    test, tuning = (pr.cases(table, **COLUMNS, cluster="ward") for table in wards)
+    in_cases = pr.choose(
+        test, measure="expected_cost", over=OVER, tuning=tuning, **COSTS, **asked
+    )  # fmt: skip
+    assert_same_numbers(in_cases.models, by_keyword.models)
+    assert in_cases.warnings == by_keyword.warnings
+    # A least cost without a promise needs no clusters of tuning cases.
+    if confidence is None:
+        without = choose(wards[0], tuning=TUNING, cluster="ward", **asked)
+        assert_same_numbers(without.models, by_keyword.models)
 
 
 def test_measures_have_no_thresholds():

@@ -315,7 +315,7 @@ def test_no_number_of_cases_makes_up_for_a_curve_that_is_too_low():
         ({"rule": "f_measure", "over": (0.1, 0.2)}, "'f_measure' needs one prior"),
         ({"rule": "cost", "over": (0.2, 0.1)}, "allowed is lo < hi"),
         ({"rule": "capacity"}, "target is None"),
-        ({"rule": "recall", "target": 1.0, "confidence": 0.9}, "recall = 1"),
+        ({"rule": "recall", "target": 1.0, "confidence": 0.9}, "target is 1"),
     ],
 )
 def test_requests_that_do_not_fit_are_refused(arguments, message):

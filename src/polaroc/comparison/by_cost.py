@@ -1,16 +1,15 @@
 """Model and threshold together, by expected cost on cases that took no part in choosing them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import single_column
 from polaroc.base.joins import as_key, join_on
 from polaroc.base.lazy import np
 from polaroc.base.names import named, noted_by_kind
-from polaroc.base.private_columns import ALARMS, MISSED, TRUTH, private
+from polaroc.base.private_columns import ALARMS, MISSED, private
 from polaroc.base.text import capitalised
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.compared import compared, doubted
@@ -21,16 +20,14 @@ from polaroc.curves.curve import curve
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.resolved import alike
-from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.usual_keys import column_names_of
-from polaroc.predictions.wide import MODEL
 from polaroc.priors.grids import skew
 from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.amounts import cost_at
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
-from polaroc.thresholds.saved import refuse_tuning_cases, refuse_tuning_rows
 from polaroc.thresholds.subgroup_promises import subgroup_columns
+from polaroc.thresholds.tuning_cases import refuse_tuning_cases, shared_with_tuning
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
 from polaroc.uncertainty.savings import (
@@ -55,10 +52,10 @@ OF_THRESHOLD = ("threshold", "tpr", "fpr", *COST_LIMITS)
 NOT_PROMISED = "no threshold can be promised: "
 
 
-def choose_by_cost(
+def choose_with_tuning(
     cases: Cases[Any], tuning: Table | Cases[Any] | None, stakes: Stakes, *, level: float
 ) -> Choice:
-    """The model that costs least at the threshold chosen for it on `tuning`."""
+    """The model that costs least at the threshold chosen for it on `tuning`, any table."""
     if cases.truth is None:
         raise InvalidArgument(
             f"measure is {EXPECTED_COST!r}, which is taken of predictions, and truth and score are "
@@ -75,10 +72,22 @@ def choose_by_cost(
                 fold="fold",
             ),
         )
-    given = compared(cases)
+    cases = cases.collect()
     # Thresholds that cost least need neither clusters nor subgroups, those with a promise do.
     like = cases if stakes.confidence is not None else replace(cases, cluster=(), subgroup=())
     tuned = alike(like, tuning, find=("fold",), name="tuning").collect()
+    shared = shared_with_tuning(cases, tuned)
+    if stakes.confidence is None:
+        tuned = replace(tuned, cluster=())
+    choice = choose_by_cost(cases, tuned, stakes, level=level)
+    return replace(choice, warnings=(*shared, *choice.warnings))
+
+
+def choose_by_cost(
+    cases: Cases[Any], tuned: Cases[pl.DataFrame], stakes: Stakes, *, level: float
+) -> Choice:
+    """The same of predictions in memory, of which it is known whether they share cases."""
+    given = compared(cases)
     if tuned.subgroup:
         stakes = stakes._replace(subgroups=tuple(subgroup_columns(tuned)))
     own, model = given.cases, given.model
@@ -95,8 +104,6 @@ def choose_by_cost(
             hint="operating_points(...) chooses the threshold of one model.",
         )
     refuse_tuning_cases(own_curves, curves, [model])
-    # Rows of a wide table that were numbered are no cases of another table.
-    in_both = [*_in_both(replace(own, case=cases.case), tuned), *_clusters_in_both(own, tuned)]
     lacking: list[object] = []
     if curves.schema[model] == own_curves.schema[model]:
         given_models, tuned_models = (
@@ -111,7 +118,7 @@ def choose_by_cost(
     thresholds = stakes.thresholds(tuned).rename(named)
     judged = _judged(own, model, thresholds, stakes, level)
     rated, evidence, few = _measured(own, judged.filter(KNOWN), stakes, level)
-    warnings = [*given.left_out, *in_both, *few, *doubted(own)]
+    warnings = [*given.left_out, *few, *doubted(own)]
     return _choice(judged, rated, stakes, evidence, level, warnings, (own_curves, curves))
 
 
@@ -195,53 +202,6 @@ def _scored(cases: Cases[pl.DataFrame], rated: pl.DataFrame) -> ScoredCases:
     models = rated.to_series(0).cast(compared.schema[compared.model]).to_list()
     present = as_key(compared.only.models)
     return compared.only.of([present.index(model) for model in as_key(models)])
-
-
-def _in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str]:
-    """Warning of cases that look as if they were in both tables; raise where all of one are."""
-    if cases.case is None or tuned.case is None:
-        return []
-    judged, of_tuning = _by_case(cases), _by_case(tuned)
-    if judged.columns == of_tuning.columns:
-        refuse_tuning_rows(judged.lazy(), of_tuning.lazy(), AT, judged.columns[1:])
-    case = next(iter(column_names_of([cases.case])), "case")
-    found = _values_in_both(judged[AT], of_tuning[AT], case)
-    why = "where they are the same cases, thresholds were judged on cases that they were chosen on."
-    return [f"{one}: {why}" for one in found]
-
-
-def _clusters_in_both(cases: Cases[pl.DataFrame], tuned: Cases[pl.DataFrame]) -> list[str]:
-    """Warning of clusters of which either table has rows."""
-    found = []
-    for cluster in cases.cluster:
-        if not {*column_names_of([cluster])} <= {*tuned.table.columns}:
-            continue
-        judged, of_tuning = (
-            held.table.select(single_column(cluster, "cluster", held.table.lazy())).to_series()
-            for held in (cases, tuned)
-        )
-        found += _values_in_both(judged, of_tuning, judged.name)
-    why = "where they are the same ones, new ones may do worse than the table says."
-    return [f"{one}: {why}" for one in found]
-
-
-def _values_in_both(judged: pl.Series, of_tuning: pl.Series, name: str) -> list[str]:
-    """How many values two columns share, where they share any."""
-    if judged.dtype != of_tuning.dtype:
-        return []
-    ids = judged.to_frame(AT).unique()
-    both = join_on(ids, of_tuning.to_frame(AT), [AT], "semi").height
-    return [f"{both:,} of the {ids.height:,} values of {name!r} are in tuning, too"] if both else []
-
-
-def _by_case(cases: Cases[pl.DataFrame]) -> pl.DataFrame:
-    """Each row's case, truth and scores, under names that do not depend on the roles."""
-    scores: Mapping[str, Any] = cases.scores or {MODEL: cases.model, SCORE: cases.score}
-    parts: dict[str, Any] = {AT: cases.case, TRUTH: cases.truth, **scores}
-    table = cases.table.lazy()
-    return cases.table.select(
-        single_column(column, "score", table).alias(name) for name, column in parts.items()
-    )
 
 
 def _choice(

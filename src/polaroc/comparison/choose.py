@@ -12,7 +12,7 @@ from polaroc.base.columns import as_lazy
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import join_on
 from polaroc.comparison.answer import describe_priors, full_answer
-from polaroc.comparison.by_cost import choose_by_cost
+from polaroc.comparison.by_cost import choose_with_tuning
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
     ends_by_model,
@@ -214,11 +214,9 @@ def choose(
     check_share("level", level)
     if estimate is not None:
         check_level(estimate, level)
-    # Promises alone know the clusters of tuning cases.
-    unknown = {"cluster"} if confidence is None else set[str]()
-    for other, own in ((halves, set[str]()), (tuning, unknown)):
+    for other in (halves, tuning):
         if isinstance(other, Cases):
-            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING} - own)
+            refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING})
     if measure == EXPECTED_COST:
         stakes = stakes_of(*own_costs, over, constraints, confidence, estimate)
         choice = _choose_by_cost(cases, tuning, stakes, for_folds, level)
@@ -305,7 +303,7 @@ def _choose_by_cost(
     if given is None or not given.folds:
         on_one = f"measure is {EXPECTED_COST!r}: it judges fitted models on one test set"
         refuse_unused("for folds", on_one, **for_folds)
-        return choose_by_cost(cases, tuning, stakes, level=level)
+        return choose_with_tuning(cases, tuning, stakes, level=level)
     refuse_unused(
         "for thresholds from cases of their own", "there are folds",
         constraints=stakes.constraints, confidence=stakes.confidence,

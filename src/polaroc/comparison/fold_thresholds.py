@@ -51,7 +51,7 @@ class Folds:
     truth: "Array"
     weight: "Array"
     fold: "Array"  # numbers from 0
-    case: "Array"  # the same
+    case: "Array"  # the same, of whole clusters where there are any
     cost: "Array | None" = None  # of a wrong call of each row, where they differ
 
     def where(self, kept: "Array | slice") -> "Folds":
@@ -117,12 +117,18 @@ class HeldOutRates:
 
 
 def read_folds(cases: Cases[pl.DataFrame]) -> Folds:
-    """Read the predictions of one model with their folds and cases."""
+    """Read the predictions of one model with their folds and cases.
+
+    Cases of a cluster count as one, as they are held out together.
+    """
     rows, case = cases.table, cases.case
     of_folds = [column_name(fold, "fold") for fold in cases.fold]
     of_case = [] if case is None else [column_name(case, "case")]
     if count := sum(rows[name].null_count() for name in of_case):
         raise InvalidPredictions(f"{count} rows have no case.", hint=f"fill in {case!r}.")
+    clusters = [column_name(one, "cluster") for one in cases.cluster[:1]]
+    if clusters and rows.select(clusters).n_unique() >= GROUPS:
+        of_case = clusters
     rows = _numbered(rows, of_folds, FOLD) if of_folds else rows.with_columns(pl.lit(0).alias(FOLD))
     rows = _numbered(rows, of_case, CASE) if of_case else rows.with_row_index(CASE)
     weight = pl.lit(1.0) if cases.counted_by is None else pl.col(WEIGHT).cast(pl.Float64)

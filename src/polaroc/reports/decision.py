@@ -346,10 +346,14 @@ def _judged(thresholds: Thresholds, findings: Findings) -> str:
     if thresholds.is_tuned:
         cases = _of_classes(thresholds.positives, thresholds.negatives)
         promised = "" if thresholds.promise else ", without a promise: costs cannot be promised"
+        is_shared = bool(findings.question.shared)
+        of_others, took_no_part = (
+            ("", "") if is_shared else (" of other cases", " that took no part in setting it")
+        )
         return (
-            f"The threshold was set on {_of_classes(*thresholds.tuned_on)} of other cases"
-            f"{promised}. The rates are those of {cases} "
-            f"that took no part in setting it" + (f"; {margin}{alarms}." if has_limits else ".")
+            f"The threshold was set on {_of_classes(*thresholds.tuned_on)}{of_others}"
+            f"{promised}. The rates are those of {cases}{took_no_part}"
+            + (f"; {margin}{alarms}." if has_limits else ".")
         )
     if thresholds.folds < 2:
         unknown = (

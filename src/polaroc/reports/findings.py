@@ -147,7 +147,7 @@ class Findings:
         if estimated is not None:
             cautions.append(estimated.interval_note)
         cautions += () if self.thresholds is None else self.thresholds.cautions
-        cautions += self.question.remarks
+        cautions += (*self.question.shared, *self.question.remarks)
         if any(BIASED in line for line in cautions):
             cautions = [FEW_NEGATIVES, *(line for line in cautions if BIASED not in line)]
         frame = pl.Series("caution", cautions, pl.String).to_frame()

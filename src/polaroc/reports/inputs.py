@@ -7,19 +7,17 @@ import polars as pl
 
 from polaroc.base.checks import check_factors, check_share, is_number, shortened
 from polaroc.base.columns import column_name, free_name
-from polaroc.base.private_columns import TRUTH
 from polaroc.comparison.compared import Compared, valid_rows
 from polaroc.comparison.design import Incomplete
 from polaroc.errors import Hint, InvalidArgument, quoted
 from polaroc.predictions.cases import Cases, refuse_crossed
 from polaroc.predictions.resolved import alike
-from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
 from polaroc.thresholds.alerts import Capacity
 from polaroc.thresholds.need import Need
-from polaroc.thresholds.saved import refuse_tuning_rows
+from polaroc.thresholds.tuning_cases import shared_with_tuning
 from polaroc.typing import Paths, Table
 
 # Least recalls of the thresholds that are shown where nobody said what is needed.
@@ -119,6 +117,7 @@ class Question:
     needs: Needs
     incomplete: Incomplete
     tuning: Cases[pl.DataFrame] | None = None
+    shared: tuple[str, ...] = ()  # warnings of cases and clusters that tuning and test share
     estimate: pl.DataFrame | None = None  # whose belief `over` is
     found: str = ""  # which columns were found by their names, in words
     clusters: tuple[str, ...] = ()  # the names of their columns
@@ -175,8 +174,11 @@ def with_model(cases: Cases[Any]) -> Cases[Any]:
 
 def tuning_rows(
     tuning: Table | Paths | Cases[Any], cases: Cases[Any], judged: Compared
-) -> Cases[pl.DataFrame]:
-    """Predictions of the same models on other cases; refuse folds, and cases that are judged."""
+) -> tuple[Cases[pl.DataFrame], list[str]]:
+    """Predictions of the same models on other cases, and warnings of cases that are judged, too.
+
+    Folds are refused.
+    """
     other = with_model(alike(cases, tuning, but=("time",), find=("fold",), name="tuning")).collect()
     folds = [column_name(fold, "fold") for fold in other.fold]
     if judged.folds or any(other.table[fold].n_unique() > 1 for fold in folds):
@@ -187,8 +189,4 @@ def tuning_rows(
         )
     refuse_crossed(other)
     rows, _ = valid_rows(replace(other, fold=()), judged)
-    of_case = judged.cases.case
-    if isinstance(of_case, str) and rows.case is not None:
-        parts = [TRUTH, SCORE, judged.model]
-        refuse_tuning_rows(judged.table.lazy(), rows.table.lazy(), of_case, parts)
-    return rows
+    return rows, shared_with_tuning(with_model(cases).collect(), other)

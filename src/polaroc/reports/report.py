@@ -223,8 +223,10 @@ def report(
         rows, remarks = ranked_rows(given)
         if a_day is not None and a_day.note is not None:
             remarks = (*remarks, f"{capitalised(a_day.note)}.")
-        tuned = None if tuning is None else tuning_rows(tuning, divided, rows)
-        question = replace(question, compared=rows, tuning=tuned, remarks=remarks)
+        question = replace(question, compared=rows, remarks=remarks)
+        if tuning is not None:
+            tuned, shared = tuning_rows(tuning, divided, rows)
+            question = replace(question, tuning=tuned, shared=tuple(shared))
         findings = with_changes(of_predictions(question, priors, grid), given)
     held = of_plan(planned, findings)
     sections = {

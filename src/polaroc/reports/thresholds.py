@@ -32,7 +32,7 @@ from polaroc.thresholds.all_thresholds import limits_at_all_thresholds
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.saved import refuse_tuning_cases
+from polaroc.thresholds.tuning_cases import refuse_tuning_cases
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import of_folds
 

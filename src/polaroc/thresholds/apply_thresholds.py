@@ -35,6 +35,7 @@ from polaroc.curves.surface import RATES
 from polaroc.errors import Hint, InvalidTable, check_choice
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import dependence, with_note
+from polaroc.predictions.resolved import alike
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, one_class_note, read
@@ -52,12 +53,16 @@ from polaroc.thresholds.interval_columns import (
 )
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.rate_intervals import Costs
+from polaroc.thresholds.tuning_cases import shared_with_tuning
 from polaroc.thresholds.ways import are_ways, points_of_ways, ways_of_points
 from polaroc.typing import Priors, Table
 
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
 # Rules whose thresholds are not searched for on the cases.
 NOT_SEARCHED = ("threshold", "posterior")
+# Roles that a tuning table may lack: what it shares with these cases they do not tell, or tell by
+# the name of their column.
+NOT_OF_TUNING = ("fold", "cluster", "subgroup", "time", "count", "weight", "by")
 SET_HERE = (
     "rates are as on the tuning table: if the threshold was set on these cases, limits leave that "
     "out, and may hold less often than they say"
@@ -70,6 +75,7 @@ def apply_thresholds(
     points: Table | Numbers,
     *,
     same_table: bool = False,
+    tuning: Table | Cases[Any] | None = None,
     priors: Priors | Belief | None = None,
     intervals: Literal["exact"] | None = None,
     rates: str | Sequence[str] | None = None,
@@ -92,6 +98,10 @@ def apply_thresholds(
         cases have folds and the points have none. For thresholds in use, one number or a mapping
         from model to number: they are judged at the share of positives of each key, or
         at `priors`.
+    tuning
+        The predictions that the thresholds were chosen on, with the same roles or as a `Cases` of
+        their own: `note` says how many cases, or values of `cluster`, are in both tables, by the
+        columns that tell them. Both are read at once.
     priors
         The prior in use, in place of that the thresholds were chosen for: priors as in
         `operating_points`; the result of `estimate_prior`, whose keys must be among those of the
@@ -114,8 +124,9 @@ def apply_thresholds(
         The columns of `operating_points` for every key and point, with `tpr`,
         `fpr`, `precision`, `positives` and `negatives` as they come out here;
         `note` is null, or says that a class is absent, that rows cannot be ranked
-        or were dropped, that the points have none for a key, why there is no interval, or that
-        limits leave out that the threshold was set on these very cases.
+        or were dropped, that the points have none for a key, why there is no interval, that
+        limits leave out that the threshold was set on these very cases, or which cases are in
+        `tuning`, too.
         Where the prior in use is estimated or a belief, `prior_lower` and `prior_upper`.
         With intervals also, all Float64: `posfrac`, the share of cases called positive;
         `cost` per case, cost_fn·π(1−t) + cost_fp·(1−π)f; and `tpr_lower`, `tpr_upper`,
@@ -131,8 +142,8 @@ def apply_thresholds(
     InvalidTable
         Where `points` lacks a column, has a key that the cases lack, or where
         every rate and total comes out just as on the tuning table: then it is
-        the same table (a lazy plan says it in `note`); where estimated priors have a
-        key that the cases lack.
+        the same table (a lazy plan says it in `note`); where all cases of `tuning` are among
+        these, or the reverse; where estimated priors have a key that the cases lack.
     InvalidPredictions, InvalidArgument
         As in `curve`; for a level or cost outside what is allowed.
 
@@ -187,7 +198,9 @@ def apply_thresholds(
         )  # fmt: skip
         ways = as_lazy(points)
         asked: dict[str, Any] = {"priors": priors, "intervals": intervals, "level": level}
-        judged: Any = apply_thresholds(cases, points_of_ways(ways), same_table=same_table, **asked)
+        judged: Any = apply_thresholds(
+            cases, points_of_ways(ways), same_table=same_table, tuning=tuning, **asked
+        )
         return ways_of_points(judged.lazy(), ways)
     table = read(cases)
     if are_numbers(points):
@@ -223,6 +236,11 @@ def apply_thresholds(
         realised = with_note(realised, doubt, has_limits_here)
         is_set_here = pl.col(SAME) & ~pl.col("rule").is_in(NOT_SEARCHED) & has_limits_here
         realised = with_note(realised, SET_HERE if same_table else None, is_set_here)
+    if tuning is not None and not same_table:
+        chosen_on = alike(cases, tuning, but=NOT_OF_TUNING, name="tuning")
+        for warning in shared_with_tuning(cases.collect(), chosen_on.collect()):
+            has_threshold = pl.col("share").is_not_null()
+            realised = with_note(realised, warning.removesuffix("."), has_threshold)
     refuse_clash(table.keys, shown)
     if not same_table:
         note = pl.when(pl.col(SAME).all()).then(pl.lit(SAME_TABLE)).otherwise("note")

@@ -1,4 +1,4 @@
-"""Thresholds in a small JSON file, with their promise, and refusals of their tuning cases."""
+"""Thresholds in a small JSON file, with their promise."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -8,14 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import OVER_ENDS, PRIOR_LIMITS, single_column
+from polaroc.base.columns import OVER_ENDS, PRIOR_LIMITS
 from polaroc.base.joins import join_on
 from polaroc.base.text import has_csv_form, in_csv, text_of
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.sealed import read_document, write_document
 from polaroc.thresholds.ways import COSTS, PLACES, WAY_RATES
-from polaroc.typing import IntoExpr
 
 KIND = "polaroc thresholds 2"
 NUMBERS = (
@@ -26,11 +25,6 @@ AS_WRITTEN = (
     "give the file that `polaroc threshold --out` wrote, as it was; files of version 0.2 have no "
     "digest: choose their thresholds again."
 )
-# Scores tell cases apart where most of them differ and there are enough cases: that other cases
-# have the same scores and classes by chance is then less likely than one in a million.
-DISTINCT, ENOUGH = 0.9, 10
-OTHERS = "give other cases as tuning."
-JUDGED = "the thresholds would be judged on the cases they were chosen on."
 
 
 @dataclass(frozen=True)
@@ -153,53 +147,3 @@ def _described(rows: pl.DataFrame) -> str:
         for row in rows.sort(rows.columns).head(3).iter_rows(named=True)
     ]
     return "; ".join(first) + ("; …" if rows.height > 3 else "")
-
-
-def refuse_tuning_cases(judging: pl.DataFrame, tuning: pl.DataFrame, keys: Sequence[str]) -> None:
-    """Refuse curves of the same cases, and of cases one of which are all among the other's."""
-    if fingerprint(tuning, keys) == fingerprint(judging, keys):
-        raise InvalidTable(f"predictions and tuning are the same cases: {JUDGED}", hint=OTHERS)
-    judged, tuned = _cells(judging), _cells(tuning)
-    if _tells_apart(judged) and _tells_apart(tuned):
-        _refuse_contained(judged, tuned, [*keys, "threshold"], ["pos", "neg"])
-
-
-def refuse_tuning_rows(
-    judging: pl.LazyFrame, tuning: pl.LazyFrame, case: str, columns: Sequence[IntoExpr]
-) -> None:
-    """Refuse rows of the same case that are alike in `columns`, such as truth and scores."""
-    if not all(case in table.collect_schema() for table in (judging, tuning)):
-        return
-    names = [f"column_{i}" for i in range(len(columns) + 1)]
-    parts = [
-        single_column(column, "score").alias(name)
-        for name, column in zip(names, (case, *columns), strict=True)
-    ]
-    judged, tuned = (table.select(*parts, rows=1).collect() for table in (judging, tuning))
-    if judged.schema == tuned.schema:
-        _refuse_contained(judged, tuned, names, ["rows"])
-
-
-def _cells(curves: pl.DataFrame) -> pl.DataFrame:
-    return curves.filter(pl.col("threshold").is_not_null())
-
-
-def _tells_apart(cells: pl.DataFrame) -> bool:
-    cases = cells.select(pl.col("pos", "neg").sum()).row(0)
-    return bool(sum(cases) >= ENOUGH and cells.height >= DISTINCT * sum(cases))
-
-
-def _refuse_contained(
-    judging: pl.DataFrame, tuning: pl.DataFrame, on: Sequence[str], counts: Sequence[str]
-) -> None:
-    for part, whole, names in (
-        (tuning, judging, ("tuning", "the predictions")),
-        (judging, tuning, ("the predictions", "tuning")),
-    ):
-        of_whole = whole.select(*on, pl.col(counts).name.suffix("_whole"))
-        matched = join_on(part, of_whole, on, "left")
-        among = pl.all_horizontal(pl.col(name) <= pl.col(f"{name}_whole") for name in counts)
-        if matched.height and matched.select(among.fill_null(False).all()).item():
-            raise InvalidTable(
-                f"all cases of {names[0]} are among {names[1]}: {JUDGED}", hint=OTHERS
-            )

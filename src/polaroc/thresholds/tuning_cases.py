@@ -1,0 +1,138 @@
+"""Cases that thresholds were chosen on, among those that they are judged on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polaroc.base.columns import single_column
+from polaroc.base.joins import join_on
+from polaroc.base.private_columns import TRUTH, private
+from polaroc.errors import InvalidTable
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.row_checks import SCORE
+from polaroc.predictions.usual_keys import column_names_of
+from polaroc.predictions.wide import MODEL
+from polaroc.thresholds.saved import fingerprint
+from polaroc.typing import IntoExpr
+
+# Scores tell cases apart where most of them differ and there are enough cases: that other cases
+# have the same scores and classes by chance is then less likely than one in a million.
+DISTINCT, ENOUGH = 0.9, 10
+OTHERS = "give other cases as tuning."
+SAME = "predictions and tuning are the same cases"
+JUDGED = "the thresholds would be judged on the cases they were chosen on."
+SHARED = {
+    "case": "{}: where they are the same cases, thresholds were judged on cases that they were "
+    "chosen on.",
+    "cluster": "{}: where they are the same ones, new ones may do worse than the rates say.",
+}
+AT, ROWS = private("at"), private("rows")
+
+
+def shared_with_tuning(cases: Cases[pl.DataFrame], tuning: Cases[pl.DataFrame]) -> list[str]:
+    """Warnings of cases, and of clusters, that are in both tables.
+
+    Raises
+    ------
+    InvalidTable
+        Where all cases of one table are in the other, with their truth and scores.
+    """
+    warnings = []
+    for role, warning in SHARED.items():
+        for columns in _columns_of(role, cases, tuning):
+            if role == "case":
+                _refuse_rows(cases, tuning, columns)
+            judged, tuned = (_values(*pair) for pair in zip((cases, tuning), columns, strict=True))
+            if _is_one_type(judged.dtype, tuned.dtype):
+                values = judged.drop_nulls().unique()
+                both = values.is_in(tuned.unique().implode()).sum()
+                if both:
+                    warnings.append(
+                        warning.format(
+                            f"{both:,} of the {values.len():,} values of {judged.name!r} are in "
+                            "tuning, too"
+                        )
+                    )
+    return warnings
+
+
+def _columns_of(
+    role: str, cases: Cases[Any], tuning: Cases[Any]
+) -> Iterator[tuple[IntoExpr, IntoExpr]]:
+    """The columns of a role in both tables; the one that has none is looked up for the other's."""
+    if role in cases.absent or role in tuning.absent:
+        return
+    own, others = cases.columns.get(role, []), tuning.columns.get(role, [])
+    for one, other in zip(own or others, others or own, strict=False):
+        names = {*column_names_of([one])}, {*column_names_of([other])}
+        if names[0] <= {*cases.table.columns} and names[1] <= {*tuning.table.columns}:
+            yield one, other
+
+
+def _values(cases: Cases[pl.DataFrame], column: IntoExpr) -> pl.Series:
+    return cases.table.select(single_column(column, "case", cases.table.lazy())).to_series()
+
+
+def _is_one_type(one: pl.DataType, other: pl.DataType) -> bool:
+    return one == other or (one.is_integer() and other.is_integer())
+
+
+def _refuse_rows(
+    cases: Cases[pl.DataFrame],
+    tuning: Cases[pl.DataFrame],
+    columns: tuple[IntoExpr, IntoExpr],
+) -> None:
+    """Refuse tables of which one has all cases of the other, alike in truth and scores."""
+    parts = []
+    for held, case in zip((cases, tuning), columns, strict=True):
+        scores: Mapping[str, Any] = held.scores or {MODEL: held.model, SCORE: held.score}
+        named = {AT: case, TRUTH: held.truth, **scores}
+        table = held.table.lazy()
+        parts.append(
+            held.table.select(
+                *(
+                    single_column(column, "score", table).alias(name)
+                    for name, column in named.items()
+                    if column is not None
+                ),
+                pl.lit(1).alias(ROWS),
+            )
+        )
+    judged, tuned = parts
+    if judged.schema == tuned.schema:
+        _refuse_contained(judged, tuned, judged.columns[:-1], [ROWS])
+
+
+def refuse_tuning_cases(judging: pl.DataFrame, tuning: pl.DataFrame, keys: Sequence[str]) -> None:
+    """Refuse curves of the same cases, and of cases one of which are all among the other's."""
+    if fingerprint(tuning, keys) == fingerprint(judging, keys):
+        raise InvalidTable(f"{SAME}: {JUDGED}", hint=OTHERS)
+    judged, tuned = _cells(judging), _cells(tuning)
+    if _tells_apart(judged) and _tells_apart(tuned):
+        _refuse_contained(judged, tuned, [*keys, "threshold"], ["pos", "neg"])
+
+
+def _cells(curves: pl.DataFrame) -> pl.DataFrame:
+    return curves.filter(pl.col("threshold").is_not_null())
+
+
+def _tells_apart(cells: pl.DataFrame) -> bool:
+    cases = cells.select(pl.col("pos", "neg").sum()).row(0)
+    return bool(sum(cases) >= ENOUGH and cells.height >= DISTINCT * sum(cases))
+
+
+def _refuse_contained(
+    judging: pl.DataFrame, tuning: pl.DataFrame, on: Sequence[str], counts: Sequence[str]
+) -> None:
+    """Refuse tables of which one has all cases of the other."""
+    sizes = [table.select(pl.col(counts).sum()).row(0) for table in (judging, tuning)]
+    for part, whole, words in (
+        (tuning, judging, "all cases of tuning are among the predictions"),
+        (judging, tuning, "all cases of the predictions are among tuning"),
+    ):
+        of_whole = whole.select(*on, pl.col(counts).name.suffix("_whole"))
+        matched = join_on(part, of_whole, on, "left")
+        among = pl.all_horizontal(pl.col(name) <= pl.col(f"{name}_whole") for name in counts)
+        if matched.height and matched.select(among.fill_null(False).all()).item():
+            raise InvalidTable(f"{SAME if sizes[0] == sizes[1] else words}: {JUDGED}", hint=OTHERS)

@@ -223,7 +223,7 @@ def test_folds_and_cases_that_are_judged_promise_nothing(tmp_path):
     folds = pr.datasets.satellite_predictions().filter(pl.col("fold") <= 2)
     for changed, said in (
         ({"table": folds}, "their thresholds promise nothing"),
-        ({"tuning": TEST}, "among the predictions"),
+        ({"tuning": TEST}, "are the same cases"),
         ({"tuning": TUNING.filter(pl.col("model") != "A")}, "no cases of 'A'"),
     ):
         with pytest.raises(pr.errors.PolarocError, match=said) as refused:

@@ -12,6 +12,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.private_columns import LEVEL, RESPONSE
 from polaroc.base.rounding import p_in_words
 from polaroc.comparison import omnibus
+from polaroc.comparison.copied_folds import Copies, copied_measures
 from polaroc.comparison.design import filled_array
 from polaroc.comparison.measure_rows import Rows, distinct, refuse_rows, rows_of
 from polaroc.errors import Hint, InvalidArgument, quoted
@@ -79,8 +80,9 @@ def anova(
     -------
     DataFrame
         One row per factor, the residual last: `term` String, `df` Int64, `sum_sq`,
-        `mean_sq`, `F`, `p_value` Float64, `note` String: how far the p-value is to be
-        trusted, and the equivalent two-way F. Only the first factor has a p-value.
+        `mean_sq`, `F`, `p_value` Float64, `note` String: whether folds are copies of others,
+        as in `compare`, how far the p-value is to be trusted, and the equivalent two-way F. Only
+        the first factor has a p-value.
 
     Raises
     ------
@@ -110,7 +112,11 @@ def anova(
         check_ratio(test_train_ratio)
     frame = as_lazy(table).collect()
     named = _checked(frame, factors)
-    return _analysed(_crossed(_cells(frame, response, named), named), test_train_ratio)
+    cells = _cells(frame, response, named)
+    folds = [factor for factor in named[1:] if factor != PRIOR]
+    measures = frame if "estimate" in frame.columns else cells.rename({RESPONSE: "estimate"})
+    copies = copied_measures(measures, folds) if folds else None
+    return _analysed(_crossed(cells, named), test_train_ratio, copies)
 
 
 def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
@@ -129,7 +135,9 @@ def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
     return named
 
 
-def _analysed(crossed: Crossed, test_train_ratio: float | None) -> pl.DataFrame:
+def _analysed(
+    crossed: Crossed, test_train_ratio: float | None, copies: Copies | None
+) -> pl.DataFrame:
     """The main effects of the factors, and what is left."""
     from scipy.special import fdtrc
 
@@ -149,6 +157,10 @@ def _analysed(crossed: Crossed, test_train_ratio: float | None) -> pl.DataFrame:
         ratio, p_value = omnibus.f_ratio(sum_sq / df, residual / left), None
         if factor == crossed.factors[0]:
             p_value, note = float(fdtrc(df, left, ratio)), _remark(crossed, test_train_ratio)
+            if copies is not None:
+                note = (
+                    f"{copies.found}: leave them out, the p-value takes them for evidence; {note}"
+                )
         elif factor == PRIOR:
             note = "no p-value: precision falls with the skew by definition"
         else:

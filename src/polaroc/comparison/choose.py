@@ -121,7 +121,8 @@ def choose(
     tuning
         For "expected_cost": predictions of the same models on other cases, on which the
         thresholds are chosen, with the same roles or as a `Cases` of their own. The same cases,
-        or some of them, are refused where that can be seen. Models fitted anew for each fold
+        or some of them, are refused; `warnings` says how many cases, or values of `cluster`, are
+        in both tables. Models fitted anew for each fold
         have none, such as those of `cross_val_predict`: each fold is judged at a threshold that
         costs least on other folds, and a warning says what that means for the final model.
     cost_fn, cost_fp
@@ -173,7 +174,7 @@ def choose(
     1997), of two crossed clusterings as in `delong`. Limits then reach as far as those of
     `evaluate` for the same model. True means are assumed to be normal around a common level.
     Their spread is estimated, with a prior, which shrinks the lead of the best model to what is
-    not chance.
+    not chance. Folds that are copies of others are used once, as in `compare`.
     With a `time` models of one test set are also followed period by period, about a dozen of
     them: `warnings` says whether the one that is chosen decays, or another has overtaken it, by
     the trends of `periods`.

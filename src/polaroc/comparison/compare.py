@@ -170,6 +170,10 @@ def compare(
     log loss, of which few cases may be most: limits are Student's with (Σd²)²/Σd⁴ − 1 degrees of
     freedom, d by how much each case moves the difference (``just calibration differences``).
 
+    Folds that are copies of others, such as those of a repeat with the same seed, are used once,
+    and `warnings` says so: predictions with the same cases and scores; measures with the same
+    estimates of all models, in folds of 20 cases of each class or more, or in a whole repeat.
+
     On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
     Student's t. Over folds the folds tell how sure that is; a cluster of which a fold tests some
     cases and has trained on others is named in `warnings`. With `halves` clusters have to be whole:

@@ -10,6 +10,7 @@ from polaroc.base.columns import collect_like, column_name, single_column
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import CASE, CLUSTER, HAVE, SIZE, TRUTH, WEIGHT
 from polaroc.base.text import capitalised
+from polaroc.comparison.copied_folds import without_copies
 from polaroc.comparison.half_splits import Halves, fewest_clusters, refuse_torn
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, nearest, quoted
 from polaroc.predictions.cases import Cases, with_clusters
@@ -112,7 +113,8 @@ def compared(cases: Cases[Any]) -> Compared:
         folds = tuple(column_name(fold, "fold") for fold in cases.fold)
         measures = cases.collect()
         _refuse_many(measures, model)
-        return Compared(measures, model, folds)
+        measures, copies = without_copies(measures, model, folds)
+        return Compared(measures, model, folds, tuple(copies))
     own = cases.collect()
     _refuse_many(own, model)
     if own.table.is_empty():
@@ -120,6 +122,7 @@ def compared(cases: Cases[Any]) -> Compared:
             "there are no rows, so that there is nothing to choose by.", hint="check the table."
         )
     columns = [column_name(fold, "fold") for fold in own.fold]
+    own, copies = without_copies(own, model, columns)
     # A fold of one value, as of a table that was filtered, divides nothing.
     several = columns and own.table.select(columns).n_unique() > 1
     folds = tuple(columns) if several else ()
@@ -142,7 +145,7 @@ def compared(cases: Cases[Any]) -> Compared:
     if own.scores and own.case is None and not folds:
         numbered, case = with_row_cases(own.table)
         own = replace(own, table=numbered.lazy().collect(), case=case)
-    leaks = tuple(_leaks(own, folds)) if folds else ()
+    leaks = (*copies, *(_leaks(own, folds) if folds else ()))
     if "case" in own.found and Compared(own, model, folds).test_train_ratio is None:
         trusted = Compared(replace(own, found=own.found - {"case"}), model, folds)
         if trusted.test_train_ratio is not None:

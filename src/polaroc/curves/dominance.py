@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import combinations, pairwise
+from itertools import combinations
+from typing import NamedTuple
 
 import polars as pl
 
@@ -82,9 +83,11 @@ def _pairs(
     for block in parts:
         if block.is_empty():
             continue
-        for a, b in combinations(block.partition_by(model, maintain_order=True), 2):
-            rows.append(_relation(a.select("fpr", "tpr"), b.select("fpr", "tpr")))
-            first_rows.append((a[PLACE][0], b[PLACE][0]))
+        # Read once: there are many pairs.
+        own = map(_Curve.of, block.partition_by(model, maintain_order=True))
+        for a, b in combinations(own, 2):
+            rows.append(_relation(a, b))
+            first_rows.append((a.first_row, b.first_row))
     names = [f"{model}_a", f"{model}_b"]
     rows_a, rows_b = ([pair[side] for pair in first_rows] for side in (0, 1))
     # Gather keys by row: as Python objects, times would lose their nanoseconds.
@@ -99,15 +102,30 @@ def _pairs(
     )
 
 
-def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[str, float]] | None]:
-    if any(frame[name].null_count() for frame in (a, b) for name in ("fpr", "tpr")):
+class _Curve(NamedTuple):
+    """A curve as t − f over f + t.
+
+    f + t never falls along a curve, so t − f is a function of it even where the curve is vertical;
+    a curve that is higher at every f + t is higher everywhere.
+    """
+
+    first_row: int
+    is_known: bool
+    along: "Array"
+    height: "Array"
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame) -> "_Curve":
+        t, f = rows["tpr"], rows["fpr"]
+        is_known = not (t.null_count() or f.null_count())
+        return cls(rows[PLACE][0], is_known, (f + t).to_numpy(), (t - f).to_numpy())
+
+
+def _relation(a: _Curve, b: _Curve) -> tuple[str | None, list[dict[str, float]] | None]:
+    if not (a.is_known and b.is_known):
         return None, None
-    # f + t never falls along a curve, so t − f is a function of it even where the curve is
-    # vertical; a curve that is higher at every f + t is higher everywhere.
-    along_a, along_b = ((frame["fpr"] + frame["tpr"]).to_numpy() for frame in (a, b))
-    along = np.union1d(along_a, along_b)
-    height_a = np.interp(along, along_a, (a["tpr"] - a["fpr"]).to_numpy())
-    height_b = np.interp(along, along_b, (b["tpr"] - b["fpr"]).to_numpy())
+    along = np.union1d(a.along, b.along)
+    height_a, height_b = (np.interp(along, one.along, one.height) for one in (a, b))
     lead = height_a - height_b
     above, below = bool((lead > ROUNDING).any()), bool((lead < -ROUNDING).any())
     if not above or not below:
@@ -117,10 +135,9 @@ def _relation(a: pl.DataFrame, b: pl.DataFrame) -> tuple[str | None, list[dict[s
 
 def _crossings(along: "Array", height: "Array", lead: "Array") -> Iterator[dict[str, float]]:
     """Where the lead changes sign: the middle of a stretch on which the curves touch."""
-    distinct_places = np.flatnonzero(np.abs(lead) > ROUNDING)
-    for i, j in pairwise(distinct_places.tolist()):
-        if lead[i] * lead[j] > 0:
-            continue
+    places = np.flatnonzero(np.abs(lead) > ROUNDING)
+    changes = np.flatnonzero(np.diff(np.sign(lead[places])))
+    for i, j in zip(places[changes].tolist(), places[changes + 1].tolist(), strict=True):
         if j == i + 1:
             share = lead[i] / (lead[i] - lead[j])
             at = along[i] + share * (along[j] - along[i])

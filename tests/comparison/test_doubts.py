@@ -103,7 +103,7 @@ def test_the_models_alone_can_be_named():
     alone = pr.choose(LONG, model="which", **named)
     usual = pr.choose(LONG.rename({"which": "model"}), **named)
     assert_same_numbers(alone.models, usual.models.rename({"model": "which"}))
-    folds = pl.concat(LONG.with_columns(pl.lit(i).alias("cvSplit")) for i in (1, 2))
+    folds = pl.concat(LONG.with_columns(pl.col("p") / i, cvSplit=pl.lit(i)) for i in (1, 2))
     found = pr.choose(folds, model="which", **named)
     assert found.folds == ("cvSplit",)
     measures = pr.evaluate(WIDE, over=OVER, **COLUMNS)

@@ -30,8 +30,10 @@ def fold_table(values):
 
 @pytest.fixture
 def folds():
-    # The repeats do not differ in their means.
-    return fold_table(np.tile(draw(10, 3, seed=3), (3, 1, 1)))
+    # The repeats do not differ in their means, and are no copies of one another.
+    values = np.tile(draw(10, 3, seed=3), (3, 1, 1))
+    moved = np.random.default_rng(6).normal(size=values.shape) * 0.01
+    return fold_table(values + moved - moved.mean(axis=1, keepdims=True))
 
 
 @pytest.fixture

@@ -242,6 +242,8 @@ NO_BEARING = {
     "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY) | {"operating_points, subgroups"},
     # What is asked for beside is not over a range.
     "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap", "gate, halves"},
+    # It is compared with the cases, for a note.
+    "tuning": {"apply_thresholds", "apply_thresholds, no intervals"},
     # Numbers without limits.
     # Folds say how sure it is.
     "cluster": {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -60,7 +60,7 @@ def copied_measures(measures: pl.DataFrame, folds: Sequence[str]) -> Copies | No
 
 def _copied(cases: Cases[pl.DataFrame], model: str, folds: Sequence[str]) -> Copies | None:
     """The folds that have the cases and scores of another one."""
-    scores = [*cases.scores.values()] or [cases.score]
+    scores: list[Any] = [*cases.scores.values()] or [cases.score]
     others = [None if cases.scores else model, cases.case, cases.truth, cases.count, cases.weight]
     columns = [
         single_column(column, "score", cases.table.lazy()).alias(f"{ROW}_{place}")

@@ -249,9 +249,9 @@ def _thresholds(points: Table | Numbers, keys: Sequence[str]) -> Callable[[Key],
 def _chosen_for(row: Mapping[str, Any]) -> tuple[float, float] | None:
     """The range of priors that a threshold was chosen for, where it says any."""
     for lower, upper in (OVER_ENDS, PRIOR_LIMITS):
-        ends = row.get(lower), row.get(upper)
-        if None not in ends:
-            return ends
+        least, most = row.get(lower), row.get(upper)
+        if least is not None and most is not None:
+            return least, most
     return None
 
 

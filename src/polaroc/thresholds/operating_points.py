@@ -342,7 +342,7 @@ class _Request:
 def _request(
     rule: str,
     priors: Priors | None,
-    over: object,
+    over: tuple[float, float] | Belief | None,
     target: float | None,
     constraints: Mapping[str, float] | None,
     confidence: float | None,

@@ -82,10 +82,10 @@ def described(
 ) -> Cases[Any]:
     """The roles of the columns of a table, which expressions cannot have."""
     if isinstance(table, Cases):
-        table = overridden(table, said)
-        require_roles(table.said, needed, table.table.columns)
-        check_table(table.table)
-        return table
+        cases = overridden(table, said)
+        require_roles(cases.said, needed, cases.table.columns)
+        check_table(cases.table)
+        return cases
     check_table(table)
     for role in COLUMN_ROLES:
         value = said.get(role)

@@ -76,6 +76,8 @@ def choose_with_tuning(
     # Thresholds that cost least need neither clusters nor subgroups, those with a promise do.
     like = cases if stakes.confidence is not None else replace(cases, cluster=(), subgroup=())
     tuned = alike(like, tuning, find=("fold",), name="tuning").collect()
+    for one in (cases, tuned):
+        _refuse_folds(one)
     shared = shared_with_tuning(cases, tuned)
     if stakes.confidence is None:
         tuned = replace(tuned, cluster=())
@@ -91,8 +93,6 @@ def choose_by_cost(
     if tuned.subgroup:
         stakes = stakes._replace(subgroups=tuple(subgroup_columns(tuned)))
     own, model = given.cases, given.model
-    for one in (own, tuned):
-        _refuse_folds(one)
     check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
     tuned, named = replace(tuned, fold=()), {model_column(tuned): model}
     curves = curve(tuned).rename(named)

@@ -142,15 +142,7 @@ class PolarocWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Issue a `PolarocWarning` at the line that called the package.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warn("2 labels count as negative.")
-    >>> caught[0].category.__name__
-    'PolarocWarning'
-    """
+    """Issue a `PolarocWarning` at the line that called the package."""
     frame, level = sys._getframe().f_back, 2
     # A lazy frame calls the package from within Polars.
     while frame and frame.f_globals.get("__name__", "").split(".")[0] in ("polaroc", "polars"):

@@ -26,7 +26,7 @@ quick *ARGS:
 
 # The lines of the package that the test suite runs (`just coverage` is that of the intervals).
 line-coverage *ARGS:
-    pytest -q --cov=polaroc --cov=polaroc_command --cov-report=term:skip-covered {{ARGS}}
+    pytest -q --cov=polaroc --cov-report=term:skip-covered {{ARGS}}
 
 # The quick tests on each Python from 3.11 on that is installed, in environments of their own.
 pythons *ARGS:
@@ -261,7 +261,7 @@ outputs *PAGES:
 tracking *ARGS:
     .ci/tracking {{ARGS}}
 
-# Make the pictures of the README and the site again, or charts by name: `just pictures house`.
+# Make the pictures of the README and the site again, or charts by name: `just pictures satellite`.
 pictures *NAMES:
     python docs/pictures.py {{NAMES}}
 
@@ -286,11 +286,7 @@ fuzz SECONDS="300":
 fuzz-guided SECONDS="300":
     python tests/tools/fuzz.py --guided {{SECONDS}}
 
-# Lengths of modules and functions, names, comments and docstrings, beside those of packages named.
-house *PACKAGES:
-    python tests/tools/code_figures.py {{PACKAGES}}
-
-# Small changes to the formulas that no test notices: a random sample of all, or of modules named.
+# Small changes to the code that no test notices, of a random sample.
 mutants *ARGS:
     python tests/tools/mutants.py {{ARGS}}
 

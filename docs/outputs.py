@@ -20,7 +20,7 @@ BLOCK = re.compile(
     re.DOTALL,
 )
 # The commands of this Python, and not of another that may be installed.
-POLAROC = f'#!/bin/sh\nexec "{sys.executable}" -m polaroc.cli "$@"\n'
+POLAROC = f'#!/bin/sh\nexec "{sys.executable}" -m polaroc "$@"\n'
 WIDTH = "96"
 # Pages that need packages which polaroc does not: `.ci/tracking` installs them and runs the page.
 WITH_OTHERS = {"tracking"}

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from house import house
 from PIL import Image
 
 import polaroc as pr
@@ -50,7 +49,7 @@ PATIENCE = 300
 
 
 def main() -> None:
-    """All pictures, or those named, such as house."""
+    """All pictures, or those named, such as satellite."""
     for name, chart in CHARTS.items():
         if name in sys.argv[1:] or not sys.argv[1:]:
             file = pr.charts.save(chart(), HERE / f"{name}.svg")
@@ -185,7 +184,7 @@ CHARTS: dict[str, Callable[[], "alt.TopLevelMixin"]] = {
     chart.__name__: chart
     for chart in (
         satellite, roc_with_iso_lines, pr_at_three_priors, roc_with_hull, explorer, operating_drift,
-        winner_map, regret, accsens_plane, pairs, in_use, house,
+        winner_map, regret, accsens_plane, pairs, in_use,
     )
 }  # fmt: skip
 

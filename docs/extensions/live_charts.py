@@ -20,8 +20,6 @@ from polaroc.charts.libraries import browser_libraries, page_functions
 
 LIBRARIES = "vega.js"
 DRAWING = "charts.js"
-# A drawing of fixed size.
-STILL = {"house"}
 MARKUP = """<div role="figure" aria-label="{label}" data-chart="chart-{name}"></div>
 <script type="application/json" id="chart-{name}">{spec}</script>
 <noscript><img src="{picture}" alt="{label}"></noscript>
@@ -47,7 +45,7 @@ class LiveCharts(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         for image in list(self.document.findall(nodes.image)):
             name = Path(image["uri"]).stem
-            if name in pictures.CHARTS.keys() - STILL and len(image.parent) == 1:
+            if name in pictures.CHARTS and len(image.parent) == 1:
                 image.parent.replace_self(self.live(name, image))
             elif (pictures.HERE / f"{name}_dark.png").exists():
                 self.add_dark(name, image)

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 import polaroc as pr
-import polaroc_command
+from polaroc import __main__ as program
 from polaroc.cli import app
 from polaroc.cli.commands import Call
 
@@ -349,7 +349,7 @@ def test_output_below_a_folder_that_is_not_utf8_is_refused(file, tmp_path, monke
 @pytest.mark.parametrize("moment", [0.05, 0.1, 0.2, 0.3, 0.5])
 def test_an_interrupt_during_the_imports_is_no_traceback(moment):
     # The command says when its first line has run.
-    words = "import polaroc_command, sys; print('begun', flush=True); polaroc_command.main()"
+    words = "import sys; from polaroc.__main__ import main; print('begun', flush=True); main()"
     with subprocess.Popen(
         [sys.executable, "-c", words, "demo", "--help"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -372,7 +372,7 @@ def command(monkeypatch):
         monkeypatch.setattr(signal, "signal", lambda *_: None)
         monkeypatch.setattr(sys, "argv", ["polaroc", *map(str, words)])
         with pytest.raises(SystemExit) as end:
-            polaroc_command.main()
+            program.main()
         return end.value.code
 
     return ended

@@ -260,6 +260,6 @@ def test_a_second_table_comes_out_of_a_pipe(tmp_path, predictions, command):
 @pytest.mark.skipif(not program("bash"), reason="bash is not installed")
 def test_what_a_shell_makes_a_pipe_of_is_read(predictions):
     asked = " ".join([*BASE, "--json"])
-    words = f"{sys.executable} -m polaroc.cli evaluate <(cat {predictions}) {asked}"
+    words = f"{sys.executable} -m polaroc evaluate <(cat {predictions}) {asked}"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=True)
     assert len(json.loads(done.stdout)) == measured().height

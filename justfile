@@ -187,11 +187,6 @@ reviews *ARGS:
 promises-picked *ARGS:
     python tests/benchmarks/promised_choices.py {{ARGS}}
 
-# Promises for all subgroups at once, and gaps between subgroups, by simulation (parts: promises,
-# clusters, gaps): about 40 minutes.
-subgroups *ARGS:
-    python tests/benchmarks/subgroups.py {{ARGS}}
-
 # Coverage of the limits of means over classes, by simulation: `--samples 400` takes about 5 minutes.
 macro *ARGS:
     python tests/benchmarks/macro.py {{ARGS}}

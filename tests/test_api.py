@@ -25,7 +25,7 @@ PUBLIC = {
     "pr_from_roc", "prior",
     "prior_grid", "probabilities", "study_table", "rates", "report", "roc_band",
     "roc_from_pr", "savings", "sens", "skew",
-    "subgroups", "surface", "three_ways", "uniform", "walk_forward", "warehouse",
+    "surface", "three_ways", "uniform", "walk_forward", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
 # no more sentences, nouns that end in s are taken for verbs, and the documentation adds See Also.

@@ -243,7 +243,7 @@ def test_every_public_name_is_in_the_reference():
     results = {
         "priors.beliefs.Belief", "predictions.cases.Cases", "comparison.choice.Choice",
         "comparison.result.Comparison", "comparison.verdict.GateResult",
-        "comparison.subgroup_result.Subgroups", "deployment.monitor_result.Monitor",
+        "deployment.monitor_result.Monitor",
         "deployment.periods_result.Periods", "deployment.walk_forward_result.WalkForward",
         "planning.study_plan.StudyPlan", "reports.study_table_result.StudyTable",
     }  # fmt: skip

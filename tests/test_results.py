@@ -28,9 +28,6 @@ RESULTS = {
     "gate": lambda: pr.gate(
         ONE, **NAMES, measure="auc", champion="C", challenger="A", margin=0.02, case="case"
     ),
-    "subgroups": lambda: pr.subgroups(
-        ONE, **NAMES, subgroup="site", points=0.3, priors=0.1, measures="auc"
-    ),
     "periods": lambda: pr.periods(
         OF_A, **NAMES, time="day", every="1mo", measures="auc", priors=0.1
     ),

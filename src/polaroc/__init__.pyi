@@ -15,7 +15,6 @@ from polaroc.comparison.choose import choose as choose
 from polaroc.comparison.compare import compare as compare
 from polaroc.comparison.fitted import delong as delong
 from polaroc.comparison.gate import gate as gate
-from polaroc.comparison.subgroups import subgroups as subgroups
 from polaroc.curves.bins import bin_edges as bin_edges
 from polaroc.curves.bins import binned as binned
 from polaroc.curves.bins import curve_from_bins as curve_from_bins

@@ -80,7 +80,7 @@ def gate(**arguments):
 COLUMN = {"truth": "truth", "score": "score", "weight": "weight"}
 OF_CASES = COLUMN | {
     "by": [], "model": "model", "fold": ["fold"], "case": "case", "cluster": "case",
-    "subgroup": [], "time": "case",
+    "time": "case",
 }  # fmt: skip
 # By function: how it is called, and by argument that takes columns a call that is right. A list
 # of names stands for an argument that takes several.
@@ -114,7 +114,7 @@ CALLS = {
     ),
     "three_ways": (
         lambda **a: pr.three_ways(TABLE, cost_review=0.1, **a),
-        {role: one for role, one in OF_CASES.items() if role != "subgroup"},
+        OF_CASES,
     ),
     "roc_band": (lambda **a: pr.roc_band(TABLE, 5, **a), OF_CASES),
     "pr_band": (lambda **a: pr.pr_band(TABLE, 5, **a), OF_CASES),
@@ -125,15 +125,9 @@ CALLS = {
         lambda **a: pr.expected_cost(TABLE, over=0.4, intervals="logit", **a), OF_CASES,
     ),
     "h_measure": (lambda **a: pr.h_measure(TABLE, intervals="logit", **a), OF_CASES),
-    "subgroups": (
-        lambda **a: pr.subgroups(TABLE, measures="auc", **{"subgroup": "case"} | a),
-        {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
-        | {"fold": [], "subgroup": "fold"},
-    ),
     "study_table": (
-        lambda **a: pr.study_table(TABLE, fold=None, **{"subgroup": "case"} | a),
-        {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")}
-        | {"subgroup": "fold"},
+        lambda **a: pr.study_table(TABLE, fold=None, **a),
+        {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")},
     ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
@@ -263,7 +257,7 @@ WRONG = {
 # Arguments that may be left out, and those that may be of a further kind.
 OPTIONAL = {
     "weight", "case", "cluster", "by", "factors",
-    "scores", "model", "fold", "subgroup", "time", "count",
+    "scores", "model", "fold", "time", "count",
 }  # fmt: skip
 FURTHER = {("scores", "mapping")}
 # Without truth or score these are asked for something else.
@@ -441,10 +435,6 @@ MISTAKEN = {
     "a fold twice": (
         lambda: pr.cases(TABLE, fold=["fold", "fold"], **NAMES),
         "fold names a column twice: 'fold', 'fold'",
-    ),
-    "a subgroup twice": (
-        lambda: pr.cases(TABLE, subgroup=["fold", pl.col("fold").cast(pl.String)], **NAMES),
-        "subgroup names a column twice: 'fold', 'fold'",
     ),
     "a key that is the model, too": (
         lambda: pr.probabilities(

@@ -109,11 +109,8 @@ CALLS = {
         {"pilot": None, "auc": 0.8, "width": 0.1, "budget": 100, "cost_positive": 2},
         {"pilot": APART, **NAMES, **GATED, "folds": 3, "test_train_ratio": 0.25},
     ],
-    "subgroups": [
-        {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},
-    ],
     "study_table": [
-        {"cases": FOLDS, **NAMES, "fold": None, "subgroup": "fold", "points": 0.5, "priors": 0.1},
+        {"cases": FOLDS, **NAMES, "fold": None, "points": 0.5, "priors": 0.1},
     ],
     "periods": [
         {"cases": FOLDS, **NAMES, "fold": None, "time": "case", "every": "3i", "measures": "auc",

@@ -229,8 +229,6 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
              (of_models(pr.gate, over=OVER, **GATED, cluster="cluster"), "clusters")],
     "plan": [(of_models(pr.plan, prior=0.1, positives=400, negatives=600, **GATED),
               "rows models")],
-    "subgroups": [(of_wide(pr.subgroups, subgroup="key", priors=0.1, **THRESHOLDS,
-                           cluster="cluster"), "rows keys clusters")],
     "study_table": [(of_wide(pr.study_table, subgroup="part", priors=0.1, **THRESHOLDS,
                              cluster="cluster"), "rows clusters")],
     "estimate_prior": [(of_wide(pr.estimate_prior, deployed=later), "rows")],

@@ -347,39 +347,6 @@ def test_a_result_is_held_to_a_plan(tmp_path):
         named = words({"champion": "A", "challenger": "B"})
 
 
-@on_tables(
-    [
-        (["--measure", "auc"], {"measures": ["auc"]}),
-        (["--threshold", 0.5, "--prior", 0.1, "--cost-fn", 3, "--level", 0.9, "--measure", "auc"],
-         {"points": 0.5, "priors": [0.1], "cost_fn": 3, "level": 0.9, "measures": ["auc"]}),
-    ],
-    [name for name in TABLES if name != "weights"],
-)  # fmt: skip
-def test_subgroups(tmp_path, name, options, arguments):
-    table, roles = TABLES[name]
-    unit = roles.get("case", "case")
-    divided = table.with_columns(side=pl.col(unit) % 2)
-    roles = roles | {"subgroup": ["side"]}
-    result = run("subgroups", divided, roles, tmp_path, *options)
-    names = ["answer", "parts", "gaps", "largest", "level", "warnings"]
-    assert_as_in_python(result, lambda: pr.subgroups(divided, **roles, **arguments), names)
-
-
-def test_subgroups_at_promised_thresholds(tmp_path):
-    table = TABLE.filter(fold=1, model="A").drop("fold").with_columns(side=pl.col("case") % 3 % 2)
-    test, tuning = (table.filter(pl.col("case") % 2 == half) for half in (1, 0))
-    roles, file = SCORES | {"subgroup": ["side"]}, tmp_path / "threshold.json"
-    asked = ["--rule", "recall", "--target", 0.7, "--confidence", 0.9, "--out", file]
-    tuning.write_parquet(tmp_path / "tuning.parquet")
-    arguments = ["threshold", tmp_path / "tuning.parquet", *words(roles), *asked]
-    written = CliRunner().invoke(app, [*map(str, arguments)])
-    assert written.exit_code == 0, written.output
-    result = run("subgroups", test, roles, tmp_path, "--threshold", file)
-    points = pr.operating_points(tuning, "recall", target=0.7, confidence=0.9, **roles)
-    expected = pr.subgroups(test, points=points, **roles)
-    assert_as_in_python(result, lambda: expected, ["answer", "parts"])
-
-
 @pytest.mark.parametrize("command", ["compare", "gate"])
 @pytest.mark.parametrize(
     ("options", "asked"),
@@ -419,7 +386,7 @@ def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {
         "check", "choose", "compare", "evaluate", "gate", "highest", "label-budget", "monitor",
         "periods",
-        "plan", "report", "savings", "sql", "study-table", "subgroups", "three-ways", "threshold",
+        "plan", "report", "savings", "sql", "study-table", "three-ways", "threshold",
         "walk-forward",
     } <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():

@@ -325,7 +325,7 @@ def test_a_role_that_would_change_the_result_is_refused_in_a_file_of_settings_to
     assert polaroc("compare", "p.parquet", "--no-config", *COLUMNS, "--over", 0.05, 0.2,
                    "--test-train-ratio", 0.25).exit_code == 0  # fmt: skip
     # They have no bearing on areas.
-    configured(here, SETTINGS + "cluster = 'case'\nsubgroup = 'fold'\n")
+    configured(here, SETTINGS + "cluster = 'case'\n")
     assert polaroc("evaluate", "p.parquet").exit_code == 0
 
 
@@ -419,8 +419,6 @@ TWO_MODELS = "a.parquet --champion A --challenger B --case case"
         ("threshold one.parquet --apply 0.5 --prior 0.1", ""),
         ("study-table one.parquet", "--over"),
         ("study-table one.parquet --threshold 0.5", "--over --cost-fn"),
-        ("subgroups one.parquet --subgroup site", "--over"),
-        ("subgroups one.parquet --subgroup site --threshold 0.5", "--over --cost-fn"),
         ("choose test.parquet --tuning tuning.parquet --case case", "--over --cost-fn"),
         ("choose a.parquet --case case", "--over"),
         ("choose p.parquet --cost-fp 2", "--over --cost-fn"),

@@ -72,7 +72,7 @@ def test_columns_without_a_role_are_named(tmp_path, command):
     result = polaroc(command, file, *BASE, "--json")
     assert "Without a role: 'variant', 'day'." in result.stderr
     assert "Without a role: 'day'." in polaroc(command, file, *BASE, "--model", "variant").stderr
-    both = polaroc(command, file, *BASE, "--model", "variant", "--subgroup", "day")
+    both = polaroc(command, file, *BASE, "--model", "variant", "--cluster", "day")
     assert "Without a role" not in both.stderr
 
 

@@ -85,19 +85,6 @@ def test_weights_counts_and_clusters():
     assert plain.models["cost_lower"][0] != choose().models["cost_lower"][0]
 
 
-def test_the_worst_subgroup_is_that_of_the_cost_in_money():
-    models = choose(subgroup="site").models
-    for model, at, worst, where in models.select(
-        "model", "threshold", "worst", "worst_subgroup"
-    ).rows():
-        costs = {
-            f"site={site}": amounts.cost(TEST.filter(site=site), model, at, PRIOR)
-            for site in (0, 1)
-        }
-        assert where == max(costs, key=costs.get)
-        assert worst == pytest.approx(costs[where])
-
-
 def test_a_case_has_one_cost():
     torn, tuning = (
         table.unpivot(["A", "B"], index=["id", "truth", "amount"], value_name="score").with_columns(

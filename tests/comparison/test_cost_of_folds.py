@@ -112,8 +112,7 @@ def test_folds_that_a_model_lacks_are_refused_or_left_out():
 
 @pytest.mark.parametrize(
     "option",
-    [{"confidence": 0.9}, {"constraints": {"recall": 0.8}}, {"halves": TABLE},
-     {"subgroup": pl.col("case") % 2}],
+    [{"confidence": 0.9}, {"constraints": {"recall": 0.8}}, {"halves": TABLE}],
     ids=lambda option: next(iter(option)),
 )  # fmt: skip
 def test_what_folds_cannot_honour_is_refused(option):

@@ -142,16 +142,6 @@ MODES = {
         {"constraints": {"fpr": 0.3}, "reviews": 9, "volume": 20, "priors": 0.2,
          "confidence": 0.9},
     ),
-    "operating_points, subgroups": (
-        pr.operating_points, ONE.filter(m="A"),
-        {"truth": "y", "score": "p", "model": None, "subgroup": "part", "rule": "recall",
-         "target": 0.3, "priors": 0.2, "confidence": 0.9},
-    ),
-    "subgroups": (
-        pr.subgroups, ONE.filter(m="A"),
-        {"truth": "y", "score": "p", "model": None, "subgroup": "part", "points": 0.5,
-         "over": OVER, "priors": 0.2},
-    ),
     "highest_each_day": (
         pr.highest_each_day, ONE,
         {"truth": "y", "score": "p", "model": "m", "time": "day", "alerts": 5, "volume": 20,
@@ -194,7 +184,7 @@ OTHER = {
     "test_train_ratio": 0.1, "rates": "npv", "fpr": (0, 0.4), "tpr": (0.5, 1),
     "thresholds": 7, "cost": 0.3, "alerts": 9, "volume": 40, "every": "2i",
     "cost_review": 2, "review_error": 0.1, "reviews": 5,
-    "cluster": "patient", "weight": "w", "count": "w", "by": "part", "subgroup": "part",
+    "cluster": "patient", "weight": "w", "count": "w", "by": "part",
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
 OTHER_OF = {
@@ -208,7 +198,7 @@ OTHER_OF = {
     ("decision_curve", "intervals"): "simultaneous", ("h_measure", "intervals"): None,
     ("expected_cost", "intervals"): None,
     # A limit that positives not seen set, where clusters are few.
-    ("operating_points, subgroups", "cluster"): "day", ("apply_thresholds", "intervals"): None,
+    ("apply_thresholds", "intervals"): None,
     ("choose, amounts", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("choose, costs", "tuning"): TUNING.with_columns(p=1 - pl.col("p")),
     ("compare, one test set", "target"): "algorithm",
@@ -224,7 +214,7 @@ OTHER_OF = {
 # Roles that these functions are walked over elsewhere, and options of work, not of numbers.
 ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "scratch", "progress"}
 # These divide rows of which none is divided here, or drop rows of which none is lacking.
-ELSEWHERE |= {"time", "subgroup", "nulls", "incomplete"}
+ELSEWHERE |= {"time", "nulls", "incomplete"}
 # What has no bearing on the numbers of modes, as documented.
 OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
              "gate, one test set", "study_table", "subgroups"}  # fmt: skip
@@ -239,7 +229,7 @@ NO_BEARING = {
     - OF_LOSSES
     - REFUSED_BY
     - {"calibration_curve", "decision_curve", "choose, amounts of folds"},
-    "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY) | {"operating_points, subgroups"},
+    "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY),
     # What is asked for beside is not over a range.
     "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap", "gate, halves"},
     # It is compared with the cases, for a note.

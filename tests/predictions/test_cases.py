@@ -115,14 +115,9 @@ FUNCTIONS = {
         BASE | {"time": "one of ten"},
         {"alerts": 3, "priors": [0.1, "observed"]},
     ),
-    "subgroups": (
-        pr.subgroups,
-        BASE | {"subgroup": "place"},
-        {"measures": ["auc", "brier"], "priors": 0.1, "points": 0.5},
-    ),
     "study_table": (
         pr.study_table,
-        BASE | {"subgroup": "place"},
+        BASE | {},
         {"priors": 0.1, "points": 0.5},
     ),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
@@ -158,7 +153,7 @@ ON_ROLE = {
 # Another value of each role, which has to change what is made of it.
 OTHER = {
     "truth": "other y", "score": "q", "positive": 0, "nulls": "drop", "model": "m", "fold": "f",
-    "case": "one of ten", "cluster": "one of ten", "subgroup": "place", "time": "place",
+    "case": "one of ten", "cluster": "one of ten", "time": "place",
     "count": "w", "weight": "w", "by": "place", "score_prior": 0.2, "test_train_ratio": 0.25,
 }  # fmt: skip
 OTHER_OF = {
@@ -169,10 +164,8 @@ OTHER_OF = {
     ("gate", "model"): None,
     ("plan", "model"): None,
     ("operating_points", "cluster"): "place", ("three_ways", "cluster"): "place",
-    ("subgroups", "subgroup"): "one of ten",
     ("highest_each_day", "cluster"): "place",
-    ("subgroups", "by"): "f",
-    ("study_table", "subgroup"): "one of ten", ("study_table", "by"): "f",
+    ("study_table", "by"): "f",
     ("macro", "by"): ["place", "f"],
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
@@ -394,7 +387,7 @@ def test_a_column_has_no_two_roles_that_exclude_each_other(roles):
 
 
 def test_a_column_may_have_two_roles_that_mean_something():
-    roles = {"time": "place", "cluster": "place", "subgroup": "f", "by": "f", "fold": "f"}
+    roles = {"time": "place", "cluster": "place", "by": "f", "fold": "f"}
     assert pr.cases(TABLE, **BASE, **roles).keys == ["f"]
 
 
@@ -444,7 +437,7 @@ def test_roles_are_documented_though_python_strips_the_indentation():
     assert "\ntruth\n    " in written
 
 
-@pytest.mark.parametrize("role", ["time", "cluster", "subgroup"])
+@pytest.mark.parametrize("role", ["time", "cluster"])
 def test_a_model_or_a_fold_is_found_though_its_column_has_another_role(role):
     plain = pr.evaluate(NAMED, **BASE, measures="auc")
     for column in ("clf", "cv fold"):

@@ -142,17 +142,11 @@ ALONE = FUNCTIONS | {
     "highest": lambda frame: pr.highest_each_day(
         frame, 2, **NAMES, by="key", fold=None, time="day"
     ),
-    "subgroups": lambda frame: (
-        pr.subgroups(frame, **NAMES, by="key", subgroup="fold", points=0.5).parts
-    ),
 }
 BESIDE = {
     "macro": lambda frame: pr.macro(
         frame, **NAMES, by="key", fold=None, case="case", classes="key", measures="auc"
     ),
-    "gaps": lambda frame: pr.subgroups(
-        frame, **NAMES, subgroup="key", fold=None, case="case", measures="auc"
-    ).gaps.drop("subgroup_a", "subgroup_b"),
     "mean curve": lambda frame: pr.curve(frame, **NAMES, by=["key", "fold"]).pipe(pr.mean_roc),
     "trained": lambda frame: pr.compare(
         frame.drop("fold"), **NAMES, model="key", target="trained", case="case",
@@ -257,19 +251,6 @@ def test_models_that_differ_by_a_nanosecond():
     found = curve(TABLE.with_columns(key=key)).pipe(pr.dominance, "key")
     names = ["key_a", "key_b"]
     assert found.select(pl.col(names).cast(pl.Int64)).rows() == [(0, 1)]
-
-
-@pytest.mark.parametrize("kind", [pl.Int64, pl.Float64, pl.String, pl.Boolean])
-def test_subgroups_have_the_same_names_in_parts_and_gaps(kind):
-    place = pl.col("case") // 3 % 3
-    part = pl.when(place > 0).then(place - 1).cast(kind)
-    found = pr.subgroups(
-        MODELS[:40].with_columns(part=part), **NAMES, subgroup="part", fold=None, case=None,
-        measures="auc",
-    )  # fmt: skip
-    parts = found.parts.drop_nulls("subgroup")["subgroup"]
-    assert {*found.gaps["subgroup_a"], *found.gaps["subgroup_b"]} == {*parts}
-    assert "null" in parts
 
 
 def test_a_model_that_is_nan_is_chosen_as_any_other():

@@ -173,7 +173,7 @@ PLACES = SICK.drop_nulls().with_columns(
     site=pl.Series(["n", "n", "s", "s"]), year=pl.Series([1, 2, 1, 2]), m=pl.lit("tree"),
     f=pl.Series([1, 2, 1, 2]), part=pl.lit("all"),
 )  # fmt: skip
-ROLES = {"model": "m", "fold": "f", "by": "part", "cluster": "patient", "subgroup": "site",
+ROLES = {"model": "m", "fold": "f", "by": "part", "cluster": "patient",
          "time": "year", "weight": "weight"}  # fmt: skip
 
 
@@ -181,7 +181,7 @@ ROLES = {"model": "m", "fold": "f", "by": "part", "cluster": "patient", "subgrou
 def test_cases_of_classes_have_all_roles(lazy):
     given = pr.cases(PLACES.lazy() if lazy else PLACES, truth="dx", **ROLES)
     found = given.pipe(pr.one_vs_rest, scores=KINDS)
-    roles = ROLES | NAMES | {"by": ("part", "class"), "fold": ("f",), "subgroup": ("site",)}
+    roles = ROLES | NAMES | {"by": ("part", "class"), "fold": ("f",)}
     roles |= {"cluster": (ROLES["cluster"],)}
     assert {role: getattr(found, role) for role in roles} == roles
     assert type(found.table) is type(given.table)
@@ -195,11 +195,11 @@ def test_roles_that_are_expressions_are_columns_of_the_rows_given():
     table = SICK.drop_nulls().rename({"weight": "times"})
     given = pr.cases(
         table, truth="dx", case=pl.int_range(pl.len()).alias("number"),
-        cluster=pl.col("patient") // 2, subgroup=pl.col("dx").alias("own"), positive=None,
+        cluster=pl.col("patient") // 2, positive=None,
         count=pl.col("times").cast(int),
     )  # fmt: skip
     found = given.pipe(pr.one_vs_rest, scores=KINDS)
-    assert (found.case, found.subgroup, found.count) == ("number", ("own",), "count")
+    assert (found.case, found.count) == ("number", "count")
     assert found.table.filter(pl.col("class") == "sick").rows(named=True)[1] == {
         "class": "sick", "truth": False, "score": 0.1, "count": 2, "patient": 2, "number": 1,
         "own": "ill", "times": 2.0,

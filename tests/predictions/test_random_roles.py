@@ -59,11 +59,11 @@ def test_evaluate(path, weighting):
     for table in TABLES[weighting]:
         asked = {"measures": ["auc", "auprec", "brier"], "priors": [PRIOR, 0.5]}
         model = "model" if path == "wide" else table.names["model"]
-        site = table.names["subgroup"]
+        site = table.names["site"]
         found = called(pr.evaluate, table, path, table.roles() | {"by": site}, **asked)
         expected = {}
-        for (subgroup, model_), rows in table.by("subgroup", "model").items():
-            key = (subgroup, model_)
+        for (site_, model_), rows in table.by("site", "model").items():
+            key = (site_, model_)
             expected[*key, "auc", None] = role_tables.auc(rows)
             for prior in asked["priors"]:
                 expected[*key, "auprec", prior] = role_tables.auprec(rows, prior)
@@ -167,9 +167,9 @@ def test_savings(path, weighting):
 def test_savings_where_a_class_is_absent(absent):
     note = "no positives" if absent else "no negatives"
     for table in TABLES[None]:
-        site, truth = (pl.col(table.names[role]) for role in ("subgroup", "truth"))
+        site, truth = (pl.col(table.names[role]) for role in ("site", "truth"))
         frame = table.frame.filter((site != "x") | (truth != absent))
-        roles = table.roles() | {"by": table.names["subgroup"]}
+        roles = table.roles() | {"by": table.names["site"]}
         found = pr.savings(frame, 0.4, **roles, priors=PRIOR, **table.costs).filter(site == "x")
         assert found.height == 6
         assert found["estimate"].null_count() == 6
@@ -254,43 +254,14 @@ def test_highest_each_day(path, weighting):
                 same(keyed(of_model, "measure", pl.col("prior").round(9)), expected)
 
 
-@paths
-@weighted
-def test_subgroups(path, weighting):
-    names = ["recall", "fpr", "precision", "posfrac", "cost"]
-    for table in TABLES[weighting]:
-        roles = table.roles("subgroup", "cluster")
-        asked = {"measures": ["auc", "brier"], "priors": PRIOR, "points": 0.4, **COSTS}
-        result = called(pr.subgroups, table, path, roles, **asked)
-        model = "model" if path == "wide" else table.names["model"]
-        expected = {}
-        parts = {(one, site): rows for (one, site), rows in table.by("model", "subgroup").items()}
-        for key, rows in {
-            **parts,
-            **{(one, None): own for one, own in table.by("model").items()},
-        }.items():
-            of = of_calls(rows, 0.4, PRIOR, **COSTS)
-            expected |= {(*key, name): of[name] for name in names}
-            expected[*key, "auc"] = role_tables.auc(rows)
-            expected[*key, "brier"] = role_tables.brier(rows, PRIOR)
-        same(keyed(result.parts, model, "subgroup", "measure"), expected)
-        gaps = {
-            (one, measure): expected[one, "x", measure] - expected[one, "y", measure]
-            for one in role_tables.MODELS for measure in ["auc", "brier", *names]
-        }  # fmt: skip
-        # Too few clusters tell nothing of a gap.
-        found = keyed(result.gaps, model, "measure", value="difference")
-        same(found, {key: gaps[key] for key in found})
-
-
 @weighted
 def test_study_tables(weighting):
     names = ["recall", "specificity", "precision", "npv", "net_benefit"]
     for table in TABLES[weighting]:
-        roles = table.roles("subgroup")
+        roles = table.roles("site")
         found = pr.study_table(table.frame, **roles, priors=PRIOR, points=0.4, **COSTS).table
         expected = {}
-        for (one, site), rows in table.by("model", "subgroup").items():
+        for (one, site), rows in table.by("model", "site").items():
             of = of_calls(rows, 0.4, PRIOR, **COSTS)
             positives, negatives = (sum(row.weight for row in own) for own in classes(rows))
             expected |= {(one, site, name): of[name] for name in names}
@@ -301,8 +272,8 @@ def test_study_tables(weighting):
             }  # fmt: skip
             if weighting != "weight":
                 expected[one, site, "rows"] = positives + negatives
-        kept = found.filter(pl.col("subgroup").is_not_null())
-        numbers = keyed(kept, table.names["model"], "subgroup", "measure")
+        kept = found.filter(pl.col("site").is_not_null())
+        numbers = keyed(kept, table.names["model"], "site", "measure")
         same({key: numbers[key] for key in expected}, expected)
 
 

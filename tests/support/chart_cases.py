@@ -31,12 +31,6 @@ def comparison(table: pl.DataFrame):
     return pr.compare(measures(table), test_train_ratio=1 / 3)
 
 
-def divided(table: pl.DataFrame):
-    names = {"truth": "truth", "score": "score", "model": "model", "fold": None}
-    points = table["score"].median()
-    return pr.subgroups(table, **names, subgroup="fold", points=points, priors=0.1)
-
-
 def by_period(table: pl.DataFrame) -> pl.DataFrame:
     """Measures in three periods."""
     names = {"truth": "truth", "score": "score", "model": "model", "fold": None}
@@ -102,7 +96,6 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "regret": lambda table: pr.charts.regret(choice(table)),
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),
     "pairs": lambda table: pr.charts.pairs(comparison(table)),
-    "subgroups": lambda table: pr.charts.subgroups(divided(table)),
     "plan": lambda _: pr.charts.plan(pr.plan(auc=0.9, width=0.1, positives=[20, 40, 80])),
     "periods": lambda table: pr.charts.periods(by_period(table)),
 }

@@ -24,10 +24,10 @@ HOSTILE = (
 # Of results these columns keep their names, which are not to be ours.
 OURS = ("prior", "measure", "estimate", "note", "__polaroc_index")
 ROLES = (
-    "truth", "score", "model", "case", "subgroup", "cluster", "time", "count", "weight", "cost_fn",
+    "truth", "score", "model", "case", "site", "cluster", "time", "count", "weight", "cost_fn",
     "cost_fp",
 )  # fmt: skip
-KEYS = ("model", "subgroup", "time", "case")
+KEYS = ("model", "site", "time", "case")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Row:
     weight: float
     model: str
     case: int
-    subgroup: str
+    site: str
     cluster: int
     time: int
     cost_fn: float
@@ -91,7 +91,7 @@ def table(
 ) -> Table:
     """Two models on the same cases, weighted by "count", by "weight" or not; every class is there.
 
-    Clusters cross subgroups and days; scores have ties, and are the same in both models at times.
+    Clusters cross sites and days; scores have ties, and are the same in both models at times.
     """
     FIGURES[TABLES] += 1
     rng = np.random.default_rng([seed, len(weighting or "")])
@@ -101,11 +101,11 @@ def table(
     left = [name for name in pool if name not in called.values()]
     called = {role: called[role] if role in called else left.pop() for role in ROLES}
     place = np.arange(size)
-    # Each day and each subgroup has both classes.
+    # Each day and each site has both classes.
     day, site, truth = place // 2 % 4, place // 8 % 2, place % 2 == 0
     truth = np.where(place < 16, truth, rng.random(size) < 0.4)
     units = {
-        "truth": truth, "case": place, "subgroup": np.array(["x", "y"])[site],
+        "truth": truth, "case": place, "site": np.array(["x", "y"])[site],
         "cluster": rng.integers(0, size // 3, size), "time": day,
         "count": np.where(place < 16, 1, rng.choice([0, 1, 2, 5], size)),
         "weight": np.where(place < 16, 0.5, rng.choice([0.0, 0.5, 1.0, 1.5], size)),

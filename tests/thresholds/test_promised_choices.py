@@ -97,17 +97,6 @@ def test_models_are_counted_within_each_by_and_whatever_their_own_estimates():
     assert_same_numbers(together.drop("promise"), alone.drop("promise"))
 
 
-def test_subgroups_and_models_share_the_error():
-    table = models(2, positives=200, negatives=1800).with_columns(
-        site=pl.when(pl.col("case") % 2 == 0).then(pl.lit("a")).otherwise(pl.lit("b"))
-    )
-    roles, asked = NAMES | {"subgroup": "site"}, ASKED | {"constraints": {"recall": 0.8}}
-    together = pr.operating_points(table, **roles, **asked, confidence=0.9)
-    for name in ("m0", "m1"):
-        one = pr.operating_points(table.filter(model=name), **roles, **asked, confidence=0.95)
-        assert_same_numbers(together.filter(model=name).drop("promise"), one.drop("promise"))
-
-
 def test_choose_shares_the_error_once():
     tuning, test = models(3, seed=1), models(3, seed=2).with_columns(pl.col("case") + 1_000)
     asked = {"over": (0.1, 0.2), "constraints": {"precision": 0.3}, "confidence": 0.9}

@@ -341,7 +341,6 @@ def test_copies_of_rows_promise_as_one():
         ({**COSTS, **A_DAY, "confidence": 95}, "confidence is 95"),
         ({**COSTS, "over": OVER, "priors": 0.1}, "priors and over"),
         ({**COSTS, **A_DAY, "over": pr.beta(2, 18)}, "a belief without ends"),
-        ({**COSTS, "subgroup": "site"}, "does not honour 'subgroup'"),
     ],
 )
 def test_what_does_not_fit_is_refused(given, said):
@@ -353,10 +352,9 @@ def test_what_does_not_fit_is_refused(given, said):
 def test_functions_of_single_thresholds_refuse_pairs():
     ways = pr.three_ways(TUNING, **ROLES, **COSTS)
     table = TEST.with_columns(site=pl.int_range(pl.len()) % 2)
-    for function, beside in ((pr.subgroups, "subgroup"), (pr.periods, "time")):
-        with pytest.raises(InvalidTable, match="pairs of thresholds") as error:
-            function(table, **ROLES, **{beside: "site"}, points=ways)
-        assert "Hint:" in str(error.value)
+    with pytest.raises(InvalidTable, match="pairs of thresholds") as error:
+        pr.periods(table, **ROLES, time="site", points=ways)
+    assert "Hint:" in str(error.value)
 
 
 def test_costs_are_not_said_twice():

@@ -140,9 +140,6 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
         for one in ("pointwise", "simultaneous")
     },
     "apply_thresholds": applied,
-    "subgroups": lambda table, **roles: pr.subgroups(
-        table, **NAMES, **roles, subgroup=pl.col("row") % 2, points=0.5, priors=0.2
-    ).parts.drop(COUNTS),
     "check_calibration": lambda table, **roles: pr.check_calibration(table, **NAMES, **roles).drop(
         *COUNTS, "statistic", "freedom", "p_value"
     ),
@@ -164,7 +161,7 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
 }
 # Whose limits begin with those of counts, or with folds of the cases.
 BY_COUNTS = {
-    "choose, costs", "apply_thresholds", "subgroups", "compare, calls", "compare, recall",
+    "choose, costs", "apply_thresholds", "compare, calls", "compare, recall",
     "h_measure", "expected_cost", "roc_band", "pr_band", "decision_curve, pointwise",
     "decision_curve, simultaneous",
 }  # fmt: skip

@@ -37,10 +37,6 @@ LIMITS = {
     "check_calibration": lambda table: pr.check_calibration(
         table.filter(model="A"), **ROLES
     ).select("slope_lower", "observed_over_expected_upper", "note"),
-    "subgroups": lambda table: pr.subgroups(
-        table.filter(model="A").with_columns(site=pl.lit("all")), **ROLES, subgroup="site",
-        measures=["auc", "calibration_slope"],
-    ).parts.select("lower", "upper", "note"),
 }  # fmt: skip
 
 

@@ -53,9 +53,6 @@ CALLS = {
     "apply_thresholds": lambda **at: pr.apply_thresholds(
         ONE, POINTS, **NAMES, same_table=True, intervals="exact", **at
     ),
-    "subgroups": lambda **at: (
-        pr.subgroups(ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at).parts
-    ),
     "study_table": lambda **at: pr.study_table(ONE, **NAMES, points=0.5, priors=0.2, **at).table,
     "check_calibration": lambda **at: pr.check_calibration(ONE, **NAMES, **at),
     "macro": lambda **at: pr.macro(
@@ -99,9 +96,6 @@ MORE = {
         ONE.with_columns(pl.col("p").rank() / ONE.height), [0.2], **NAMES,
         intervals="simultaneous", **at
     ),
-    "subgroups, gaps": lambda **at: pr.subgroups(
-        ONE, **NAMES, subgroup="day", points=0.5, priors=0.2, **at
-    ).gaps,
     "compare, one test set": lambda **at: pr.compare(ONE, "auc", **NAMES, **at).pairs,
     "choose, tests": lambda **at: pr.choose(
         TABLE, **NAMES, case=None, test_train_ratio=0.5, over=OVER, **at

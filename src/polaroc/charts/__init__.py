@@ -9,7 +9,7 @@ from polaroc.charts.drift import operating_drift
 from polaroc.charts.explore import explorer
 from polaroc.charts.monitoring import monitor, periods
 from polaroc.charts.more_cases import plan
-from polaroc.charts.pairwise import pairs, subgroups
+from polaroc.charts.pairwise import pairs
 from polaroc.charts.precision_recall import pr
 from polaroc.charts.roc_curves import roc
 from polaroc.charts.saving import export, save
@@ -18,7 +18,7 @@ from polaroc.charts.theme import palette
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "explorer", "export",
     "monitor", "operating_drift", "pairs", "palette", "periods", "plan", "pr", "regret",
-    "reliability", "roc", "save", "subgroups", "winner_map",
+    "reliability", "roc", "save", "winner_map",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Commands on models: which to take, whether they differ, and what they do in each subgroup."""
+"""Commands on models: which to take, and whether they differ."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -101,25 +101,6 @@ def gate(
         else:
             names = ["answer", *(one.name for one in fields(result))]
             show_result(result, names, result.warnings, as_json)
-
-
-OF_SUBGROUPS = ("answer", "parts", "gaps", "largest", "level")
-
-
-# Points are what --threshold names.
-@command(pr.subgroups, left_out=["points"])
-def subgroups(
-    call: Call,
-    threshold: Threshold = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show each subgroup, and which gaps are more than chance.
-
-    Example: polaroc subgroups test.parquet --truth label --score p --subgroup site
-    --cluster patient --threshold 0.31 --prior 0.05
-    """
-    result = result_of(call, "dividing", threshold)
-    show_result(result, OF_SUBGROUPS, result.warnings, as_json)
 
 
 FORMS = {".html": "html", ".tex": "latex", ".md": "markdown", ".csv": ""}

@@ -36,7 +36,7 @@ EITHER = {
 }
 # Commands where costs are for what one of these options asks for.
 NEEDED_FOR_COSTS = {
-    "periods": {"points", "threshold"}, "study-table": {"threshold"}, "subgroups": {"threshold"},
+    "periods": {"points", "threshold"}, "study-table": {"threshold"},
     "three-ways": {"cost_review"},
 }  # fmt: skip
 # Options that imply a rule for thresholds over a range.

@@ -263,8 +263,8 @@ COLUMNS = (
 @command(
     pr.three_ways,
     pr.apply_thresholds,
-    # As of `polaroc threshold`; pairs of thresholds have no further rates or subgroups.
-    left_out=["points", "same_table", "rates", "subgroup"],
+    # As of `polaroc threshold`; pairs of thresholds have no further rates.
+    left_out=["points", "same_table", "rates"],
 )
 def three_ways(
     call: Call,

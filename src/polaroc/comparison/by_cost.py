@@ -26,7 +26,6 @@ from polaroc.priors.in_use import ESTIMATE
 from polaroc.thresholds.amounts import cost_at
 from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.named_rates import EXPECTED_COST, rate_at
-from polaroc.thresholds.subgroup_promises import subgroup_columns
 from polaroc.thresholds.tuning_cases import refuse_tuning_cases, shared_with_tuning
 from polaroc.typing import Array, Table
 from polaroc.uncertainty.evidence import Evidence, without
@@ -73,8 +72,8 @@ def choose_with_tuning(
             ),
         )
     cases = cases.collect()
-    # Thresholds that cost least need neither clusters nor subgroups, those with a promise do.
-    like = cases if stakes.confidence is not None else replace(cases, cluster=(), subgroup=())
+    # Thresholds that cost least need no clusters, those with a promise do.
+    like = cases if stakes.confidence is not None else replace(cases, cluster=())
     tuned = alike(like, tuning, find=("fold",), name="tuning").collect()
     for one in (cases, tuned):
         _refuse_folds(one)
@@ -90,8 +89,6 @@ def choose_by_cost(
 ) -> Choice:
     """The same of predictions in memory, of which it is known whether they share cases."""
     given = compared(cases)
-    if tuned.subgroup:
-        stakes = stakes._replace(subgroups=tuple(subgroup_columns(tuned)))
     own, model = given.cases, given.model
     check_result_name(model, (*COLUMNS, *OF_THRESHOLD, "mean", "prior", "regret", "best"))
     tuned, named = replace(tuned, fold=()), {model_column(tuned): model}

@@ -40,7 +40,6 @@ from polaroc.comparison.over_time import NOT_BY_COST, over_time
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
 from polaroc.comparison.stakes import Stakes, stakes_of
-from polaroc.comparison.worst_subgroup import with_worst
 from polaroc.errors import Hint, InvalidArgument, check_choice, nearest
 from polaroc.measures.catalog import (
     CATALOG,
@@ -70,7 +69,7 @@ COLUMNS = (
 
 
 @described_as(compare)
-@takes_cases([*COMPARED_BY, "subgroup", "time"], or_measures=True)
+@takes_cases([*COMPARED_BY, "time"], or_measures=True)
 def choose(
     cases: Cases[Any],
     measure: str | None = None,
@@ -139,9 +138,7 @@ def choose(
         The models `bayes` (best mean), `minimax` (least worst regret) and `steadiest`
         (least Sens), an `answer` in one sentence, the frames `models` and `priors`,
         `warnings`, the `comparison`, and a `summary()` to print. The columns `probability_best`
-        and `expected_loss` of `models` say how sure the choice is. With a `subgroup`
-        `models` also has `worst`, the measure in the subgroup where the model is worst, and
-        `worst_subgroup`, and one of the `warnings` says which model is the best there.
+        and `expected_loss` of `models` say how sure the choice is.
 
     Raises
     ------
@@ -222,8 +219,7 @@ def choose(
         stakes = stakes_of(*own_costs, over, constraints, confidence, estimate)
         choice = _choose_by_cost(cases, tuning, stakes, for_folds, level)
         unsaid = [] if cases.time is None else [NOT_BY_COST]
-        choice = replace(choice, warnings=(*choice.warnings, *unsaid))
-        return with_worst(choice, compared(cases), None, *own_costs) if cases.subgroup else choice
+        return replace(choice, warnings=(*choice.warnings, *unsaid))
     measure, given = at_one_prior(measure), compared(cases)
     if not given.folds:
         refuse_unused("for folds", "each model was measured once",
@@ -243,8 +239,7 @@ def choose(
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         doubt = doubted(given.cases) if given.on_cases else []
-        choice = replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
-        return with_worst(choice, given, over, *own_costs) if cases.subgroup else choice
+        return replace(choice, warnings=(*given.left_out, *doubt, *choice.warnings))
 
     choice = choice_over(over)
     if estimate is not None:
@@ -311,7 +306,6 @@ def _choose_by_cost(
     )  # fmt: skip
     by_cost = f"measure is {EXPECTED_COST!r}"
     refuse_unused("for other measures of folds", by_cost, halves=for_folds["halves"])
-    refuse_unused("for fitted models", f"{by_cost} of folds", subgroup=cases.subgroup or None)
     rows, remarks = ranked_rows(given)
     choice = choose_by_cost_of_folds(
         rows, stakes, test_train_ratio=given.test_train_ratio,

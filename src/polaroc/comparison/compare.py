@@ -47,7 +47,7 @@ from polaroc.typing import Array, Prior, Table
 from polaroc.uncertainty.adjusted import Adjusted, by_holm, by_largest_t
 from polaroc.uncertainty.evidence import Contrasts, Evidence, all_pairs, of_folds
 
-NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time")
+NO_BEARING: tuple[RoleName, ...] = ("time",)
 
 
 @takes_cases(COMPARED_BY, no_bearing=NO_BEARING, or_measures=True)

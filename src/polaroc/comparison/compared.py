@@ -293,8 +293,7 @@ def valid_rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], 
     """The valid rows in private columns, named as in `like`, and how many others there are."""
     case = None if cases.case is None else column_name(cases.case, "case")
     cases, clusters = with_clusters(cases)
-    subgroups = [*cases.table.lazy().select(*cases.subgroup).collect_schema()]
-    also = [*([] if case is None else [case]), *clusters, *cases.subgroup]
+    also = [*([] if case is None else [case]), *clusters]
     predictions = read(cases, also=also, collected=True)
     names = {predictions.keys[0]: like.model}
     if case is not None and like.cases.case is not None:
@@ -302,7 +301,7 @@ def valid_rows(cases: Cases[Any], like: Compared) -> tuple[Cases[pl.DataFrame], 
     rows = keyed(
         predictions.valid_rows.collect().rename(names),
         truth=TRUTH, score=SCORE, model=like.model, fold=like.folds, case=case,
-        cluster=cases.cluster, subgroup=subgroups,
+        cluster=cases.cluster,
         count=None if cases.count is None else WEIGHT,
         weight=None if cases.weight is None else WEIGHT, score_prior=cases.score_prior,
         test_train_ratio=cases.test_train_ratio,

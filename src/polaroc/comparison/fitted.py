@@ -39,7 +39,7 @@ USED: tuple[RoleName, ...] = (
     "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "count", "weight",
     "by",
 )  # fmt: skip
-NO_BEARING: tuple[RoleName, ...] = ("subgroup", "time", "test_train_ratio")
+NO_BEARING: tuple[RoleName, ...] = ("time", "test_train_ratio")
 
 
 @frame_of_cases(USED, no_bearing=[*NO_BEARING, "score_prior"])

@@ -197,7 +197,7 @@ def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: FittedPlan) -> E
     assert asked.points is not None
     refuse_ways(asked.points)
     own: Cases[Any] = cases
-    lazy = replace(own, table=cases.table.lazy(), cluster=(), subgroup=())
+    lazy = replace(own, table=cases.table.lazy(), cluster=())
     judged = apply_thresholds(lazy, asked.points).lazy().collect()
     if judged.height > len(scored.models):
         raise InvalidTable(

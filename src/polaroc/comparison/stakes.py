@@ -43,7 +43,6 @@ class Stakes(NamedTuple):
     constraints: Mapping[str, float] | None
     confidence: float | None
     estimate: pl.DataFrame | None = None  # whose belief `over` is
-    subgroups: tuple[str, ...] = ()  # the columns of which each value keeps the promise
     in_money: bool = False  # whether each case has costs of its own
 
     @property
@@ -84,7 +83,7 @@ class Stakes(NamedTuple):
         if self.confidence is None:
             return None
         limits = resolve_constraints(self.constraints, "cost", None, self.over)
-        return promise(limits.limits, self.confidence, self.at or limits.ends, self.subgroups)
+        return promise(limits.limits, self.confidence, self.at or limits.ends)
 
 
 def stakes_of(

@@ -83,7 +83,7 @@ def curves_of(given: Cases[Any] | pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
     """The curves of cases, or those that a table has."""
     if not isinstance(given, Cases):
         return whole_curves(given)
-    own: Cases[Any] = replace(given, cluster=(), subgroup=())
+    own: Cases[Any] = replace(given, cluster=())
     curves: pl.LazyFrame | pl.DataFrame = curve(own)
     return curves.lazy()
 

@@ -56,7 +56,7 @@ from polaroc.predictions.takes_cases import takes_cases
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.grids import range_of
 from polaroc.thresholds.fixed import Numbers
-from polaroc.thresholds.subgroup_promises import names_of_models
+from polaroc.thresholds.promises import names_of_models
 from polaroc.typing import Paths, Table
 
 QUANTITIES = (

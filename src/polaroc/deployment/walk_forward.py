@@ -44,8 +44,8 @@ EXPECTED = {
 
 @described_as(operating_points)
 @takes_cases(
-    [*COUNTED_BY, "cluster", "subgroup", "time"],
-    no_bearing=[role for role in BESIDE if role not in ("cluster", "subgroup", "time")],
+    [*COUNTED_BY, "cluster", "time"],
+    no_bearing=[role for role in BESIDE if role not in ("cluster", "time")],
 )
 def walk_forward(
     cases: Cases[Any],

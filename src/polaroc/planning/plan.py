@@ -42,7 +42,7 @@ from polaroc.priors.beliefs import Belief
 @takes_cases_if_any(
     ["truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "count",
      "test_train_ratio"],
-    no_bearing=["subgroup", "time", "score_prior"],
+    no_bearing=["time", "score_prior"],
 )  # fmt: skip
 def plan(
     pilot: Cases[Any] | None = None,

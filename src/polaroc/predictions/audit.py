@@ -35,7 +35,7 @@ SAME = 1e-9
 
 @takes_cases(
     ["truth", "score", "positive", "model", "fold", "case", "count", "weight", "by"],
-    no_bearing=["nulls", "cluster", "subgroup", "time", "score_prior", "test_train_ratio"],
+    no_bearing=["nulls", "cluster", "time", "score_prior", "test_train_ratio"],
 )
 def check(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.DataFrame:
     """Audit a prediction table in one pass: what each key holds and lacks.

@@ -20,7 +20,7 @@ from polaroc.typing import Cost, Held, IntoExpr, Label, Nulls, Prior, Score
 _R = TypeVar("_R")
 _P = ParamSpec("_P")
 # Roles that may have several columns.
-SEVERAL = ("fold", "cluster", "subgroup", "by")
+SEVERAL = ("fold", "cluster", "by")
 # Clusterings that may cross.
 MAX_CROSSED = 2
 # Values by which a column divides the data, such as "train" and "test_set", and not into folds.
@@ -30,7 +30,7 @@ PART = re.compile(
     re.IGNORECASE,
 )
 # Roles that are counted in what is printed of a table in memory.
-COUNTED = ("model", "fold", "case", "cluster", "subgroup", "by")
+COUNTED = ("model", "fold", "case", "cluster", "by")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,7 +41,7 @@ class Cases(Generic[Held]):
     ----------
     table
         The table, untouched: a Polars frame, or that of a warehouse.
-    truth, score, positive, nulls, model, fold, case, cluster, subgroup, time, count, weight, by, \
+    truth, score, positive, nulls, model, fold, case, cluster, time, count, weight, by, \
 score_prior, test_train_ratio
         The roles and facts, as in `cases`; those that may be several columns are tuples.
     costs
@@ -71,7 +71,6 @@ score_prior, test_train_ratio
     fold: tuple[IntoExpr, ...] = ()
     case: IntoExpr | None = None
     cluster: tuple[IntoExpr, ...] = ()
-    subgroup: tuple[IntoExpr, ...] = ()
     time: IntoExpr | None = None
     count: IntoExpr | None = None
     weight: IntoExpr | None = None

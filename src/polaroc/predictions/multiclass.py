@@ -25,7 +25,7 @@ from polaroc.predictions.wide import with_row_cases
 from polaroc.typing import IntoExpr, Label
 
 ADDED = ("class", "truth", "score")
-BESIDE_KEYS = ("case", "cluster", "subgroup", "time")
+BESIDE_KEYS = ("case", "cluster", "time")
 WORDS = {"true": True, "false": False}
 # Labels of an example in a hint.
 MAX_LABELS = 5
@@ -33,7 +33,7 @@ MAX_LABELS = 5
 
 @makes_cases(
     ["truth", "model", "fold", "case", "count", "weight", "by"],
-    no_bearing=["nulls", "cluster", "subgroup", "time", "score_prior", "test_train_ratio"],
+    no_bearing=["nulls", "cluster", "time", "score_prior", "test_train_ratio"],
     needed=["truth"],
 )
 def one_vs_rest(
@@ -62,7 +62,7 @@ def one_vs_rest(
         of `by`. Their `table`, a frame of the kind given, has the keys (`by`, model and fold);
         `class`, of the type of the truth; `truth` Boolean, whether the case is of that class,
         null where its class is null or has no score; `score`; `count` or `weight` if given; the
-        other columns, such as the cluster and the subgroup, save those of these names. Where
+        other columns, such as the cluster, save those of these names. Where
         nothing tells cases or models apart, `id` numbers the rows given.
 
     Raises

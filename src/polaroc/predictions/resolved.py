@@ -48,7 +48,7 @@ from polaroc.priors.grids import check_prior_or_observed
 from polaroc.typing import EagerTable, IntoExpr, InWarehouse, Nulls, Paths, Table, WarehouseTable
 
 # Roles whose columns may also tell models, folds or cases apart.
-SHARED = ("cluster", "subgroup", "time")
+SHARED = ("cluster", "time")
 
 
 @overload

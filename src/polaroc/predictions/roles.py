@@ -21,7 +21,7 @@ from polaroc.base.docstrings import entries, put_in
 from polaroc.typing import By, IntoExpr, Label, Nulls, Prior, Score
 
 RoleName: TypeAlias = Literal[
-    "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "subgroup", "time",
+    "truth", "score", "positive", "nulls", "model", "fold", "case", "cluster", "time",
     "count", "weight", "by", "test_train_ratio", "score_prior",
 ]  # fmt: skip
 
@@ -135,15 +135,6 @@ class RowColumns(TypedDict, total=False):
             others=("clusters", "groups"),
         ),
     ]
-    subgroup: Annotated[
-        By,
-        Role(
-            "Parts that no average may hide, such as sex or site.",
-            "sex",
-            several=True,
-            others=("subgroups",),
-        ),
-    ]
     time: Annotated[IntoExpr | None, Role("When the case was: a date, a number.", "day")]
     count: Annotated[
         IntoExpr | None,
@@ -217,7 +208,7 @@ COUNTED_BY: tuple[RoleName, ...] = (
 OF_COUNTS: tuple[RoleName, ...] = tuple(role for role in COUNTED_BY if role != "weight")
 # Roles that add no rows to curves and measures.
 BESIDE: tuple[RoleName, ...] = (
-    "case", "cluster", "subgroup", "time", "score_prior", "test_train_ratio",
+    "case", "cluster", "time", "score_prior", "test_train_ratio",
 )  # fmt: skip
 # What models are compared by.
 COMPARED_BY: tuple[RoleName, ...] = (
@@ -249,7 +240,7 @@ def parameters(roles: Collection[str], needed: Collection[str] = NEEDED) -> list
     """The roles as parameters; ``...`` is the default of those that are found by name."""
     defaults: dict[str, Any] = dict.fromkeys(FOUND, ...)
     defaults |= {"nulls": "raise", "score_prior": "observed"}
-    defaults |= dict.fromkeys(("by", "cluster", "subgroup"), ())
+    defaults |= dict.fromkeys(("by", "cluster"), ())
     defaults |= dict.fromkeys(needed, Parameter.empty)
     return [
         Parameter(

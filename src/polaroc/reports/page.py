@@ -47,7 +47,7 @@ LIBRARIES = (
 
 
 def page(findings: Findings, title: str, **sections: Section | None) -> str:
-    """The whole page as HTML; `sections` are those on subgroups, the plan and to publish."""
+    """The whole page as HTML; `sections` are those on the plan and to publish."""
     return rendered(TEMPLATE, title, **contents(findings) | _figures(findings) | sections)
 
 
@@ -276,7 +276,6 @@ def content(
     findings: Findings,
     title: str,
     *,
-    subgroups: Section | None,
     published: Section | None,
     plan: Section | None,
 ) -> dict[str, Any]:
@@ -285,7 +284,7 @@ def content(
     decision, tested = said["decision"], findings.comparison is not None
     shown = [
         *(said[name] for name in ("ranking", "thresholds", "omnibus", "pairs", "audit")),
-        subgroups and subgroups.table, published and published.table,
+        published and published.table,
     ]  # fmt: skip
     return {
         "generator": f"{GENERATOR} {dict(said['versions'])['polaroc']}",
@@ -306,7 +305,6 @@ def content(
         "do_the_models_differ":
             f"{said['verdict']} {said['separation']}" if tested else findings.untested,
         "assumptions": findings.assumptions,
-        "subgroups": None if subgroups is None else [subgroups.answer, *subgroups.remarks],
         "plan": None if plan is None else [plan.answer, *plan.remarks],
         "notes_to_publish": None if published is None else published.remarks,
         "columns": findings.question.found or None,

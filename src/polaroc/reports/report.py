@@ -43,7 +43,6 @@ from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.page import as_json, content, is_report, model_card, page
 from polaroc.reports.plan_section import facts_of, of_plan
 from polaroc.reports.study_table import of_publication
-from polaroc.reports.subgroups import of_subgroups
 from polaroc.thresholds.alerts import capacity_of
 from polaroc.typing import Paths, Table
 
@@ -51,7 +50,7 @@ TITLE = "Which model, how sure, at which threshold"
 
 
 @described_as(compare)
-@takes_cases_or(Monitor, [*COMPARED_BY, "subgroup", "time"], or_measures=True)
+@takes_cases_or(Monitor, [*COMPARED_BY, "time"], or_measures=True)
 def report(
     cases: Cases[Any] | Monitor,
     *,
@@ -90,8 +89,6 @@ def report(
         with `path`, `title` and `tell`: the page then has its alarms in plain words.
         With `case` fitted models of one test set are compared case by case, and thresholds
         of folds that share cases are judged on cases that took no part in setting them.
-        With a `subgroup` of one test set a section shows the first model in each subgroup, and
-        the largest gaps, as `subgroups` has them.
     **columns
     path
         The file to write: an HTML page; or with a name that ends in .json what the page says, for
@@ -128,7 +125,7 @@ def report(
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates
-        meet what is needed (costs cannot be promised), in each `subgroup` where it has one;
+        meet what is needed (costs cannot be promised);
         what it does is judged on `cases`. A plain table has the same roles. Folds, whose models
         are fitted anew, promise nothing.
     plan
@@ -207,8 +204,7 @@ def report(
     planned = facts_of(plan)
     _check_inputs(cases, over, tuning)
     if isinstance(tuning, Cases):
-        refuse_roles(tuning, "report(tuning=...)", [*COMPARED_BY, "subgroup", "time"])
-    divided, cases = cases, replace(cases, subgroup=())
+        refuse_roles(tuning, "report(tuning=...)", [*COMPARED_BY, "time"])
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
@@ -225,13 +221,12 @@ def report(
             remarks = (*remarks, f"{capitalised(a_day.note)}.")
         question = replace(question, compared=rows, remarks=remarks)
         if tuning is not None:
-            tuned, shared = tuning_rows(tuning, divided, rows)
+            tuned, shared = tuning_rows(tuning, cases, rows)
             question = replace(question, tuning=tuned, shared=tuple(shared))
         findings = with_changes(of_predictions(question, priors, grid), given)
     held = of_plan(planned, findings)
     sections = {
-        "subgroups": of_subgroups(divided, findings),
-        "published": of_publication(divided, findings),
+        "published": of_publication(cases, findings),
         "plan": held,
     }
     said = {".json": as_json, ".md": model_card}.get(file.suffix.lower())

@@ -195,8 +195,8 @@ def _tuned(
     points = []
     for need in needs:
         chosen = operating_points(
-            # A promise needs the clusters, and the subgroups in each of which it holds.
-            tuning if tuning.cluster or tuning.subgroup else curves,
+            # A promise needs the clusters.
+            tuning if tuning.cluster else curves,
             **_asked(need, question.confidence if promised else None),
         )  # fmt: skip
         judged = apply_thresholds(

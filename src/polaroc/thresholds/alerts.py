@@ -96,7 +96,7 @@ def cases_a_day(cases: Cases[Any]) -> tuple[float, int]:
     """The mean number of cases a day, the same for all keys, and how many days there are."""
     held = with_dates(cases)
     refuse_folds(held)
-    days = totals(read(replace(held, cluster=(), subgroup=()))).collect()
+    days = totals(read(replace(held, cluster=()))).collect()
     keys = keys_but_period(held)
     of_keys = days.group_by(keys or pl.lit(0)).agg(
         (pl.col("positives") + pl.col("negatives")).mean().alias("volume"), pl.len().alias("days")

@@ -198,13 +198,12 @@ def promise(
     constraints: Mapping[str, float],
     confidence: float,
     priors: float | Sequence[float] | None = None,
-    subgroups: Sequence[str] = (),
     reviews: str | None = None,
 ) -> str:
     """What a threshold promises, as a sentence, at a prior or at those from the first to the last.
 
-    With `subgroups`, the names of their columns, it is promised in each of them. Where some cases
-    are reviewed, an alarm is what is acted on, and `reviews` says how many there are at most.
+    Where some cases are reviewed, an alarm is what is acted on, and `reviews` says how many there
+    are at most.
 
     Examples
     --------
@@ -215,13 +214,9 @@ def promise(
     if reviews is not None:
         parts.append(reviews)
     together = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    if subgroups:
-        together += f", in each subgroup by {' and by '.join(subgroups)}"
-        # Unlike other rates, it may be less in a mix than in each of its parts.
-        together += "" if "informedness" in constraints else " and in any mix of them"
     # Of all cases, it is a share like that of the alarms.
     names = constraints if reviews is None else ["posfrac"]
-    while_so = _as_long_as(names, priors, " of each" if subgroups else "")
+    while_so = _as_long_as(names, priors)
     return f"With {_per_cent(confidence)} % confidence {together}{while_so}."
 
 
@@ -238,14 +233,12 @@ def _of_many(share: float) -> str:
     return f"{_per_cent(share)} % of the"
 
 
-def _as_long_as(
-    names: Iterable[str], priors: float | Sequence[float] | None, whose: str = ""
-) -> str:
+def _as_long_as(names: Iterable[str], priors: float | Sequence[float] | None) -> str:
     if priors is None or not any(depends_on_prior(name) for name in names):
         return ""
     ends = [priors] if isinstance(priors, int | float) else sorted(set(priors))
     words = " to ".join(_per_cent(end) for end in ends)
-    return f", as long as {words} %{whose} are positive"
+    return f", as long as {words} % are positive"
 
 
 def depends_on_prior(name: str) -> bool:

@@ -74,7 +74,7 @@ def expected_costs(
     """
     amounts: Cases[Any] | None = None
     if isinstance(curve, Cases) and curve.costs is not None:
-        amounts = replace(curve, cluster=(), subgroup=(), score_prior="observed")
+        amounts = replace(curve, cluster=(), score_prior="observed")
     curves = curves_of(curve) if amounts is None else in_money(amounts)
     if is_estimate(priors):
         curves = multiplied(curves, priors)

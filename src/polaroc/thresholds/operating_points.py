@@ -45,7 +45,7 @@ from polaroc.thresholds.constraints import (
     promise,
     resolve_constraints,
 )
-from polaroc.thresholds.promises import LACK, PROMISED, promising_cases
+from polaroc.thresholds.promises import LACK, PROMISED, promising_cases, with_promises
 from polaroc.thresholds.rules import (
     CONSTRAINED,
     OVER_A_RANGE,
@@ -59,7 +59,6 @@ from polaroc.thresholds.rules import (
     priors_of,
     rules,
 )
-from polaroc.thresholds.subgroup_promises import subgroup_columns, with_promises
 from polaroc.typing import Cost, Prior, Priors
 
 POINTS = (
@@ -70,7 +69,7 @@ POINTS = (
 
 @described_as(OF_CURVES)
 @frame_of_cases(
-    [*COUNTED_BY, "cluster", "subgroup", "time", "score_prior"],
+    [*COUNTED_BY, "cluster", "time", "score_prior"],
     no_bearing=("case", "test_train_ratio"),
     or_table=True,
     as_options=("score_prior",),
@@ -103,8 +102,7 @@ def operating_points(
     ----------
     curve
         The result of `curve` or `hull`; or predictions, of which it is made: the result of `cases`,
-        or any table that it takes. From these alone a promise knows the `cluster`, and the
-        `subgroup` in each of which it is to hold.
+        or any table that it takes. From these alone a promise knows the `cluster`.
     rule
         What is wanted of the threshold; by default ``"cost"`` where a cost is given,
         ``"max_recall"`` with `constraints`, else ``"balanced"``. ``"balanced"`` is where missed
@@ -192,16 +190,8 @@ def operating_points(
     A promise holds for independent cases from any distributions of scores, ties included, and, over
     a range, where only the prior shifts. Cases of a `cluster` count as so many independent ones as
     tell rates as well (by their design effect, Kish 1965), which kept promises in simulation
-    (``just promises --clusters``). With a `subgroup` it holds in each subgroup, all at once, and so
-    for any mix of them, also another one than here, as long as the share of positives *of each
-    subgroup* is as said: of the whole that is not enough (a mix whose positives come from one
-    subgroup and whose negatives from another may have less precision than both). For recall
-    alone, false alarms alone and a share called positive, each subgroup has the whole error rate;
-    else it is divided by their number (``just subgroups``). Informedness is promised in each
-    subgroup, not for a mix. A subgroup that is all of a class counts in each of the others: so of
-    one class against the rest the promise holds for any mix of the rest. Without `confidence`
-    subgroups have no bearing. A promise holds for all promised thresholds of a curve at once, so
-    that any rule may choose among them. For several models of predictions, told apart by `model`
+    (``just promises --clusters``). A promise holds for all promised thresholds of a curve at once,
+    so that any rule may choose among them. For several models of predictions, told apart by `model`
     or by their columns of scores, all promises hold at once, so that any model may be picked: each
     of K has the error rate over K (``just promises-picked``). A curve table does not say which of
     its keys are models. There each keeps its own promise, and the one that is picked may not. At an
@@ -242,8 +232,6 @@ def operating_points(
     has_amounts = has_amounts and rule == "cost"
     keys = curve_keys(curves)
     request = _request(rule, priors, over, target, constraints, confidence)
-    if cases is not None and cases.subgroup:
-        request = replace(request, subgroups=tuple(subgroup_columns(cases)))
     refuse_amounts(rule, cost_fn, cost_fp)
     _refuse_other_rules(rule, own_fn, own_fp, beta)
     if cases is not None and score_prior == OBSERVED:
@@ -307,7 +295,6 @@ class _Request:
     constraints: Constraints
     over: tuple[float, float] | Belief | None
     confidence: float | None
-    subgroups: tuple[str, ...] = ()  # the columns of which each value keeps the promise
 
     @property
     def estimated(self) -> bool:
@@ -326,13 +313,13 @@ class _Request:
             return columns
         limits, ends = self.constraints.limits, self.constraints.ends
         if ends is not None or not any(map(depends_on_prior, limits)):
-            sentence = pl.lit(promise(limits, self.confidence, ends, self.subgroups))
+            sentence = pl.lit(promise(limits, self.confidence, ends))
         else:
             confidence, own = self.confidence, PRIOR_LIMITS if self.estimated else ("prior",)
             known = pl.when(pl.all_horizontal(pl.col(own).is_not_null()))
             # Where limits are null there is no list, and nothing is promised.
             sentence = known.then(pl.concat_list(own)).map_elements(
-                lambda priors: promise(limits, confidence, priors.to_list(), self.subgroups),
+                lambda priors: promise(limits, confidence, priors.to_list()),
                 return_dtype=pl.String,
             )
         has_threshold = pl.col("threshold").is_not_null()

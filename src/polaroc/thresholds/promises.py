@@ -38,7 +38,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS
+from polaroc.base.columns import HAS_BOTH, PRIOR_LIMITS, within
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE, private
 from polaroc.base.rounding import rounded_up
@@ -46,9 +46,10 @@ from polaroc.base.statistics import least_factor
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.dependence import several_folds
+from polaroc.predictions.wide import MODEL
 from polaroc.priors.in_use import NO_INTERVAL, within_unit
 from polaroc.thresholds.constraints import Constraints
-from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, cases_in
+from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, cases_in, with_effects
 from polaroc.typing import Array
 
 PROMISED, LACK, PARTS = private("promised"), private("lack"), private("parts")
@@ -95,6 +96,51 @@ class Sample:
         tp = np.floor(self.tp / of_pos + ROOM).astype(int).clip(max=positives)
         fp = np.ceil(self.fp / of_neg - ROOM).astype(int).clip(max=negatives)
         return tp, fp, positives, negatives
+
+
+def names_of_models(cases: Cases[Any] | None) -> list[str]:
+    """Names of the columns that tell the models apart, if any."""
+    if cases is None or cases.scores:
+        return [] if cases is None else [MODEL]
+    return [] if cases.model is None else [*cases.table.lazy().select(cases.model).collect_schema()]
+
+
+def models_among(cases: Cases[Any] | None, keys: Sequence[str]) -> pl.Expr:
+    """Number of models of each key; their promises hold together, so that any may be picked.
+
+    Each of several models gets the error rate over their number, since a model may be picked just
+    because its promise is broken (`just promises-picked`).
+    """
+    models = names_of_models(cases)
+    rest = [name for name in keys if name not in models]
+    return within(pl.struct(models).n_unique(), rest) if models else pl.lit(1)
+
+
+def with_promises(
+    points: pl.LazyFrame,
+    cases: Cases[Any] | None,
+    keys: list[str],
+    groups: list[str],
+    constraints: Constraints,
+    confidence: float,
+) -> pl.LazyFrame:
+    """Add whether each point of a surface is promised to keep the constraints, and why none is.
+
+    `points` are the curves of all cases at their priors, told apart by `keys`, and with the priors
+    by `groups`.
+    """
+    with_clusters = with_effects(points, cases, keys)
+    schema = with_clusters.drop(EFFECTS).collect_schema()
+
+    def mark(rows: pl.DataFrame) -> pl.DataFrame:
+        shared = rows.with_columns(models_among(cases, keys).alias(PARTS))
+        return marked(shared, groups, constraints, 1 - confidence).drop(*EFFECTS, PARTS)
+
+    # One curve is needed as a whole.
+    return with_clusters.map_batches(
+        mark, schema={**schema, PROMISED: pl.Boolean, LACK: pl.String},
+        predicate_pushdown=False, projection_pushdown=False,
+    )  # fmt: skip
 
 
 def marked(

@@ -33,7 +33,14 @@ from polaroc.thresholds.alerts import FREE, Capacity, a_day, capacity_of, idle_n
 from polaroc.thresholds.constraints import Constraints, checked_limits, ends_of, promise
 from polaroc.thresholds.design_effects import EFFECTS, FEW_CLUSTERS, with_effects
 from polaroc.thresholds.operating_points import operating_points
-from polaroc.thresholds.promises import PARTS, Sample, cases_needed, promising_cases, sample_of
+from polaroc.thresholds.promises import (
+    PARTS,
+    Sample,
+    cases_needed,
+    models_among,
+    promising_cases,
+    sample_of,
+)
 from polaroc.thresholds.review_bands import (
     ChosenPlaces,
     Rates,
@@ -43,7 +50,6 @@ from polaroc.thresholds.review_bands import (
     may_act_from,
 )
 from polaroc.thresholds.rules import lack_of_curve, priors_of
-from polaroc.thresholds.subgroup_promises import models_among
 from polaroc.thresholds.ways import (
     CARRIED,
     COSTS,
@@ -63,7 +69,7 @@ POINT = ("threshold", "tp", "fp")
 @described_as(operating_points, OF_CURVES)
 @frame_of_cases(
     [*COUNTED_BY, "cluster"],
-    no_bearing=[role for role in BESIDE if role not in ("cluster", "subgroup")],
+    no_bearing=[role for role in BESIDE if role not in ("cluster",)],
     or_table=True,
 )
 def three_ways(

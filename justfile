@@ -213,7 +213,7 @@ detection *ARGS:
 budgets *ARGS:
     python tests/benchmarks/budgets.py {{ARGS}}
 
-# How often `monitor` cries wolf where days differ, and how soon it sees a prior that left its range,
+# How often `monitor` raises a false alarm where days differ, and how soon it sees a prior that left its range,
 # by jitter and by the days of the reference.
 days *ARGS:
     python tests/benchmarks/days.py {{ARGS}}

@@ -18,14 +18,14 @@ PUBLIC = {
     "calibration_curve", "cases", "charts", "check",
     "check_calibration", "choose", "compare", "cost_curve", "curve", "curve_from_bins", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
-    "expected_cost", "expr", "gate", "h_measure", "highest_each_day", "hull",
+    "expected_cost", "expr", "gate", "h_measure", "hull",
     "iauprec", "intervals", "iso_lines", "label_budget", "macro", "mean_pr", "mean_roc",
     "merge_bins",
-    "monitor", "one_vs_rest", "operating_points", "periods", "plan", "points", "pr_band",
+    "monitor", "one_vs_rest", "operating_points", "plan", "points", "pr_band",
     "pr_from_roc", "prior",
     "prior_grid", "probabilities", "study_table", "rates", "report", "roc_band",
     "roc_from_pr", "savings", "sens", "skew",
-    "surface", "three_ways", "uniform", "walk_forward", "warehouse",
+    "surface", "three_ways", "uniform", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
 # no more sentences, nouns that end in s are taken for verbs, and the documentation adds See Also.

@@ -28,12 +28,6 @@ RESULTS = {
     "gate": lambda: pr.gate(
         ONE, **NAMES, measure="auc", champion="C", challenger="A", margin=0.02, case="case"
     ),
-    "periods": lambda: pr.periods(
-        OF_A, **NAMES, time="day", every="1mo", measures="auc", priors=0.1
-    ),
-    "walk": lambda: pr.walk_forward(
-        OF_A, **NAMES, time="day", every="1w", prior=0.1, constraints={"recall": 0.5}
-    ),
     "monitor": lambda: pr.monitor(
         OF_A.drop("day"), OF_A.with_columns(score=pl.col("score").clip(0.3)), points=0.3,
         **NAMES, **OVER, time="day", labelled=OF_A, label_share=1.0,

@@ -27,11 +27,8 @@ from polaroc.curves.mean import mean_pr as mean_pr
 from polaroc.curves.mean import mean_roc as mean_roc
 from polaroc.curves.surface import surface as surface
 from polaroc.deployment.estimate_prior import estimate_prior as estimate_prior
-from polaroc.deployment.highest_each_day import highest_each_day as highest_each_day
 from polaroc.deployment.label_budget import label_budget as label_budget
 from polaroc.deployment.monitor import monitor as monitor
-from polaroc.deployment.periods import periods as periods
-from polaroc.deployment.walk_forward import walk_forward as walk_forward
 from polaroc.evaluation.evaluate import evaluate as evaluate
 from polaroc.evaluation.macro import macro as macro
 from polaroc.measures.bounds import bounds as bounds

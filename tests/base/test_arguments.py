@@ -137,18 +137,6 @@ CALLS = {
         lambda **a: pr.monitor(TABLE, TABLE, points=0.5, **{"time": "case"} | a),
         NAMES | {"by": [], "model": "model", "fold": ["fold"], "time": "case"},
     ),
-    "periods": (
-        lambda **a: pr.periods(TABLE, measures="auc", **{"time": "case", "every": "2i"} | a),
-        NAMES | {"by": [], "model": "model", "fold": [], "time": "case"},
-    ),
-    "highest_each_day": (
-        lambda **a: pr.highest_each_day(TABLE, 1, **{"time": "case", "every": "2i"} | a),
-        COLUMN | {"by": [], "model": "model", "fold": [], "cluster": "case", "time": "case"},
-    ),
-    "walk_forward": (
-        lambda **a: pr.walk_forward(TABLE, prior=0.1, **{"time": "case", "every": "2i"} | a),
-        NAMES | {"by": [], "model": "model", "fold": [], "time": "case"},
-    ),
     "label_budget": (
         lambda **a: pr.label_budget(TABLE, TABLE, points=0.5, **a),
         NAMES | {"by": [], "model": "model", "fold": ["fold"]},

@@ -112,18 +112,6 @@ CALLS = {
     "study_table": [
         {"cases": FOLDS, **NAMES, "fold": None, "points": 0.5, "priors": 0.1},
     ],
-    "periods": [
-        {"cases": FOLDS, **NAMES, "fold": None, "time": "case", "every": "3i", "measures": "auc",
-         "priors": 0.1, "points": 0.5},
-    ],
-    "walk_forward": [
-        {"cases": FOLDS, **NAMES, "fold": None, "time": "case", "every": "3i", "prior": 0.1,
-         "constraints": {"recall": 0.5}},
-    ],
-    "highest_each_day": [
-        {"cases": FOLDS, **NAMES, "fold": None, "alerts": 1, "time": "case", "every": "3i",
-         "over": (0.1, 0.3)},
-    ],
     "report": [
         {"frame": TEST, "path": "a.html", **NAMES, **OVER, "case": "case", "tuning": OTHERS},
         {"frame": MEASURES, "path": "b.html"},

@@ -234,11 +234,6 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
     "estimate_prior": [(of_wide(pr.estimate_prior, deployed=later), "rows")],
     "label_budget": [(of_wide(pr.label_budget, deployed=later, **THRESHOLDS, width=0.1), "rows")],
     "monitor": [(of_wide(pr.monitor, deployed=later, **THRESHOLDS, time="day"), "rows days")],
-    "periods": [(of_wide(pr.periods, time="day", **THRESHOLDS), "rows days")],
-    "walk_forward": [(of_wide(pr.walk_forward, time="day", rule="recall", target=0.5,
-                              confidence=0.5, history=3), "rows days")],
-    "highest_each_day": [(of_wide(pr.highest_each_day, time="day", alerts=30,
-                                  priors=grid), "rows days priors")],
     "report": [(report, "rows models")],
 }  # fmt: skip
 

@@ -384,10 +384,8 @@ def test_measures(tmp_path, command):
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {
-        "check", "choose", "compare", "evaluate", "gate", "highest", "label-budget", "monitor",
-        "periods",
+        "check", "choose", "compare", "evaluate", "gate", "label-budget", "monitor",
         "plan", "report", "savings", "sql", "study-table", "three-ways", "threshold",
-        "walk-forward",
     } <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {
@@ -455,38 +453,6 @@ def test_label_budget(tmp_path, name):
         assert "at random" in shown.output
 
 
-@pytest.mark.parametrize("name", ["found by name", "wide", "labels", "clusters", "crossed"])
-def test_periods(tmp_path, name):
-    table, roles = TABLES[name]
-    table = table.with_columns(month=pl.col("case") % 4)
-    options = ["--time", "month", "--measure", "auc", "--threshold", 0.5, "--prior", 0.1]
-    result = run("periods", table, roles, tmp_path, *options)
-    asked = {**roles, "time": "month", "measures": ["auc"], "points": 0.5, "priors": [0.1]}
-    names = ["answer", "table", "trends", "warnings"]
-    assert_as_in_python(result, lambda: pr.periods(table, **asked), names)
-
-
-@pytest.mark.parametrize("name", ["found by name", "wide", "weights", "clusters"])
-def test_walk_forward(tmp_path, name):
-    table, roles = TABLES[name]
-    table = table.with_columns(month=pl.col("case") % 4)
-    options = ["--time", "month", "--constraint", "precision=0.3", "--prior", 0.2, "--history", 2]
-    result = run("walk-forward", table, roles, tmp_path, *options)
-    asked = {"time": "month", "constraints": {"precision": 0.3}, "prior": 0.2, "history": 2}
-    names = ["answer", "table", "expected", "warnings"]
-    assert_as_in_python(result, lambda: pr.walk_forward(table, **roles, **asked), names)
-
-
-@pytest.mark.parametrize("name", ["one test set", "wide", "weights", "counts", "clusters"])
-def test_highest_each_day(tmp_path, name):
-    table, roles = TABLES[name]
-    table = table.with_columns(day=pl.col("case") % 8)
-    options = ["--time", "day", "--alerts", 9, *RANGE, "--cost-fn", 10, "--volume", 300]
-    result = run("highest", table, roles, tmp_path, *options)
-    asked = {"alerts": 9, "time": "day", **OVER, "cost_fn": 10, "volume": 300}
-    assert_as_in_python(result, lambda: pr.highest_each_day(table, **roles, **asked))
-
-
 @pytest.mark.usefixtures("words_only")
 @pytest.mark.parametrize("name", ["found by name", "one test set", "wide"])
 def test_report(tmp_path, name):
@@ -511,23 +477,3 @@ def test_report(tmp_path, name):
     pr.report(table, path=pages[1], **roles, **OVER, grid=5, plan=plan, tell=told.append)
     assert pages[0].read_text() == pages[1].read_text()
     assert all(with_options(line) in result.output for line in told[0].splitlines())
-
-
-def test_periods_and_steps_are_written(tmp_path):
-    table = TABLES["one test set"][0].with_columns(month=pl.col("case") % 3)
-    table.write_parquet(tmp_path / "table.parquet")
-    points = pr.operating_points(table, "recall", target=0.8, priors=0.1, **SCORES)
-    points.write_parquet(tmp_path / "points.parquet")
-    roles = ["--truth", "truth", "--score", "score", "--time", "month"]
-    for command, options, names in (
-        ("periods", ["--measure", "auc", "--points", tmp_path / "points.parquet"],
-         {"table.csv", "trends.csv", "periods"}),
-        ("walk-forward", ["--rule", "recall", "--target", 0.8],
-         {"table.csv", "expected.csv", "steps"}),
-    ):  # fmt: skip
-        folder = tmp_path / command
-        words = [command, tmp_path / "table.parquet", *roles, *options, "--out", folder]
-        result = CliRunner().invoke(app, [*map(str, words)])
-        assert result.exit_code == 0, result.output
-        found = {one.name for one in folder.iterdir()}
-        assert all(any(one.startswith(name) for one in found) for name in names)

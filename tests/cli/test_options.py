@@ -405,8 +405,6 @@ TWO_MODELS = "a.parquet --champion A --challenger B --case case"
         ("compare a.parquet --case case --measure auc", ""),
         ("compare a.parquet --case case --measure expected_cost --prior 0.1", "--cost-fn"),
         ("compare a.parquet --case case --measure iauprec", "--over"),
-        ("highest one.parquet --time day --alerts 3 --prior 0.1", "--cost-fn"),
-        ("highest one.parquet --time day --alerts 3", "--over --cost-fn"),
         ("three-ways one.parquet --cost-review 1 --prior 0.1", "--cost-fn"),
         (
             "three-ways one.parquet --constraint precision=0.6 --reviews 5 --volume 100",
@@ -422,8 +420,6 @@ TWO_MODELS = "a.parquet --champion A --challenger B --case case"
         ("choose test.parquet --tuning tuning.parquet --case case", "--over --cost-fn"),
         ("choose a.parquet --case case", "--over"),
         ("choose p.parquet --cost-fp 2", "--over --cost-fn"),
-        ("periods one.parquet --time day", "--over"),
-        ("periods one.parquet --time day --threshold 0.5", "--over --cost-fn"),
     ],
 )
 def test_ranges_and_costs_of_settings_are_used_where_they_have_a_bearing(here, call, used):

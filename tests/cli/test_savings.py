@@ -45,8 +45,6 @@ def test_from_a_tuning_file_to_what_is_saved(files):
         (["savings", "test.csv", *ROLES, *COSTS, "--threshold", "no.json"], "no such file"),
         (["savings", "test.csv", *ROLES, "--cost-fn", "tunoma", "--threshold", 1],
          "cost_fn is 'tunoma'"),
-        (["periods", "test.csv", *ROLES, "--time", "customer", "--threshold", 1, *COSTS],
-         "savings and choose take"),
     ],
     ids=str,
 )  # fmt: skip

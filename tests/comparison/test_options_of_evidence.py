@@ -142,11 +142,6 @@ MODES = {
         {"constraints": {"fpr": 0.3}, "reviews": 9, "volume": 20, "priors": 0.2,
          "confidence": 0.9},
     ),
-    "highest_each_day": (
-        pr.highest_each_day, ONE,
-        {"truth": "y", "score": "p", "model": "m", "time": "day", "alerts": 5, "volume": 20,
-         "priors": 0.2},
-    ),
     "study_table": (
         pr.study_table, ONE.filter(m="A"),
         {"truth": "y", "score": "p", "model": None, "points": 0.5, "over": OVER, "priors": 0.2},

@@ -12,8 +12,6 @@ from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.deployment.monitor_result import Monitor
-from polaroc.deployment.periods_result import Periods
-from polaroc.deployment.walk_forward_result import WalkForward
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.planning.study_plan import StudyPlan
 from polaroc.predictions.cases import Cases
@@ -100,21 +98,6 @@ FUNCTIONS = {
     "estimate_prior": (pr.estimate_prior, BASE, {"deployed": TABLE, "method": "confusion"}),
     "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5, "width": 0.15}),
     "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
-    "periods": (
-        pr.periods,
-        BASE | {"time": "one of ten"},
-        {"measures": ["auc", "brier"], "points": 0.5},
-    ),
-    "walk_forward": (
-        pr.walk_forward,
-        BASE | {"time": "one of ten"},
-        {"rule": "recall", "target": 0.5, "confidence": 0.5, "history": 3},
-    ),
-    "highest_each_day": (
-        pr.highest_each_day,
-        BASE | {"time": "one of ten"},
-        {"alerts": 3, "priors": [0.1, "observed"]},
-    ),
     "study_table": (
         pr.study_table,
         BASE | {},
@@ -164,7 +147,6 @@ OTHER_OF = {
     ("gate", "model"): None,
     ("plan", "model"): None,
     ("operating_points", "cluster"): "place", ("three_ways", "cluster"): "place",
-    ("highest_each_day", "cluster"): "place",
     ("study_table", "by"): "f",
     ("macro", "by"): ["place", "f"],
     **{("probabilities", role): None for role in ("model", "fold", "by")},
@@ -187,7 +169,7 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    if isinstance(result, Monitor | Periods | StudyTable | StudyPlan | WalkForward):
+    if isinstance(result, Monitor | StudyTable | StudyPlan):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs

@@ -139,9 +139,6 @@ ALONE = FUNCTIONS | {
     "hulls": lambda frame: pr.evaluate(
         frame, **NAMES, by="key", priors=0.4, measures="refinement_loss", intervals="logit"
     ),
-    "highest": lambda frame: pr.highest_each_day(
-        frame, 2, **NAMES, by="key", fold=None, time="day"
-    ),
 }
 BESIDE = {
     "macro": lambda frame: pr.macro(
@@ -271,12 +268,3 @@ def test_a_model_that_is_nan_is_chosen_as_any_other():
             for table in (named, MODELS)
         )
         assert list(found) == [one.replace("1.0", "nan") for one in expected]
-
-
-def test_times_in_no_order_are_refused():
-    for kind in (pl.concat_list("day"), pl.col("day").cast(pl.Binary)):
-        table = MODELS[:40].with_columns(day=kind)
-        for take in (pr.periods, pr.highest_each_day, pr.walk_forward):
-            more = {"alerts": 3} if take is pr.highest_each_day else {}
-            with pytest.raises(InvalidPredictions, match=r"(?s)the time 'day' is .*Hint: give"):
-                take(table, **NAMES, time="day", fold=None, case=None, **more)

@@ -232,28 +232,6 @@ def test_three_ways_within_constraints(weighting):
             assert row["act_tpr"] == pytest.approx(acting[0])
 
 
-@paths
-@weighted
-def test_highest_each_day(path, weighting):
-    for table in TABLES[weighting]:
-        for alerts, volume in ((2, None), (3.5, 30)):
-            asked = {"volume": volume, **COSTS}
-            roles = table.roles("time")
-            found = called(pr.highest_each_day, table, path, roles, alerts,
-                           priors=["observed", 0.05, 0.47], **asked)  # fmt: skip
-            model = "model" if path == "wide" else table.names["model"]
-            for one, rows in table.by("model").items():
-                own = sum(row.weight for row in classes(rows)[0]) / sum(row.weight for row in rows)
-                expected = {
-                    (measure, round(prior or own, 9)): value
-                    for prior in (None, 0.05, 0.47)
-                    for measure, value in
-                    role_tables.highest_each_day(rows, alerts, prior, **asked).items()
-                }  # fmt: skip
-                of_model = found.filter(pl.col(model) == one)
-                same(keyed(of_model, "measure", pl.col("prior").round(9)), expected)
-
-
 @weighted
 def test_study_tables(weighting):
     names = ["recall", "specificity", "precision", "npv", "net_benefit"]
@@ -275,27 +253,6 @@ def test_study_tables(weighting):
         kept = found.filter(pl.col("site").is_not_null())
         numbers = keyed(kept, table.names["model"], "site", "measure")
         same({key: numbers[key] for key in expected}, expected)
-
-
-@paths
-@counted
-def test_periods(path, weighting):
-    for table in TABLES[weighting]:
-        roles = table.roles("time")
-        found = called(
-            pr.periods, table, path, roles, measures="auc", priors=PRIOR, points=0.4
-        ).table
-        model = "model" if path == "wide" else table.names["model"]
-        expected = {}
-        for (one, day), rows in table.by("model", "time").items():
-            of = of_calls(rows, 0.4, PRIOR)
-            names = ("tpr", "fpr", "precision", "posfrac", "cost")
-            expected |= {(one, day, name): of[name] for name in names}
-            expected[one, day, "auc"] = role_tables.auc(rows)
-        kept = found.filter(
-            pl.col("measure").is_in(["auc", "tpr", "fpr", "precision", "posfrac", "cost"])
-        )
-        same(keyed(kept, model, "period", "measure"), expected)
 
 
 @counted

@@ -31,13 +31,6 @@ def comparison(table: pl.DataFrame):
     return pr.compare(measures(table), test_train_ratio=1 / 3)
 
 
-def by_period(table: pl.DataFrame) -> pl.DataFrame:
-    """Measures in three periods."""
-    names = {"truth": "truth", "score": "score", "model": "model", "fold": None}
-    third = table.with_columns(third=pl.int_range(pl.len()) % 3)
-    return pr.periods(third, **names, time="third", measures="auc").table
-
-
 def watched(table: pl.DataFrame) -> pl.DataFrame:
     """Three days in use, on the last of which all scores are high."""
     days = table.select("model", "score", day=pl.int_range(pl.len()) % 3 + 1)
@@ -97,5 +90,4 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),
     "pairs": lambda table: pr.charts.pairs(comparison(table)),
     "plan": lambda _: pr.charts.plan(pr.plan(auc=0.9, width=0.1, positives=[20, 40, 80])),
-    "periods": lambda table: pr.charts.periods(by_period(table)),
 }

@@ -148,10 +148,6 @@ ONE_ALONE = {
     "apply_thresholds": lambda **roles: pr.apply_thresholds(
         TABLE, points=0.5, intervals="exact", **roles
     ),
-    "periods": lambda **roles: pr.periods(TABLE, time="day", measures="auc", **roles),
-    "walk_forward": lambda **roles: pr.walk_forward(
-        TABLE, rule="recall", target=0.5, confidence=0.5, history=3, time="day", **roles
-    ),
     "monitor": lambda **roles: pr.monitor(
         pr.cases(TABLE, **roles), pr.cases(TABLE, score="A", time="day"), points=0.5
     ),

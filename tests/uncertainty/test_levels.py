@@ -77,9 +77,6 @@ CALLS = {
     "monitor": lambda **at: (
         pr.monitor(ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, **at).history
     ),
-    "periods": lambda **at: pr.periods(ONE, time=SIXTH, **NAMES, points=0.5, **at).table,
-    "walk_forward": lambda **at: pr.walk_forward(ONE, time=SIXTH, **NAMES, **at).table,
-    "highest_each_day": lambda **at: pr.highest_each_day(ONE, 3, time=SIXTH, **NAMES, **at),
     "warehouse.evaluate": lambda **at: pr.warehouse.evaluate(
         ibis.memtable(TABLE), **NAMES, intervals="logit", measures="auc", **at
     ).to_polars(),
@@ -124,10 +121,6 @@ MORE = {
     ),
     "expected_cost, estimates": lambda **at: pr.expected_cost(
         pr.curve(ONE, **NAMES), over=estimated(**at)
-    ),
-    "periods, trends": lambda **at: pr.periods(ONE, time=SIXTH, **NAMES, **at).trends,
-    "walk_forward, expected": lambda **at: (
-        pr.walk_forward(ONE, time=SIXTH, **NAMES, **at).expected
     ),
     "monitor, these times": lambda **at: pr.monitor(
         ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, **at

@@ -7,7 +7,7 @@ from polaroc.charts.choice import regret, winner_map
 from polaroc.charts.costs import cost_curves, decision_curves
 from polaroc.charts.drift import operating_drift
 from polaroc.charts.explore import explorer
-from polaroc.charts.monitoring import monitor, periods
+from polaroc.charts.monitoring import monitor
 from polaroc.charts.more_cases import plan
 from polaroc.charts.pairwise import pairs
 from polaroc.charts.precision_recall import pr
@@ -17,7 +17,7 @@ from polaroc.charts.theme import palette
 
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "explorer", "export",
-    "monitor", "operating_drift", "pairs", "palette", "periods", "plan", "pr", "regret",
+    "monitor", "operating_drift", "pairs", "palette", "plan", "pr", "regret",
     "reliability", "roc", "save", "winner_map",
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Charts over time: what deployed thresholds do, and measures by period."""
+"""Chart of deployed thresholds over time."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.columns import INTERVAL, MEASURE_COLUMNS, as_lazy, require
+from polaroc.base.columns import as_lazy, require
 from polaroc.base.names import key_text
 from polaroc.charts.layers import data
 from polaroc.charts.libraries import alt
@@ -15,7 +15,6 @@ from polaroc.charts.lines import FEWER_KEYS
 from polaroc.charts.options import checked
 from polaroc.charts.theme import style, with_theme
 from polaroc.errors import InvalidArgument, InvalidTable
-from polaroc.measures.catalog import label
 from polaroc.priors.grids import range_of
 
 NEEDED = ("quantity", "estimate", "lower", "upper", "alarm")
@@ -211,70 +210,3 @@ def _panel(
             marks = alarms.mark_point(filled=True, size=size, opacity=1, color=RED, shape=shape)
             layers.append(marks.encode(across, height, tooltip=tooltip))
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-
-
-PERIOD = "period"
-OF_PERIODS = ("measure", "prior", "estimate", "lower", "upper")
-
-
-@checked
-def periods(
-    table: pl.LazyFrame | pl.DataFrame,
-    title: str = "Measures by period",
-    *,
-    colours: Mapping[str, str] | None = None,
-) -> "alt.VConcatChart":
-    """Measures by period, one panel for each measure and prior.
-
-    Parameters
-    ----------
-    table
-        The `table` of `periods`, or that of `walk_forward`.
-
-    Returns
-    -------
-    altair.VConcatChart
-        The estimates of each key with their limits as bands, which end where there are none.
-
-    Raises
-    ------
-    InvalidTable, InvalidArgument
-        Where the columns of the table are missing; for more than 20,000 points.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import polaroc as pr
-    >>> table = pl.DataFrame({
-    ...     "month": [1, 2] * 8, "truth": [1, 1, 0, 0] * 4, "score": [*range(16)],
-    ... })
-    >>> found = pr.periods(table, truth="truth", score="score", time="month", measures="auc")
-    >>> len(pr.charts.periods(found.table).to_dict()["vconcat"])
-    1
-    """
-    lazy = as_lazy(table)
-    others = require(lazy, OF_PERIODS, source="periods(...).table")
-    own = (PERIOD, *MEASURE_COLUMNS, *INTERVAL, "level", "threshold", "past")
-    if PERIOD not in others:
-        raise InvalidTable("the table has no column 'period'.", hint="pass periods(...).table.")
-    keys = [key for key in others if key not in own]
-    rows = lazy.collect()
-    # Of priors that are those of the periods there is one for each.
-    several = rows.filter(pl.len().over(*keys, PERIOD, "measure") > 1)["measure"]
-    prior = pl.when(pl.col("measure").is_in(several.implode())).then("prior")
-    rows = rows.select(
-        *keys, PERIOD, "measure", "prior", "estimate", "lower", "upper",
-        pl.concat_str("measure", prior, separator=" ", ignore_nulls=True).alias("quantity"),
-        pl.lit(None, pl.String).alias("alarm"),
-    )  # fmt: skip
-    titles = {
-        name: _of_measure(panel["measure"][0], panel["prior"].unique().to_list())
-        for (name,), panel in rows.group_by("quantity", maintain_order=True)
-    }
-    return over_time(rows, [*keys, PERIOD], titles, title, colours)
-
-
-def _of_measure(name: str, priors: list[float | None]) -> str:
-    """The measure of a panel, and its prior where it has one."""
-    one = priors[0] if len(priors) == 1 else None
-    return label(name) if one is None else f"{label(name)} at {one:.3g}"

@@ -31,12 +31,12 @@ SETTINGS = "polaroc.settings"
 # Pairs of options of which a command takes one; where both are set, the first.
 OVER_OR_PRIOR = ("over", "prior")
 EITHER = {
-    **dict.fromkeys(("compare", "highest", "three-ways", "threshold"), (OVER_OR_PRIOR,)),
+    **dict.fromkeys(("compare", "three-ways", "threshold"), (OVER_OR_PRIOR,)),
     "gate": (OVER_OR_PRIOR, ("test_train_ratio", "case")),
 }
 # Commands where costs are for what one of these options asks for.
 NEEDED_FOR_COSTS = {
-    "periods": {"points", "threshold"}, "study-table": {"threshold"},
+    "study-table": {"threshold"},
     "three-ways": {"cost_review"},
 }  # fmt: skip
 # Options that imply a rule for thresholds over a range.

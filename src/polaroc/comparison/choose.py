@@ -36,7 +36,6 @@ from polaroc.comparison.measure_rows import (
     refuse_one_class,
     rows_of,
 )
-from polaroc.comparison.over_time import NOT_BY_COST, over_time
 from polaroc.comparison.posterior import EXPECTED_LIMITS, at_least_own, posterior
 from polaroc.comparison.regret import under_belief
 from polaroc.comparison.stakes import Stakes, stakes_of
@@ -69,7 +68,7 @@ COLUMNS = (
 
 
 @described_as(compare)
-@takes_cases([*COMPARED_BY, "time"], or_measures=True)
+@takes_cases(COMPARED_BY, or_measures=True)
 def choose(
     cases: Cases[Any],
     measure: str | None = None,
@@ -172,9 +171,6 @@ def choose(
     `evaluate` for the same model. True means are assumed to be normal around a common level.
     Their spread is estimated, with a prior, which shrinks the lead of the best model to what is
     not chance. Folds that are copies of others are used once, as in `compare`.
-    With a `time` models of one test set are also followed period by period, about a dozen of
-    them: `warnings` says whether the one that is chosen decays, or another has overtaken it, by
-    the trends of `periods`.
     In simulation, where the true differences have the size of their error or more,
     answers of a given probability were right about as often as that (see the page "How
     sure" in the documentation, which also says where they were not).
@@ -217,9 +213,7 @@ def choose(
             refuse_roles(other, "choose", {*COMPARED_BY, *NO_BEARING})
     if measure == EXPECTED_COST:
         stakes = stakes_of(*own_costs, over, constraints, confidence, estimate)
-        choice = _choose_by_cost(cases, tuning, stakes, for_folds, level)
-        unsaid = [] if cases.time is None else [NOT_BY_COST]
-        return replace(choice, warnings=(*choice.warnings, *unsaid))
+        return _choose_by_cost(cases, tuning, stakes, for_folds, level)
     measure, given = at_one_prior(measure), compared(cases)
     if not given.folds:
         refuse_unused("for folds", "each model was measured once",
@@ -244,10 +238,7 @@ def choose(
     choice = choice_over(over)
     if estimate is not None:
         choice = _at_estimate(choice_over, choice, belief_of_estimate(estimate))
-    if given.are_measures:
-        return choice
-    said = over_time(given.cases, given.model, choice.bayes, measure, over, level)
-    return replace(choice, warnings=(*choice.warnings, *said))
+    return choice
 
 
 def _checked_priors(

@@ -14,7 +14,7 @@ from polaroc.comparison.by_cost import choose_by_cost
 from polaroc.comparison.choice import Choice
 from polaroc.comparison.choose import choose_measured
 from polaroc.comparison.compare import of_fitted
-from polaroc.comparison.compared import Compared, of_keys, pooled, rows_among
+from polaroc.comparison.compared import of_keys, pooled, rows_among
 from polaroc.comparison.cost_of_folds import choose_by_cost_of_folds
 from polaroc.comparison.design import Plan
 from polaroc.comparison.fitted import Fitted, fitted
@@ -26,7 +26,6 @@ from polaroc.comparison.measure_rows import (
     range_rows,
     refuse_one_class,
 )
-from polaroc.comparison.over_time import NOT_BY_COST, over_time
 from polaroc.comparison.regret import evaluate_hint
 from polaroc.comparison.result import Comparison
 from polaroc.comparison.stakes import Stakes, stakes_of
@@ -254,19 +253,6 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         beyond=[] if question.by_cost else _beyond(measures, question, models[:1]),
         at_goal=at_goal, at_capacity=full, unpromised=free,
     )  # fmt: skip
-
-
-def with_changes(findings: Findings, given: Compared) -> Findings:
-    """The findings, and whether the first model decays or is overtaken, where cases have a time."""
-    question = findings.question
-    if question.by_cost:
-        said = [] if given.cases.time is None else [NOT_BY_COST]
-    else:
-        best = findings.ranking[question.model][0]
-        said = over_time(
-            given.cases, given.model, best, "auprec", question.over, question.level
-        )  # fmt: skip
-    return replace(findings, question=replace(question, remarks=(*question.remarks, *said)))
 
 
 def of_measures(question: Question) -> Findings:

@@ -36,7 +36,7 @@ from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
 from polaroc.priors.beliefs import Belief, belief_of_estimate, points
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
-from polaroc.reports.findings import of_measures, of_predictions, with_changes
+from polaroc.reports.findings import of_measures, of_predictions
 from polaroc.reports.inputs import Needs, Question, tuning_rows, with_model
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
@@ -50,7 +50,7 @@ TITLE = "Which model, how sure, at which threshold"
 
 
 @described_as(compare)
-@takes_cases_or(Monitor, [*COMPARED_BY, "time"], or_measures=True)
+@takes_cases_or(Monitor, COMPARED_BY, or_measures=True)
 def report(
     cases: Cases[Any] | Monitor,
     *,
@@ -204,7 +204,7 @@ def report(
     planned = facts_of(plan)
     _check_inputs(cases, over, tuning)
     if isinstance(tuning, Cases):
-        refuse_roles(tuning, "report(tuning=...)", [*COMPARED_BY, "time"])
+        refuse_roles(tuning, "report(tuning=...)", COMPARED_BY)
     given = compared(with_model(cases))
     question = Question(
         given, over, given.test_train_ratio if given.folds else None, level, confidence, needs,
@@ -223,7 +223,7 @@ def report(
         if tuning is not None:
             tuned, shared = tuning_rows(tuning, cases, rows)
             question = replace(question, tuning=tuned, shared=tuple(shared))
-        findings = with_changes(of_predictions(question, priors, grid), given)
+        findings = of_predictions(question, priors, grid)
     held = of_plan(planned, findings)
     sections = {
         "published": of_publication(cases, findings),

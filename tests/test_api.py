@@ -23,7 +23,7 @@ PUBLIC = {
     "merge_bins",
     "monitor", "one_vs_rest", "operating_points", "plan", "points", "pr_band",
     "pr_from_roc", "prior",
-    "prior_grid", "probabilities", "study_table", "rates", "report", "roc_band",
+    "prior_grid", "probabilities", "rates", "report", "roc_band",
     "roc_from_pr", "savings", "sens", "skew",
     "surface", "three_ways", "uniform", "warehouse",
 }  # fmt: skip
@@ -33,7 +33,7 @@ IGNORED = {"ES01", "PR03", "PR04", "SA01", "SS05"}
 MODULES = {"charts", "datasets", "errors", "expr", "rates", "warehouse"}
 HEAVY = [
     "altair", "scipy", "numpy", "sklearn", "statsmodels", "pandas", "rich", "typer", "vl_convert",
-    "jinja2", "great_tables", "ibis", "sqlglot", "duckdb",
+    "jinja2", "ibis", "sqlglot", "duckdb",
 ]  # fmt: skip
 
 

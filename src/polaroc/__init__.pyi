@@ -52,7 +52,6 @@ from polaroc.priors.isolines import iso_lines as iso_lines
 from polaroc.priors.roc_pr import pr_from_roc as pr_from_roc
 from polaroc.priors.roc_pr import roc_from_pr as roc_from_pr
 from polaroc.reports.report import report as report
-from polaroc.reports.study_table import study_table as study_table
 from polaroc.thresholds.apply_thresholds import apply_thresholds as apply_thresholds
 from polaroc.thresholds.costs import brier_curve as brier_curve
 from polaroc.thresholds.costs import cost_curve as cost_curve

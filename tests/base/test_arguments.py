@@ -125,10 +125,6 @@ CALLS = {
         lambda **a: pr.expected_cost(TABLE, over=0.4, intervals="logit", **a), OF_CASES,
     ),
     "h_measure": (lambda **a: pr.h_measure(TABLE, intervals="logit", **a), OF_CASES),
-    "study_table": (
-        lambda **a: pr.study_table(TABLE, fold=None, **a),
-        {name: OF_CASES[name] for name in ("truth", "score", "by", "model", "cluster")},
-    ),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
         NAMES | {"by": [], "model": "model", "fold": ["fold"]},

@@ -109,9 +109,6 @@ CALLS = {
         {"pilot": None, "auc": 0.8, "width": 0.1, "budget": 100, "cost_positive": 2},
         {"pilot": APART, **NAMES, **GATED, "folds": 3, "test_train_ratio": 0.25},
     ],
-    "study_table": [
-        {"cases": FOLDS, **NAMES, "fold": None, "points": 0.5, "priors": 0.1},
-    ],
     "report": [
         {"frame": TEST, "path": "a.html", **NAMES, **OVER, "case": "case", "tuning": OTHERS},
         {"frame": MEASURES, "path": "b.html"},

@@ -385,7 +385,7 @@ def test_measures(tmp_path, command):
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {
         "check", "choose", "compare", "evaluate", "gate", "label-budget", "monitor",
-        "plan", "report", "savings", "sql", "study-table", "three-ways", "threshold",
+        "plan", "report", "savings", "sql", "three-ways", "threshold",
     } <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {

@@ -111,7 +111,7 @@ def test_force_replaces_a_chart_and_a_report(here):
         assert "<html" in (here / "page.html").read_text()
 
 
-@pytest.mark.parametrize("name", ["page.HTML", "page.JSON", "card.MD"])
+@pytest.mark.parametrize("name", ["page.HTML", "page.JSON"])
 def test_only_a_page_of_a_report_is_for_a_browser(here, name):
     measures = pr.evaluate(
         TABLE, truth="label", score="p", by=["model", "fold"], over=(0.05, 0.2), priors=[0.1]
@@ -415,8 +415,6 @@ TWO_MODELS = "a.parquet --champion A --challenger B --case case"
         ("threshold one.parquet --rule max_recall --constraint precision=0.6", "--over"),
         ("threshold one.parquet --rule f_measure", ""),
         ("threshold one.parquet --apply 0.5 --prior 0.1", ""),
-        ("study-table one.parquet", "--over"),
-        ("study-table one.parquet --threshold 0.5", "--over --cost-fn"),
         ("choose test.parquet --tuning tuning.parquet --case case", "--over --cost-fn"),
         ("choose a.parquet --case case", "--over"),
         ("choose p.parquet --cost-fp 2", "--over --cost-fn"),

@@ -142,10 +142,6 @@ MODES = {
         {"constraints": {"fpr": 0.3}, "reviews": 9, "volume": 20, "priors": 0.2,
          "confidence": 0.9},
     ),
-    "study_table": (
-        pr.study_table, ONE.filter(m="A"),
-        {"truth": "y", "score": "p", "model": None, "points": 0.5, "over": OVER, "priors": 0.2},
-    ),
     "mean_roc": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f"}),
     "mean_roc, t": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
     "roc_band": (pr.roc_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9}),
@@ -212,7 +208,7 @@ ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "scratch", "pr
 ELSEWHERE |= {"time", "nulls", "incomplete"}
 # What has no bearing on the numbers of modes, as documented.
 OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
-             "gate, one test set", "study_table", "subgroups"}  # fmt: skip
+             "gate, one test set", }  # fmt: skip
 CORRECTED = {
     "compare, folds", "choose, folds", "gate, folds", "mean_roc, t", "choose, amounts of folds",
 }  # fmt: skip

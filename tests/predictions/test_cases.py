@@ -16,7 +16,6 @@ from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
 from polaroc.planning.study_plan import StudyPlan
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import ROLES, documented
-from polaroc.reports.study_table_result import StudyTable
 
 pytestmark = pytest.mark.usefixtures("words_only", "no_cases_needed")
 rng = np.random.default_rng(1)
@@ -98,11 +97,6 @@ FUNCTIONS = {
     "estimate_prior": (pr.estimate_prior, BASE, {"deployed": TABLE, "method": "confusion"}),
     "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5, "width": 0.15}),
     "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
-    "study_table": (
-        pr.study_table,
-        BASE | {},
-        {"priors": 0.1, "points": 0.5},
-    ),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
     "macro": (
         pr.macro,
@@ -147,7 +141,6 @@ OTHER_OF = {
     ("gate", "model"): None,
     ("plan", "model"): None,
     ("operating_points", "cluster"): "place", ("three_ways", "cluster"): "place",
-    ("study_table", "by"): "f",
     ("macro", "by"): ["place", "f"],
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
@@ -169,7 +162,7 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    if isinstance(result, Monitor | StudyTable | StudyPlan):
+    if isinstance(result, Monitor | StudyPlan):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs

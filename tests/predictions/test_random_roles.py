@@ -232,52 +232,6 @@ def test_three_ways_within_constraints(weighting):
             assert row["act_tpr"] == pytest.approx(acting[0])
 
 
-@weighted
-def test_study_tables(weighting):
-    names = ["recall", "specificity", "precision", "npv", "net_benefit"]
-    for table in TABLES[weighting]:
-        roles = table.roles("site")
-        found = pr.study_table(table.frame, **roles, priors=PRIOR, points=0.4, **COSTS).table
-        expected = {}
-        for (one, site), rows in table.by("model", "site").items():
-            of = of_calls(rows, 0.4, PRIOR, **COSTS)
-            positives, negatives = (sum(row.weight for row in own) for own in classes(rows))
-            expected |= {(one, site, name): of[name] for name in names}
-            expected |= {
-                (one, site, "auc"): role_tables.auc(rows), (one, site, "positives"): positives,
-                (one, site, "negatives"): negatives,
-                (one, site, "prevalence"): positives / (positives + negatives),
-            }  # fmt: skip
-            if weighting != "weight":
-                expected[one, site, "rows"] = positives + negatives
-        kept = found.filter(pl.col("site").is_not_null())
-        numbers = keyed(kept, table.names["model"], "site", "measure")
-        same({key: numbers[key] for key in expected}, expected)
-
-
-@counted
-def test_walking_forward(weighting):
-    for table in TABLES[weighting]:
-        roles = table.roles("time")
-        found = pr.walk_forward(table.frame, **roles, rule="recall", target=0.5, history=2).table
-        days = table.by("model", "time")
-        for (one, day, threshold), rows in found.group_by(
-            table.names["model"], "period", "threshold"
-        ):
-            past = [row for back in (2, 1) for row in days.get((one, day - back), [])]
-            reached = [
-                at for at in role_tables.thresholds(past) if role_tables.rates(past, at)[0] >= 0.5
-            ]
-            assert threshold == reached[0]
-            own, before = (
-                of_calls(of, threshold, rows["prior"][0]) for of in (days[one, day], past)
-            )
-            for name, estimate, known in rows.select("measure", "estimate", "past").rows():
-                if estimate is not None and not isnan(own[name]):
-                    assert estimate == pytest.approx(own[name]), name
-                assert known == pytest.approx(before[name]), name
-
-
 CALLS = ["recall", "specificity", "precision", "npv", "net_benefit", "expected_cost"]
 
 

@@ -1,4 +1,4 @@
-"""What a report says as JSON and as a model card, beside the page."""
+"""The content of a report as JSON, beside the page."""
 
 import json
 import re
@@ -29,15 +29,13 @@ def words(text):
 
 @pytest.mark.usefixtures("words_only")
 @pytest.mark.parametrize(("rows", "asked"), [(ROWS, {}), (FOLDS, {"test_train_ratio": 0.25})])
-def test_json_and_card_say_what_the_page_says(tmp_path, rows, asked):
+def test_json_says_what_the_page_says(tmp_path, rows, asked):
     said = json.loads(written(tmp_path, "a.json", rows, **asked))
     page = words(written(tmp_path, "a.html", rows, **asked))
-    card = words(written(tmp_path, "a.md", rows, **asked))
     for lines in ("answer", "how_sure", "what_would_change_it", "assumptions"):
         assert said[lines]
         for line in said[lines]:
             assert words(line) in page
-            assert words(line) in card
     assert said["models"][0] == "A"
     for one in said["cases"]:
         assert one["found"] + one["missed"] == round(one["cases"] * one["prior"])
@@ -46,8 +44,8 @@ def test_json_and_card_say_what_the_page_says(tmp_path, rows, asked):
 
 
 @pytest.mark.usefixtures("words_only")
-@pytest.mark.parametrize("name", ["a.json", "a.md"])
-def test_an_earlier_one_is_replaced_and_a_foreign_file_is_not(tmp_path, name):
+def test_an_earlier_one_is_replaced_and_a_foreign_file_is_not(tmp_path):
+    name = "a.json"
     first = written(tmp_path, name, title="first title")
     second = written(tmp_path, name, title="second title")
     assert second == first.replace("first title", "second title")
@@ -64,7 +62,7 @@ def test_a_monitor_is_a_page(tmp_path):
     roles = {"truth": "truth", "score": "score", "time": "day"}
     found = pr.monitor(one, used, points=0.0, over=(0.05, 0.2), **roles)
     with pytest.raises(InvalidArgument, match="written as an HTML page"):
-        pr.report(found, path=tmp_path / "a.md")
+        pr.report(found, path=tmp_path / "a.json")
 
 
 @pytest.mark.usefixtures("words_only")
@@ -76,22 +74,3 @@ def test_a_case_is_found_of_so_many_that_one_can_be(tmp_path, prior):
     # And of no more cases than are needed for it.
     assert first["cases"] == 1_000 or first["found"] < 100
     assert {one["cases"] for one in said["cases"]} == {first["cases"]}
-
-
-@pytest.mark.usefixtures("words_only")
-def test_a_card_says_what_its_columns_hold(tmp_path):
-    card, said = written(tmp_path, "a.md"), json.loads(written(tmp_path, "a.json"))
-    columns = said["tables"]["ranking"]["columns"]
-    assert "Sens" in said["notes_on_columns"]
-    for name, meaning in said["notes_on_columns"].items():
-        assert name in columns
-        assert words(meaning) in words(card)
-
-
-@pytest.mark.usefixtures("words_only")
-def test_a_threshold_is_written_alike_in_all_tables(tmp_path):
-    tables = json.loads(written(tmp_path, "a.json"))["tables"]
-    published = tables["published"]["columns"]
-    (place,) = (i for i, name in enumerate(published["number"]) if name == "threshold")
-    shown = {column[place] for name, column in published.items() if name != "number"}
-    assert shown <= {*tables["thresholds"]["columns"]["threshold"]}

@@ -128,7 +128,7 @@ def test_keys_of_any_kind_have_one_name_on_the_page(tmp_path, names):
 
 
 def test_a_page_is_not_written_under_the_name_of_another_kind(tmp_path):
-    with pytest.raises(InvalidArgument, match="a report is an HTML page, JSON or a model card"):
+    with pytest.raises(InvalidArgument, match="a report is an HTML page or JSON"):
         pr.report(models(1), **ASKED, over=OVER, path=tmp_path / "report.pdf")
 
 

@@ -93,7 +93,6 @@ OF_MODELS = {
     "apply_thresholds": lambda points: pr.apply_thresholds(WIDE, points, **NAMES),
     "lazy": lambda points: pr.apply_thresholds(WIDE.lazy(), points, **NAMES).collect(),
     "compare": lambda points: pr.compare(WIDE, measure="recall", points=points, **NAMES),
-    "study_table": lambda points: pr.study_table(WIDE, points=points, priors=0.1, **NAMES),
     "monitor": lambda points: pr.monitor(WIDE, used(), points=points, time="day", **NAMES),
     "label_budget": lambda points: pr.label_budget(
         WIDE, used().drop("day"), points=points, quantity="prior", **NAMES

@@ -53,7 +53,6 @@ CALLS = {
     "apply_thresholds": lambda **at: pr.apply_thresholds(
         ONE, POINTS, **NAMES, same_table=True, intervals="exact", **at
     ),
-    "study_table": lambda **at: pr.study_table(ONE, **NAMES, points=0.5, priors=0.2, **at).table,
     "check_calibration": lambda **at: pr.check_calibration(ONE, **NAMES, **at),
     "macro": lambda **at: pr.macro(
         pr.cases(ONE, **NAMES, by="day", case="case"), "day", measures="auc", **at

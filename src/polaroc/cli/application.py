@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from polaroc.cli.check import check
-from polaroc.cli.comparing import choose, compare, gate, study_table
+from polaroc.cli.comparing import choose, compare, gate
 from polaroc.cli.drawings import DRAWINGS, chart
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.monitor import label_budget, monitor
@@ -84,7 +84,7 @@ app = typer.Typer(
 )
 # As the help lists them.
 for one in (
-    demo, evaluate, compare, choose, threshold, savings, three_ways, study_table, gate,
+    demo, evaluate, compare, choose, threshold, savings, three_ways, gate,
     plan, monitor, label_budget, chart, report, check, sql,
 ):  # fmt: skip
     app.command(cls=Command)(one)

@@ -20,7 +20,7 @@ def report(
         Path,
         out_option(
             "The page: a new file, or an earlier report; - prints it. A name that ends in .json "
-            "takes what it says, one in .md a model card."
+            "takes what it says."
         ),
     ] = Path("report.html"),
     force: Force = False,
@@ -49,7 +49,7 @@ def report(
     answer, *others = [note for note in notes if note != found_in_words(cases)]
     show([answer, "", *("Note: " + sentence for sentence in others)], screen)
     if written == file:
-        how = "" if file.suffix.lower() in (".json", ".md") else ": open it in a browser"
+        how = "" if file.suffix.lower() == ".json" else ": open it in a browser"
         screen.print(f"Written to {file}{how}.")
 
 

@@ -36,7 +36,6 @@ EITHER = {
 }
 # Commands where costs are for what one of these options asks for.
 NEEDED_FOR_COSTS = {
-    "study-table": {"threshold"},
     "three-ways": {"cost_review"},
 }  # fmt: skip
 # Options that imply a rule for thresholds over a range.

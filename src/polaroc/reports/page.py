@@ -1,4 +1,4 @@
-"""The page of a report, one self-contained HTML file, and what it says as JSON and as a card."""
+"""The page of a report, one self-contained HTML file, and what it says as JSON."""
 
 import json
 import sys
@@ -10,9 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from polaroc.base.rounding import percent
 from polaroc.base.text import escape_control
-from polaroc.base.text_tables import markdown_table, markdown_text
 from polaroc.charts.libraries import browser_libraries, page_functions
 from polaroc.comparison.answer import describe_separation
 from polaroc.comparison.result import verdict
@@ -33,11 +31,10 @@ from polaroc.reports.tables import ReportTable
 
 TEMPLATE = "page.html.j2"
 GENERATOR = "polaroc report"
-# How a page, JSON and a model card begin that were made here.
+# How a page and JSON begin that were made here.
 MARKS = (
     '<meta name="generator" content="polaroc',
     f'"generator": "{GENERATOR}',
-    f"<!-- {GENERATOR}",
 )
 # Number of characters at the start that hold the mark.
 MARKED = 1_000
@@ -47,7 +44,7 @@ LIBRARIES = (
 
 
 def page(findings: Findings, title: str, **sections: Section | None) -> str:
-    """The whole page as HTML; `sections` are those on the plan and to publish."""
+    """The whole page as HTML; `sections` are that on the plan."""
     return rendered(TEMPLATE, title, **contents(findings) | _figures(findings) | sections)
 
 
@@ -80,21 +77,6 @@ def rendered(template: str, title: str, **contents: Any) -> str:
 def made_on() -> str:
     """The day, in words."""
     return datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
-
-
-def template(name: str) -> Any:
-    """A template of Markdown, in which the filters mark text and lay out tables."""
-    environment = _environment()
-    environment.autoescape, environment.finalize = False, None
-    environment.filters |= {"marked": markdown_text, "sheet": _as_markdown, "percent": percent}
-    return environment.get_template(name)
-
-
-def _as_markdown(columns: dict[str, list[str | None]]) -> str:
-    rows = zip(*columns.values(), strict=True)
-    return markdown_table(
-        list(columns), [["–" if one is None else one for one in row] for row in rows]
-    )
 
 
 def is_report(file: Path) -> bool:
@@ -276,16 +258,12 @@ def content(
     findings: Findings,
     title: str,
     *,
-    published: Section | None,
     plan: Section | None,
 ) -> dict[str, Any]:
     """All sentences, counts and tables of the page, by name; tables by heading."""
     said = contents(findings)
     decision, tested = said["decision"], findings.comparison is not None
-    shown = [
-        *(said[name] for name in ("ranking", "thresholds", "omnibus", "pairs", "audit")),
-        published and published.table,
-    ]  # fmt: skip
+    shown = [said[name] for name in ("ranking", "thresholds", "omnibus", "pairs", "audit")]
     return {
         "generator": f"{GENERATOR} {dict(said['versions'])['polaroc']}",
         "made": made_on(),
@@ -306,7 +284,6 @@ def content(
             f"{said['verdict']} {said['separation']}" if tested else findings.untested,
         "assumptions": findings.assumptions,
         "plan": None if plan is None else [plan.answer, *plan.remarks],
-        "notes_to_publish": None if published is None else published.remarks,
         "columns": findings.question.found or None,
         "notes_on_columns": dict(said["notes_on_columns"]),
         "tables": {
@@ -321,9 +298,3 @@ def content(
 def as_json(said: dict[str, Any]) -> str:
     """The content as a JSON object."""
     return json.dumps(said, ensure_ascii=False, indent=1) + "\n"
-
-
-def model_card(said: dict[str, Any]) -> str:
-    """The content as a model card in Markdown; what only the author knows is left to fill in."""
-    card: str = template("card.md.j2").render(**said)
-    return card

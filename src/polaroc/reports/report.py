@@ -40,9 +40,8 @@ from polaroc.reports.findings import of_measures, of_predictions
 from polaroc.reports.inputs import Needs, Question, tuning_rows, with_model
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
-from polaroc.reports.page import as_json, content, is_report, model_card, page
+from polaroc.reports.page import as_json, content, is_report, page
 from polaroc.reports.plan_section import facts_of, of_plan
-from polaroc.reports.study_table import of_publication
 from polaroc.thresholds.alerts import capacity_of
 from polaroc.typing import Paths, Table
 
@@ -92,8 +91,8 @@ def report(
     **columns
     path
         The file to write: an HTML page; or with a name that ends in .json what the page says, for
-        a program, or in .md a model card in Markdown. An earlier report there is replaced, whole
-        or not at all; any other file is left alone. Folders that are missing are made.
+        a program. An earlier report there is replaced, whole or not at all; any other file is
+        left alone. Folders that are missing are made.
     over
         The range (lo, hi) of priors, a single prior, a belief about it, or, for
         predictions, one row of `estimate_prior`, whose uncertainty is then in the
@@ -225,13 +224,10 @@ def report(
             question = replace(question, tuning=tuned, shared=tuple(shared))
         findings = of_predictions(question, priors, grid)
     held = of_plan(planned, findings)
-    sections = {
-        "published": of_publication(cases, findings),
-        "plan": held,
-    }
-    said = {".json": as_json, ".md": model_card}.get(file.suffix.lower())
-    written = (said(content(findings, title, **sections)) if said
-               else page(findings, title, **sections))  # fmt: skip
+    if file.suffix.lower() == ".json":
+        written = as_json(content(findings, title, plan=held))
+    else:
+        written = page(findings, title, plan=held)
     found = [question.found] if question.found else []
     found += [] if held is None else [held.answer, *held.remarks]
     answer = "\n".join(decide(findings).answer)
@@ -267,9 +263,9 @@ def _checked_path(path: str | Path) -> Path:
 
 def check_format(file: Path) -> None:
     """Refuse the name of a file that is no page."""
-    if file.suffix.lower() not in ("", ".html", ".htm", ".json", ".md"):
+    if file.suffix.lower() not in ("", ".html", ".htm", ".json"):
         raise InvalidArgument(
-            f"path is {str(file)!r}, and a report is an HTML page, JSON or a model card (.md).",
+            f"path is {str(file)!r}, and a report is an HTML page or JSON.",
             hint=Hint(
                 "for example {path}; a browser prints it as PDF.",
                 command_line="for example --out report.html; a browser prints it as PDF.",
@@ -282,7 +278,7 @@ def _of_monitor(
     result: Monitor, file: Path, title: str, tell: Callable[[str], None] | None
 ) -> Path:
     """The page of a monitor."""
-    if file.suffix.lower() in (".json", ".md"):
+    if file.suffix.lower() == ".json":
         raise InvalidArgument(
             f"path is {str(file)!r}, and the result of monitor is written as an HTML page.",
             hint=Hint(

@@ -178,10 +178,6 @@ amounts *ARGS:
 promises *ARGS:
     python tests/benchmarks/promises.py {{ARGS}}
 
-# How often promised reviews are more than promised, and what they find: `--write` takes about 10 minutes.
-reviews *ARGS:
-    python tests/benchmarks/reviews.py {{ARGS}}
-
 # How often promises are broken of the model that was picked, and at an estimated prior (parts: models,
 # estimated): about 4 minutes.
 promises-picked *ARGS:

@@ -153,5 +153,4 @@ def words_only(monkeypatch):
 @pytest.fixture
 def no_cases_needed(monkeypatch):
     """How many more cases a promise would take is not worked out, which takes long."""
-    for place in ("promises", "three_ways"):
-        monkeypatch.setattr(f"polaroc.thresholds.{place}.cases_needed", lambda *_: "not asked")
+    monkeypatch.setattr("polaroc.thresholds.promises.cases_needed", lambda *_: "not asked")

@@ -25,7 +25,7 @@ PUBLIC = {
     "pr_from_roc", "prior",
     "prior_grid", "probabilities", "rates", "report", "roc_band",
     "roc_from_pr", "savings", "sens", "skew",
-    "surface", "three_ways", "uniform", "warehouse",
+    "surface", "uniform", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need
 # no more sentences, nouns that end in s are taken for verbs, and the documentation adds See Also.

@@ -218,7 +218,6 @@ OF_CURVES = {
     "hull": pr.hull,
     "surface": partial(pr.surface, priors=0.1),
     "operating_points": pr.operating_points,
-    "three_ways": partial(pr.three_ways, cost_review=0.1),
     "cost_curve": partial(pr.cost_curve, probability_cost=5),
     "decision_curve": partial(pr.decision_curve, thresholds=5),
     "intervals": partial(pr.intervals, measures="auc"),

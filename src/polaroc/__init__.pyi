@@ -57,7 +57,6 @@ from polaroc.thresholds.costs import brier_curve as brier_curve
 from polaroc.thresholds.costs import cost_curve as cost_curve
 from polaroc.thresholds.costs import decision_curve as decision_curve
 from polaroc.thresholds.operating_points import operating_points as operating_points
-from polaroc.thresholds.three_ways import three_ways as three_ways
 from polaroc.uncertainty.bands import pr_band as pr_band
 from polaroc.uncertainty.bands import roc_band as roc_band
 from polaroc.uncertainty.bootstrap import bootstrap as bootstrap

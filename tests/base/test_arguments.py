@@ -112,10 +112,6 @@ CALLS = {
         lambda **a: pr.operating_points(TABLE, "recall", target=0.5, **a),
         OF_CASES,
     ),
-    "three_ways": (
-        lambda **a: pr.three_ways(TABLE, cost_review=0.1, **a),
-        OF_CASES,
-    ),
     "roc_band": (lambda **a: pr.roc_band(TABLE, 5, **a), OF_CASES),
     "pr_band": (lambda **a: pr.pr_band(TABLE, 5, **a), OF_CASES),
     "decision_curve": (
@@ -558,7 +554,6 @@ def test_counts_have_an_upper_bound():
         lambda x: pr.prior(x) if isinstance(x, int) else pr.prior_grid(0.1, x, 2),
         lambda x: pr.operating_points(curves(), "cost", cost_fn=x),
         lambda x: pr.operating_points(curves(), "threshold", target=x),
-        lambda x: pr.three_ways(curves(), cost_review=x),
         lambda x: pr.evaluate(TABLE, **NAMES, intervals="logit", level=x),
         lambda x: pr.expr.rate("recall", "truth", "score", x),
     ],

@@ -80,9 +80,6 @@ MEASURED = {
         )
         for rule, target in RULES.items()
     },
-    "three_ways": lambda frame, by, **o: pr.three_ways(
-        curve(frame, by, **o), cost_review=0.1, priors=PRIORS
-    ),
     "macro": averaged,
 }
 CURVES = {

@@ -54,10 +54,6 @@ CALLS = {
     "accsens": [{"curve": CURVES, **OVER}],
     "achievable": [{"curve": CURVES, "priors": 0.1}], "surface": [{"curve": CURVES, "priors": 0.1}],
     "operating_points": [{"curve": CURVES}, {"curve": CURVES, "rule": "recall", "target": 0.5}],
-    "three_ways": [
-        {"curve": CURVES, "cost_fn": 9, "cost_fp": 4, "cost_review": 1},
-        {"curve": CURVES, "reviews": 9, "volume": 20, "constraints": {"precision": 0.5}},
-    ],
     "cost_curve": [{"curve": CURVES, "probability_cost": 3}],
     "brier_curve": [{"curve": CURVES, "probability_cost": 3}],
     "decision_curve": [{"curve": CURVES, "thresholds": 3}],

@@ -204,8 +204,6 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
         (of_wide(pr.apply_thresholds, **THRESHOLDS, cluster="cluster", intervals="exact"),
          "clusters"),
     ],
-    "three_ways": [(of_wide(pr.three_ways, constraints={"fpr": 0.3}, reviews=900,
-                            volume=9_000, priors=0.1, confidence=0.9), "rows")],
     "cost_curve": [(of(CURVES, pr.cost_curve), "rows keys")],
     "brier_curve": [(of(CURVES, pr.brier_curve), "rows keys")],
     "decision_curve": [(of_wide(pr.decision_curve, by="key", thresholds=[0.1, 0.3],

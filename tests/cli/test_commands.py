@@ -208,45 +208,6 @@ def test_costs_of_cases(tmp_path, name, options, arguments):
     assert_as_in_python(taken, lambda: pr.choose(table, **roles, **arguments, **OVER), names)
 
 
-@on_tables(
-    [
-        (["--cost-fn", 20, "--cost-fp", 5, "--cost-review", 1, *RANGE],
-         {"cost_fn": 20, "cost_fp": 5, "cost_review": 1, **OVER}),
-        (["--constraint", "precision=0.7", "--reviews", 30, "--volume", 100, "--prior", 0.1,
-          "--review-error", 0.1],
-         {"constraints": {"precision": 0.7}, "reviews": 30, "volume": 100, "priors": [0.1],
-          "review_error": 0.1}),
-    ],
-)  # fmt: skip
-def test_three_ways(tmp_path, name, options, arguments):
-    table, roles = TABLES[name]
-    result = run("three-ways", table, roles, tmp_path, *options)
-    assert_as_in_python(result, lambda: pr.three_ways(pr.curve(table, **roles), **arguments))
-
-
-@pytest.mark.parametrize("name", ["one test set", "wide", "clusters"])
-def test_three_ways_that_are_promised_and_judged(tmp_path, name):
-    table, roles = TABLES[name]
-    test, tuning = (table.filter(pl.col("case") // 3 % 2 == half) for half in (1, 0))
-    limits = ["--constraint", "precision=0.4", "--reviews", 30, "--volume", 100]
-    options = [*RANGE, *limits, "--confidence", 0.9, "--out", tmp_path / "ways.json"]
-    asked = {"constraints": {"precision": 0.4}, "reviews": 30, "volume": 100, "confidence": 0.9}
-    ways = pr.three_ways(tuning, **roles, **OVER, **asked)
-    result = run("three-ways", tuning, roles, tmp_path, *options)
-    assert_as_in_python(result, lambda: ways)
-    roles = {role: one for role, one in roles.items() if role != "cluster"}
-    options = ["--apply", tmp_path / "ways.json", "--prior", 0.1, "--intervals", "exact"]
-    result = run("three-ways", test, roles, tmp_path, *options)
-    arguments = {"priors": [0.1], "intervals": "exact", "same_table": True}
-    judged = pr.apply_thresholds(test, ways, **roles, **arguments)
-    found = json.loads(result.stdout)
-    names = [name for name in judged.columns if name != "promise"]
-    assert_same([{one: row[one] for one in names} for row in found], judged)
-    other = run("threshold", test, roles, tmp_path, "--apply", tmp_path / "ways.json")
-    assert other.exit_code == 2
-    assert "pairs of thresholds" in other.stderr
-
-
 @tables
 def test_a_number_in_use(tmp_path, name):
     table, roles = TABLES[name]
@@ -385,7 +346,7 @@ def test_measures(tmp_path, command):
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {
         "check", "choose", "compare", "evaluate", "gate", "label-budget", "monitor",
-        "plan", "report", "savings", "sql", "three-ways", "threshold",
+        "plan", "report", "savings", "sql", "threshold",
     } <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {

@@ -405,11 +405,6 @@ TWO_MODELS = "a.parquet --champion A --challenger B --case case"
         ("compare a.parquet --case case --measure auc", ""),
         ("compare a.parquet --case case --measure expected_cost --prior 0.1", "--cost-fn"),
         ("compare a.parquet --case case --measure iauprec", "--over"),
-        ("three-ways one.parquet --cost-review 1 --prior 0.1", "--cost-fn"),
-        (
-            "three-ways one.parquet --constraint precision=0.6 --reviews 5 --volume 100",
-            "--over",
-        ),
         ("threshold one.parquet --prior 0.1", "--cost-fn"),
         ("threshold one.parquet", "--over --cost-fn"),
         ("threshold one.parquet --rule max_recall --constraint precision=0.6", "--over"),
@@ -449,10 +444,7 @@ def test_a_range_is_set_for_thresholds_that_take_one(here, options, is_range):
 
 
 # They are removed together with their functions.
-OF_PYTHON = {
-    "plan", "savings", "three-ways", "subgroups", "study-table", "label-budget", "periods",
-    "walk-forward", "highest",
-}  # fmt: skip
+OF_PYTHON = {"plan", "savings", "label-budget"}
 KEPT = sorted({*COMMANDS} - OF_PYTHON)
 # Measures, charts and other values that are given as they stand.
 VALUES = {*CATALOG, *AT_THRESHOLD, *DRAWINGS, "max_recall"}

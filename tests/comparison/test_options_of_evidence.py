@@ -133,15 +133,6 @@ MODES = {
         pr.operating_points, CURVES,
         {"rule": "max_recall", "alerts": 5, "volume": 20, "priors": 0.2},
     ),
-    "three_ways": (
-        pr.three_ways, CURVES,
-        {"cost_fn": 9, "cost_fp": 4, "cost_review": 1, "priors": 0.2},
-    ),
-    "three_ways, promised": (
-        pr.three_ways, CURVES,
-        {"constraints": {"fpr": 0.3}, "reviews": 9, "volume": 20, "priors": 0.2,
-         "confidence": 0.9},
-    ),
     "mean_roc": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f"}),
     "mean_roc, t": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
     "roc_band": (pr.roc_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9}),
@@ -174,7 +165,7 @@ OTHER = {
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
     "test_train_ratio": 0.1, "rates": "npv", "fpr": (0, 0.4), "tpr": (0.5, 1),
     "thresholds": 7, "cost": 0.3, "alerts": 9, "volume": 40, "every": "2i",
-    "cost_review": 2, "review_error": 0.1, "reviews": 5,
+
     "cluster": "patient", "weight": "w", "count": "w", "by": "part",
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
@@ -214,7 +205,7 @@ CORRECTED = {
 }  # fmt: skip
 REFUSED_BY = {"choose, costs", "choose, amounts", "mean_roc"}
 # Curves have no rows that a role could tell about.
-REFUSED_BY |= {mode for mode in MODES if mode.startswith(("operating_points", "three_ways"))}
+REFUSED_BY |= {mode for mode in MODES if mode.startswith("operating_points")}
 NO_BEARING = {
     "score_prior": MODES.keys()
     - OF_LOSSES

@@ -66,7 +66,6 @@ FUNCTIONS = {
     "intervals": ("estimate", pr.intervals),
     "mean_roc": ("tpr", lambda curves: pr.mean_roc(with_model(curves), "model", 5)),
     "operating_points": ("threshold", pr.operating_points),
-    "three_ways": ("act_tpr", lambda curves: pr.three_ways(curves, cost_review=0.1)),
     "probabilities": (
         "probability",
         lambda curves: pr.probabilities(

@@ -69,11 +69,6 @@ FUNCTIONS = {
         BASE | {"time": "one of ten"},
         {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9, "alerts": 3},
     ),
-    "three_ways": (
-        pr.three_ways,
-        BASE,
-        {"constraints": {"fpr": 0.9}, "reviews": 9, "volume": 20, "priors": 0.5, "confidence": 0.9},
-    ),
     "h_measure": (pr.h_measure, BASE, {"prior": 0.4, "intervals": "logit"}),
     "expected_cost": (pr.expected_cost, BASE, {"over": 0.4, "intervals": "logit"}),
     "roc_band": (pr.roc_band, BASE, {"n": 9}),
@@ -140,7 +135,7 @@ OTHER_OF = {
     ("choose", "model"): "f",
     ("gate", "model"): None,
     ("plan", "model"): None,
-    ("operating_points", "cluster"): "place", ("three_ways", "cluster"): "place",
+    ("operating_points", "cluster"): "place",
     ("macro", "by"): ["place", "f"],
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip

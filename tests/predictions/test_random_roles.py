@@ -193,45 +193,6 @@ def test_cheapest_thresholds(path, weighting):
                 assert of_calls(rows, own, prior, **COSTS)["cost"] == pytest.approx(least)
 
 
-@paths
-@weighted
-def test_cheapest_of_three_ways(path, weighting):
-    for table in TABLES[weighting]:
-        for error in (0, 0.1):
-            asked = {**COSTS, "cost_review": 0.6, "review_error": error}
-            found = called(pr.three_ways, table, path, table.roles(), priors=PRIOR, **asked)
-            model = "model" if path == "wide" else table.names["model"]
-            for one, rows in table.by("model").items():
-                row = found.row(by_predicate=pl.col(model) == one, named=True)
-                least = min(role_tables.reviewed_cost(*pair, PRIOR, asked)
-                            for pair in role_tables.pairs(rows))  # fmt: skip
-                single = min(role_tables.reviewed_cost(point, point, PRIOR, asked)
-                             for point, _ in role_tables.pairs(rows))  # fmt: skip
-                said = [row["cost"], row["cost_single"], row["worth"]]
-                assert said == pytest.approx([least, single, single - least], abs=1e-12)
-                at = (inf if row[end] is None else row[end] for end in ("act_from", "review_from"))
-                own = [role_tables.rates(rows, threshold) for threshold in at]
-                assert role_tables.reviewed_cost(*own, PRIOR, asked) == pytest.approx(least)
-
-
-@counted
-def test_three_ways_within_constraints(weighting):
-    for table in TABLES[weighting]:
-        asked = {"constraints": {"fpr": 0.2}, "reviews": 25, "volume": 100, "priors": PRIOR}
-        found = pr.three_ways(table.frame, **table.roles(), **asked)
-        for one, rows in table.by("model").items():
-            row = found.row(by_predicate=pl.col(table.names["model"]) == one, named=True)
-            points = [role_tables.rates(rows, at) for at in role_tables.thresholds(rows)]
-            # Of points with one recall the one with the fewest false alarms.
-            allowed = (point for point in points if point[1] <= 0.2)
-            acting = max(allowed, key=lambda point: (point[0], -point[1]))
-            t_, f_ = acting
-            below = [(t, f) for t, f in points if t >= t_ and f >= f_]
-            within = [t for t, f in below if PRIOR * (t - t_) + (1 - PRIOR) * (f - f_) <= 0.25]
-            assert row["found"] == pytest.approx(max(within))
-            assert row["act_tpr"] == pytest.approx(acting[0])
-
-
 CALLS = ["recall", "specificity", "precision", "npv", "net_benefit", "expected_cost"]
 
 

@@ -167,7 +167,6 @@ OF_PREDICTIONS = {
     "mean_roc": of_curve(pr.mean_roc, n=11),
     "mean_pr": lambda frame: of_curve(pr.surface, 0.1)(frame).pipe(pr.mean_pr, n=11),
     "operating_points": of_curve(pr.operating_points, "cost", priors=[0.1, 0.5]),
-    "three_ways": of_curve(pr.three_ways, cost_review=0.1, priors=[0.1, 0.5]),
     "cost_curve": of_curve(pr.cost_curve, 5),
     "decision_curve": of_curve(pr.decision_curve, 5),
     "curve joined with what is made of it": self_joined,

@@ -264,16 +264,3 @@ def pairs(rows: Sequence[Row]) -> Iterator[tuple[tuple[float, float], ...]]:
     """The rates from two thresholds on, the higher first."""
     points = [rates(rows, threshold) for threshold in thresholds(rows)]
     return combinations_with_replacement(points, 2)
-
-
-def reviewed_cost(
-    act: tuple[float, float], review: tuple[float, float], prior: float, costs: dict[str, float]
-) -> float:
-    """The expected cost of a case by the rates of acting, and of acting or reviewing."""
-    positives, negatives = prior * (review[0] - act[0]), (1 - prior) * (review[1] - act[1])
-    wrong = costs.get("review_error", 0)
-    return (
-        costs["cost_fn"] * (prior * (1 - review[0]) + wrong * positives)
-        + costs["cost_fp"] * ((1 - prior) * act[1] + wrong * negatives)
-        + costs["cost_review"] * (positives + negatives)
-    )

@@ -170,14 +170,6 @@ OF_COUNTS: dict[str, Callable[..., pl.DataFrame]] = {
     "operating_points": lambda table, **roles: pr.operating_points(
         pr.cases(table, **NAMES, **roles), constraints={"recall": 0.5}, confidence=0.9
     ),
-    "three_ways": lambda table, **roles: pr.three_ways(
-        pr.cases(table, **NAMES, **roles),
-        cost_review=0.2,
-        constraints={"fpr": 0.5},
-        reviews=4,
-        volume=10,
-        confidence=0.9,
-    ),
     "monitor": watched,
     "label_budget": lambda table, **roles: pr.label_budget(
         table, table, **NAMES, **roles, points=0.5, width=0.2
@@ -238,7 +230,7 @@ def test_without_clusters_copies_say_more(name):
 @pytest.mark.parametrize("name", [*FUNCTIONS, *OF_COUNTS])
 def test_a_count_stands_for_so_many_rows(name, cluster):
     function = (FUNCTIONS | OF_COUNTS)[name]
-    if cluster is not None and name in ("operating_points", "three_ways", "monitor"):
+    if cluster is not None and name in ("operating_points", "monitor"):
         return
     times = pl.col("row") % 4
     # Copies of a case are cases of their own.

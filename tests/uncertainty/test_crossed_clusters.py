@@ -142,9 +142,6 @@ ONE_ALONE = {
     "operating_points": lambda **roles: pr.operating_points(
         TABLE, "recall", target=0.5, priors=0.1, confidence=0.9, **roles
     ),
-    "three_ways": lambda **roles: pr.three_ways(
-        TABLE, cost_review=0.1, constraints={"fpr": 0.5}, confidence=0.9, **roles
-    ),
     "apply_thresholds": lambda **roles: pr.apply_thresholds(
         TABLE, points=0.5, intervals="exact", **roles
     ),

@@ -115,9 +115,6 @@ MORE = {
     "operating_points, estimates": lambda **at: pr.operating_points(
         pr.curve(ONE, **NAMES), "cost", priors=estimated(**at)
     ),
-    "three_ways, estimates": lambda **at: pr.three_ways(
-        pr.curve(ONE, **NAMES), cost_review=0.1, priors=estimated(**at)
-    ),
     "expected_cost, estimates": lambda **at: pr.expected_cost(
         pr.curve(ONE, **NAMES), over=estimated(**at)
     ),

@@ -79,12 +79,6 @@ def test_points_of_a_tuning_table():
     assert pr.savings(tuning, points, **A, **MONEY, same_table=True).height == found.height
 
 
-def test_pairs_of_thresholds_are_refused():
-    ways = pr.three_ways(TABLE, **A, cost_fn=50, cost_fp=20, cost_review=5)
-    with pytest.raises(InvalidTable, match="points are pairs of thresholds"):
-        savings(points=ways, same_table=True)
-
-
 def test_the_least_cost_is_not_above_acting_on_none_or_all():
     points = pr.operating_points(TABLE, **A, **MONEY, priors=PRIORS)
     found = pr.savings(TABLE, points, **A, **MONEY, same_table=True)

@@ -65,7 +65,7 @@ def share_hint(name: str, value: object, usual: float) -> Hint:
 
 
 # What a day may have, which has no default.
-A_DAY = {"alerts": 100, "reviews": 100, "volume": 200_000}
+A_DAY = {"alerts": 100, "volume": 200_000}
 
 
 def check_factors(**factors: object) -> None:

@@ -32,7 +32,6 @@ from polaroc.predictions.resolved import resolved
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.reports.report import report as write_report
 from polaroc.thresholds.saved import SavedThresholds
-from polaroc.thresholds.ways import PLACES
 
 ALARM = 1
 # Roles that the scores in use have not.
@@ -166,11 +165,6 @@ def points_in_use(threshold: float | None, points: Path | None, call: Call) -> p
         keys = column_names_of(call.cases.keys)
         if points.suffix == ".json":
             saved = SavedThresholds.read(points)
-            if PLACES[0] in saved.points[0]:
-                raise InvalidArgument(
-                    f"--points is {str(points)!r}, which holds pairs of thresholds.",
-                    hint="give a file that `polaroc threshold --out` wrote.",
-                )
             curves = curve(call.in_memory)
             saved.check(curves, keys_of(curves), call.score)
             return saved.table(call.in_memory.table.schema)

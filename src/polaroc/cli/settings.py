@@ -31,13 +31,9 @@ SETTINGS = "polaroc.settings"
 # Pairs of options of which a command takes one; where both are set, the first.
 OVER_OR_PRIOR = ("over", "prior")
 EITHER = {
-    **dict.fromkeys(("compare", "three-ways", "threshold"), (OVER_OR_PRIOR,)),
+    **dict.fromkeys(("compare", "threshold"), (OVER_OR_PRIOR,)),
     "gate": (OVER_OR_PRIOR, ("test_train_ratio", "case")),
 }
-# Commands where costs are for what one of these options asks for.
-NEEDED_FOR_COSTS = {
-    "three-ways": {"cost_review"},
-}  # fmt: skip
 # Options that imply a rule for thresholds over a range.
 RANGED = {"cost_fn", "cost_fp", "constraint", "confidence", "alerts", "volume"}
 # Commands that read other tables than the settings describe.
@@ -213,8 +209,7 @@ def _takes_costs(command: str, given: Mapping[str, Any]) -> bool:
         return measure in OF_COSTS
     if command == "threshold":
         return "apply" not in given and given.get("rule", "cost") in WEIGHING_RULES
-    needed = NEEDED_FOR_COSTS.get(command)
-    return needed is None or bool(needed & given.keys())
+    return True
 
 
 def _takes_range(command: str, given: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
@@ -223,7 +218,7 @@ def _takes_range(command: str, given: Mapping[str, Any], values: Mapping[str, An
         # What says of which kind the thresholds are: by default they are at one prior.
         of_range = {"cost_fn", "cost_fp"} & values.keys() or RANGED & given.keys()
         return "apply" not in given and bool(of_range)
-    if command in ("three-ways", "threshold"):
+    if command == "threshold":
         return "apply" not in given and given.get("rule", "cost") in OVER_A_RANGE
     measure = given.get("measure")
     if command not in ("compare", "gate") or measure is None or measure in OF_COSTS:

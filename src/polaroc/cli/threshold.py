@@ -24,7 +24,6 @@ from polaroc.priors.grids import skew
 from polaroc.thresholds.constraints import resolve_constraints
 from polaroc.thresholds.saved import SavedThresholds, fingerprint, refuse_unwritten
 from polaroc.thresholds.texts import threshold_texts
-from polaroc.thresholds.ways import PLACES
 
 NOTHING_CHOSEN = 3
 FOR_CHOOSING = "is for choosing a threshold, and --apply judges one"
@@ -64,88 +63,64 @@ def threshold(
     then: polaroc threshold test.parquet --truth label --score p --apply threshold.json; of a
     threshold in use: --apply 0.31 --prior 0.05
     """
-    _choose_or_judge(call, out, force, apply, as_json)
-
-
-def _choose_or_judge(
-    call: Call, out: Path | None, force: bool, apply: str | None, as_json: bool, ways: bool = False
-) -> None:
-    """Choose thresholds and write them, or judge those of `--apply`, and show them."""
-    show = _show_ways if ways else _show
     if apply is not None:
         if out is not None:
             raise InvalidArgument(f"--out {FOR_CHOOSING}.", hint="leave one of them out.")
-        judged, over = judged_thresholds(call, apply, ways)
-        show(call, judged, over, None, as_json)
+        judged, over = judged_thresholds(call, apply)
+        _show(call, judged, over, None, as_json)
         return
     if out is not None:
         check_new(out, force)
         refuse_unwritten(call.curves.schema, keys_of(call.curves))
-    points, over = _chosen(call, ways), call.value("over")
-    has_point = bool(points["act_tpr" if ways else "share"].is_not_null().any())
+    points, over = _chosen(call), call.value("over")
+    has_point = bool(points["share"].is_not_null().any())
     if out is not None and has_point:
-        limits = call.value("constraints") or {}
-        if not ways:
-            rule, target = points["rule"][0], call.value("target")
-            limits = resolve_constraints(call.value("constraints"), rule, target, over).limits
+        rule, target = points["rule"][0], call.value("target")
+        limits = resolve_constraints(call.value("constraints"), rule, target, over).limits
         keys = keys_of(call.curves)
         SavedThresholds(
             keys, call.score, over, call.value("confidence"), dict(limits),
             fingerprint(call.curves, keys), plain_rows(points),
         ).write(out, force)  # fmt: skip
-    show(call, points, over, out if has_point else None, as_json)
+    _show(call, points, over, out if has_point else None, as_json)
     if not has_point:
         raise typer.Exit(NOTHING_CHOSEN)
 
 
-def _chosen(call: Call, ways: bool) -> pl.DataFrame:
-    """The points that the rule takes, or pairs of thresholds."""
+def _chosen(call: Call) -> pl.DataFrame:
+    """The points that the rule takes."""
     promised, curves = call.value("confidence") is not None, call.curves
     with progress() as say:
         say("choosing")
         # A promise asks which rows belong together, costs of cases what each of them costs, and a
         # capacity how many there are a day.
-        of_rows = promised
-        beside: dict[str, Any] = {}
-        if not ways:
-            counts_days = call.value("alerts") is not None and call.value("volume") is None
-            of_rows = promised or counts_days or call.cases.costs is not None
-            # A curve does not tell at which prior its scores are right.
-            beside = {"score_prior": call.cases.score_prior}
-        points: pl.DataFrame = call(call.in_memory if of_rows else curves, **beside)
-    if not ways and call.value("rule") is None:
+        counts_days = call.value("alerts") is not None and call.value("volume") is None
+        of_rows = promised or counts_days or call.cases.costs is not None
+        # A curve does not tell at which prior its scores are right.
+        at = {"score_prior": call.cases.score_prior}
+        points: pl.DataFrame = call(call.in_memory if of_rows else curves, **at)
+    if call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
     return points
 
 
-def judged_thresholds(
-    call: Call, apply: str, ways: bool = False
-) -> tuple[pl.DataFrame, tuple[float, float] | None]:
-    """Thresholds of a file, or one number, on these cases, and the range they are for.
-
-    The file holds single thresholds, or `ways`: both of `polaroc three-ways`.
-    """
+def judged_thresholds(call: Call, apply: str) -> tuple[pl.DataFrame, tuple[float, float] | None]:
+    """Thresholds of a file, or one number, on these cases, and the range they are for."""
     call.refuse_others(pr.apply_thresholds, FOR_CHOOSING)
     if call.cases.costs is not None:
         raise InvalidArgument(
             "--cost-fn or --cost-fp names what each case costs, and --apply judges rates.",
             hint="`polaroc savings --threshold` judges costs of cases.",
         )
-    in_use = apply if Path(apply).is_file() or ways else number_or_word("--apply", apply)
+    in_use = apply if Path(apply).is_file() else number_or_word("--apply", apply)
     if isinstance(in_use, float):
         return call(call.in_memory, pr.apply_thresholds, points=in_use), None
-    wanted = f"give the file that `polaroc {'three-ways' if ways else 'threshold'} --out` wrote"
     if not Path(apply).is_file():
         raise InvalidArgument(
             f"--apply is {apply!r}, and there is no such file.",
-            hint=f"{wanted}{'.' if ways else ', or a number.'}",
+            hint="give the file that `polaroc threshold --out` wrote, or a number.",
         )
     saved = saved_thresholds(call, Path(apply))
-    if (PLACES[0] in saved.points[0]) != ways:
-        raise InvalidArgument(
-            f"--apply is {apply!r}, which holds {'single' if ways else 'pairs of'} thresholds.",
-            hint=f"{wanted}.",
-        )
     points = saved.table(call.in_memory.table.schema)
     # The tuning table was told by its fingerprint.
     judged: pl.DataFrame = call(call.in_memory, pr.apply_thresholds, points=points, same_table=True)
@@ -194,22 +169,13 @@ def _show(
         columns = columns.with_columns(points.select(ALERTS))
     texts = threshold_texts(points, keys, call.curves)
     columns = columns.with_columns(threshold=pl.Series(texts, dtype=pl.String))
-    _say(points, "Thresholds", columns, keys, [], out)
-
-
-def _say(
-    points: pl.DataFrame,
-    title: str,
-    columns: pl.DataFrame,
-    keys: Sequence[str],
-    answers: Sequence[str],
-    out: Path | None,
-) -> None:
-    """Print what points promise, some columns, answers and notes."""
-    lines = notes_by_key(points, keys)
     known = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else ()
     rows = [[*row[: len(keys)], *map(_cell, row[len(keys) :])] for row in columns.rows()]
-    parts = [*known, text_table(title, columns.columns, rows, len(keys)), *answers, *lines]
+    parts = [
+        *known,
+        text_table("Thresholds", columns.columns, rows, len(keys)),
+        *notes_by_key(points, keys),
+    ]
     show_results(parts if out is None else [*parts, f"Written to {out}."])
 
 
@@ -253,53 +219,6 @@ def result_of(call: Call, doing: str, threshold: str | None = None, **more: Any)
     with progress() as say:
         say(doing)
         return call(cases, **points, **more)
-
-
-COLUMNS = (
-    "prior", "act_from", "review_from", "acted", "reviewed", "left", "precision", "found",
-)  # fmt: skip
-
-
-@command(
-    pr.three_ways,
-    pr.apply_thresholds,
-    # As of `polaroc threshold`; pairs of thresholds have no further rates.
-    left_out=["points", "same_table", "rates"],
-)
-def three_ways(
-    call: Call,
-    out: Annotated[Path | None, out_option("Write both thresholds to this JSON file.")] = None,
-    force: Force = False,
-    apply: Annotated[
-        str | None,
-        typer.Option(
-            help="Judge the thresholds of this JSON file on the files instead.", metavar="PATH"
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Choose which cases to act on, review and leave, or judge it.
-
-    Exit code 0: done; 3: no thresholds can be chosen or promised, and none are written.
-
-    Example: polaroc three-ways tuning.parquet --truth label --score p --cost-fn 20 --cost-fp 5
-    --cost-review 1 --over 0.05 0.20 --out ways.json, or: --constraint precision=0.95 --reviews 200
-    --volume 200000 --confidence 0.95; then: polaroc three-ways test.parquet --truth label --score p
-    --apply ways.json
-    """  # fmt: skip
-    _choose_or_judge(call, out, force, apply, as_json, ways=True)
-
-
-def _show_ways(_: Call, ways: pl.DataFrame, over: object, out: Path | None, as_json: bool) -> None:
-    keys = ways.columns[: ways.columns.index("prior")]
-    if as_json:
-        print_json(ways, notes_by_key(ways, keys))
-        return
-    answers = [
-        f"{', '.join(map(str, key))}: {answer}" if key else answer
-        for *key, answer in ways.select(*keys, "answer").drop_nulls("answer").rows()
-    ]
-    _say(ways, "Three ways", ways.select(*keys, *COLUMNS), keys, answers, out)
 
 
 OF_SAVINGS = ("prior", "threshold", "estimate", "lower", "upper")

@@ -32,7 +32,6 @@ from polaroc.thresholds.named_rates import (
     WITHOUT_PRIOR,
     rate_at,
 )
-from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Prior, Table
 from polaroc.uncertainty.evidence import Evidence
 from polaroc.uncertainty.least_costs import losses_of, of_least_costs
@@ -195,7 +194,6 @@ def _at(read: ComparedCases, cases: Cases[pl.DataFrame], asked: FittedPlan) -> E
     scored = read.only
     # Why there is no point, the points say.
     assert asked.points is not None
-    refuse_ways(asked.points)
     own: Cases[Any] = cases
     lazy = replace(own, table=cases.table.lazy(), cluster=())
     judged = apply_thresholds(lazy, asked.points).lazy().collect()

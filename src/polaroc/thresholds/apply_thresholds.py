@@ -54,7 +54,6 @@ from polaroc.thresholds.interval_columns import (
 from polaroc.thresholds.operating_points import POINTS
 from polaroc.thresholds.rate_intervals import Costs
 from polaroc.thresholds.tuning_cases import shared_with_tuning
-from polaroc.thresholds.ways import are_ways, points_of_ways, ways_of_points
 from polaroc.typing import Priors, Table
 
 SAME_TABLE = "as on the tuning table: were the thresholds chosen on these cases?"
@@ -93,7 +92,7 @@ def apply_thresholds(
         any table that it takes.
     **columns
     points
-        The result of `operating_points`, or of `three_ways`, on a tuning table. Its keys must be
+        The result of `operating_points` on a tuning table. Its keys must be
         among those of the cases; thresholds of a model apply to all folds, say, where the
         cases have folds and the points have none. For thresholds in use, one number or a mapping
         from model to number: they are judged at the share of positives of each key, or
@@ -134,8 +133,7 @@ def apply_thresholds(
         their own class only. Each of the `rates` has a column of its
         name, null where it is 0/0, and with intervals its limits; a likelihood ratio may be
         infinite.
-        With limits of either kind also `level`. For `three_ways`, its columns for these cases,
-        with the limits of `acted`, `precision` and, where reviews find the truth, `found`.
+        With limits of either kind also `level`.
 
     Raises
     ------
@@ -191,17 +189,6 @@ def apply_thresholds(
     check_share("level", level)
     check_factors(cost_fn=cost_fn, cost_fp=cost_fp)
     own_costs: dict[str, Any] = {"cost_fn": unless(1, cost_fn), "cost_fp": unless(1, cost_fp)}
-    if are_ways(points):
-        refuse_unused(
-            "for single thresholds", "those of three ways have their own costs and rates",
-            rates=rates, **own_costs,
-        )  # fmt: skip
-        ways = as_lazy(points)
-        asked: dict[str, Any] = {"priors": priors, "intervals": intervals, "level": level}
-        judged: Any = apply_thresholds(
-            cases, points_of_ways(ways), same_table=same_table, tuning=tuning, **asked
-        )
-        return ways_of_points(judged.lazy(), ways)
     table = read(cases)
     if are_numbers(points):
         points = points_of_numbers(points, totals(table), table.keys)

@@ -198,12 +198,8 @@ def promise(
     constraints: Mapping[str, float],
     confidence: float,
     priors: float | Sequence[float] | None = None,
-    reviews: str | None = None,
 ) -> str:
     """What a threshold promises, as a sentence, at a prior or at those from the first to the last.
-
-    Where some cases are reviewed, an alarm is what is acted on, and `reviews` says how many there
-    are at most.
 
     Examples
     --------
@@ -211,12 +207,8 @@ def promise(
     'With 95 % confidence at least 8 of 10 alarms are right, as long as 5 to 20 % are positive.'
     """
     parts = [_phrase(name, limit) for name, limit in constraints.items()]
-    if reviews is not None:
-        parts.append(reviews)
     together = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    # Of all cases, it is a share like that of the alarms.
-    names = constraints if reviews is None else ["posfrac"]
-    while_so = _as_long_as(names, priors)
+    while_so = _as_long_as(constraints, priors)
     return f"With {_per_cent(confidence)} % confidence {together}{while_so}."
 
 

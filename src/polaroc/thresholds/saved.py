@@ -14,12 +14,10 @@ from polaroc.base.text import has_csv_form, in_csv, text_of
 from polaroc.curves.curve import in_order
 from polaroc.errors import InvalidTable, quoted
 from polaroc.files.sealed import read_document, write_document
-from polaroc.thresholds.ways import COSTS, PLACES, WAY_RATES
 
 KIND = "polaroc thresholds 2"
 NUMBERS = (
-    "prior", "tpr", "fpr", "precision", "threshold", "share", *OVER_ENDS, *PRIOR_LIMITS, *PLACES,
-    *WAY_RATES, *COSTS,
+    "prior", "tpr", "fpr", "precision", "threshold", "share", *OVER_ENDS, *PRIOR_LIMITS,
 )  # fmt: skip
 AS_WRITTEN = (
     "give the file that `polaroc threshold --out` wrote, as it was; files of version 0.2 have no "
@@ -46,7 +44,7 @@ class SavedThresholds:
     fingerprint
         Of the curves that they were chosen on, whatever the order of the rows.
     points
-        The rows of `operating_points`, or of `three_ways`.
+        The rows of `operating_points`.
     """
 
     keys: list[str]

@@ -24,7 +24,6 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds
 from polaroc.thresholds.fixed import Numbers, are_numbers
 from polaroc.thresholds.interval_columns import NO_PRIOR_LIMITS
 from polaroc.thresholds.named_rates import EXPECTED_COST
-from polaroc.thresholds.ways import refuse_ways
 from polaroc.typing import Array, Cost, Priors, Table
 from polaroc.uncertainty.evidence import FITTED, Evidence, quantile
 from polaroc.uncertainty.parts import gap_limits
@@ -156,7 +155,6 @@ def savings(
     [('expected_cost', 13.2), ('saving_over_none', -4.5), ('saving_over_all', 4.8)]
     """
     check_share("level", level)
-    refuse_ways(points)
     costs = constant_costs(cases, cost_fn, cost_fp)
     predictions = read(cases)
     refuse_clash(predictions.keys, COLUMNS)

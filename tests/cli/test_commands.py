@@ -173,21 +173,12 @@ def test_check(tmp_path, name):
         (["--cost-fn", 5, *RANGE], {"cost_fn": 5, **OVER}),
         (["--constraint", "fpr=0.2", "--prior", 0.1],
          {"constraints": {"fpr": 0.2}, "priors": [0.1]}),
-        (["--alerts", 30, "--volume", 100, *RANGE], {"alerts": 30, "volume": 100, **OVER}),
     ],
 )  # fmt: skip
 def test_threshold(tmp_path, name, options, arguments):
     table, roles = TABLES[name]
     result = run("threshold", table, roles, tmp_path, *options)
     assert_as_in_python(result, lambda: pr.operating_points(pr.curve(table, **roles), **arguments))
-
-
-def test_a_threshold_with_the_volume_of_the_days(tmp_path):
-    table, roles = TABLES["one test set"]
-    table = table.with_columns(day=pl.col("case") % 8)
-    result = run("threshold", table, roles, tmp_path, "--time", "day", "--alerts", 9, *RANGE)
-    asked = {"alerts": 9, "time": "day", **OVER}
-    assert_as_in_python(result, lambda: pr.operating_points(table, **roles, **asked))
 
 
 @on_tables(

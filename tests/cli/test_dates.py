@@ -8,7 +8,6 @@ from polaroc.cli.application import app
 
 NAMES = ["--truth", "truth", "--score", "score", "--time", "day"]
 OPTIONS = {
-    "threshold": ["--alerts", "5", "--over", "0.05", "0.2"],
     "monitor": ["--threshold", "1", "--over", "0.05", "0.2", "--label-share", "1",
                 "--label-delay", "10"],
 }  # fmt: skip
@@ -45,7 +44,7 @@ def test_dates_of_a_text_file_are_dates(files, command):
     assert shown(files, command, "dates.csv") == expected
 
 
-@pytest.mark.parametrize("command", ["threshold", "monitor"])
+@pytest.mark.parametrize("command", ["monitor"])
 def test_moments_of_a_text_file_are_cut_into_days(files, command):
     of_days = ["--every", "1d"] if command == "monitor" else []
     expected = shown(files, command, "dates.parquet")

@@ -433,7 +433,6 @@ def test_ranges_and_costs_of_settings_are_used_where_they_have_a_bearing(here, c
     [
         ([], False), (["--cost-fn", 5], True), (["--constraint", "precision=0.3"], True),
         (["--rule", "recall", "--target", 0.8], True), (["--rule", "balanced"], False),
-        (["--alerts", 100, "--volume", 1_000], True),
     ],
 )  # fmt: skip
 def test_a_range_is_set_for_thresholds_that_take_one(here, options, is_range):

@@ -129,10 +129,6 @@ MODES = {
     "operating_points, f_measure": (
         pr.operating_points, CURVES, {"rule": "f_measure", "priors": 0.2},
     ),
-    "operating_points, alerts": (
-        pr.operating_points, CURVES,
-        {"rule": "max_recall", "alerts": 5, "volume": 20, "priors": 0.2},
-    ),
     "mean_roc": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f"}),
     "mean_roc, t": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
     "roc_band": (pr.roc_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9}),
@@ -164,7 +160,7 @@ OTHER = {
     "margin": 0.9, "champion": "C", "challenger": "C", "rule": "max_recall", "beta": 2, "n": 7,
     "same_table": False, "interval": "sd", "points": 0.3, "score_prior": 0.3,
     "test_train_ratio": 0.1, "rates": "npv", "fpr": (0, 0.4), "tpr": (0.5, 1),
-    "thresholds": 7, "cost": 0.3, "alerts": 9, "volume": 40, "every": "2i",
+    "thresholds": 7, "cost": 0.3, "every": "2i",
 
     "cluster": "patient", "weight": "w", "count": "w", "by": "part",
     "time": "day", "nulls": "drop", "positive": False,
@@ -173,7 +169,6 @@ OTHER_OF = {
     ("evaluate, bootstrap", "intervals"): "wald", ("bootstrap", "method"): "logit",
     ("evaluate, wald, losses", "intervals"): "logit",
     ("operating_points", "target"): 0.5, ("operating_points, cost", "rule"): "recall",
-    ("operating_points, alerts", "rule"): "cost",
     ("mean_roc", "interval"): "t", ("choose, losses", "measure"): "log_loss",
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
     ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",

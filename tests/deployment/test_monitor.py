@@ -644,12 +644,13 @@ def test_batches_of_the_reference_are_not_cut_into_periods():
 
 
 @pytest.mark.parametrize(
-    ("prior", "alerts", "kept", "free"), [(0.5, 20, False, True), (0.002, 400, True, True)]
+    ("prior", "share", "kept", "free"), [(0.5, 0.02, False, True), (0.002, 0.4, True, True)]
 )
-def test_no_lower_threshold_is_better_than_that_of_a_capacity(prior, alerts, kept, free):
+def test_no_lower_threshold_is_better_than_that_of_a_capacity(prior, share, kept, free):
     names, asked = {"truth": "truth", "score": "score"}, {"cost_fn": 20, "over": (0.05, 0.2)}
+    limits = {"posfrac": share}
     points = pr.operating_points(
-        cases(2, 5_000, 0.1), over=(0.05, 0.2), alerts=alerts, volume=1_000, **names
+        cases(2, 5_000, 0.1), "max_recall", over=(0.05, 0.2), constraints=limits, **names
     )
     used = days([prior] * 8, size=5_000)
     for given, is_better in ((points, kept), (points.drop("rule"), free)):

@@ -66,8 +66,8 @@ FUNCTIONS = {
     "savings": (pr.savings, BASE, {"points": POINTS, "cost_fn": "w", "cost_fp": 2}),
     "operating_points": (
         pr.operating_points,
-        BASE | {"time": "one of ten"},
-        {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9, "alerts": 3},
+        BASE,
+        {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9},
     ),
     "h_measure": (pr.h_measure, BASE, {"prior": 0.4, "intervals": "logit"}),
     "expected_cost": (pr.expected_cost, BASE, {"over": 0.4, "intervals": "logit"}),

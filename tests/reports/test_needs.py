@@ -267,119 +267,6 @@ def halves(table: pl.DataFrame) -> list[pl.DataFrame]:
     return [table.filter(number == half) for half in (0, 1)]
 
 
-def test_so_many_alerts_a_day_are_what_the_threshold_is_for(tmp_path, table):
-    path, (tuning, judged) = tmp_path / "page.html", halves(table)
-    said = told(judged, path, tuning=tuning, alerts=60, volume=300)
-    assert "set to look at no more than 60 cases a day." in Page(path).text()
-    same = told(judged, path, tuning=tuning, capacity=200)
-    assert said.split("That makes")[0] == same.split("Without the promise")[0]
-    found, raised = (
-        int(re.search(rf"(\d+) of 100 {kind}, not", same)[1]) for kind in ("positives", "negatives")
-    )
-    free = pr.operating_points(
-        pr.curve(tuning, **ASKED | {"model": "model"}).filter(model="model 1"), "capacity",
-        target=0.2, over=OVER,
-    )["threshold"].item()  # fmt: skip
-    assert (found, raised) == pytest.approx(
-        [100 * rate for rate in rates_from(judged, free)], abs=0.5
-    )
-    t, f = rates_from(judged, float(said.split("scores from ")[1].split(". ")[0]))
-    low, high = (f"{300 * called(prior, t, f):.0f}" for prior in OVER)
-    assert (
-        f"That makes {low} (if 2 % of cases are positive) to {high} (if 10 % are) alerts a day, of "
-        "60 that can be handled." in said
-    )
-
-
-@pytest.mark.parametrize("tuned", [True, False])
-def test_a_need_that_leaves_most_alerts_idle_says_what_they_could_find(tmp_path, table, tuned):
-    asked = {"recall": 0.2, "alerts": 90, "volume": 300}
-    judged, tuning = table, table
-    if tuned:
-        tuning, judged = halves(table)
-        asked |= {"tuning": tuning}
-    said = told(judged, tmp_path / "page.html", **asked)
-    best = tuning.filter(model="model 1")
-    curve = pr.curve(best, truth="truth", score="score")
-    full = pr.operating_points(curve, "capacity", target=0.3, over=OVER)["threshold"].item()
-    what = "the promise" if tuned else "that goal"
-    found = re.search(
-        f"Most of them are left unused: without {what} a threshold would find "
-        r"(\d+) of 100 positives, and not (\d+)\.", said,
-    )  # fmt: skip
-    with_it = re.search(r"That finds about (\d+) of 100 positives", said)
-    assert found[2] == with_it[1]
-    # Without cases of their own thresholds are judged on fifths that they were not set on.
-    assert float(found[1]) == pytest.approx(
-        100 * rates_from(judged, full)[0], abs=0.5 if tuned else 5
-    )
-    # What is used for the most part is not said to be idle.
-    assert "left unused" not in told(judged, tmp_path / "page.html", **asked | {"alerts": 9})
-
-
-def test_more_alerts_than_can_be_handled_are_said_and_so_are_none(tmp_path, table):
-    more = told(table, tmp_path / "page.html", recall=0.9, alerts=2, volume=300)
-    assert "alerts a day, more than the 2 that can be handled." in more
-    none = told(table, tmp_path / "page.html", precision=0.9999, alerts=20, volume=300)
-    if "none of the thresholds would" in none:
-        assert "So none of the 20 alerts a day that can be handled is used." in none
-    costs = told(table, tmp_path / "page.html", cost_fp=50, alerts=200, volume=300)
-    assert "left unused" not in costs
-
-
-@pytest.mark.product
-@pytest.mark.parametrize("tuned", [True, False])
-@pytest.mark.parametrize(("need", "alerts"), [({"cost_fn": 30}, 30), ({"precision": 0.03}, 60)])
-def test_costs_and_a_precision_keep_to_the_alerts_as_operating_points_does(
-    tmp_path, table, need, alerts, tuned
-):
-    a_day = {"alerts": alerts, "volume": 300}
-    judged, tuning, asked = table, table, need | a_day
-    rule = {"rule": "cost", **need} if "cost_fn" in need else {"rule": "precision", "target": 0.03}
-    if tuned:
-        tuning, judged = halves(table)
-        asked |= {"tuning": tuning}
-        asked |= {"confidence": 0.5}
-        rule |= {} if "cost_fn" in need else {"confidence": 0.5}
-    said = told(judged, tmp_path / "page.html", **asked)
-    shown = re.search(r"(model \d).*?and act on scores from (\S+)\. ", said)
-    best = tuning.filter(model=shown[1])
-    curve = pr.curve(best, **ASKED, model=None, fold=None)
-    within, free = (
-        pr.operating_points(curve, over=OVER, **rule, **limit)["threshold"].item()
-        for limit in (a_day, {})
-    )
-    scores = best["score"]
-    assert (scores >= float(shown[2])).sum() == (scores >= within).sum() < (scores >= free).sum()
-    assert f"look at no more than {alerts} cases a day" in Page(tmp_path / "page.html").text()
-
-
-def test_costs_of_folds_keep_to_the_alerts(tmp_path):
-    folds = models(2, folds=4)
-    counted = {}
-    for name, a_day in (("free", {}), ("within", {"alerts": 30, "volume": 300})):
-        asked = {"over": OVER, "cost_fn": 30, "test_train_ratio": 1 / 3, **a_day}
-        said = content(folds, tmp_path, **asked)
-        model = said["models"][0]
-        _, at, _ = said["tables"]["thresholds"]["columns"]["threshold"]
-        rates = (
-            folds.filter(model=model)
-            .group_by("fold", "truth")
-            .agg((pl.col("score") >= float(at)).mean())
-        )
-        t, f = (rates.filter(truth=y)["score"].mean() for y in (True, False))
-        counted[name] = 300 * max(called(prior, t, f) for prior in OVER)
-    assert counted["within"] <= 30 < counted["free"]
-
-
-def test_the_volume_of_a_page_is_that_of_the_days(tmp_path, table):
-    days = table.with_columns(day=pl.int_range(pl.len()).over("model") % 10)
-    size = table.filter(model="model 1").height
-    said = told(days, tmp_path / "page.html", alerts=9, time="day")
-    assert f"There are {size / 10:,.5g} cases a day, the mean of the 10 days of this table" in said
-    assert "of 9 that can be handled." in said
-
-
 @pytest.mark.parametrize(
     ("needs", "found"),
     [
@@ -387,9 +274,6 @@ def test_the_volume_of_a_page_is_that_of_the_days(tmp_path, table):
         ({"precision": 0}, "precision is 0"),
         ({"capacity": 0.05}, "capacity is 0.05, allowed are 1 to 1000"),
         ({"recall": 0.9, "cost_fn": 2}, "recall and costs are given"),
-        ({"alerts": 5}, "volume is not given"),
-        ({"alerts": 5, "volume": 5}, "every case can be looked at"),
-        ({"alerts": 5, "volume": 50, "capacity": 50}, "capacity is given, and alerts a day"),
     ],
 )
 def test_needs_that_make_no_sense_are_refused(tmp_path, table, needs, found):

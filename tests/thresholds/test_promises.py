@@ -324,10 +324,9 @@ def test_requests_that_do_not_fit_are_refused(arguments, message):
     assert "Hint: " in str(refusal.value)
 
 
-@pytest.mark.parametrize("options", [{}, {"alerts": 5, "volume": 100}])
-def test_thresholds_of_folds_promise_nothing(options):
+def test_thresholds_of_folds_promise_nothing():
     rows = pl.concat([table().with_columns(part=fold) for fold in (1, 2)])
-    asked = {"constraints": {"recall": 0.5}, "confidence": 0.95, **options}
+    asked = {"constraints": {"recall": 0.5}, "confidence": 0.95}
     with pytest.raises(InvalidArgument, match="'part' tells folds apart, whose models"):
         pr.operating_points(rows, **asked, **NAMES, fold="part")
     alone = pr.operating_points(rows.filter(part=1), **asked, **NAMES, fold="part")

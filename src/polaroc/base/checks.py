@@ -64,10 +64,6 @@ def share_hint(name: str, value: object, usual: float) -> Hint:
     return Hint.example(name, usual)
 
 
-# What a day may have, which has no default.
-A_DAY = {"alerts": 100, "volume": 200_000}
-
-
 def check_factors(**factors: object) -> None:
     """Refuse costs and weights that are not finite and positive, by their names."""
     for name, value in factors.items():
@@ -75,11 +71,7 @@ def check_factors(**factors: object) -> None:
             continue
         raise InvalidArgument(
             f"{name} is {shortened(value)}, allowed are finite numbers > 0.",
-            hint=_cost_hint(name, value)
-            if name.startswith("cost")
-            else Hint.example(name, A_DAY[name])
-            if name in A_DAY
-            else "1 is the default.",
+            hint=_cost_hint(name, value) if name.startswith("cost") else "1 is the default.",
         )
 
 

@@ -48,12 +48,11 @@ FURTHER = (
 )  # fmt: skip
 COSTS_WITH_LIMITS = ("cost_fixed", "cost_following", "cost_informed")
 EXPECTED_COSTS = (*COSTS_WITH_LIMITS, "worth_of_prior", "cost_trivial")
-ALERTS = ("alerts_least", "alerts_most")
 HAVE_LIMITS = ("tpr", "fpr", "precision", "posfrac", "cost", *FURTHER, *COSTS_WITH_LIMITS)
 # As keys they could not be told from what tables of thresholds hold.
 OF_THRESHOLDS = frozenset(
     (
-        "posfrac", "cost", *FURTHER, *EXPECTED_COSTS, *ALERTS,
+        "posfrac", "cost", *FURTHER, *EXPECTED_COSTS,
         *(f"{name}_{end}" for name in HAVE_LIMITS for end in ("lower", "upper")),
     )
 )  # fmt: skip

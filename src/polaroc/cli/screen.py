@@ -36,7 +36,7 @@ from polaroc.files.text_files import ONLY_UTF_8
 
 # What stands for a value where the data tell it.
 PLACEHOLDERS = {
-    "alerts": "NUMBER", "challenger": "MODEL", "champion": "MODEL", "positive": "LABEL",
+    "challenger": "MODEL", "champion": "MODEL", "positive": "LABEL",
     "scratch": "FOLDER", "tuning": "FILE",
 }  # fmt: skip
 RENAME_FILE = "rename the file, folder or column."

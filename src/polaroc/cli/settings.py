@@ -35,7 +35,7 @@ EITHER = {
     "gate": (OVER_OR_PRIOR, ("test_train_ratio", "case")),
 }
 # Options that imply a rule for thresholds over a range.
-RANGED = {"cost_fn", "cost_fp", "constraint", "confidence", "alerts", "volume"}
+RANGED = {"cost_fn", "cost_fp", "constraint", "confidence"}
 # Commands that read other tables than the settings describe.
 WITHOUT = {"demo"}
 

@@ -2,7 +2,6 @@
 
 RANGE = "Range of priors, such as 0.05 0.20"
 LEVEL = "Confidence level of the intervals, in (0, 1)."
-ALERTS, VOLUME = "Alerts that can be handled a day, > 0", "Cases that there are a day, > 0"
 COST_FN, COST_FP = "Cost of a missed positive, > 0", "Cost of a false alarm, > 0"
 OF_CALLS = ", for the measures expected_cost and net_benefit."
 OF_RULE = ", for the rules cost and posterior; for cost also the column of what each case costs."
@@ -15,8 +14,6 @@ TEXTS = {
     "level": LEVEL,
     "cost_fn": f"{COST_FN}.",
     "cost_fp": f"{COST_FP}.",
-    "alerts": f"{ALERTS}.",
-    "volume": f"{VOLUME}.",
     "incomplete": "'raise': a model without an estimate in a fold is an error; 'drop': such folds "
     "are left out, with a warning.",
     "halves": "For folds: the same models in disjoint halves of the same cases, as predictions or "
@@ -97,9 +94,6 @@ TEXTS = {
     "are at least, fpr, fnr, posfrac and error at most their limit.",
     "threshold confidence": "Probability in (0, 1) that the true rates at the threshold keep each "
     "--constraint and the --target, at the prior or at every prior of --over.",
-    "threshold alerts": f"{ALERTS}: the share of cases called positive is at most this over the "
-    "--volume.",
-    "threshold volume": f"{VOLUME}, for --alerts. [default: those of the days of --time]",
     "threshold cost_fn": COST_FN + OF_RULE,
     "threshold cost_fp": COST_FP + OF_RULE,
     "threshold beta": "Weight of recall, > 0, for the rule f_measure.",
@@ -131,8 +125,6 @@ TEXTS = {
     "1000.",
     "report cost_fn": f"{COST_FN}: the goal of the threshold is then the least expected cost.",
     "report cost_fp": f"{COST_FP}: the goal of the threshold is then the least expected cost.",
-    "report alerts": f"{ALERTS}: the goal of the threshold, or a limit beside another goal.",
-    "report volume": f"{VOLUME}, for --alerts.",
     "report tuning": "For one test set: predictions of the same models on other cases, on which "
     "the threshold is set.",
     "chart measure": "What the chart compares or ranks by, such as iauprec or auprec.",

@@ -8,7 +8,7 @@ import polars as pl
 import typer
 
 import polaroc as pr
-from polaroc.base.columns import ALERTS, PROMISE, curve_keys
+from polaroc.base.columns import PROMISE, curve_keys
 from polaroc.base.joins import join_on
 from polaroc.base.names import noted_by_kind
 from polaroc.base.rounding import number, significant
@@ -92,12 +92,10 @@ def _chosen(call: Call) -> pl.DataFrame:
     promised, curves = call.value("confidence") is not None, call.curves
     with progress() as say:
         say("choosing")
-        # A promise asks which rows belong together, costs of cases what each of them costs, and a
-        # capacity how many there are a day.
-        counts_days = call.value("alerts") is not None and call.value("volume") is None
-        of_rows = promised or counts_days or call.cases.costs is not None
+        # A promise asks which rows belong together, costs of cases what each of them costs.
+        of_rows = promised or call.cases.costs is not None
         # A curve does not tell at which prior its scores are right.
-        at = {"score_prior": call.cases.score_prior}
+        at: dict[str, Any] = {"score_prior": call.cases.score_prior}
         points: pl.DataFrame = call(call.in_memory if of_rows else curves, **at)
     if call.value("rule") is None:
         print_notes([f"Note: no --rule is given: {points['rule'][0]!r}."])
@@ -165,8 +163,6 @@ def _show(
         columns = points.select(*keys, *SHOWN[1:-1], **ends).with_columns(
             pl.col(*ends).fill_nan(None)
         )
-    if ALERTS[0] in points:
-        columns = columns.with_columns(points.select(ALERTS))
     texts = threshold_texts(points, keys, call.curves)
     columns = columns.with_columns(threshold=pl.Series(texts, dtype=pl.String))
     known = points[PROMISE].drop_nulls().unique(maintain_order=True) if PROMISE in points else ()

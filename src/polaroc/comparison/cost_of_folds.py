@@ -26,7 +26,6 @@ from polaroc.comparison.posterior import at_least_own, posterior
 from polaroc.comparison.regret import ExpectedMeasures
 from polaroc.comparison.stakes import Stakes, cost_in_words, how_sure_of_cost, take_first
 from polaroc.curves.curve import curve
-from polaroc.thresholds.alerts import Capacity
 from polaroc.thresholds.constraints import resolve_constraints
 from polaroc.thresholds.named_rates import EXPECTED_COST
 from polaroc.thresholds.need import Need
@@ -112,9 +111,8 @@ def choose_by_cost_of_folds(
 def _need(stakes: Stakes) -> Need:
     """To cost least, with no more alarms than the constraints allow."""
     kept = resolve_constraints(stakes.constraints, "cost", None, stakes.over)
-    limit = None if kept.capacity is None else Capacity(kept.capacity, 1)
     mean = (stakes.belief.mean,)
-    return Need("cost", mean, 0, stakes.fn, stakes.fp, limit, kept.ends or ())
+    return Need("cost", mean, 0, stakes.fn, stakes.fp, kept.capacity, kept.ends or ())
 
 
 def _too_sure(rows: pl.DataFrame) -> list[str]:

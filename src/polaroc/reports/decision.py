@@ -50,7 +50,7 @@ def decide(findings: Findings) -> Decision:
     doubted = " ".join(doubts(findings.measures, "auprec"))
     known = (
         doubted, _take(findings), promise, _final_model(findings), _cost(findings),
-        _rates(findings), _missed_goal(findings), _price(findings), _alerts(findings),
+        _rates(findings), _missed_goal(findings), _price(findings),
         _probability(findings), *at_goal, _not_by_cost(findings),
     )  # fmt: skip
     return Decision(
@@ -121,8 +121,7 @@ def _no_threshold(need: Need) -> str:
     """Why no threshold is set, where it is not for want of a promise."""
     if need.kind != "cost":
         return f"none of the thresholds would {need}"
-    a_day = "" if need.a_day is None else f" and {need.a_day.alerts:,.15g} alerts a day"
-    return f"at these costs{a_day} none of the thresholds pays"
+    return "at these costs none of the thresholds pays"
 
 
 def _take(findings: Findings) -> str:
@@ -218,7 +217,7 @@ def _missed_goal(findings: Findings) -> str:
             return ""
         found = f"about {of_hundred(right)} of 100 alarms are right there, not {goal}"
         return f"The goal is missed at {percent(lowest)} positives: {found}."
-    if need.kind == "capacity" and need.a_day is None:
+    if need.kind == "capacity":
         highest, most = thresholds.priors[-1], f"{1000 * need.value:,.4g}"
         raised = 1000 * float(rates.posfrac(recall, alarms, skew(highest)))
         if round(raised) <= 1000 * need.value:
@@ -240,29 +239,6 @@ def _price(findings: Findings) -> str:
     return (
         f"Without the promise a threshold would find {of_hundred(recall)} of 100 positives, not "
         f"{kept}, and raise an alarm for {of_hundred(alarms)} of 100 negatives, not {raised}."
-    )
-
-
-def _alerts(findings: Findings) -> str:
-    """How many of the alerts a day are used, and what could be found with those that are idle."""
-    thresholds, a_day = findings.thresholds, findings.question.needs.a_day
-    if thresholds is None or a_day is None:
-        return ""
-    recall, alarms = thresholds.rates or (0.0, 0.0)
-    used = [a_day.used(prior, recall, alarms) for prior in thresholds.priors]
-    said = at_ends(thresholds.priors, lambda prior: f"{a_day.used(prior, recall, alarms):,.0f}")
-    most = f"{a_day.alerts:,.15g} that can be handled"
-    is_more = round(max(used)) > a_day.alerts
-    words = f"That makes {said} alerts a day, {'more than the' if is_more else 'of'} {most}."
-    if not recall and not alarms:
-        words = f"So none of the {a_day.alerts:,.15g} alerts a day that can be handled is used."
-    full = findings.at_capacity
-    if full is None or full["tpr"] is None or full["tpr"] <= recall:
-        return words
-    what = "the promise" if thresholds.is_tuned else "that goal"
-    return (
-        f"{words} Most of them are left unused: without {what} a threshold would find "
-        f"{of_hundred(full['tpr'])} of 100 positives, and not {of_hundred(recall)}."
     )
 
 

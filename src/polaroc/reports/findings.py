@@ -40,7 +40,7 @@ from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import prior_grid, skew
 from polaroc.reports.inputs import Question
 from polaroc.reports.ranking import ranking
-from polaroc.reports.thresholds import Thresholds, at_capacity, thresholds
+from polaroc.reports.thresholds import Thresholds, thresholds
 from polaroc.typing import Prior
 
 MODELS = private("models")
@@ -78,8 +78,6 @@ class Findings:
     beyond: Sequence[tuple[object, float]] = ()
     # The next models, each with its rates at a threshold that is set to the same goal.
     at_goal: tuple[tuple[object, dict[str, float | None]], ...] = ()
-    # The rates of the first at a threshold for all alerts a day, where most are left unused.
-    at_capacity: dict[str, float | None] | None = None
     # The rates of the first at a threshold for the same need without a promise, where it has one.
     unpromised: dict[str, float | None] | None = None
 
@@ -242,16 +240,14 @@ def of_predictions(question: Question, priors: Sequence[float], grid: int) -> Fi
         (models[i], thresholds(cases, question, models[i : i + 1], [points.need]).taken)
         for i in range(1, others)
     )
-    full = at_capacity(points, cases, question, models[:1])
-    # With alerts left unused, what could be found with them says it.
     free = None
-    if full is None and points.promise:
+    if points.promise:
         free = thresholds(cases, question, models[:1], [points.need], promised=False).taken
     return Findings(
         question, measures, ranked, choice, comparison, untested, cases, curves, points,
         check(cases),
         beyond=[] if question.by_cost else _beyond(measures, question, models[:1]),
-        at_goal=at_goal, at_capacity=full, unpromised=free,
+        at_goal=at_goal, unpromised=free,
     )  # fmt: skip
 
 
@@ -360,9 +356,7 @@ def _choice(
 
 def stakes(question: Question) -> Stakes:
     """What errors cost, over the priors of the question."""
-    a_day = question.needs.a_day
-    limits = None if a_day is None else {"posfrac": a_day.share}
-    return stakes_of(*question.needs.costs, question.over, limits, estimate=question.estimate)
+    return stakes_of(*question.needs.costs, question.over, estimate=question.estimate)
 
 
 def _choice_by_cost(question: Question) -> Choice:

@@ -15,7 +15,6 @@ from polaroc.predictions.resolved import alike
 from polaroc.predictions.wide import MODEL
 from polaroc.priors.beliefs import Belief, resolve_belief
 from polaroc.priors.in_use import check_level
-from polaroc.thresholds.alerts import Capacity
 from polaroc.thresholds.need import Need
 from polaroc.thresholds.tuning_cases import shared_with_tuning
 from polaroc.typing import Paths, Table
@@ -33,7 +32,6 @@ class Needs:
     capacity: float | None = None
     cost_fn: float | None = None
     cost_fp: float | None = None
-    a_day: Capacity | None = None  # a need where nothing else is, beside costs a limit
 
     def __post_init__(self) -> None:
         for name in ("recall", "precision"):
@@ -46,11 +44,6 @@ class Needs:
                 f"capacity is {shortened(self.capacity)}, allowed are 1 to 1000: so many of 1,000 "
                 "cases can be looked at.",
                 hint=Hint.example("capacity", 50),
-            )
-        if self.capacity is not None and self.a_day is not None:
-            raise InvalidArgument(
-                "capacity is given, and alerts a day besides.",
-                hint="leave capacity out: it is the alerts of 1,000 cases.",
             )
         costs = {"cost_fn": self.cost_fn, "cost_fp": self.cost_fp}
         check_factors(**{name: cost for name, cost in costs.items() if cost is not None})
@@ -81,25 +74,13 @@ class Needs:
     def at(self, priors: tuple[float, ...]) -> list[Need]:
         """The needs, one per threshold; the one that the report acts on is in the middle."""
         if self.has_costs:
-            # That one is for the whole range, those beside it for one share of positives each.
-            middle = len(priors) // 2
-            return [
-                Need("cost", (prior,), 0, *self.costs, self.a_day, priors if i == middle else ())
-                for i, prior in enumerate(priors)
-            ]
+            return [Need("cost", (prior,), 0, *self.costs) for prior in priors]
         if self.precision is not None:
-            return [Need("precision", priors, self.precision, a_day=self.a_day)]
+            return [Need("precision", priors, self.precision)]
         if self.capacity is not None:
             return [Need("capacity", priors, self.capacity / 1000)]
-        if self.a_day is not None and self.recall is None:
-            return [self.full(priors)]
         recalls = TYPICAL_RECALLS if self.recall is None else (self.recall,)
         return [Need("recall", priors, recall) for recall in recalls]
-
-    def full(self, priors: tuple[float, ...]) -> Need:
-        """The need to look at as many cases as there is capacity for."""
-        assert self.a_day is not None
-        return Need("capacity", priors, self.a_day.share, a_day=self.a_day)
 
 
 NAMELESS = "the model"

@@ -20,7 +20,6 @@ from polaroc.base.checks import (
 )
 from polaroc.base.columns import as_lazy, key_names, refuse_nested
 from polaroc.base.docstrings import described_as
-from polaroc.base.text import capitalised
 from polaroc.comparison.choice_measures import needs_predictions
 from polaroc.comparison.compare import compare
 from polaroc.comparison.compared import compared, ranked_rows
@@ -42,7 +41,6 @@ from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.page import as_json, content, is_report, page
 from polaroc.reports.plan_section import facts_of, of_plan
-from polaroc.thresholds.alerts import capacity_of
 from polaroc.typing import Paths, Table
 
 TITLE = "Which model, how sure, at which threshold"
@@ -64,8 +62,6 @@ def report(
     capacity: float | None = None,
     cost_fn: float | None = None,
     cost_fp: float | None = None,
-    alerts: float | None = None,
-    volume: float | None = None,
     tuning: Table | Paths | Cases[Any] | None = None,
     incomplete: Incomplete = "raise",
     plan: StudyPlan | str | PathLike[str] | None = None,
@@ -117,10 +113,6 @@ def report(
         of least expected cost at the mean prior. One of them alone is against 1. With
         `tuning` models are ranked by what they cost at such thresholds, as by `choose`
         with "expected_cost"; without, by area, and the page says if another one costs less.
-    alerts, volume
-        Alerts that can be handled a day, and cases that there are a day, both > 0, as in
-        `operating_points`: the page says how many there will be. The threshold is for so many
-        where nothing else is needed, and for no more beside costs or a `precision`.
     tuning
         Of one test set: predictions of the same models on other cases. The threshold is
         then set on these, and promises with `confidence` that its *true* rates
@@ -188,13 +180,11 @@ def report(
             "for predictions or measures", "the result of monitor has all that its page shows",
             **columns, over=over, priors=priors or None, recall=recall, precision=precision,
             capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning, plan=plan,
-            alerts=alerts, volume=volume,
         )  # fmt: skip
         return _of_monitor(cases, file, title, tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
     over = _belief_or_range(over if estimate is None else estimate)
-    a_day = capacity_of(alerts, volume, cases=cases)
-    needs = Needs(recall, precision, capacity, cost_fn, cost_fp, a_day)
+    needs = Needs(recall, precision, capacity, cost_fn, cost_fp)
     priors = one_or_several(priors)
     for one in priors:
         check_prior(one)
@@ -216,8 +206,6 @@ def report(
         if not given.cases.scores:
             refuse_nested(given.table.schema, [given.model])
         rows, remarks = ranked_rows(given)
-        if a_day is not None and a_day.note is not None:
-            remarks = (*remarks, f"{capitalised(a_day.note)}.")
         question = replace(question, compared=rows, remarks=remarks)
         if tuning is not None:
             tuned, shared = tuning_rows(tuning, cases, rows)

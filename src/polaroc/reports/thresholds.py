@@ -160,20 +160,6 @@ def thresholds(
     )  # fmt: skip
 
 
-def at_capacity(
-    chosen: Thresholds, cases: Cases[pl.DataFrame], question: Question, model: pl.Series
-) -> dict[str, float | None] | None:
-    """The rates at a threshold for all alerts a day, without a promise, if most are unused."""
-    a_day = question.needs.a_day
-    # Where costs say what to act on, more alerts would cost more.
-    if a_day is None or chosen.need.kind == "cost":
-        return None
-    if a_day.is_used(chosen.priors, *(chosen.rates or (0.0, 0.0))):
-        return None
-    needs = [question.needs.full(chosen.priors)]
-    return thresholds(cases, question, model, needs, promised=False).taken
-
-
 def _tuned(
     judging: Cases[pl.DataFrame],
     tuning: Cases[pl.DataFrame],
@@ -230,9 +216,6 @@ def _asked(need: Need, confidence: float | None) -> dict[str, Any]:
         "confidence": None if is_cost else confidence,
         "cost_fn": need.cost_fn, "cost_fp": need.cost_fp,
     }  # fmt: skip
-    if need.a_day is not None and need.kind != "capacity":
-        asked["constraints"] = {"posfrac": need.a_day.share}
-        ends = need.ends or ends
     low, high = ends[0], ends[-1]
     if low == high or need.kind == "recall":
         return asked | {"priors": ends[:1]}

@@ -7,7 +7,6 @@ from polaroc import rates
 from polaroc.base.lazy import np
 from polaroc.base.statistics import ROUNDING
 from polaroc.priors.grids import skew
-from polaroc.thresholds.alerts import Capacity
 from polaroc.typing import Array
 
 
@@ -20,9 +19,9 @@ class Need:
     value: float = 0  # least recall, least precision, or largest share of cases to look at
     cost_fn: float = 1
     cost_fp: float = 1
-    # The alerts that can be handled a day: a limit beside costs or a precision.
-    a_day: Capacity | None = None
-    # The priors at which that limit is kept, by default those of the need.
+    # Largest share of cases that may be called positive, beside costs.
+    largest_share: float | None = None
+    # The priors at which that share is kept, by default those of the need.
     ends: tuple[float, ...] = ()
 
     def best(self, recall: "Array", alarms: "Array") -> int:
@@ -48,9 +47,9 @@ class Need:
 
     def _within_capacity(self, recall: "Array", alarms: "Array") -> "Array":
         """Whether no more cases are called positive than can be looked at, at all of the priors."""
-        if self.kind != "capacity" and self.a_day is None:
+        share = self.value if self.kind == "capacity" else self.largest_share
+        if share is None:
             return np.ones(len(recall), dtype=bool)
-        share = self.value if self.a_day is None else self.a_day.share
         called = [prior * recall + (1 - prior) * alarms for prior in self.ends or self.priors]
         within: Array = np.max(called, axis=0) <= share * (1 + ROUNDING)
         return within
@@ -75,18 +74,14 @@ class Need:
     @property
     def goal(self) -> str:
         """What is needed, in words that follow "to", without what errors cost."""
-        a_day = ""
-        if self.a_day is not None:
-            a_day = f"look at no more than {self.a_day.alerts:,.15g} cases a day"
-        beside = f" and {a_day}" if a_day else ""
         if self.kind == "recall":
             return f"find at least {100 * self.value:.3g} % of positives"
         if self.kind == "precision":
-            return f"be right in at least {100 * self.value:.3g} % of alarms{beside}"
+            return f"be right in at least {100 * self.value:.3g} % of alarms"
         if self.kind == "capacity":
-            return a_day or f"look at no more than {1000 * self.value:.3g} of 1,000 cases"
+            return f"look at no more than {1000 * self.value:.3g} of 1,000 cases"
         middle = self.priors[len(self.priors) // 2]
-        return f"cost least at {100 * middle:.3g} % positives{beside}"
+        return f"cost least at {100 * middle:.3g} % positives"
 
     def __str__(self) -> str:
         """What is needed, in words that follow "to".

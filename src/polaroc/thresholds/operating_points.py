@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Unpack
 
 import polars as pl
@@ -35,7 +34,6 @@ from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief, belief_of_estimate, over_label, resolve_belief
 from polaroc.priors.grids import OBSERVED
 from polaroc.priors.in_use import is_estimate, level_of, multiplied
-from polaroc.thresholds.alerts import capacity_of, within_capacity
 from polaroc.thresholds.amounts import cost_at, refuse_amounts, with_costs_of_calls
 from polaroc.thresholds.constraints import (
     Constraints,
@@ -69,7 +67,7 @@ POINTS = (
 
 @described_as(OF_CURVES)
 @frame_of_cases(
-    [*COUNTED_BY, "cluster", "time", "score_prior"],
+    [*COUNTED_BY, "cluster", "score_prior"],
     no_bearing=("case", "test_train_ratio"),
     or_table=True,
     as_options=("score_prior",),
@@ -83,8 +81,6 @@ def operating_points(
     target: float | None = None,
     constraints: Mapping[str, float] | None = None,
     confidence: float | None = None,
-    alerts: float | None = None,
-    volume: float | None = None,
     cost_fn: Cost = 1,
     cost_fp: Cost = 1,
     beta: float = 1,
@@ -140,10 +136,6 @@ def operating_points(
         rule, at the prior, or at every prior of `over` or of the interval of an estimate.
         None, the default, looks at the rates on the tuning table alone, which promises
         nothing.
-    alerts, volume
-        Alerts that can be handled a day, and cases that there are a day, both > 0: a constraint
-        of posfrac ≤ alerts/volume, on an average day; by default with the rule "max_recall". The
-        volume is by default the cases a day of predictions with their `time`, read at once.
     cost_fn, cost_fp
         Costs > 0 of a missed positive and of a false alarm, for "cost" and
         "posterior". For predictions and "cost", also the column of what each case costs,
@@ -170,10 +162,7 @@ def operating_points(
         which has none, those of its middle 99 %), and `prior` is its mean; with `confidence` also
         `promise`, String, what the threshold promises in one sentence, null where
         none can be promised: then `note` says how many more positives or negatives
-        it would take if the curve stays as it looks, or that no number would do. With `alerts`
-        also `alerts_least` and `alerts_most`, Float64, alerts a day where in the range or
-        interval of priors they are fewest and most; where a promise leaves more than half of
-        the capacity unused, `note` says what is found with it and without. At
+        it would take if the curve stays as it looks, or that no number would do. At
         estimated priors also `prior_lower`, `prior_upper` and their `level`, which
         `apply_thresholds` carries into its limits; keys that only the estimates have, such as the
         day, are keys of the result.
@@ -214,11 +203,6 @@ def operating_points(
     """
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         over = belief_of_estimate(over)
-    if (capacity := capacity_of(alerts, volume, cases=curve)) is not None:
-        asked: dict[str, Any] = {"cost_fn": cost_fn, "cost_fp": cost_fp, "beta": beta}
-        choose = partial(operating_points, curve, priors=priors, over=over)
-        asked |= {"rule": rule, "target": target, "confidence": confidence}
-        return within_capacity(choose, capacity, over, constraints, asked)
     cases = promising_cases(curve, confidence)
     curves = curves_of(curve)
     if is_estimate(priors):

@@ -71,7 +71,7 @@ def refuse_unknown_names(
             hint=spelling(
                 unknown,
                 [*allowed, *(role for role in ROLES if role not in roles)],
-                "say what the threshold is for: recall=, precision=, capacity=, alerts= or costs."
+                "say what the threshold is for: recall=, precision=, capacity= or costs."
                 if "constraints" in unknown and "capacity" in others
                 else "see help(pr.cases) for the roles of columns.",
                 elsewhere,

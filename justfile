@@ -148,11 +148,6 @@ gate-small *ARGS:
 gate-missed *ARGS:
     python tests/benchmarks/gate_missed.py {{ARGS}}
 
-# How far the chance that `plan` says is from the share of studies that did what was wished: `--write`
-# takes about 25 minutes.
-plan *ARGS:
-    python tests/benchmarks/plan.py {{ARGS}}
-
 # How often the model that `choose` picks is the best, beside the probability it gives.
 how-sure *ARGS:
     python tests/benchmarks/how_sure.py {{ARGS}}

@@ -21,7 +21,7 @@ PUBLIC = {
     "expected_cost", "expr", "gate", "h_measure", "hull",
     "iauprec", "intervals", "iso_lines", "label_budget", "macro", "mean_pr", "mean_roc",
     "merge_bins",
-    "monitor", "one_vs_rest", "operating_points", "plan", "points", "pr_band",
+    "monitor", "one_vs_rest", "operating_points", "points", "pr_band",
     "pr_from_roc", "prior",
     "prior_grid", "probabilities", "rates", "report", "roc_band",
     "roc_from_pr", "savings", "sens", "skew",

@@ -32,7 +32,6 @@ RESULTS = {
         OF_A.drop("day"), OF_A.with_columns(score=pl.col("score").clip(0.3)), points=0.3,
         **NAMES, **OVER, time="day", labelled=OF_A, label_share=1.0,
     ),
-    "plan": lambda: pr.plan(auc=0.8, width=0.1, positives=30, negatives=[300, 400]),
 }  # fmt: skip
 
 

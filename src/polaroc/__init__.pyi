@@ -37,7 +37,6 @@ from polaroc.measures.functions import auprec as auprec
 from polaroc.measures.functions import iauprec as iauprec
 from polaroc.measures.sensitivity import accsens as accsens
 from polaroc.measures.sensitivity import sens as sens
-from polaroc.planning.plan import plan as plan
 from polaroc.predictions.audit import check as check
 from polaroc.predictions.multiclass import one_vs_rest as one_vs_rest
 from polaroc.predictions.resolved import cases as cases

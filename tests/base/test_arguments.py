@@ -133,13 +133,6 @@ CALLS = {
         lambda **a: pr.label_budget(TABLE, TABLE, points=0.5, **a),
         NAMES | {"by": [], "model": "model", "fold": ["fold"]},
     ),
-    "plan": (
-        lambda **a: pr.plan(
-            pl.concat([ONE_TEST_SET, ONE_TEST_SET.with_columns(pl.col("case") + 6)]),
-            champion="A", challenger="B", margin=0.2, positives=20, **a,
-        ).table,
-        NAMES | {"model": "model", "case": "case"},
-    ),
     "one_vs_rest": (
         lambda **a: pr.one_vs_rest(WIDE, **a).table,
         {"truth": "kind", "scores": ["a", "b"], "by": [], "weight": "w"},

@@ -25,7 +25,6 @@ FOLDS = pl.DataFrame(
 )
 TEST = FOLDS.drop("fold")
 # The first fold alone tells the models apart.
-APART = FOLDS.with_columns(score=pl.when(model="B", case=2).then(1.0).otherwise("score"))
 A, B = TEST.partition_by("model")
 WIDE = A.select("case", "truth", A="score", B=B["score"])
 OTHERS = TEST.with_columns(score=1 - pl.col("score"), case=pl.col("case") + 9)
@@ -96,14 +95,6 @@ CALLS = {
     "gate": [
         {"cases": MEASURES, **GATED, "test_train_ratio": 0.25, **OVER},
         {"cases": TEST, **GATED, **NAMES, "measure": "auc", "case": "case"},
-    ],
-    "plan": [
-        {"pilot": FOLDS, **NAMES, "model": None, "fold": None, "case": None, "positives": 30,
-         "constraints": {"precision": 0.5}, "prior": 0.1},
-        {"pilot": None, "auc": 0.8, "width": 0.1, "positives": 30, "negatives": [30, 40]},
-        {"pilot": None, "auc": 0.8, "difference": 0.02, "positives": 30},
-        {"pilot": None, "auc": 0.8, "width": 0.1, "budget": 100, "cost_positive": 2},
-        {"pilot": APART, **NAMES, **GATED, "folds": 3, "test_train_ratio": 0.25},
     ],
     "report": [
         {"frame": TEST, "path": "a.html", **NAMES, **OVER, "case": "case", "tuning": OTHERS},

@@ -225,8 +225,6 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
                (of_models(pr.choose, over=OVER, cluster="cluster"), "clusters")],
     "gate": [(of_models(pr.gate, over=OVER, **GATED), "rows models"),
              (of_models(pr.gate, over=OVER, **GATED, cluster="cluster"), "clusters")],
-    "plan": [(of_models(pr.plan, prior=0.1, positives=400, negatives=600, **GATED),
-              "rows models")],
     "estimate_prior": [(of_wide(pr.estimate_prior, deployed=later), "rows")],
     "label_budget": [(of_wide(pr.label_budget, deployed=later, **THRESHOLDS, width=0.1), "rows")],
     "monitor": [(of_wide(pr.monitor, deployed=later, **THRESHOLDS, time="day"), "rows days")],

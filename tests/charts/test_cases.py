@@ -83,8 +83,7 @@ def test_a_dark_theme_keeps_the_data(chart, tmp_path):
 
 @pytest.mark.alike(4)
 @pytest.mark.slow
-# A plan has no names of the user's.
-@pytest.mark.parametrize("name", sorted(CASES.keys() - {"plan"}))
+@pytest.mark.parametrize("name", sorted(CASES))
 def test_names_are_text(name, tmp_path):
     chart = CASES[name](table(HOSTILE))
     files = pr.charts.export(chart, tmp_path, "chart", ["html", "svg"])

@@ -4,7 +4,6 @@ import json
 from inspect import signature
 from itertools import cycle
 
-import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -263,42 +262,6 @@ def test_gate(tmp_path, name, options, arguments):
     assert_as_in_python(result, lambda: pr.gate(table, **roles, **named, **arguments), names)
 
 
-@pytest.mark.parametrize("name", ["one test set", "wide", "labels", "clusters", "counts"])
-def test_plan(tmp_path, name):
-    table, roles = TABLES[name]
-    models = ("a", "second") if name == "wide" else ("A", "B")
-    named = dict(zip(("champion", "challenger"), models, strict=True))
-    result = run("plan", table, roles, tmp_path, *words(named), "--margin", 0.05, "--positives", 40)
-    names = ["answer", "table", "positives", "negatives", "hash"]
-    asked = {"margin": 0.05, "positives": 40}
-    assert_as_in_python(result, lambda: pr.plan(table, **roles, **named, **asked), names)
-
-
-@pytest.mark.parametrize("auc", [0.8, (0.75, 0.85)])
-def test_plan_without_a_pilot(auc):
-    asked = {"width": 0.1, "positives": [40, 80], "negatives": [60]}
-    told = [word for one in np.ravel(auc) for word in ("--auc", one)]
-    options = ["plan", *told, "--width", 0.1, "--positives", 40, "--positives", 80,
-               "--negatives", 60, "--json"]  # fmt: skip
-    result = CliRunner().invoke(app, [*map(str, options)])
-    assert_as_in_python(result, lambda: pr.plan(auc=auc, **asked), ["answer", "table", "hash"])
-
-
-def test_a_result_is_held_to_a_plan(tmp_path):
-    table, roles = TABLES["one test set"]
-    named = words({"champion": "A", "challenger": "B"})
-    plan, gate = tmp_path / "plan.json", tmp_path / "gate.json"
-    asked = ["--auc", 0.9, "--margin", 0.02, "--positives", 25, "--negatives", 25, "--out", plan]
-    assert CliRunner().invoke(app, [*map(str, ["plan", *asked])]).exit_code == 0
-    for margin, departures in ((0.02, 0), (0.05, 1)):
-        options = [*named, "--measure", "auc", "--margin", margin]
-        gate.write_text(run("gate", table, roles, tmp_path, *options).stdout)
-        checked = CliRunner().invoke(app, ["plan", "--check", str(plan), str(gate), "--json"])
-        assert checked.exit_code == departures
-        assert len(json.loads(checked.stdout)["departures"]) == departures
-        named = words({"champion": "A", "challenger": "B"})
-
-
 @pytest.mark.parametrize("command", ["compare", "gate"])
 @pytest.mark.parametrize(
     ("options", "asked"),
@@ -338,6 +301,7 @@ def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {
         "check", "choose", "compare", "evaluate", "gate", "label-budget", "monitor",
         "plan", "report", "savings", "sql", "threshold",
+        "study-table", "subgroups", "three-ways",
     } <= MADE.keys()  # fmt: skip
     for command, made in MADE.items():
         taken = {
@@ -411,21 +375,10 @@ def test_report(tmp_path, name):
     table, roles = TABLES[name]
     table.write_parquet(tmp_path / "table.parquet")
     pages, told = [tmp_path / "command.html", tmp_path / "function.html"], []
-    plan = pr.plan(auc=0.9, width=0.1, positives=1_000, **OVER)
-    plan.save(tmp_path / "plan.json")
-    options = [
-        *words(roles),
-        *RANGE,
-        "--grid",
-        5,
-        "--plan",
-        tmp_path / "plan.json",
-        "--out",
-        pages[0],
-    ]
+    options = [*words(roles), *RANGE, "--grid", 5, "--out", pages[0]]
     arguments = map(str, ["report", tmp_path / "table.parquet", *options])
     result = CliRunner().invoke(app, [*arguments])
     assert result.exit_code == 0, result.output
-    pr.report(table, path=pages[1], **roles, **OVER, grid=5, plan=plan, tell=told.append)
+    pr.report(table, path=pages[1], **roles, **OVER, grid=5, tell=told.append)
     assert pages[0].read_text() == pages[1].read_text()
     assert all(with_options(line) in result.output for line in told[0].splitlines())

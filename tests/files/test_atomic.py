@@ -182,7 +182,6 @@ WRITTEN = {
             pr.datasets.twenty_scores(), truth="truth", score="score", over=(0.1, 0.2), path=path
         ),
     ),
-    "plan": ("one.json", lambda path: pr.plan(auc=0.8, width=0.1).save(path)),
 }
 
 

@@ -13,7 +13,6 @@ from polars.testing import assert_frame_equal
 import polaroc as pr
 from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError
-from polaroc.planning.study_plan import StudyPlan
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import ROLES, documented
 
@@ -98,11 +97,6 @@ FUNCTIONS = {
         BASE | {"by": "place", "case": "number"},
         {"classes": "place", "measures": ["auc", "brier"], "priors": 0.1},
     ),
-    "plan": (
-        pr.plan,
-        PAIRED,
-        {"champion": "A", "challenger": "B", "margin": 0.2, "positives": 40, "negatives": 60},
-    ),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
     "choose": (pr.choose, PAIRED, {"measure": "brier", "over": (0.1, 0.1)}),
@@ -114,8 +108,7 @@ FUNCTIONS = {
 }
 # Where the role has a bearing on some tables only.
 BASE_OF = {
-    (name, "test_train_ratio"): PAIRED | {"fold": "f"}
-    for name in ("compare", "choose", "gate", "plan")
+    (name, "test_train_ratio"): PAIRED | {"fold": "f"} for name in ("compare", "choose", "gate")
 } | {("operating_points", "score_prior"): BASE | {"score_prior": "observed"}}
 # Other options that go with a role.
 ON_ROLE = {
@@ -134,7 +127,6 @@ OTHER_OF = {
     ("compare", "model"): "f",
     ("choose", "model"): "f",
     ("gate", "model"): None,
-    ("plan", "model"): None,
     ("operating_points", "cluster"): "place",
     ("macro", "by"): ["place", "f"],
     **{("probabilities", role): None for role in ("model", "fold", "by")},
@@ -157,7 +149,7 @@ def outcome(name, roles, table=TABLE):
 
 def table_of(result):
     """The numbers of a result that is no table."""
-    if isinstance(result, Monitor | StudyPlan):
+    if isinstance(result, Monitor):
         return result.table
     if hasattr(result, "pairs"):
         return result.pairs

@@ -89,5 +89,4 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "regret": lambda table: pr.charts.regret(choice(table)),
     "accsens_plane": lambda table: pr.charts.accsens_plane(measures(table)),
     "pairs": lambda table: pr.charts.pairs(comparison(table)),
-    "plan": lambda _: pr.charts.plan(pr.plan(auc=0.9, width=0.1, positives=[20, 40, 80])),
 }

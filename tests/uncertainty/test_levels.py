@@ -123,7 +123,7 @@ MORE = {
     ).table,
 }  # fmt: skip
 # Functions whose results hold no limits, or say the level in words.
-WITHOUT_TABLES = {"gate", "label_budget", "plan", "report"}
+WITHOUT_TABLES = {"gate", "label_budget", "report"}
 CALLS |= MORE
 
 

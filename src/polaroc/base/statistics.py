@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polaroc.base.lazy import np
-from polaroc.typing import Array, Quantity
+from polaroc.typing import Array
 
 NORMAL = NormalDist()
 # Share by which equal floats may differ: their sums vary in the last digits from run to run.
@@ -106,19 +106,6 @@ def student(freedom: pl.Expr, level: float) -> pl.Expr:
     whole = n.clip(upper_bound=MANY).cast(pl.Int64)
     exact = whole.replace_strict(few, default=None, return_dtype=pl.Float64)
     return pl.when(n < MANY).then(exact).otherwise(expansion)
-
-
-def error_of_mean(sd: Quantity, blocks: Quantity, test_train_ratio: float) -> Quantity:
-    """The standard error of a mean over blocks whose training sets overlap (Nadeau and Bengio).
-
-    Examples
-    --------
-    >>> error_of_mean(0.1, 4, 0.75)
-    0.1
-    >>> pl.select(error_of_mean(pl.lit(0.1), pl.lit(4), 0.75)).item()
-    0.1
-    """
-    return sd * (1 / blocks + test_train_ratio) ** 0.5
 
 
 def least_factor(enough: Callable[[float], bool], most: float, nearly: float) -> float | None:

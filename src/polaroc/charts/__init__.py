@@ -8,7 +8,6 @@ from polaroc.charts.costs import cost_curves, decision_curves
 from polaroc.charts.drift import operating_drift
 from polaroc.charts.explore import explorer
 from polaroc.charts.monitoring import monitor
-from polaroc.charts.more_cases import plan
 from polaroc.charts.pairwise import pairs
 from polaroc.charts.precision_recall import pr
 from polaroc.charts.roc_curves import roc
@@ -17,7 +16,7 @@ from polaroc.charts.theme import palette
 
 __all__ = [
     "accsens_plane", "auprec_by_prior", "cost_curves", "decision_curves", "explorer", "export",
-    "monitor", "operating_drift", "pairs", "palette", "plan", "pr", "regret",
+    "monitor", "operating_drift", "pairs", "palette", "pr", "regret",
     "reliability", "roc", "save", "winner_map",
 ]  # fmt: skip
 

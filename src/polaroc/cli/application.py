@@ -16,7 +16,6 @@ from polaroc.cli.drawings import DRAWINGS, chart
 from polaroc.cli.evaluate import evaluate
 from polaroc.cli.monitor import label_budget, monitor
 from polaroc.cli.parameters import other_names
-from polaroc.cli.plan import plan
 from polaroc.cli.report import demo, report
 from polaroc.cli.screen import refuse, with_options
 from polaroc.cli.settings import SETTINGS, defaults
@@ -85,7 +84,7 @@ app = typer.Typer(
 # As the help lists them.
 for one in (
     demo, evaluate, compare, choose, threshold, savings, gate,
-    plan, monitor, label_budget, chart, report, check, sql,
+    monitor, label_budget, chart, report, check, sql,
 ):  # fmt: skip
     app.command(cls=Command)(one)
 

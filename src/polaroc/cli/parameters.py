@@ -104,9 +104,6 @@ def kind_of(name: str, annotation: Any) -> Kind:
     several = Sequence in origins
     if bool in kinds:
         return Kind(bool)
-    if tuple in origins and float in kinds and name != "over":
-        # The ends of a range, or one number.
-        return Kind(list[float], "NUMBER", lambda _, ends: tuple(ends) if ends[1:] else ends[0])
     if tuple in origins or name == "over":
         return Kind(tuple[float, float], "LO HI")
     if OBSERVED in choices and several:
@@ -120,8 +117,8 @@ def kind_of(name: str, annotation: Any) -> Kind:
     if choices and not {str, int} & {*kinds}:
         return Kind(str, choices=tuple(map(str, choices)))
     if several:
-        of = next((one for one in (float, int) for kind in kinds if one in get_args(kind)), str)
-        return Kind(list[of])  # type: ignore[valid-type]
+        is_number = any(float in get_args(kind) for kind in kinds)
+        return Kind(list[float] if is_number else list[str])
     if name in ARGUMENTS:
         return Kind(str, parse=number_or_word)
     if any(origin is PathLike for origin in origins) or Path in kinds:

@@ -206,7 +206,7 @@ def gate(
     over = over if over is None or isinstance(over, Belief) else pair_of(over) or over
     has_scores = cases.truth is not None
     measure = _measure_asked(measure, over, prior, has_scores=has_scores)
-    check_margin(measure, margin)
+    _check_margin(measure, margin)
     check_share("level", level)
     two = two_models(cases, champion, challenger)
     if points is not None and are_numbers(points) and isinstance(points, Mapping):
@@ -275,7 +275,7 @@ def _measure_asked(measure: str, over: object, prior: Prior | None, *, has_score
     return measure
 
 
-def check_margin(measure: str, margin: object) -> None:
+def _check_margin(measure: str, margin: object) -> None:
     """Refuse a margin outside what is allowed."""
     lowest, highest = value_range(measure)
     most = inf if lowest is None or highest is None else highest - lowest

@@ -26,7 +26,7 @@ from polaroc.base.columns import (
 )
 from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import STEP, private
-from polaroc.base.statistics import error_of_mean, student
+from polaroc.base.statistics import student
 from polaroc.curves.segments import CELLS, share
 from polaroc.curves.whole import takes_curve
 from polaroc.errors import check_choice
@@ -205,7 +205,8 @@ def _means(
         )  # fmt: skip
     else:
         shown_level = level
-        width = student(count - 1, level) * error_of_mean(width, count, test_train_ratio or 0)
+        error = width * (1 / count + (test_train_ratio or 0)) ** 0.5
+        width = student(count - 1, level) * error
         corrected = "" if test_train_ratio is None else ", corrected for shared training cases"
         caption = f"with its pointwise {100 * level:.4g} % t-interval{corrected}"
     return (

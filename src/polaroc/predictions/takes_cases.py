@@ -82,20 +82,6 @@ class OfCasesOr(Protocol[_K, _P, _R]):
 OfCases: TypeAlias = OfCasesOr[Cases[Any], _P, _R]
 
 
-class OfCasesIfAny(Protocol[_P, _R]):
-    """Like `OfCases`, of a function that does without cases too."""
-
-    def __call__(
-        self,
-        frame: Table | Paths | WarehouseTable | Cases[Any] | None = None,
-        /,
-        *args: _P.args,
-        **kwargs: _P.kwargs,
-    ) -> _R:
-        """The result of the function."""
-        ...
-
-
 class FrameOfCases(Protocol[_P]):
     """Like `OfCases`; of a LazyFrame it returns one, of any other table a DataFrame.
 
@@ -151,14 +137,6 @@ def takes_cases_or(
     """Like `takes_cases`; a result of this kind is handed on as it is, with all roles said."""
     takes: Any = _Takes(uses, or_measures=or_measures, or_kind=kind)
     return cast(Callable[..., OfCasesOr[_K, _P, _R]], takes)
-
-
-def takes_cases_if_any(
-    uses: Sequence[RoleName], *, no_bearing: Sequence[RoleName] = ()
-) -> Callable[[Callable[Concatenate[Cases[Any] | None, _P], _R]], OfCasesIfAny[_P, _R]]:
-    """Like `takes_cases`; without a table, which is None by default, no role may be said."""
-    takes: Any = _Takes(uses, no_bearing)
-    return cast(Callable[..., OfCasesIfAny[_P, _R]], takes)
 
 
 def frame_of_cases(
@@ -227,13 +205,11 @@ class _Takes:
 
         def result_of(*args: Any, **kwargs: Any) -> Any:
             kwargs = {name: _plain(one) for name, one in kwargs.items()}
-            if not args and first.name not in kwargs and first.default is not None:
+            if not args and first.name not in kwargs:
                 refuse_arrays(function.__name__, [*kwargs.values()])
                 return function(**kwargs)
-            frame, *rest = args or (kwargs.pop(first.name, None),)
+            frame, *rest = args or (kwargs.pop(first.name),)
             rest = [*map(_plain, rest)]
-            if frame is None and first.default is None:
-                return _without_table(function, first.name, names, rest, kwargs)
             if self.or_kind is not None and isinstance(frame, self.or_kind):
                 refuse_unknown_names(kwargs, self.taken, names)
                 return function(frame, *rest, **kwargs)
@@ -297,7 +273,7 @@ class _Takes:
         # For the table of the reference: roles that are not there are refused.
         wrapper.bearings = dict.fromkeys(self.no_bearing, "no bearing")
         wrapper.bearings |= dict.fromkeys(self.uses, "used")
-        is_free = self.or_table or self.or_measures or first.default is None
+        is_free = self.or_table or self.or_measures
         roles = [role for role in self.taken if role not in self.as_options]
         kinds = Table | Cases if self.or_kind is None else Table | Cases | self.or_kind
         beside = [*parameters(roles, () if is_free else self.needed), *others]
@@ -323,19 +299,6 @@ def _plain(value: Any) -> Any:
 def _parameters(own: Signature) -> list[Parameter]:
     """All parameters of a function but keywords of any name."""
     return [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-
-
-def _without_table(
-    function: Callable[..., Any], first: str, names: Sequence[str], args: Sequence[Any], said: Any
-) -> Any:
-    """The result without a table, to which no role applies."""
-    refuse_unknown_names(said, (), names)
-    if without := [name for name in said if name in ROLES]:
-        raise InvalidArgument(
-            f"{quoted(without)} say what columns mean, and {function.__name__} is given no table.",
-            hint=f"give {first} first.",
-        )
-    return function(None, *args, **said)
 
 
 def _refuse_missing(

@@ -9,10 +9,8 @@ from polaroc import rates
 from polaroc.base.joins import join_on
 from polaroc.base.names import named, one_name
 from polaroc.base.rounding import percent
-from polaroc.planning.chances import with_more_cases
 from polaroc.priors.grids import skew
 from polaroc.reports.findings import Findings
-from polaroc.reports.ranking import AREA
 from polaroc.reports.thresholds import Thresholds
 from polaroc.reports.words import alarms_of_1000, of_hundred, percent_range
 
@@ -38,22 +36,7 @@ def what_would_change(findings: Findings) -> tuple[str, ...]:
     others, wrong_prior = _other_models(findings), _wrong_prior(findings)
     # Another threshold of the same model mostly saves more than another model.
     both = [*wrong_prior, *others] if findings.by_cost else [*others, *wrong_prior]
-    return (*at_goal, *both, *_other_goal(findings), *_twice_as_many(findings))
-
-
-def _twice_as_many(findings: Findings) -> list[str]:
-    """What twice as many cases would change, where models were measured once."""
-    row = findings.ranking.row(0, named=True)
-    at, lower, upper = (row[name] for name in (AREA, "lower", "upper"))
-    if findings.folds > 1 or findings.by_cost or at is None or lower is None or upper is None:
-        return []
-    if not lower < at < upper:
-        return []
-    lower, upper = with_more_cases(at, lower, upper, 2)
-    return [
-        f"Twice as many cases would narrow the margin of error of the area to about {lower:.3f} "
-        f"to {upper:.3f}, if the area stays as it is. plan(...) says how many cases a goal needs."
-    ]
+    return (*at_goal, *both, *_other_goal(findings))
 
 
 def better_at_goal(findings: Findings) -> list[str]:

@@ -22,7 +22,6 @@ from polaroc.reports.figures import (
     DIFFERENCES,
     MAX_DRAWN,
     OVER_THE_RANGE,
-    Section,
     figures,
 )
 from polaroc.reports.findings import Findings
@@ -43,9 +42,9 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def page(findings: Findings, title: str, **sections: Section | None) -> str:
-    """The whole page as HTML; `sections` are that on the plan."""
-    return rendered(TEMPLATE, title, **contents(findings) | _figures(findings) | sections)
+def page(findings: Findings, title: str) -> str:
+    """The whole page as HTML."""
+    return rendered(TEMPLATE, title, **contents(findings) | _figures(findings))
 
 
 def rendered(template: str, title: str, **contents: Any) -> str:
@@ -254,12 +253,7 @@ def versions() -> list[tuple[str, str]]:
     return [(name, metadata.version(name)) for name in LIBRARIES]
 
 
-def content(
-    findings: Findings,
-    title: str,
-    *,
-    plan: Section | None,
-) -> dict[str, Any]:
+def content(findings: Findings, title: str) -> dict[str, Any]:
     """All sentences, counts and tables of the page, by name; tables by heading."""
     said = contents(findings)
     decision, tested = said["decision"], findings.comparison is not None
@@ -283,7 +277,6 @@ def content(
         "do_the_models_differ":
             f"{said['verdict']} {said['separation']}" if tested else findings.untested,
         "assumptions": findings.assumptions,
-        "plan": None if plan is None else [plan.answer, *plan.remarks],
         "columns": findings.question.found or None,
         "notes_on_columns": dict(said["notes_on_columns"]),
         "tables": {

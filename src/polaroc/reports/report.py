@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack, get_args
 
@@ -28,7 +27,6 @@ from polaroc.deployment.monitor_result import Monitor
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.scoring import check_score_prior
-from polaroc.planning.study_plan import StudyPlan
 from polaroc.predictions.cases import Cases, found_in_words
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
@@ -40,7 +38,6 @@ from polaroc.reports.inputs import Needs, Question, tuning_rows, with_model
 from polaroc.reports.monitor_page import TITLE as OF_MONITOR
 from polaroc.reports.monitor_page import monitor_page
 from polaroc.reports.page import as_json, content, is_report, page
-from polaroc.reports.plan_section import facts_of, of_plan
 from polaroc.typing import Paths, Table
 
 TITLE = "Which model, how sure, at which threshold"
@@ -64,7 +61,6 @@ def report(
     cost_fp: float | None = None,
     tuning: Table | Paths | Cases[Any] | None = None,
     incomplete: Incomplete = "raise",
-    plan: StudyPlan | str | PathLike[str] | None = None,
     title: str = TITLE,
     tell: Callable[[str], None] | None = None,
     **columns: Unpack[Columns],
@@ -119,9 +115,6 @@ def report(
         meet what is needed (costs cannot be promised);
         what it does is judged on `cases`. A plain table has the same roles. Folds, whose models
         are fitted anew, promise nothing.
-    plan
-        The file where a plan was saved, such as plan.json, before there were data. Or the result of
-        `plan`. A section then says where the page departs from it.
     title
         Heading of the page.
     tell
@@ -179,7 +172,7 @@ def report(
         refuse_unused(
             "for predictions or measures", "the result of monitor has all that its page shows",
             **columns, over=over, priors=priors or None, recall=recall, precision=precision,
-            capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning, plan=plan,
+            capacity=capacity, cost_fn=cost_fn, cost_fp=cost_fp, tuning=tuning,
         )  # fmt: skip
         return _of_monitor(cases, file, title, tell)
     estimate = as_lazy(over).collect() if isinstance(over, pl.DataFrame | pl.LazyFrame) else None
@@ -190,7 +183,6 @@ def report(
         check_prior(one)
     check_whole("grid", grid, 2, MAX_NUMBER)
     check_score_prior(cases.score_prior)
-    planned = facts_of(plan)
     _check_inputs(cases, over, tuning)
     if isinstance(tuning, Cases):
         refuse_roles(tuning, "report(tuning=...)", COMPARED_BY)
@@ -211,13 +203,11 @@ def report(
             tuned, shared = tuning_rows(tuning, cases, rows)
             question = replace(question, tuning=tuned, shared=tuple(shared))
         findings = of_predictions(question, priors, grid)
-    held = of_plan(planned, findings)
     if file.suffix.lower() == ".json":
-        written = as_json(content(findings, title, plan=held))
+        written = as_json(content(findings, title))
     else:
-        written = page(findings, title, plan=held)
+        written = page(findings, title)
     found = [question.found] if question.found else []
-    found += [] if held is None else [held.answer, *held.remarks]
     answer = "\n".join(decide(findings).answer)
     return _write(file, written, [answer, *found, *findings.cautions, *findings.assumptions], tell)
 

@@ -282,7 +282,7 @@ def _simulated_boundary(
     recalls = _least_recalls(index, lines, cap, draws + SHAPE_DRAWS, generator)
     # Where all recalls are needed, nothing can be promised.
     possible = recalls.min(axis=0) < 1
-    counts = counts_within(recalls[:, possible], positives, generator)
+    counts = _counts_within(recalls[:, possible], positives, generator)
     width = positives // MAX_COUNTS + 1
     binned, bins = counts // width, positives // width + 1
     shape, crossing = binned[:SHAPE_DRAWS], binned[SHAPE_DRAWS:]
@@ -307,12 +307,12 @@ def _least_recalls(
     index: Array, lines: Sequence[tuple[float, float]], cap: float, draws: int, generator: Any
 ) -> Array:
     """Draws of g(U) at uniform order statistics."""
-    rates = order_statistics(index, draws, generator)
+    rates = _order_statistics(index, draws, generator)
     least = np.max([slope * rates + intercept for slope, intercept in lines], axis=0)
     return np.where(rates > cap, 1.0, least.clip(0, 1))
 
 
-def order_statistics(index: Array, draws: int, generator: Any) -> Array:
+def _order_statistics(index: Array, draws: int, generator: Any) -> Array:
     """Draws of the uniform order statistics at some indices, the last of which is 1."""
     # They are partial sums of exponential variables as shares of the whole sum.
     gaps = np.diff(index, prepend=0)
@@ -321,7 +321,7 @@ def order_statistics(index: Array, draws: int, generator: Any) -> Array:
     return rates  # type: ignore[no-any-return]
 
 
-def counts_within(recalls: Array, positives: int, generator: Any) -> Array:
+def _counts_within(recalls: Array, positives: int, generator: Any) -> Array:
     """Draws of the numbers of positives within recalls that rise from column to column."""
     counts = np.zeros(recalls.shape, dtype=np.int64)
     before, count = np.zeros(len(recalls)), np.zeros(len(recalls), dtype=np.int64)

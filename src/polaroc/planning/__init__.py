@@ -1,1 +1,0 @@
-"""How many cases a study needs, before there are any."""

@@ -24,7 +24,7 @@ PUBLIC = {
     "monitor", "one_vs_rest", "operating_points", "points", "pr_band",
     "pr_from_roc", "prior",
     "prior_grid", "probabilities", "rates", "report", "roc_band",
-    "roc_from_pr", "savings", "sens", "skew",
+    "roc_from_pr", "savings", "sens", "simulate", "skew",
     "surface", "uniform", "warehouse",
 }  # fmt: skip
 # Types stand in the signature, parameters of one meaning share an entry, many summaries need

@@ -31,6 +31,7 @@ OTHERS = TEST.with_columns(score=1 - pl.col("score"), case=pl.col("case") + 9)
 NAMES = {"truth": "truth", "score": "score"}
 OVER = {"over": (0.1, 0.2)}
 CURVES = pr.curve(TEST, **NAMES)
+PILOT = pr.simulate(auc=[0.8, 0.9], positives=6, negatives=9, tables=1).drop("table")
 BY_FOLD = pr.curve(FOLDS, **NAMES)
 MEASURES = pr.evaluate(FOLDS, **NAMES, priors=[0.1, 0.2], **OVER)
 SURFACE = pr.surface(BY_FOLD, 0.1)
@@ -47,6 +48,12 @@ CALLS = {
     "cases": [{"frame": TEST, **NAMES}, {"frame": WIDE, "truth": "truth", "score": ["A", "B"]}],
     "check": [
         {"cases": TEST, **KEYED}, {"cases": WIDE, "truth": "truth", "score": {"a": "A", "b": "B"}},
+    ],
+    "simulate": [
+        {"pilot": PILOT, **NAMES, "positives": 6, "negatives": 9, "tables": 2},
+        {"pilot": None, "auc": 0.8, "models": 2, "tables": 2, "clusters": 9, "correlation": 0.3},
+        {"pilot": None, "auc": [0.8, 0.9], "tables": 2, "rows_per_cluster": 3,
+         "cluster_correlation": 0.3},
     ],
     "hull": [{"curve": CURVES}], "auc": [{"curve": CURVES}], "auprec": [{"curve": CURVES}],
     "iauprec": [{"curve": CURVES, **OVER}], "sens": [{"curve": CURVES, **OVER}],

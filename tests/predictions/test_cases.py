@@ -112,7 +112,6 @@ BASE_OF = {
 } | {("operating_points", "score_prior"): BASE | {"score_prior": "observed"}}
 # Other options that go with a role.
 ON_ROLE = {
-    ("plan", "fold"): {"champion": "A", "challenger": "B", "margin": 0.2, "folds": 20},
     ("operating_points", "score_prior"): {"rule": "posterior", "priors": 0.5},
 }
 # Another value of each role, which has to change what is made of it.

@@ -1,0 +1,351 @@
+"""Tables of predictions of any size, drawn from a pilot or from an AUC."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import sqrt
+from string import ascii_uppercase
+from typing import Any, Unpack
+
+import polars as pl
+
+from polaroc.base.checks import check_share, check_whole, is_number, one_or_several, refuse_unused
+from polaroc.base.columns import column_name
+from polaroc.base.lazy import np
+from polaroc.base.private_columns import CLUSTER, TRUTH
+from polaroc.base.statistics import normal_scores
+from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted
+from polaroc.predictions.cases import Cases
+from polaroc.predictions.column_checks import require_roles
+from polaroc.predictions.resolved import cases
+from polaroc.predictions.roles import BESIDE, NEEDED, Columns
+from polaroc.predictions.row_checks import SCORE, check_clusters
+from polaroc.predictions.table import read
+from polaroc.predictions.takes_cases import refuse_roles
+from polaroc.predictions.wide import with_row_cases
+from polaroc.typing import Array, Paths, Table
+
+# The most cases of all tables together.
+MOST = 100_000_000
+# The fewest cases, or clusters, of a class in a pilot.
+FEWEST = 5
+# Bandwidth times n^(1/5), in standard deviations of the class (Silverman 1986).
+KERNEL = 0.9
+# Ratings have at most so many values, each of so many cases on average.
+RATINGS, PER_RATING = 20, 3
+
+
+def simulate(
+    pilot: Table | Paths | Cases[Any] | None = None,
+    *,
+    positives: int = 100,
+    negatives: int = 900,
+    tables: int = 200,
+    auc: float | Sequence[float] | None = None,
+    models: int | None = None,
+    correlation: float | None = None,
+    clusters: int | None = None,
+    rows_per_cluster: int | None = None,
+    cluster_correlation: float | None = None,
+    seed: int = 0,
+    **columns: Unpack[Columns],
+) -> pl.DataFrame:
+    """Draw tables of predictions of any size, from a pilot or from an AUC.
+
+    Evaluated like real ones, with ``by="table"`` or one by one, they show what studies of this
+    size find: how wide intervals are, or how often a test finds a difference.
+
+    Parameters
+    ----------
+    pilot
+        Predictions of one or more models on one test set, with at least 5 cases (or clusters) of
+        each class: the result of `cases`, or any table that it takes. Without it, give `auc`.
+    positives, negatives
+        Number of cases of each class per table; about so many if a pilot has clusters.
+    tables
+        Number of tables.
+    auc
+        Without a pilot: the AUC of all models, or a list of one per model, in (0, 1).
+    models
+        Without a pilot: the number of models, by default that of the values of `auc`.
+    correlation
+        Without a pilot: the correlation of two models' scores within a class, in [0, 1]; 0.5 by
+        default.
+    clusters
+        Without a pilot: the number of clusters, over which both classes are spread evenly.
+    rows_per_cluster
+        Without a pilot, instead of `clusters`: the size of clusters that are all of one class.
+    cluster_correlation
+        Without a pilot: the correlation of a model's scores of two cases of a cluster, within a
+        class, in [0, 1]; 0.3 by default.
+    seed
+        Seed of the random numbers. A table does not depend on the number of `tables`.
+    **columns
+        Roles of the pilot's columns, as in `cases`: truth, score, positive, nulls, model, fold
+        (of one value), case and cluster.
+
+    Returns
+    -------
+    DataFrame
+        One row per table, model and case, sorted: Int64 `table`; `model`, as in the pilot, else
+        "A", "B", …; Int64 `case` and, if there are clusters, `cluster`, numbered within a table;
+        Boolean `truth`; Float64 `score`.
+
+    Raises
+    ------
+    InvalidArgument, InvalidPredictions
+        For neither a pilot nor `auc`, or arguments of one beside the other; a pilot with several
+        folds, few cases of a class, models that scored different cases, or infinite scores;
+        numbers of cases that whole clusters of the pilot cannot have.
+
+    Notes
+    -----
+    From a pilot, cases of each class are drawn with replacement, with the scores of all models, or
+    whole clusters. Normal noise is added to the normal scores (ranks on a normal scale) of each
+    model, with the covariance of the models in the class and the correlation within clusters.
+    Scores are shrunk to the mean of the class, so that means and covariances stay as they are
+    (Silverman and Young 1987). Scores in [0, 1] stay there. Ratings (at most 20 different scores)
+    have no noise. All tables vary around the curve of the pilot, which is an estimate itself, with
+    20 positives a rough one: draw pilots from the pilot, and tables from each, to see the range.
+
+    Without a pilot, scores are normal with variance 1 in each class, of negatives with mean 0.
+
+    Examples
+    --------
+    >>> import polaroc as pr
+    >>> tables = pr.simulate(auc=[0.8, 0.9], positives=50, negatives=450, tables=100)
+    >>> found = pr.evaluate(tables, truth="truth", score="score", by="table", measures="auc")
+    >>> found.group_by("model").agg(pl.col("estimate").mean().round(1)).sort("model").rows()
+    [('A', 0.8), ('B', 0.9)]
+    """
+    for name, number in (("positives", positives), ("negatives", negatives), ("tables", tables)):
+        check_whole(name, number, 1)
+    check_whole("seed", seed, 0)
+    if (total := tables * (positives + negatives)) > MOST:
+        raise InvalidArgument(
+            f"the tables have {total:,} cases in all, allowed are {MOST:,}.",
+            hint="draw fewer tables at a time, each time with another seed.",
+        )
+    generators = [np.random.default_rng([seed, table]) for table in range(tables)]
+    if pilot is not None:
+        refuse_unused(
+            "for normal scores", "a pilot is given", auc=auc, models=models,
+            correlation=correlation, clusters=clusters, rows_per_cluster=rows_per_cluster,
+            cluster_correlation=cluster_correlation,
+        )  # fmt: skip
+        return _from_pilot(cases(pilot, **columns).collect(), positives, negatives, generators)
+    refuse_unused("for a pilot", "there is none", **columns)
+    areas = _areas(auc, models)
+    between = _correlation("correlation", correlation, 0.5)
+    alike = _correlation("cluster_correlation", cluster_correlation, 0.3)
+    truth, cluster = np.repeat([True, False], [positives, negatives]), None
+    if clusters is not None:
+        refuse_unused("instead of clusters", "these are given", rows_per_cluster=rows_per_cluster)
+        check_whole("clusters", clusters, 1, truth.size)
+        cluster = np.arange(truth.size) % clusters
+    elif rows_per_cluster is not None:
+        check_whole("rows_per_cluster", rows_per_cluster, 1)
+        first, rest = (np.arange(count) // rows_per_cluster for count in (positives, negatives))
+        cluster = np.append(first, first[-1] + 1 + rest)
+    else:
+        refuse_unused("for clusters", "there are none", cluster_correlation=cluster_correlation)
+    from scipy.special import ndtri
+
+    root = _root((1 - between) * np.eye(len(areas)) + between)
+    mean = np.outer(truth, sqrt(2) * ndtri(areas))
+    noise = (_noise(truth, cluster, [root, root], alike, one) for one in generators)
+    drawn = [(truth, mean + own, cluster) for own in noise]
+    return _tidy(drawn, pl.Series([*ascii_uppercase[: len(areas)]]))
+
+
+def _areas(auc: float | Sequence[float] | None, models: int | None) -> list[float]:
+    """The AUC of each model."""
+    if auc is None:
+        raise InvalidArgument(
+            "neither a pilot nor auc is given.",
+            hint=Hint("give a table of predictions, or the AUC to expect, {auc}.", auc=0.8),
+        )
+    areas = one_or_several(auc)
+    for area in areas:
+        check_share("auc", area)
+    models = len(areas) if models is None else models
+    check_whole("models", models, 1, len(ascii_uppercase))
+    if len(areas) not in (1, models):
+        raise InvalidArgument(
+            f"auc has {len(areas)} values, and models is {models}.", hint="give one per model."
+        )
+    return areas * (models // len(areas))
+
+
+def _correlation(name: str, value: object, default: float) -> float:
+    """A correlation that is given, or the default."""
+    value = default if value is None else value
+    if isinstance(value, bool) or not is_number(value) or not 0 <= value <= 1:
+        raise InvalidArgument(
+            f"{name} is {quoted([value])}, allowed is 0 ≤ {name} ≤ 1.",
+            hint=Hint.example(name, default),
+        )
+    return float(value)
+
+
+def _root(covariance: Array) -> Array:
+    """The symmetric square root, which gives independent normal variables this covariance."""
+    variance, axes = np.linalg.eigh(np.atleast_2d(covariance))
+    root: Array = (axes * np.sqrt(variance.clip(0))) @ axes.T
+    return root
+
+
+def _noise(
+    truth: Array, cluster: "Array | None", roots: Sequence[Array], alike: float, generator: Any
+) -> Array:
+    """Normal variables by case and model, by the roots of covariance of positives and negatives."""
+    noise: Array = generator.standard_normal((truth.size, len(roots[0])))
+    if cluster is not None:
+        shared = generator.standard_normal((int(cluster.max()) + 1, len(roots[0])))
+        noise = sqrt(1 - alike) * noise + sqrt(alike) * shared[cluster]
+    return np.where(truth[:, None], noise @ roots[0], noise @ roots[1])
+
+
+def _from_pilot(
+    pilot: Cases[Any], positives: int, negatives: int, generators: Sequence[Any]
+) -> pl.DataFrame:
+    """Tables of cases, or clusters, of a pilot, drawn with replacement, with noise."""
+    models, truth, scores, unit = _read(pilot)
+    centre, roots, alike = _smoothed(truth, scores, unit)
+    strata = _strata(truth, unit, positives, negatives)
+    size, order = np.bincount(unit), np.argsort(unit, kind="stable")
+    start = size.cumsum() - size
+    is_rating = [np.unique(own).size <= min(RATINGS, own.size / PER_RATING) for own in scores.T]
+    ordered = np.sort(scores, axis=0)
+    drawn = []
+    for generator in generators:
+        units = np.concatenate([generator.choice(own, number) for own, number in strata])
+        cluster = np.repeat(np.arange(units.size), size[units])
+        within = np.arange(cluster.size) - np.searchsorted(cluster, cluster)
+        rows = order[start[units][cluster] + within]
+        shared = cluster if pilot.cluster else None
+        normal = centre[rows] + _noise(truth[rows], shared, roots, alike, generator)
+        found = [
+            scores[rows, model] if ratings else _scaled(normal[:, model], ordered[:, model])
+            for model, ratings in enumerate(is_rating)
+        ]
+        drawn.append((truth[rows], np.column_stack(found), shared))
+    return _tidy(drawn, models)
+
+
+def _read(pilot: Cases[Any]) -> tuple[pl.Series, Array, Array, Array]:
+    """Models, labels, scores (a column per model) and number of the cluster, or case."""
+    require_roles(pilot.said, NEEDED, pilot.table.columns)
+    refuse_roles(
+        pilot, "simulate", ["truth", "score", "positive", "nulls", "model", "fold", *BESIDE]
+    )
+    if pilot.scores and pilot.case is None:
+        table, row = with_row_cases(pilot.table)
+        pilot = replace(pilot, table=table, case=row)
+    by = () if pilot.case is None else (pilot.case,)
+    predictions = read(replace(pilot, by=by), clustered=True)
+    rows, case = predictions.valid_rows.collect(), [column_name(one, "case") for one in by]
+    check_clusters(rows[CLUSTER].null_count())
+    keys = [key for key in predictions.keys if key not in case]
+    model = keys[:1] if pilot.scores or pilot.model is not None else []
+    folds = keys[len(model) :]
+    if folds and rows.select(folds).n_unique() > 1:
+        raise InvalidArgument(
+            f"the pilot has several folds, {quoted(folds)}, allowed is one test set.",
+            hint="keep the rows of one fold, or say fold=None where one model scored all of them.",
+        )
+    # In an order that does not depend on that of the rows.
+    rows = rows.sort([*model, *case, CLUSTER], nulls_last=True)
+    parts = rows.partition_by(model, maintain_order=True) if model and rows.height else [rows]
+    same = [part.select(TRUTH, *case, *([CLUSTER] if pilot.cluster else [])) for part in parts]
+    is_twice = bool(case) and same[0].select(case).is_duplicated().any()
+    if is_twice or not all(map(same[0].equals, same)) or len(parts) > 1 > len(case):
+        raise InvalidPredictions(
+            "the models of the pilot did not score the same cases, each once and with one truth.",
+            hint=Hint("name the column of the cases, {case}; keep those of all models.", case="id"),
+        )
+    truth = parts[0][TRUTH].to_numpy()
+    unit = np.arange(truth.size)
+    if pilot.cluster:
+        unit = parts[0][CLUSTER].rank("dense").to_numpy().astype(int) - 1
+    counts = [np.unique(unit[own]).size for own in (truth, ~truth)]
+    if min(counts) < FEWEST or rows[SCORE].is_infinite().any():
+        units = "clusters" if pilot.cluster else "cases"
+        raise InvalidPredictions(
+            f"the pilot has {counts[0]} {units} with positives and {counts[1]} with negatives, "
+            f"needed are {FEWEST} of each, and finite scores.",
+            hint=Hint("leave it out, and give {auc}.", auc=0.8),
+        )
+    models = pl.concat([part[model[0]].head(1) for part in parts]) if model else pl.Series(["A"])
+    scores = np.column_stack([part[SCORE].to_numpy() for part in parts])
+    return models, truth, scores, unit
+
+
+def _smoothed(truth: Array, scores: Array, unit: Array) -> tuple[Array, list[Array], float]:
+    """Normal scores shrunk to the mean of the class, and what replaces the variance lost.
+
+    That is noise with these roots of covariance, and this correlation within clusters.
+    """
+    centre = np.apply_along_axis(normal_scores, 0, scores)
+    apart, roots = np.empty_like(centre), []
+    for own in (truth, ~truth):
+        width, mean = KERNEL * np.unique(unit[own]).size ** -0.2, centre[own].mean(axis=0)
+        apart[own] = centre[own] - mean
+        shrunk = 1 / sqrt(1 + width**2)
+        roots.append(width * shrunk * _root(np.cov(apart[own].T, bias=True)))
+        centre[own] = mean + shrunk * apart[own]
+        apart[own] /= apart[own].std(axis=0).clip(1e-9)
+    # The mean product of two cases of a cluster.
+    sums = np.stack([np.bincount(unit, one) for one in apart.T])
+    pairs = float((np.bincount(unit) ** 2).sum() - truth.size) * scores.shape[1]
+    alike = float((sums**2).sum() - (apart**2).sum()) / max(pairs, 1)
+    return centre, roots, min(max(alike, 0.0), 1.0)
+
+
+def _strata(truth: Array, unit: Array, positives: int, negatives: int) -> list[tuple[Array, int]]:
+    """Cases, or clusters, with positives and without any, and how many of both are drawn."""
+    of_pos, of_neg = (np.bincount(unit, own) for own in (truth, ~truth))
+    first, rest = np.flatnonzero(of_pos), np.flatnonzero(of_pos == 0)
+    strata = [(first, max(round(positives / of_pos[first].mean()), 1))]
+    found = strata[0][1] * of_neg[first].mean()
+    if rest.size and (more := round((negatives - found) / of_neg[rest].mean())) > 0:
+        strata.append((rest, more))
+        found += more * of_neg[rest].mean()
+    if abs(found - negatives) > max(0.1 * negatives, of_neg.max()):
+        raise InvalidArgument(
+            f"negatives is {negatives:,}, and whole clusters of the pilot with {positives:,} "
+            f"positives have about {found:,.0f}.",
+            hint=Hint("give {negatives}.", negatives=round(found)),
+        )
+    return strata
+
+
+def _scaled(normal: Array, scores: Array) -> Array:
+    """Normal scores on the scale of a pilot's sorted scores, also beyond these."""
+    from scipy.special import ndtr, ndtri
+
+    size, end = scores.size, float(ndtri(1 - 0.5 / scores.size))
+    found: Array = np.interp(size * ndtr(normal) - 0.5, np.arange(size), scores)
+    beyond, is_above = (abs(normal) - end).clip(0), normal > 0
+    if scores[0] >= 0 and scores[-1] <= 1:
+        found = is_above + (found - is_above) * np.exp(-beyond)
+    else:
+        middle = scores[size // 2]
+        found += beyond / end * np.where(is_above, scores[-1] - middle, scores[0] - middle)
+    return found
+
+
+def _tidy(drawn: Sequence[tuple[Array, Array, "Array | None"]], models: pl.Series) -> pl.DataFrame:
+    """Tables below each other, from the labels, scores and clusters of their cases."""
+    wide = pl.concat([
+        pl.DataFrame({
+            "table": np.full(truth.size, number), "case": np.arange(truth.size),
+            **({} if cluster is None else {"cluster": cluster}), "truth": truth,
+        }).hstack(pl.DataFrame(scores, schema=[f"score {place}" for place in range(len(models))]))
+        for number, (truth, scores, cluster) in enumerate(drawn)
+    ])  # fmt: skip
+    beside = wide.columns[1 : -len(models)]
+    tables = [
+        wide.select("table", pl.lit(model, models.dtype).alias("model"), *beside, score=score)
+        for model, score in zip(models, wide.columns[-len(models) :], strict=True)
+    ]
+    return pl.concat(tables).sort("table", maintain_order=True)

@@ -1,0 +1,309 @@
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy.stats import spearmanr
+
+import polaroc as pr
+from polaroc.errors import InvalidArgument, InvalidPredictions
+
+NAMES = {"truth": "truth", "score": "score"}
+SATELLITE = pr.datasets.satellite_predictions().filter(fold=1).drop("fold")
+SMALL = {"positives": 40, "negatives": 160}
+
+
+def areas(tables, **more):
+    """The AUC by table and model."""
+    return pr.evaluate(tables, **NAMES, by="table", measures="auc", **more)
+
+
+def pilot(**more):
+    return pr.simulate(**{"auc": [0.8, 0.9], **SMALL, "tables": 1, "seed": 7} | more).drop("table")
+
+
+def mean_and_error(values):
+    values = np.asarray(values)
+    return values.mean(), values.std(ddof=1) / np.sqrt(len(values))
+
+
+def by_model(tables, truth):
+    """The scores of the cases of a class, a column per model."""
+    keys = [name for name in ("table", "case") if name in tables.columns]
+    models = tables.filter(truth=truth).sort("model", *keys).partition_by("model")
+    return np.column_stack([one["score"] for one in models])
+
+
+def products_in_clusters(tables, **which):
+    """By table, the mean product of the scores of two cases of a cluster."""
+    return (
+        tables.filter(**which)
+        .group_by("table", "cluster")
+        .agg(pl.col("score").sum() ** 2 - (pl.col("score") ** 2).sum(), pl.len() * (pl.len() - 1))
+        .group_by("table")
+        .agg(pl.col("score").sum() / pl.col("len").cast(pl.Int64).sum())
+    )["score"].to_numpy()
+
+
+def standardised(tables):
+    """Ranks on a normal scale would do; scores here are normal within a class."""
+    score, within = pl.col("score"), ["model", "truth"]
+    return tables.with_columns((score - score.mean().over(within)) / score.std().over(within))
+
+
+def test_areas_are_those_asked_for():
+    tables = pr.simulate(auc=[0.5, 0.7, 0.95], **SMALL, tables=400)
+    for (model,), own in areas(tables).group_by("model"):
+        mean, error = mean_and_error(own["estimate"])
+        assert abs(mean - {"A": 0.5, "B": 0.7, "C": 0.95}[model]) < 3 * error
+
+
+def test_one_area_is_that_of_all_models():
+    tables = pr.simulate(auc=0.8, models=3, tables=2)
+    assert_frame_equal(tables, pr.simulate(auc=[0.8, 0.8, 0.8], tables=2))
+    assert tables["model"].unique(maintain_order=True).to_list() == ["A", "B", "C"]
+    assert pr.simulate(auc=0.8, tables=1)["model"].unique().to_list() == ["A"]
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.9, 1.0])
+def test_scores_of_models_correlate_as_asked(correlation):
+    tables = pr.simulate(auc=[0.7, 0.8, 0.9], correlation=correlation, **SMALL, tables=200)
+    for truth in (True, False):
+        scores = by_model(tables, truth)
+        error = (1 - correlation**2) / np.sqrt(len(scores))
+        found = np.corrcoef(scores.T)[np.triu_indices(3, 1)]
+        assert found == pytest.approx(correlation, abs=4 * error + 1e-9)
+        assert scores.std(axis=0) == pytest.approx(1, abs=4 / np.sqrt(2 * len(scores)))
+
+
+@pytest.mark.parametrize("layout", [{"clusters": 30}, {"rows_per_cluster": 4}], ids=str)
+def test_scores_within_clusters_correlate_as_asked(layout):
+    tables = pr.simulate(
+        auc=[0.8, 0.9], models=2, cluster_correlation=0.4, **SMALL, tables=400, **layout
+    )
+    for model in "AB":
+        mean, error = mean_and_error(products_in_clusters(tables, truth=False, model=model))
+        assert abs(mean - 0.4) < 3 * error
+    for (model,), own in areas(tables, cluster="cluster").group_by("model"):
+        mean, error = mean_and_error(own["estimate"])
+        assert abs(mean - {"A": 0.8, "B": 0.9}[model]) < 3 * error
+
+
+def test_tables_have_the_sizes_asked_for():
+    tables = pr.simulate(auc=0.8, models=2, positives=30, negatives=70, tables=4)
+    kinds = {"table": pl.Int64, "model": pl.String, "case": pl.Int64, "truth": pl.Boolean,
+             "score": pl.Float64}  # fmt: skip
+    assert tables.schema == kinds
+    assert_frame_equal(tables, tables.sort("table", "model", "case"))
+    for (_, _), own in tables.group_by("table", "model"):
+        assert own["truth"].sum() == 30
+        assert own["case"].sort().to_list() == list(range(100))
+    assert tables["table"].unique().to_list() == [0, 1, 2, 3]
+    # Both models have the same cases.
+    assert tables.group_by("table", "case").agg(pl.col("truth").n_unique())["truth"].max() == 1
+
+
+def test_clusters_have_the_sizes_asked_for():
+    tables = pr.simulate(auc=0.8, positives=31, negatives=70, tables=2, rows_per_cluster=5)
+    sizes = tables.group_by("table", "cluster").agg(pl.len(), pl.col("truth").n_unique())
+    assert sizes["truth"].max() == 1
+    assert sizes.filter(table=0)["len"].sort().to_list() == [1] + [5] * 20
+    tables = pr.simulate(auc=0.8, positives=30, negatives=70, tables=2, clusters=10)
+    sizes = tables.group_by("table", "cluster").agg(pl.len(), pl.col("truth").sum())
+    assert sizes.select("len", "truth").unique().rows() == [(10, 3)]
+
+
+def test_a_table_depends_on_its_number_and_the_seed_only():
+    tables = pr.simulate(auc=0.8, tables=5, seed=3)
+    assert_frame_equal(tables, pr.simulate(auc=0.8, tables=5, seed=3))
+    few = pr.simulate(auc=0.8, tables=2, seed=3)
+    assert_frame_equal(tables.filter(pl.col("table") < 2), few)
+    other = pr.simulate(auc=0.8, tables=5, seed=4)
+    assert not set(tables["score"]) & set(other["score"])
+    assert tables["score"].n_unique() == tables.height
+    again = [pr.simulate(SATELLITE, **NAMES, tables=3, seed=3) for _ in range(2)]
+    assert_frame_equal(*again)
+
+
+@pytest.mark.parametrize("cases", [None, 200])
+def test_tables_of_a_pilot_have_its_areas_and_correlations(cases):
+    some = SATELLITE["case"].unique().sort().sample(cases or 1_287, seed=1).to_list()
+    known = SATELLITE.filter(pl.col("case").is_in(some))
+    tables = pr.simulate(known, **NAMES, **SMALL, tables=200)
+    asked = pr.evaluate(known, **NAMES, measures="auc").sort("model")
+    found = areas(tables).group_by("model").agg(pl.col("estimate").mean()).sort("model")
+    assert found["model"].to_list() == asked["model"].to_list()
+    assert found["estimate"].to_list() == pytest.approx(asked["estimate"].to_list(), abs=0.005)
+    for truth in (True, False):
+        pairs = np.triu_indices(3, 1)
+        own, drawn = (
+            spearmanr(by_model(one, truth)).statistic[pairs] for one in (known, tables)
+        )  # fmt: skip
+        assert drawn == pytest.approx(own, abs=0.09)
+
+
+def test_areas_vary_as_those_of_samples_do():
+    # Of tables of the size of the pilot, as the standard error of the pilot says.
+    one = SATELLITE.filter(model="A").sample(400, seed=1)
+    own = pr.evaluate(one, **NAMES, measures="auc", intervals="wald")
+    positives, negatives = own.select("positives", "negatives").row(0)
+    tables = pr.simulate(one, **NAMES, positives=positives, negatives=negatives, tables=300)
+    assert areas(tables)["estimate"].std() == pytest.approx(own["std_error"].item(), rel=0.25)
+
+
+@pytest.mark.parametrize("layout", [{"clusters": 50}, {"rows_per_cluster": 4}], ids=str)
+def test_whole_clusters_are_drawn_with_their_correlation(layout):
+    known = pilot(cluster_correlation=0.5, **layout)
+    tables = pr.simulate(known, **NAMES, cluster="cluster", **SMALL, tables=200)
+    shapes = [
+        {*one.group_by(keys).agg(pl.len(), pl.col("truth").sum())[:, -2:].rows()}
+        for one, keys in ((known.filter(model="A"), ["cluster"]),
+                          (tables.filter(model="A"), ["table", "cluster"]))
+    ]  # fmt: skip
+    assert shapes[1] <= shapes[0]
+    sizes = tables.filter(model="A").group_by("table").agg(pl.col("truth").sum(), pl.len())
+    assert sizes["truth"].mean() == pytest.approx(40, rel=0.1)
+    assert sizes["len"].mean() == pytest.approx(200, rel=0.1)
+    for model in "AB":
+        own, drawn = (
+            products_in_clusters(standardised(one), truth=False, model=model).mean()
+            for one in (known.with_columns(table=0), tables)
+        )
+        assert drawn == pytest.approx(own, abs=0.03)
+
+
+def test_a_number_of_negatives_fills_up_clusters_without_positives():
+    known = pilot(rows_per_cluster=4)
+    tables = pr.simulate(known, **NAMES, cluster="cluster", positives=40, negatives=400, tables=5)
+    assert tables.filter(model="A").group_by("table").agg(pl.len())["len"].unique().to_list() == [
+        440
+    ]
+    # Every cluster has both classes: four negatives per positive.
+    mixed = pilot(clusters=20)
+    with pytest.raises(InvalidArgument, match=r"negatives is 400.*have about 160\.\nHint: .*=160"):
+        pr.simulate(mixed, **NAMES, cluster="cluster", positives=40, negatives=400)
+
+
+def test_clusters_of_any_type_with_gaps():
+    known = pilot(rows_per_cluster=4)
+    drawn = pr.simulate(known, **NAMES, cluster="cluster", **SMALL, tables=2)
+    number = (pl.col("cluster") * 7).cast(pl.Int32)
+    text = number.cast(pl.String)
+    for cluster in (number, text, text.cast(pl.Categorical), number.cast(pl.Date)):
+        other = pr.simulate(
+            known.with_columns(cluster), **NAMES, cluster="cluster", **SMALL, tables=2
+        )
+        assert other.schema == drawn.schema
+        assert other["cluster"].max() == drawn["cluster"].max()
+
+
+def test_scores_between_0_and_1_stay_there():
+    probability = (1 / (1 + (-pl.col("score")).exp())).alias("score")
+    tables = pr.simulate(pilot().with_columns(probability), **NAMES, tables=50)
+    assert tables["score"].is_between(0, 1, closed="none").all()
+    assert tables["score"].max() > pilot().select(probability).max().item()
+    assert tables["score"].n_unique() == tables.height
+    clipped = pilot().with_columns(pl.col("score").clip(0, 1))
+    assert pr.simulate(clipped, **NAMES, tables=20)["score"].is_between(0, 1).all()
+
+
+def test_ratings_are_those_of_the_pilot():
+    known = pilot().with_columns(pl.col("score").round())
+    tables = pr.simulate(known, **NAMES, tables=20)
+    assert {*tables["score"]} <= {*known["score"]}
+
+
+def test_ranks_do_not_depend_on_the_scale_of_the_scores():
+    found = [
+        areas(pr.simulate(SATELLITE.with_columns(score), **NAMES, tables=20))
+        for score in (pl.col("score"), pl.col("score").exp(), 1 - 1 / (1 + pl.col("score").exp()))
+    ]
+    for other in found[1:]:
+        assert_frame_equal(other, found[0], rel_tol=1e-6)
+
+
+def test_a_pilot_may_be_wide_lazy_or_a_file(tmp_path):
+    known = pilot()
+    expected = pr.simulate(known, **NAMES, tables=3)
+    a, b = known.partition_by("model")
+    wide = a.select("case", "truth", A="score", B=b["score"])
+    for case in ({"case": "case"}, {"case": None}):
+        found = pr.simulate(wide, truth="truth", score=["A", "B"], **case, tables=3)
+        assert_frame_equal(found, expected)
+    shuffled = known.sample(fraction=1, shuffle=True, seed=1)
+    shuffled.write_parquet(tmp_path / "pilot.parquet")
+    for one in (shuffled.lazy(), tmp_path / "pilot.parquet", pr.cases(shuffled, **NAMES)):
+        names = {} if isinstance(one, pr.cases(known, **NAMES).__class__) else NAMES
+        assert_frame_equal(pr.simulate(one, **names, tables=3), expected)
+
+
+def test_models_keep_their_names_and_type():
+    known = pilot().with_columns(pl.col("model").replace_strict({"A": 20, "B": 3}))
+    tables = pr.simulate(known, **NAMES, tables=2)
+    assert tables["model"].unique(maintain_order=True).to_list() == [3, 20]
+    one = known.filter(model=3).drop("model", "case")
+    assert pr.simulate(one, **NAMES, tables=2)["model"].unique().to_list() == ["A"]
+
+
+def test_rows_with_missing_values_are_left_out_if_asked():
+    one = pilot().filter(model="A")
+    spoilt = one.with_columns(pl.when(pl.col("case") > 0).then("score"))
+    with pytest.raises(InvalidPredictions, match="1 null score"):
+        pr.simulate(spoilt, **NAMES)
+    found = pr.simulate(spoilt, **NAMES, nulls="drop", tables=2)
+    assert_frame_equal(found, pr.simulate(one[1:], **NAMES, tables=2))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, "neither a pilot nor auc is given"),
+        ({"auc": 1.0}, "auc is 1.0, allowed is 0 < auc < 1"),
+        ({"auc": [0.8, 0]}, "auc is 0, allowed"),
+        ({"auc": [0.8, 0.9], "models": 3}, "auc has 2 values, and models is 3"),
+        ({"auc": 0.8, "models": 27}, "models is 27, allowed are whole numbers from 1 to 26"),
+        ({"auc": 0.8, "correlation": 1.1}, "correlation is 1.1, allowed is 0 ≤ correlation ≤ 1"),
+        ({"auc": 0.8, "positives": 0}, "positives is 0"),
+        ({"auc": 0.8, "negatives": 1.5}, "negatives is 1.5"),
+        ({"auc": 0.8, "tables": 0}, "tables is 0"),
+        ({"auc": 0.8, "tables": 10**9}, "1,000,000,000,000 cases in all"),
+        ({"auc": 0.8, "clusters": 9, "rows_per_cluster": 2}, "rows_per_cluster is instead of"),
+        ({"auc": 0.8, "clusters": 2_000}, "clusters is 2000, allowed are whole numbers from 1 to"),
+        ({"auc": 0.8, "cluster_correlation": 0.3}, "cluster_correlation is for clusters"),
+        ({"auc": 0.8, "truth": "truth"}, "truth is for a pilot, and there is none"),
+    ],
+)
+def test_without_a_pilot_what_is_wrong_is_refused(asked, said):
+    with pytest.raises(InvalidArgument, match=said):
+        pr.simulate(**asked)
+
+
+KNOWN = pilot()
+
+
+@pytest.mark.parametrize(
+    ("table", "asked", "said"),
+    [
+        (KNOWN, {"auc": 0.8}, "auc is for normal scores, and a pilot is given"),
+        (KNOWN, {"clusters": 8}, "clusters is for normal scores"),
+        (KNOWN, {"score": None}, "score is not given"),
+        (KNOWN, {"case": None}, "did not score the same cases"),
+        (KNOWN[1:], {}, "did not score the same cases"),
+        (pl.concat([KNOWN, KNOWN]), {}, "did not score the same cases"),
+        (KNOWN.with_columns(truth=pl.col("truth") ^ pl.col("case").eq(0) & pl.col("model").eq("A")),
+         {}, "did not score the same cases"),
+        (KNOWN.with_columns(fold=pl.col("case") % 2), {}, "the pilot has several folds, 'fold'"),
+        (KNOWN.filter(pl.col("case") > 35), {}, "has 4 cases with positives and 160 with neg"),
+        (KNOWN.with_columns(cluster=pl.col("case") % 4), {"cluster": "cluster"},
+         "has 4 clusters with positives and 4 with negatives"),
+        (KNOWN.with_columns(score=pl.col("score").sqrt().log().fill_nan(0.0) * float("inf"))
+         .with_columns(pl.col("score").fill_nan(0.0)), {}, "finite scores"),
+        (KNOWN.clear(), {}, "has 0 cases with positives and 0"),
+        (KNOWN.with_columns(w=1.0), {"weight": "w"}, "simulate does not honour 'weight'"),
+        (KNOWN.with_columns(w=1), {"count": "w"}, "simulate does not honour 'count'"),
+        (KNOWN.with_columns(w=1), {"by": "w"}, "simulate does not honour 'by'"),
+        (KNOWN, {"modle": "model"}, "there is no argument 'modle'"),
+    ],
+)  # fmt: skip
+def test_a_pilot_that_does_not_do_is_refused(table, asked, said):
+    with pytest.raises((InvalidArgument, InvalidPredictions), match=said):
+        pr.simulate(table, **NAMES | asked)

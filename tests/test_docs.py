@@ -30,7 +30,7 @@ DOCS = OUTPUTS["pages"]()
 # These calculate for much longer than all others together.
 LONG = (
     "scale", "fraud", "screening", "scikit_learn", "promise", "share", "faults",
-    "in_use", "compare", "warehouse",
+    "in_use", "compare", "warehouse", "sample_size",
 )  # fmt: skip
 CALCULATED = [
     page

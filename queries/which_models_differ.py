@@ -47,7 +47,7 @@ def _classical(
     name: str, measures: pl.DataFrame, response: str, factors: list[str]
 ) -> pl.DataFrame:
     """The F of the models in one of the paper's analyses."""
-    terms = pr.anova(measures, response, factors)
+    terms = pr.anova(measures, response, factors).table
     residual = terms.filter(term="residual")["df"].item()
     return terms.filter(term="model").select(
         pl.lit(name).alias("analysis"),

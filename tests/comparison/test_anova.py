@@ -23,6 +23,11 @@ def cube(blocks=6, models=3, priors=PRIORS, seed=0):
     return pl.concat(tables).sample(fraction=1, shuffle=True, seed=seed)
 
 
+def terms(*arguments, **options):
+    """The table of an analysis of variance."""
+    return pr.anova(*arguments, **options).table
+
+
 def row(frame, term):
     return frame.filter(term=term).row(0, named=True)
 
@@ -31,7 +36,7 @@ def test_it_is_statsmodels():
     table = cube()
     data = pd.DataFrame(table.select("model", "fold", "prior", "estimate").to_dict(as_series=False))
     expected = anova_lm(ols("estimate ~ C(model) + C(fold) + C(prior)", data).fit(), typ=2)
-    found = pr.anova(table)
+    found = terms(table)
     names = ["model", "fold", "prior", "residual"]
     assert found["term"].to_list() == names
     assert found["sum_sq"].to_list() == pytest.approx(expected["sum_sq"].to_list(), rel=1e-9)
@@ -42,8 +47,19 @@ def test_it_is_statsmodels():
         assert told == (pytest.approx(p, rel=1e-6) if "model" in name else None)
 
 
+def test_the_fitted_model_is_that_of_statsmodels():
+    table = cube()
+    fit = pr.anova(table).fit
+    expected = ols("estimate ~ C(model) + C(fold) + C(prior)", table).fit()
+    assert fit.params["C(model)[T.B]"] == pytest.approx(expected.params["C(model)[T.B]"])
+    assert fit.fittedvalues.to_numpy() == pytest.approx(expected.fittedvalues.to_numpy())
+    assert anova_lm(fit, typ=1)["sum_sq"].iloc[0] == pytest.approx(
+        anova_lm(fit, typ=3)["sum_sq"].iloc[1]
+    )
+
+
 def test_columns_of_the_contract():
-    assert pr.anova(cube().lazy()).schema == {
+    assert terms(cube().lazy()).schema == {
         "term": pl.String, "df": pl.Int64, "sum_sq": pl.Float64, "mean_sq": pl.Float64,
         "F": pl.Float64, "p_value": pl.Float64, "note": pl.String,
     }  # fmt: skip
@@ -60,8 +76,8 @@ def test_three_way_f_is_the_two_way_f_times_its_degrees_of_freedom(shape, noise)
         base[:, :, None] + np.linspace(0, 1, count) + noise * rng.normal(size=(*shape[:2], count))
     )
     tables = [tidy(values[:, :, k], measure="auprec", prior=p) for k, p in enumerate(priors)]
-    found = row(pr.anova(pl.concat(tables)), "model")
-    two = row(pr.anova(tidy(values.mean(2)), "iauprec", ["model", "fold"]), "model")
+    found = row(terms(pl.concat(tables)), "model")
+    two = row(terms(tidy(values.mean(2)), "iauprec", ["model", "fold"]), "model")
     cells, sides = blocks * models * count, blocks + models + count
     factor = (cells - sides + 2) / ((models - 1) * (blocks - 1))
     # What is left of each model and fold across the priors adds to the residual.
@@ -84,11 +100,11 @@ def test_satellite_three_way_f_is_near_its_bound_and_the_corrected_f_is_not_sign
         score="score",
         priors=pr.prior_grid(0.05, 0.20, 16),
     )
-    found = row(pr.anova(measures, test_train_ratio=0.25), "model")
+    found = row(terms(measures, test_train_ratio=0.25), "model")
     means = (
         measures.filter(measure="auprec").group_by("model", "fold").agg(pl.col("estimate").mean())
     )
-    two = row(pr.anova(means, "estimate", ["model", "fold"]), "model")
+    two = row(terms(means, "estimate", ["model", "fold"]), "model")
     # P-ROC published 483.85 and 21.04, a ratio of 23.0.
     assert 23 < found["F"] / two["F"] < (960 - 39 + 2) / 38
     assert "Nadeau-Bengio corrected F" in found["note"]
@@ -97,7 +113,7 @@ def test_satellite_three_way_f_is_near_its_bound_and_the_corrected_f_is_not_sign
 
 def test_measures_at_no_prior_have_the_two_way_table():
     table = tidy(draw(8, 3))
-    found = row(pr.anova(table, "iauprec", ["model", "fold"], test_train_ratio=0.25), "model")
+    found = row(terms(table, "iauprec", ["model", "fold"], test_train_ratio=0.25), "model")
     compared = pr.compare(table, test_train_ratio=0.25).omnibus
     assert found["note"].startswith("p too small if folds are related")
     assert f"corrected F = {compared['statistic'].item():.4g}" in found["note"]
@@ -113,15 +129,17 @@ def test_a_printed_table_has_the_doubt_beside_the_p_value(blocks):
         assert "p too small: priors are views" in str(three)
     # Rates of simulated designs say little of these folds.
     assert "simulation" not in row(two, "model")["note"] + row(three, "model")["note"]
+    two = row(terms(tidy(draw(blocks, 3)), "iauprec", ["model", "fold"]), "model")["note"]
+    three = row(terms(cube(blocks=blocks)), "model")["note"]
 
 
 def test_without_folds_that_is_said():
     table = cube(blocks=1).with_columns(other=pl.col("prior"))
-    assert "no folds" in row(pr.anova(table, factors=["model", "prior"]), "model")["note"]
+    assert "no folds" in row(terms(table, factors=["model", "prior"]), "model")["note"]
 
 
 def test_other_terms_say_what_they_are():
-    found = pr.anova(cube())
+    found = terms(cube())
     assert "by definition" in row(found, "prior")["note"]
     assert "folds are no hypothesis" in row(found, "fold")["note"]
 
@@ -130,8 +148,8 @@ def test_other_terms_say_what_they_are():
 def test_names_and_levels_of_any_text(name):
     table = tidy(draw(5, 3), models=["C(y)", "", "a:b"])
     renamed = table.rename({"model": name, "fold": f"{name} "})
-    found = pr.anova(renamed, "iauprec", [name, f"{name} "])
-    plain = pr.anova(table, "iauprec", ["model", "fold"])
+    found = terms(renamed, "iauprec", [name, f"{name} "])
+    plain = terms(table, "iauprec", ["model", "fold"])
     assert found["term"].to_list() == [name, f"{name} ", "residual"]
     assert_same_numbers(found.drop("term", "note"), plain.drop("term", "note"))
 
@@ -147,12 +165,12 @@ def test_names_and_levels_of_any_text(name):
 )
 def test_levels_of_any_type(change):
     table = change(tidy(draw(2, 3)))
-    assert pr.anova(table, "iauprec", ["model", "fold"])["df"].to_list() == [2, 1, 2]
+    assert terms(table, "iauprec", ["model", "fold"])["df"].to_list() == [2, 1, 2]
 
 
 def test_equal_models_have_p_one():
     table = tidy(np.repeat(draw(6, 1), 3, axis=1) + np.array([0, 0, 1e-16]))
-    found = row(pr.anova(table, "iauprec", ["model", "fold"]), "model")
+    found = row(terms(table, "iauprec", ["model", "fold"]), "model")
     assert (found["sum_sq"], found["F"], found["p_value"]) == (0, 0, 1)
 
 
@@ -161,7 +179,7 @@ def test_own_priors_that_differ_are_left_out():
     own = table.filter(prior=0.1).with_columns(negatives=pl.col("fold"))
     own = own.with_columns(prior=10 / (10 + pl.col("fold")))
     both = pl.concat([table.with_columns(negatives=pl.col("fold")), own])
-    assert_same_numbers(pr.anova(both), pr.anova(table))
+    assert_same_numbers(terms(both), terms(table))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +198,7 @@ def test_own_priors_that_differ_are_left_out():
 )
 def test_bad_arguments_are_refused(arguments, said):
     with pytest.raises((InvalidArgument, InvalidTable), match="Hint:") as caught:
-        pr.anova(cube(), **arguments)
+        terms(cube(), **arguments)
     assert said in str(caught.value)
 
 
@@ -196,13 +214,13 @@ def test_bad_arguments_are_refused(arguments, said):
 )  # fmt: skip
 def test_incomplete_tables_are_refused(change, said):
     with pytest.raises((InvalidArgument, InvalidTable), match="Hint:") as caught:
-        pr.anova(change(cube()))
+        terms(change(cube()))
     assert said in str(caught.value)
 
 
 def test_one_degree_of_freedom_is_left():
     cells = {"model": ["A", "A", "B", "B"], "fold": [1, 2, 1, 2], "estimate": [0.8, 0.7, 0.6, 0.4]}
-    table = pr.anova(pl.DataFrame(cells), "estimate", ["model", "fold"])
+    table = terms(pl.DataFrame(cells), "estimate", ["model", "fold"])
     # The mean difference is 0.25, and they are 0.05 to either side of it.
     model = table.filter(term="model").row(0, named=True)
     assert model["sum_sq"] == pytest.approx(0.0625)
@@ -226,7 +244,7 @@ def test_measures_of_a_balanced_table_are_analysed_and_compared():
     predictions, roles = balanced_predictions(), {"truth": "truth", "score": "score"}
     measures = pr.evaluate(predictions, **roles)
     alone = pr.evaluate(predictions, **roles, priors=[0.5, 0.1, 0.01])
-    assert_same_numbers(pr.anova(measures), pr.anova(alone))
+    assert_same_numbers(terms(measures), terms(alone))
     for prior in (0.5, "observed"):
         found = pr.compare(measures, "auprec", prior=prior, test_train_ratio=0.25)
         expected = pr.compare(alone, "auprec", prior=0.5, test_train_ratio=0.25)
@@ -245,13 +263,13 @@ def test_priors_that_are_equal_up_to_rounding_are_one():
     )
     twice = pl.concat([table, table.filter(prior=0.15).with_columns(prior=pl.lit(grid))])
     for changed in (near, twice):
-        assert_same_numbers(pr.anova(changed), pr.anova(table))
-    assert_same_numbers(pr.anova(near, "estimate"), pr.anova(table, "estimate"))
+        assert_same_numbers(terms(changed), terms(table))
+    assert_same_numbers(terms(near, "estimate"), terms(table, "estimate"))
 
 
 def test_messages_name_columns_of_the_caller_only():
     table = pl.concat([cube(), cube(seed=1)])
     with pytest.raises(InvalidTable) as caught:
-        pr.anova(table)
+        terms(table)
     assert "several rows" in str(caught.value)
     assert "__" not in str(caught.value)

@@ -106,11 +106,11 @@ def test_an_analysis_of_variance_says_that_copies_are_no_evidence():
         (measured(COPIED), ["model", *KEYS]),
         (numbered(measured(COPIED)), ["model", "fold"]),
     ):
-        note = pr.anova(table, "iauprec", factors)["note"][0]
+        note = pr.anova(table, "iauprec", factors).table["note"][0]
         assert note.startswith("5 of 15 folds are copies of others")
     for factors in (["model", *KEYS], ["model", "fold"]):
         table = measured(TABLE) if len(factors) > 2 else numbered(measured(TABLE))
-        assert SAID not in pr.anova(table, "iauprec", factors)["note"][0]
+        assert SAID not in pr.anova(table, "iauprec", factors).table["note"][0]
 
 
 def test_a_repeat_of_small_folds_is_known_by_all_of_them():

@@ -62,7 +62,7 @@ def test_p_values_are_those_of_the_package():
             for (j, m, k), v in np.ndenumerate(values)
         ]
     )
-    found = pr.anova(table).filter(term="model")["p_value"].item()
+    found = pr.anova(table).table.filter(term="model")["p_value"].item()
     assert SCRIPT["three_way"](values) == pytest.approx(found, rel=1e-9)
     overall = values[:, :, 0]
     told = SCRIPT["p_values"](values, values, overall, 0.25)

@@ -239,7 +239,7 @@ OF_SURFACES = {
 OF_MEASURES = {
     "compare": lambda table: pr.compare(table, "iauprec", test_train_ratio=0.25).pairs,
     "choose": lambda table: pr.choose(table, over=OVER).models,
-    "anova": lambda table: pr.anova(table, "auc", factors=["model", "fold"]),
+    "anova": lambda table: pr.anova(table, "auc", factors=["model", "fold"]).table,
     "macro": partial(pr.macro, classes="fold"),
     "charts.auprec_by_prior": pr.charts.auprec_by_prior,
     "charts.accsens_plane": pr.charts.accsens_plane,

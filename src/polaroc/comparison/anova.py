@@ -1,8 +1,10 @@
 """P-ROC's analyses of variance, with notes on the validity of their p-values."""
 
+import keyword
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import polars as pl
 
@@ -25,6 +27,28 @@ ANOVA = {
     "F": pl.Float64, "p_value": pl.Float64, "note": pl.String,
 }  # fmt: skip
 PRIOR = "prior"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Anova:
+    """An analysis of variance; made by `anova`.
+
+    Attributes
+    ----------
+    table
+        One row per factor, the residual last, as `anova` describes it.
+    fit
+        The fitted model, a `RegressionResults` of statsmodels.
+    """
+
+    table: pl.DataFrame
+    fit: Any
+
+    def __repr__(self) -> str:
+        return repr(self.table)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +83,7 @@ def anova(
     factors: Sequence[str] = ("model", "fold", "prior"),
     *,
     test_train_ratio: float | None = None,
-) -> pl.DataFrame:
+) -> "Anova":
     """Analysis of variance over models, folds and priors, as in P-ROC; decide with `compare`.
 
     Parameters
@@ -78,8 +102,11 @@ def anova(
 
     Returns
     -------
-    DataFrame
-        One row per factor, the residual last: `term` String, `df` Int64, `sum_sq`,
+    Anova
+        Its `table` has one row per factor, the residual last: `term` String, `df` Int64,
+        `sum_sq`, `mean_sq`, `F`, `p_value` Float64, `note` String: how far the p-value is to be
+        trusted, and the equivalent two-way F. Only the first factor has a p-value. Its `fit` is
+        the fitted linear model of statsmodels, for contrasts, residuals and diagnostics.
         `mean_sq`, `F`, `p_value` Float64, `note` String: whether folds are copies of others,
         as in `compare`, how far the p-value is to be trusted, and the equivalent two-way F. Only
         the first factor has a p-value.
@@ -99,14 +126,20 @@ def anova(
     fold across the priors. Where the priors tell the same, W is near 0 and the
     three-way F near c·F₂: priors add degrees of freedom, not information.
 
+    Each combination of the factors has one number, so that sums of squares of type I, II and III
+    are equal.
+
     Examples
     --------
     >>> import polaroc as pr
     >>> measures = pr.datasets.satellite_predictions().pipe(
     ...     pr.evaluate, truth="truth", score="score", over=(0.05, 0.20)
     ... )
-    >>> pr.anova(measures, "iauprec", ["model", "fold"]).select("term", "df").rows()
+    >>> result = pr.anova(measures, "iauprec", ["model", "fold"])
+    >>> result.table.select("term", "df").rows()
     [('model', 2), ('fold', 19), ('residual', 38)]
+    >>> float(result.fit.df_resid)
+    38.0
     """
     if test_train_ratio is not None:
         check_ratio(test_train_ratio)
@@ -116,7 +149,9 @@ def anova(
     folds = [factor for factor in named[1:] if factor != PRIOR]
     measures = frame if "estimate" in frame.columns else cells.rename({RESPONSE: "estimate"})
     copies = copied_measures(measures, folds) if folds else None
-    return _analysed(_crossed(cells, named), test_train_ratio, copies)
+    crossed = _crossed(cells, named)
+    fit = _fitted(cells, named)
+    return Anova(_table(fit, crossed, test_train_ratio, copies), fit)
 
 
 def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
@@ -135,23 +170,38 @@ def _checked(frame: pl.DataFrame, factors: Sequence[str]) -> tuple[str, ...]:
     return named
 
 
-def _analysed(
-    crossed: Crossed, test_train_ratio: float | None, copies: Copies | None
-) -> pl.DataFrame:
-    """The main effects of the factors, and what is left."""
-    from scipy.special import fdtrc
+def _fitted(cells: pl.DataFrame, factors: Sequence[str]) -> Any:
+    """The linear model of the main effects, fitted by statsmodels."""
+    from statsmodels.formula.api import ols
 
-    values = crossed.values
-    rest, sums = values - values.mean(), []
-    for axis, size in enumerate(values.shape):
-        others = tuple(other for other in range(values.ndim) if other != axis)
-        effect = rest.mean(axis=others, keepdims=True)
-        rest = rest - effect
-        sums.append(float((effect**2).sum()) * rest.size / size)
-    least = omnibus.rounding_floor(values)
-    *sums, residual = (one if one > least else 0.0 for one in (*sums, float((rest**2).sum())))
-    degrees = [size - 1 for size in values.shape]
-    left = values.size - 1 - sum(degrees)
+    names = _formula_names(factors)
+    data = cells.select(
+        pl.col(RESPONSE).alias("estimate"),
+        *(pl.col(factor).cast(pl.String).fill_null("null").alias(name)
+          for factor, name in names.items()),
+    )  # fmt: skip
+    return ols(f"estimate ~ {' + '.join(f'C({name})' for name in names.values())}", data).fit()
+
+
+def _formula_names(factors: Sequence[str]) -> dict[str, str]:
+    """Names that a formula can hold: those of the factors, or numbered ones."""
+    is_usable = all(name.isidentifier() and name.isascii() for name in factors)
+    is_usable &= not {*factors} & {"C", "Q", "I", "estimate", *keyword.kwlist}
+    return {name: name if is_usable else f"factor_{i}" for i, name in enumerate(factors, 1)}
+
+
+def _table(
+    fit: Any, crossed: Crossed, test_train_ratio: float | None, copies: Copies | None
+) -> pl.DataFrame:
+    """The analysis of variance of statsmodels as a tidy frame, with notes."""
+    from scipy.special import fdtrc
+    from statsmodels.stats.anova import anova_lm
+
+    table = anova_lm(fit, typ=2)
+    # Differences that are due to rounding are none.
+    least = omnibus.rounding_floor(crossed.values)
+    *sums, residual = (float(one) if one > least else 0.0 for one in table["sum_sq"])
+    *degrees, left = (round(one) for one in table["df"])
     rows: list[tuple[object, ...]] = []
     for factor, df, sum_sq in zip(crossed.factors, degrees, sums, strict=True):
         ratio, p_value = omnibus.f_ratio(sum_sq / df, residual / left), None

@@ -245,7 +245,6 @@ def test_every_public_name_is_in_the_reference():
         "priors.beliefs.Belief", "predictions.cases.Cases", "comparison.choice.Choice",
         "comparison.result.Comparison", "comparison.verdict.GateResult",
         "deployment.monitor_result.Monitor",
-        "reports.study_table_result.StudyTable",
     }  # fmt: skip
     assert set(listed) == (set(pr.__all__) - modules) | members | results
 

@@ -122,8 +122,8 @@ def test_measures_at_no_prior_have_the_two_way_table():
 
 @pytest.mark.parametrize("blocks", [8, 20])
 def test_a_printed_table_has_the_doubt_beside_the_p_value(blocks):
-    two = pr.anova(tidy(draw(blocks, 3)), "iauprec", ["model", "fold"])
-    three = pr.anova(cube(blocks=blocks))
+    two = terms(tidy(draw(blocks, 3)), "iauprec", ["model", "fold"])
+    three = terms(cube(blocks=blocks))
     with pl.Config(tbl_width_chars=200):
         assert "p too small if folds are relat" in str(two)
         assert "p too small: priors are views" in str(three)

@@ -23,8 +23,7 @@ from polaroc.curves.curve import curve as curve
 from polaroc.curves.dominance import dominance as dominance
 from polaroc.curves.hull import achievable as achievable
 from polaroc.curves.hull import hull as hull
-from polaroc.curves.mean import mean_pr as mean_pr
-from polaroc.curves.mean import mean_roc as mean_roc
+from polaroc.curves.mean import mean_curve as mean_curve
 from polaroc.curves.surface import surface as surface
 from polaroc.deployment.estimate_prior import estimate_prior as estimate_prior
 from polaroc.deployment.label_budget import label_budget as label_budget

@@ -65,8 +65,9 @@ CALLS = {
     "decision_curve": [{"curve": CURVES, "thresholds": 3}],
     "intervals": [{"curve": CURVES}], "expected_cost": [{"curve": CURVES, **OVER}],
     "h_measure": [{"curve": CURVES}], "roc_band": [{"curve": CURVES}],
-    "pr_band": [{"surface": SURFACE}], "mean_roc": [{"curve": BY_FOLD, "n": 3}],
-    "mean_pr": [{"surface": SURFACE, "n": 3}], "dominance": [{"curve": CURVES}],
+    "pr_band": [{"surface": SURFACE}],
+    "mean_curve": [{"curve": BY_FOLD, "n": 3}, {"curve": SURFACE, "n": 3}],
+    "dominance": [{"curve": CURVES}],
     "bootstrap": [
         {"frame": CURVES, "draws": 100}, {"frame": FOLDS, **NAMES, "draws": 100, "cluster": "case"},
     ],

@@ -14,7 +14,7 @@ def folded(rows: int = 600, seed: int = 0) -> pl.DataFrame:
 
 
 def test_bands_of_roc_are_those_of_the_table():
-    means = pr.mean_roc(folded())
+    means = pr.mean_curve(folded())
     chart = pr.charts.roc(folded(), band="fold")
     found = [record for record in records(chart) if "lower" in record][:3]
     for record, (_, mine) in zip(found, means.group_by("model", maintain_order=True), strict=True):
@@ -25,7 +25,7 @@ def test_bands_of_roc_are_those_of_the_table():
 
 def test_bands_of_precision_recall_are_those_of_the_table():
     surface = folded().pipe(pr.surface, [0.5, 0.1])
-    means = pr.mean_pr(surface).sort("prior", descending=True, maintain_order=True)
+    means = pr.mean_curve(surface).sort("prior", descending=True, maintain_order=True)
     found = [
         record for record in records(pr.charts.pr(surface, band=["fold"])) if "lower" in record
     ]
@@ -38,14 +38,14 @@ def test_bands_of_precision_recall_are_those_of_the_table():
 
 
 def test_other_bands_come_as_a_table():
-    means = pr.mean_roc(folded(), interval="t", test_train_ratio=0.25)
+    means = pr.mean_curve(folded(), interval="t", test_train_ratio=0.25)
     chart = pr.charts.roc(folded(), band=means.lazy())
     said = (
         "mean of 4 curves with its pointwise 95 % t-interval, corrected for shared training cases"
     )
     assert chart.to_dict()["title"]["subtitle"] == said
     surface = folded().pipe(pr.surface, 0.1)
-    chart = pr.charts.pr(surface, band=pr.mean_pr(surface, interval="t"))
+    chart = pr.charts.pr(surface, band=pr.mean_curve(surface, interval="t"))
     assert "pointwise 95 % t-interval" in chart.to_dict()["title"]["subtitle"]
 
 

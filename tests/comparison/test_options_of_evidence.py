@@ -129,8 +129,8 @@ MODES = {
     "operating_points, f_measure": (
         pr.operating_points, CURVES, {"rule": "f_measure", "priors": 0.2},
     ),
-    "mean_roc": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f"}),
-    "mean_roc, t": (pr.mean_roc, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
+    "mean_curve": (pr.mean_curve, FOLD_CURVES, {"n": 9, "fold": "f"}),
+    "mean_curve, t": (pr.mean_curve, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
     "roc_band": (pr.roc_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9}),
     "pr_band": (
         pr.pr_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9, "priors": 0.2},
@@ -169,7 +169,7 @@ OTHER_OF = {
     ("evaluate, bootstrap", "intervals"): "wald", ("bootstrap", "method"): "logit",
     ("evaluate, wald, losses", "intervals"): "logit",
     ("operating_points", "target"): 0.5, ("operating_points, cost", "rule"): "recall",
-    ("mean_roc", "interval"): "t", ("choose, losses", "measure"): "log_loss",
+    ("mean_curve", "interval"): "t", ("choose, losses", "measure"): "log_loss",
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
     ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",
     ("decision_curve", "intervals"): "simultaneous", ("h_measure", "intervals"): None,
@@ -196,9 +196,9 @@ ELSEWHERE |= {"time", "nulls", "incomplete"}
 OF_LOSSES = {"evaluate, wald, losses", "compare, one test set", "choose, losses",
              "gate, one test set", }  # fmt: skip
 CORRECTED = {
-    "compare, folds", "choose, folds", "gate, folds", "mean_roc, t", "choose, amounts of folds",
+    "compare, folds", "choose, folds", "gate, folds", "mean_curve, t", "choose, amounts of folds",
 }  # fmt: skip
-REFUSED_BY = {"choose, costs", "choose, amounts", "mean_roc"}
+REFUSED_BY = {"choose, costs", "choose, amounts", "mean_curve"}
 # Curves have no rows that a role could tell about.
 REFUSED_BY |= {mode for mode in MODES if mode.startswith("operating_points")}
 NO_BEARING = {

@@ -52,7 +52,7 @@ def of_model(curve: pl.DataFrame, model: str) -> list[pl.DataFrame]:
 @pytest.mark.parametrize("decimals", [0, 1, 6])
 def test_mean_and_deviation_of_the_heights(n, weight, decimals):
     curve = curves(table(decimals=decimals), weight)
-    found = pr.mean_roc(curve, n=n)
+    found = pr.mean_curve(curve, n=n)
     for model in ("A", "B"):
         mine = found.filter(model=model)
         heights = np.array(
@@ -70,7 +70,7 @@ def test_mean_and_deviation_of_the_heights(n, weight, decimals):
 @pytest.mark.parametrize("decimals", [0, 1, 6])
 def test_mean_and_deviation_of_the_precisions(n, weight, decimals):
     curve = curves(table(decimals=decimals), weight)
-    found = curve.pipe(pr.surface, [0.5, 0.02]).pipe(pr.mean_pr, n=n)
+    found = curve.pipe(pr.surface, [0.5, 0.02]).pipe(pr.mean_curve, n=n)
     for model in ("A", "B"):
         for prior in (0.5, 0.02):
             mine = found.filter(model=model, prior=prior)
@@ -90,7 +90,7 @@ def test_mean_and_deviation_of_the_precisions(n, weight, decimals):
 @pytest.mark.parametrize("ratio", [None, 0.25])
 def test_t_interval(ratio):
     curve = curves(table())
-    found = pr.mean_roc(curve, n=11, interval="t", level=0.9, test_train_ratio=ratio)
+    found = pr.mean_curve(curve, n=11, interval="t", level=0.9, test_train_ratio=ratio)
     heights = np.array([[height(p, i / 10) for i in range(11)] for p in of_model(curve, "A")])
     scale = heights.std(axis=0, ddof=1) * np.sqrt(1 / 5 + (ratio or 0))
     half = stats.t.ppf(0.95, 4) * scale
@@ -102,7 +102,7 @@ def test_t_interval(ratio):
 def test_what_the_interval_is_is_said():
     curve = curves(table())
     said = {
-        pr.mean_roc(curve, n=3, **options)["interval"][0]
+        pr.mean_curve(curve, n=3, **options)["interval"][0]
         for options in (
             {}, {"interval": "t"}, {"interval": "t", "level": 0.9, "test_train_ratio": 0.25},
         )
@@ -116,7 +116,7 @@ def test_what_the_interval_is_is_said():
 
 def test_curves_of_one_class_are_left_out_and_single_curves_have_no_spread():
     frame = table(folds=2).filter((pl.col("fold") == 0) | pl.col("truth"))
-    found = pr.mean_roc(curves(frame), n=3)
+    found = pr.mean_curve(curves(frame), n=3)
     assert found["curves"].to_list() == [1] * 6
     assert found.select("sd", "lower", "upper").null_count().row(0) == (6, 6, 6)
 
@@ -125,8 +125,8 @@ def test_curves_of_one_class_are_left_out_and_single_curves_have_no_spread():
 def test_frames_and_order(fold):
     curve = curves(table())
     for step in (
-        lambda frame: pr.mean_roc(frame, fold, n=7),
-        lambda frame: pr.surface(frame, [0.5, 0.1]).pipe(pr.mean_pr, fold, n=7),
+        lambda frame: pr.mean_curve(frame, fold, n=7),
+        lambda frame: pr.surface(frame, [0.5, 0.1]).pipe(pr.mean_curve, fold, n=7),
     ):
         eager, lazy = step(curve), step(curve.lazy())
         assert lazy.collect_schema() == eager.schema
@@ -146,14 +146,13 @@ def test_frames_and_order(fold):
 )  # fmt: skip
 def test_what_is_not_allowed_is_refused(options):
     with pytest.raises(pr.errors.InvalidArgument, match="Hint:"):
-        pr.mean_roc(curves(table()), **options)
+        pr.mean_curve(curves(table()), **options)
 
 
 def test_clashing_keys_and_wrong_tables_are_refused():
     curve = curves(table())
     with pytest.raises(pr.errors.InvalidArgument, match="also a column"):
-        pr.mean_roc(curve.rename({"model": "sd"}))
-    with pytest.raises(pr.errors.InvalidTable, match="Hint:"):
-        pr.mean_pr(curve)
-    with pytest.raises(pr.errors.InvalidTable, match="Hint:"):
-        pr.mean_roc(curve.pipe(pr.surface, 0.1))
+        pr.mean_curve(curve.rename({"model": "sd"}))
+    for lacking in (curve.drop("fp"), curve.pipe(pr.surface, 0.1).drop("fp")):
+        with pytest.raises(pr.errors.InvalidTable, match="Hint:"):
+            pr.mean_curve(lacking)

@@ -64,7 +64,7 @@ FUNCTIONS = {
     "hull": ("tpr", pr.hull),
     "iauprec": ("estimate", lambda curves: pr.iauprec(curves, (0.05, 0.2))),
     "intervals": ("estimate", pr.intervals),
-    "mean_roc": ("tpr", lambda curves: pr.mean_roc(with_model(curves), "model", 5)),
+    "mean_curve": ("tpr", lambda curves: pr.mean_curve(with_model(curves), "model", 5)),
     "operating_points": ("threshold", pr.operating_points),
     "probabilities": (
         "probability",

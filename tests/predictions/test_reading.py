@@ -164,8 +164,10 @@ OF_PREDICTIONS = {
     "achievable": of_curve(pr.achievable, 0.1, recall=5),
     "surface": of_curve(pr.surface, ["observed", 0.1]),
     "dominance": of_curve(pr.dominance),
-    "mean_roc": of_curve(pr.mean_roc, n=11),
-    "mean_pr": lambda frame: of_curve(pr.surface, 0.1)(frame).pipe(pr.mean_pr, n=11),
+    "mean_curve": of_curve(pr.mean_curve, n=11),
+    "mean_curve of a surface": lambda frame: of_curve(pr.surface, 0.1)(frame).pipe(
+        pr.mean_curve, n=11
+    ),
     "operating_points": of_curve(pr.operating_points, "cost", priors=[0.1, 0.5]),
     "cost_curve": of_curve(pr.cost_curve, 5),
     "decision_curve": of_curve(pr.decision_curve, 5),
@@ -232,7 +234,7 @@ OF_CURVES = {
     "charts.explorer": pr.charts.explorer,
 }
 OF_SURFACES = {
-    "mean_pr": partial(pr.mean_pr, n=11),
+    "mean_curve of a surface": partial(pr.mean_curve, n=11),
     "charts.pr": pr.charts.pr,
     "charts.pr, band": partial(pr.charts.pr, band="fold"),
 }

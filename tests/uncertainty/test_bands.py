@@ -52,7 +52,7 @@ def test_the_band_holds_its_curve():
     band = pr.roc_band(curve, 101)
     assert band.height == 3 * 101
     assert band.select(pl.col("tpr").is_between("lower", "upper").all()).item()
-    mean = pr.mean_roc(curve.with_columns(fold=pl.lit(1)), n=101)
+    mean = pr.mean_curve(curve.with_columns(fold=pl.lit(1)), n=101)
     assert band["tpr"].to_list() == pytest.approx(mean["tpr"].to_list())
     assert band.select("lower", "upper").max().row(0) == (1, 1)
 
@@ -62,7 +62,9 @@ def test_precision_follows_from_the_roc():
     at = pr.surface(curve, [0.5, 0.1])
     band = pr.pr_band(at, 101)
     assert band.select(pl.col("precision").is_between("lower", "upper").all()).item()
-    mean = pr.mean_pr(at.with_columns(pl.lit(1).alias("fold")).select("fold", *at.columns), n=101)
+    mean = pr.mean_curve(
+        at.with_columns(pl.lit(1).alias("fold")).select("fold", *at.columns), n=101
+    )
     assert band["precision"].to_list() == pytest.approx(mean["precision"].to_list(), abs=1e-6)
     # Every corner of the ROC band is one of the PR band.
     roc = pr.roc_band(curve, 101)

@@ -69,8 +69,10 @@ CALLS = {
         **at,
     ),
     "savings": lambda **at: pr.savings(ONE, 0.5, **NAMES, cost_fn="case", **at),
-    "mean_roc": lambda **at: pr.mean_roc(CURVES, n=5, interval="t", **at),
-    "mean_pr": lambda **at: pr.mean_pr(pr.surface(CURVES, 0.2), n=5, interval="t", **at),
+    "mean_curve": lambda **at: pr.mean_curve(CURVES, n=5, interval="t", **at),
+    "mean_curve of a surface": lambda **at: pr.mean_curve(
+        pr.surface(CURVES, 0.2), n=5, interval="t", **at
+    ),
     "calibration_curve": lambda **at: pr.calibration_curve(CURVES, draws=100, **at),
     "estimate_prior": estimated,
     "monitor": lambda **at: (
@@ -163,7 +165,7 @@ def test_a_table_with_limits_says_their_level(name):
 
 
 def test_a_spread_has_no_level():
-    spread = pr.mean_roc(CURVES, n=5, interval="sd")
+    spread = pr.mean_curve(CURVES, n=5, interval="sd")
     assert spread["level"].null_count() == spread.height
 
 

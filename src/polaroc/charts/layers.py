@@ -117,7 +117,7 @@ def overlay(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | None) 
 
 def band_lines(means: pl.DataFrame, x: str, y: str, const: Sequence[str] = ()) -> tuple[Lines, str]:
     """The mean curves as lines whose records also have `lower` and `upper`, and a caption."""
-    named = [*require(means.lazy(), ("lower", "upper"), source="mean_roc(...)")]
+    named = [*require(means.lazy(), ("lower", "upper"), source="mean_curve(...)")]
     keys = [name for name in named if name not in ("sd", "curves", "interval", "note", *const)]
     rounded = means.with_columns(pl.col(x, y, "lower", "upper").round(DIGITS))
     return lines(rounded, keys, x, y, const, ("lower", "upper")), _caption(means)

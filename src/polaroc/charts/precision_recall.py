@@ -40,7 +40,7 @@ from polaroc.charts.lines import (
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, prior_label, with_captions, with_theme
 from polaroc.charts.tooltips import curve_tooltips, tooltip_records, tooltip_rows
-from polaroc.curves.mean import mean_pr, surface_keys
+from polaroc.curves.mean import mean_curve, surface_keys
 from polaroc.curves.surface import surface as make_surface
 from polaroc.curves.thinning import MANY_LINES
 from polaroc.errors import InvalidArgument
@@ -77,7 +77,7 @@ def pr(
     band
         The key or keys, such as "fold", over which to draw the mean curve with a band
         of one standard deviation to either side, in place of single curves; or the
-        result of `mean_pr`, for another band, or of `pr_band`, for the curves of one test
+        result of `mean_curve`, for another band, or of `pr_band`, for the curves of one test
         set with theirs.
     achievable
         The result of `achievable` at the same priors, to draw dashed over the curves.
@@ -179,7 +179,7 @@ def _tables(
     if isinstance(band, pl.DataFrame | pl.LazyFrame):
         return [band.lazy()]
     one_reading = surface.lazy().cache()
-    return [mean_pr(one_reading, band), one_reading.select(*keys, "prior").unique()]
+    return [mean_curve(one_reading, band), one_reading.select(*keys, "prior").unique()]
 
 
 def _refuse_other_priors(

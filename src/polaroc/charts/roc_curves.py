@@ -21,7 +21,7 @@ from polaroc.charts.libraries import alt
 from polaroc.charts.lines import refuse_many, straight_lines, thinned
 from polaroc.charts.options import checked
 from polaroc.charts.tooltips import curve_tooltips, tooltip_points
-from polaroc.curves.mean import mean_roc
+from polaroc.curves.mean import mean_curve
 from polaroc.curves.whole import whole_curves
 
 
@@ -48,7 +48,7 @@ def roc(
     band
         The key or keys, such as "fold", over which to draw the mean curve with a band
         of one standard deviation to either side, in place of single curves; or the
-        result of `mean_roc`, for another band, or of `roc_band`, for the curves of one test
+        result of `mean_curve`, for another band, or of `roc_band`, for the curves of one test
         set with theirs.
     hull
         The result of `hull`, to draw dashed over the curves.
@@ -115,4 +115,4 @@ def _drawn(
         return thinned(curve.lazy(), keys, "fpr", "tpr")
     if isinstance(band, pl.DataFrame | pl.LazyFrame):
         return band.lazy()
-    return mean_roc(curve.lazy(), band)
+    return mean_curve(curve.lazy(), band)

@@ -18,26 +18,39 @@ from polaroc.base.columns import (
     CURVE,
     GRID,
     HAS_BOTH,
+    as_lazy,
     curve_keys,
-    lazily,
     refuse_clash,
     require,
+    with_first,
     with_level,
 )
-from polaroc.base.docstrings import described_as
 from polaroc.base.private_columns import STEP, private
 from polaroc.base.statistics import student
 from polaroc.curves.segments import CELLS, share
-from polaroc.curves.whole import takes_curve
+from polaroc.curves.whole import whole_curves
 from polaroc.errors import check_choice
 from polaroc.predictions.usual_keys import keys_named
+from polaroc.typing import _P, FrameStep, LazyStep, Table
 
 Spread: TypeAlias = Literal["sd", "t"]
 ADDED_COLUMNS = ("sd", "curves", "interval")
 
 
-@takes_curve
-def mean_roc(
+def curves_or_surface(table: Table) -> pl.LazyFrame:
+    """The curves of a table, which have to be whole, or its surface."""
+    frame = as_lazy(table)
+    is_surface = {*GRID} <= {*frame.collect_schema().names()}
+    return frame if is_surface else whole_curves(table)
+
+
+def takes_curve_or_surface(step: LazyStep[_P]) -> FrameStep[_P]:
+    """Let a lazy step take a curve or a surface; of all but a LazyFrame it is collected."""
+    return with_first(curves_or_surface, step)
+
+
+@takes_curve_or_surface
+def mean_curve(
     curve: pl.LazyFrame,
     fold: str | Sequence[str] | None = None,
     n: int = 201,
@@ -46,15 +59,18 @@ def mean_roc(
     level: float = 0.95,
     test_train_ratio: float | None = None,
 ) -> pl.LazyFrame:
-    """The mean ROC curve over folds: the mean recall at each false positive rate.
+    """The mean curve over folds: recall by false positive rate, or precision by recall.
 
     Parameters
     ----------
+    curve
+        The result of `curve` or `hull`, for the mean ROC curve; or the result of `surface` at
+        priors that the folds share, for the mean precision-recall curve at each of them.
     fold
         The key or keys of the folds, over which curves are averaged; there is a mean curve for
         each value of the others. By default those with a usual name, such as "fold".
     n
-        How many false positive rates, evenly spaced from 0 to 1, at least 2.
+        How many false positive rates, or recalls, evenly spaced from 0 to 1, at least 2.
     interval
         What `lower` and `upper` are: ``"sd"``, one standard deviation of the curves
         to either side of the mean; ``"t"``, the pointwise t-interval of the mean.
@@ -67,17 +83,23 @@ def mean_roc(
     Returns
     -------
     Frame of the kind given
-        One row per remaining key and rate, sorted: the keys; `fpr`; `tpr`, the mean;
-        `sd` of the curves, `lower` and `upper`, within 0 and 1, null of a single
-        curve, `level`, null of ``"sd"``: Float64; `curves`, how many there are; `interval` in
-        words. Curves without positives, without negatives or with rows that cannot be ranked are
-        not among them.
+        One row per remaining key and rate, sorted: the keys; of curves `fpr` and the mean `tpr`,
+        of a surface `prior`, `skew`, `tpr` and the mean `precision`; `sd` of the curves, `lower`
+        and `upper`, within 0 and 1, null of a single curve, `level`, null of ``"sd"``: Float64;
+        `curves`, how many there are; `interval` in words. Curves without positives, without
+        negatives or with rows that cannot be ranked are not among them.
+
+    Raises
+    ------
+    InvalidArgument, InvalidTable
+        Where the columns of a curve are missing, or its rows are not whole; for `n` below 2.
 
     Notes
     -----
-    Between ROC points a curve is straight; at a vertical segment its upper end is
-    taken. The interval of ``"t"`` is mean ± t·√(s²(1/J + r)) with J curves and
-    the ratio r, 0 where it is not given.
+    Between ROC points a curve is straight; at a vertical segment its upper end is taken.
+    Precision is interpolated exactly, on the ROC (D&G §4); at a recall with several precisions
+    the highest is taken, at recall 0 the limit. The interval of ``"t"`` is mean ± t·√(s²(1/J + r))
+    with J curves and the ratio r, 0 where it is not given.
 
     Examples
     --------
@@ -87,10 +109,24 @@ def mean_roc(
     ...     "fold": [1, 1, 2, 2], "truth": [1, 0, 1, 0], "score": [0.8, 0.3, 0.5, 0.5],
     ... })
     >>> curves = pr.curve(table, truth="truth", score="score")
-    >>> pr.mean_roc(curves, n=3)["tpr"].to_list()
+    >>> pr.mean_curve(curves, n=3)["tpr"].to_list()
     [0.5, 0.75, 1.0]
+    >>> pr.surface(curves, 0.5).pipe(pr.mean_curve, n=3)["precision"].to_list()
+    [0.75, 0.75, 0.75]
     """
+    names = curve.collect_schema().names()
+    if {*GRID} <= {*names}:
+        keys = surface_keys(curve)
+        remaining = _remaining_keys(keys, fold, n)
+        points, x, y = precision_on_grid(curve, keys, n), "tpr", "precision"
+        return _means(points, [*remaining, *GRID], x, y, interval, level, test_train_ratio)
     remaining = _remaining_keys(curve_keys(curve), fold, n)
+    points, x, y = _recall_on_grid(curve, n), "fpr", "tpr"
+    return _means(points, remaining, x, y, interval, level, test_train_ratio)
+
+
+def _recall_on_grid(curve: pl.LazyFrame, n: int) -> pl.LazyFrame:
+    """`tpr` of each curve at `n` false positive rates (`fpr`), with `STEP`."""
     last = n - 1
     (t0, f0), (t1, _), (dt, df) = CELLS.segment
     # Rounded up.
@@ -98,65 +134,9 @@ def mean_roc(
     stop = pl.when(CELLS.fp == CELLS.negatives).then(n).otherwise(end)
     on_segment = pl.min_horizontal(t0 + (pl.col("at") - f0) * dt / df, t1)
     recall = pl.when(pl.col("at") == 1).then(1.0).otherwise(on_segment)
-    points = _on_grid(curve.filter(CELLS.neg > 0), start, stop, last).with_columns(
+    return _on_grid(curve.filter(CELLS.neg > 0), start, stop, last).with_columns(
         pl.col("at").alias("fpr"), recall.alias("tpr")
     )
-    return _means(points, remaining, "fpr", "tpr", interval, level, test_train_ratio)
-
-
-@described_as(mean_roc)
-@lazily
-def mean_pr(
-    surface: pl.LazyFrame,
-    fold: str | Sequence[str] | None = None,
-    n: int = 201,
-    *,
-    interval: Spread = "sd",
-    level: float = 0.95,
-    test_train_ratio: float | None = None,
-) -> pl.LazyFrame:
-    """The mean precision-recall curve over folds: the mean precision at each recall.
-
-    Parameters
-    ----------
-    surface
-        The result of `surface`, at priors that the folds share.
-    n
-        How many recalls, evenly spaced from 0 to 1, at least 2.
-
-    Returns
-    -------
-    Frame of the kind given
-        As from `mean_roc`, with a row per remaining key, `prior` and recall (`tpr`):
-        the keys; `prior`, `skew`; `tpr`; `precision`, the mean; `sd`, `lower`,
-        `upper`, `level`, `curves`, `interval`.
-
-    Raises
-    ------
-    InvalidArgument, InvalidTable
-        As `mean_roc`; where the columns of a surface are missing.
-
-    Notes
-    -----
-    Each curve is interpolated exactly, on its ROC (D&G §4). At a recall with several
-    precisions the highest is taken, at recall 0 the limit.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import polaroc as pr
-    >>> table = pl.DataFrame({
-    ...     "fold": [1, 1, 2, 2], "truth": [1, 0, 1, 0], "score": [0.8, 0.3, 0.5, 0.5],
-    ... })
-    >>> curves = pr.curve(table, truth="truth", score="score")
-    >>> pr.surface(curves, 0.5).pipe(pr.mean_pr, n=3)["precision"].to_list()
-    [0.75, 0.75, 0.75]
-    """
-    keys = surface_keys(surface)
-    remaining = _remaining_keys(keys, fold, n)
-    points = precision_on_grid(surface, keys, n)
-    named = [*remaining, *GRID]
-    return _means(points, named, "tpr", "precision", interval, level, test_train_ratio)
 
 
 def surface_keys(surface: pl.LazyFrame) -> list[str]:

@@ -3,9 +3,10 @@
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
-INTERRUPTED, STDERR = 130, 2
+INTERRUPTED, STDERR, REFUSED = 130, 2, 2
 # No code of a verdict: Python itself would exit with 1.
 BUG = 70
 LIBRARIES = ("polaroc", "polars", "numpy", "scipy", "typer")
@@ -23,6 +24,11 @@ def main() -> None:
         _leave()
     except SystemExit:
         raise
+    except OSError as error:
+        # Of help or a message that cannot be written; commands report their own errors.
+        _print_error(f"Error: {error.strerror or error}")
+        _drop_output()
+        sys.exit(REFUSED)
     except BaseException as error:
         _report_bug(error)
 
@@ -33,26 +39,42 @@ def _leave(*_: object) -> None:
     os._exit(INTERRUPTED)
 
 
+def _print_error(text: str) -> None:
+    """Print to the standard error, if it can be written to."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _drop_output() -> None:
+    """Write nowhere what cannot be written: Python would fail on it again at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def _report_bug(error: BaseException) -> NoReturn:
     """Print an unexpected error with the versions that a bug report needs, and exit."""
     import platform
     import traceback
     from importlib import metadata
 
-    traceback.print_exception(error)
+    _print_error("".join(traceback.format_exception(error)).rstrip())
     versions = [f"Python {platform.python_version()}", platform.platform()]
     for name in LIBRARIES:
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             versions.append(f"no {name}")
-    print(
+    _print_error(
         f"Error: {type(error).__name__}, which polaroc did not expect. This is a bug in polaroc or "
         "in its installation, and no verdict.\n"
         "Hint: send the lines above, the command and this line to the developers: "
-        f"{', '.join(versions)}.",
-        file=sys.stderr,
+        f"{', '.join(versions)}."
     )
+    _drop_output()
     sys.exit(BUG)
 
 

@@ -7,7 +7,7 @@ import sys
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from programs import program
+from programs import missing, program
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -263,3 +263,42 @@ def test_what_a_shell_makes_a_pipe_of_is_read(predictions):
     words = f"{sys.executable} -m polaroc evaluate <(cat {predictions}) {asked}"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=True)
     assert len(json.loads(done.stdout)) == measured().height
+
+
+def run(words, redirection, folder="."):
+    """The exit code and what is printed, by a shell that redirects streams."""
+    if program("bash") is None:
+        missing("bash is not there")
+    command = f'"{sys.executable}" -m polaroc {words} {redirection}'
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, check=False, cwd=folder
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+READ = "evaluate predictions.parquet --truth truth --score score"
+
+
+@pytest.mark.parametrize(
+    ("words", "redirection", "code", "said"),
+    [
+        ("evaluate - --truth truth --score score", "<&-", 2, "the standard input, which is closed"),
+        ("--help", "> /dev/full", 2, "Error: No space left on device"),
+        ("evaluate --help", "> /dev/full", 2, "Error: No space left on device"),
+        ("--version", "> /dev/full", 2, "Error: No space left on device"),
+        (READ, "> /dev/full", 2, "Error: No space left on device"),
+        (READ + " --json", "> /dev/full", 2, "Error: No space left on device"),
+        (READ, "2> /dev/full", 0, "AUPREC"),
+        ("evaluate none.csv --truth truth --score score", "2> /dev/full", 2, ""),
+        ("evaluate none.csv --nonsense", "2> /dev/full", 2, ""),
+        ("evaluate none.csv --truth truth --score score", "2>&-", 2, ""),
+    ],
+)
+def test_streams_that_are_closed_or_full(predictions, words, redirection, code, said):
+    if "/dev/full" in redirection and not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    found, text = run(words, redirection, predictions.parent)
+    assert found == code
+    assert said in text
+    assert "Traceback" not in text
+    assert "bug" not in text

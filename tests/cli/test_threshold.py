@@ -127,7 +127,8 @@ def test_thresholds_of_folds_promise_nothing(files):
         (["--apply", "tuning.csv"], "has no digest"),
         (["--apply", "tuning.csv", "--rule", "recall", "--target", "0.9"],
          "--rule, --target is for choosing"),
-        (["--out", "tuning.csv"], "is there already"),
+        (["--out", "tuning.csv"], "is an input"),
+        (["--out", "test.csv"], "is there already"),
     ],
 )  # fmt: skip
 def test_wrong_options_are_refused(files, monkeypatch, arguments, message):

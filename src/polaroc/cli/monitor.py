@@ -114,11 +114,11 @@ def monitor(
     Example: polaroc monitor reference.parquet today.parquet --truth label --score p --time day
     --threshold 0.31 --over 0.05 0.20 --state watched.parquet
     """
-    output = Output.checked(out, force)
     with (
         opened([str(reference)], None, call.text) as known,
         nullcontext() if state is None else state_file(state) as kept,
     ):
+        output = Output.checked(out, force)
         roles = read_reference(call, known, reference_time)
         before = None if kept is None else kept.state
         if kept is not None and before is None:

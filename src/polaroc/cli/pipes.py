@@ -4,7 +4,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import inf, isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +14,7 @@ import polars as pl
 import typer
 
 from polaroc.errors import InvalidArgument, PolarocError
+from polaroc.files.atomic import keep_input
 from polaroc.files.text_files import MAGIC
 
 PIPE = "-"
@@ -55,6 +56,14 @@ def _copied(pipe: str, file: Path) -> str:
     """A file with what comes out of a pipe, named after its format."""
     with file.open("wb") as copy:
         if pipe == PIPE:
+            if sys.stdin is None:
+                raise InvalidArgument(
+                    "- reads the standard input, which is closed.",
+                    hint="name files, or put them in: cat FILE | polaroc evaluate - ...",
+                )
+            with suppress(OSError, ValueError):
+                # It may be a file: polaroc evaluate - < FILE.
+                keep_input(sys.stdin.fileno())
             shutil.copyfileobj(sys.stdin.buffer, copy)
         else:
             with Path(pipe).open("rb") as opened:

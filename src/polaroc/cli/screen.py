@@ -31,8 +31,9 @@ from polaroc.errors import (
     numbers,
     without_long_words,
 )
-from polaroc.files.atomic import DISK, refusal
+from polaroc.files.atomic import DISK, inputs_kept, refusal
 from polaroc.files.text_files import ONLY_UTF_8
+from polaroc.predictions.table import WRITE_NUMBERS
 
 # What stands for a value where the data tell it.
 PLACEHOLDERS = {
@@ -60,6 +61,15 @@ _P = ParamSpec("_P")
 
 class _Screen(Console):
     """A console whose reader may go; rich would exit with 1, the code of a verdict."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; notes and errors that cannot be written change no exit code."""
+        try:
+            super().print(*objects, **options)
+        except OSError:
+            if not self.stderr:
+                raise
+            _write_nowhere(sys.stderr)
 
     def on_broken_pipe(self) -> None:
         """Of results pass the error on; notes that nobody reads end no command."""
@@ -99,7 +109,7 @@ def handle_errors(command: Callable[_P, None]) -> Callable[_P, None]:
         reset = QUIET.set(bool(quiet))
         try:
             _refuse_other_encodings(options)
-            with _warnings_as_notes():
+            with inputs_kept(), _warnings_as_notes():
                 command(*args, **kwargs)
         except BrokenPipeError:
             _write_nowhere(sys.stdout)
@@ -185,6 +195,8 @@ def say_settings(settings: Settings) -> None:
 def _hint_of_reader(message: str) -> str:
     if "os error" in message:
         return DISK
+    if message.startswith("could not parse"):
+        return WRITE_NUMBERS
     return ONLY_UTF_8 if "utf-8" in message.lower() else DAMAGED
 
 

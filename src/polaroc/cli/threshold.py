@@ -172,7 +172,7 @@ def _show(
         text_table("Thresholds", columns.columns, rows, len(keys)),
         *notes_by_key(points, keys),
     ]
-    show_results(parts if out is None else [*parts, f"Written to {out}."])
+    show_results(parts, out)
 
 
 def _cell(value: float | str | None) -> str | None:

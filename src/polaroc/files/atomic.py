@@ -2,8 +2,9 @@
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
@@ -26,6 +27,37 @@ CANNOT_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM}
 
 # Whether an earlier file may be replaced, or a function of it that tells.
 Replaceable: TypeAlias = bool | Callable[[Path], bool]
+# The files that the running command reads, by device and inode; None outside of a command.
+INPUTS: ContextVar[set[tuple[int, int]] | None] = ContextVar("INPUTS", default=None)
+
+
+@contextmanager
+def inputs_kept() -> Iterator[None]:
+    """Replace none of the files that `keep_input` is called with in the block."""
+    reset = INPUTS.set(set())
+    try:
+        yield
+    finally:
+        INPUTS.reset(reset)
+
+
+def keep_input(file: Path | int) -> None:
+    """Protect a file that is read, or its descriptor, from being replaced by an output."""
+    inputs = INPUTS.get()
+    if inputs is not None:
+        status = os.stat(file)
+        inputs.add((status.st_dev, status.st_ino))
+
+
+def _refuse_inputs(files: Iterable[Path]) -> None:
+    """Refuse to replace a file that is read."""
+    inputs = INPUTS.get()
+    for file in files if inputs else ():
+        if file.is_file() and (file.stat().st_dev, file.stat().st_ino) in (inputs or ()):
+            raise OutputRefused(
+                f"{str(file)!r} is an input, and would be replaced.",
+                hint=Hint("choose another path.", command_line="choose another --out."),
+            )
 
 
 @contextmanager
@@ -53,6 +85,7 @@ def atomic_folder(folder: Path, force: bool = False) -> Iterator[Path]:
             yield staging
             names = {file.name for file in staging.iterdir()}
             if force and target.exists() and _strangers(target):
+                _refuse_inputs(target / name for name in names)
                 _mark(staging, names | (_ours(target) - {MARK}))
                 for file in staging.iterdir():
                     file.replace(target / file.name)
@@ -187,8 +220,11 @@ def check_replaceable(folder: Path, force: bool = False) -> None:
     if not folder.exists():
         return
     _refuse_file(folder)
-    strangers = [] if force else _strangers(folder)
-    if strangers:
+    strangers = _strangers(folder)
+    if not strangers:
+        # All of it is replaced.
+        _refuse_inputs(folder.rglob("*"))
+    elif not force:
         raise OutputRefused(
             f"the folder {str(folder)!r} holds files that polaroc did not write: "
             f"{', '.join(map(repr, strangers[:3]))}{', …' if len(strangers) > 3 else ''}.",
@@ -261,6 +297,8 @@ def check_new(file: Path, replaceable: Replaceable = False) -> None:
     """Refuse the name of a file that exists and may not be replaced."""
     if not os.path.lexists(file):
         return
+    if not callable(replaceable):
+        _refuse_inputs([file])
     # Only a file is opened by `replaceable`: a pipe would block.
     with refused_by_system(file):
         may_replace = file.is_file() and (

@@ -14,6 +14,7 @@ import polars as pl
 
 from polaroc.base.text import is_utf8
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions
+from polaroc.files.atomic import keep_input
 from polaroc.files.text_files import (
     ONE_A_LINE,
     SEPARATORS,
@@ -190,6 +191,7 @@ def _sources(paths: Sequence[str]) -> Iterator[Source]:
     for root, files in found:
         depth = len(root.parts)
         for file in files:
+            keep_input(file)
             folders = _absolute(file).parent.parts
             yield Source(file, _partitions(folders[depth:]), _partitions(folders[shared:depth]))
 

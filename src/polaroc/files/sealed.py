@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from polaroc.errors import InvalidTable
-from polaroc.files.atomic import atomic_file
+from polaroc.files.atomic import atomic_file, keep_input
 
 LETTERS = 2 * sha256().digest_size
 
@@ -71,6 +71,7 @@ def read_sealed(file: Path, kind: str, hint: str) -> bytes:
     b'1 polaroc '
     """
     content = file.read_bytes()
+    keep_input(file)
     start = content.rfind(f"{kind} sha256:".encode())
     if start < 0:
         raise InvalidTable(f"{str(file)!r} has no digest of {kind!r}.", hint=hint)

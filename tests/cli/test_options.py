@@ -1,4 +1,5 @@
 import json
+import os
 import re
 
 import polars as pl
@@ -286,6 +287,22 @@ def test_settings_that_are_refused(here, text, hint):
     assert hint in result.stderr.partition("Hint: ")[2]
     assert polaroc("check", "p.parquet", *COLUMNS, "--no-config").exit_code == 0
     assert polaroc("check", "--help").exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["polaroc.toml", "pyproject.toml"])
+@pytest.mark.parametrize("make", [os.mkdir, lambda name: os.symlink(name, name)])
+def test_settings_that_cannot_be_read_are_refused(here, name, make):
+    make(name)
+    result = polaroc("check", "p.parquet", *COLUMNS)
+    assert result.exit_code == 2
+    assert f"{name}' cannot be read" in result.stderr
+    assert "--no-config" in result.stderr.partition("Hint: ")[2]
+    assert polaroc("check", "p.parquet", *COLUMNS, "--no-config").exit_code == 0
+
+
+def test_settings_may_begin_with_a_byte_order_mark(here):
+    (here / "polaroc.toml").write_text("truth = 'label'\nscore = 'p'\n", encoding="utf-8-sig")
+    assert polaroc("check", "p.parquet").exit_code == 0
 
 
 def test_a_setting_in_the_place_of_the_table_is_refused(here):

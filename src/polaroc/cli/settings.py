@@ -1,5 +1,6 @@
 """Options of a `polaroc.toml`, or of `[tool.polaroc]` in a `pyproject.toml`."""
 
+import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ EXAMPLES: dict[str, Any] = {
 }
 # Settings that are used where files hold measures, too.
 OF_MEASURES = frozenset({"model", "fold", "test_train_ratio", "cost_fn", "cost_fp"})
+NO_CONFIG = "give --no-config to leave it aside."
 # Where a context keeps them.
 SETTINGS = "polaroc.settings"
 # Pairs of options of which a command takes one; where both are set, the first.
@@ -68,17 +70,21 @@ def read_settings(folder: Path) -> Settings | None:
 def _table(file: Path) -> Mapping[str, Any] | None:
     """The settings of a file; None without a file, or where it has none of polaroc."""
     ours = file.name == "polaroc.toml"
+    if not os.path.lexists(file):
+        return None
     try:
         text = file.read_bytes()
         if not ours and b"tool.polaroc" not in text:
             return None
-        content = tomllib.loads(text.decode())
-    except OSError:
-        return None
+        content = tomllib.loads(text.decode("utf-8-sig"))
+    except OSError as error:
+        raise InvalidArgument(
+            f"{str(file)!r} cannot be read: {error.strerror or error}.", hint=NO_CONFIG
+        ) from None
     except ValueError as error:
         raise InvalidArgument(
             f"{str(file)!r} is not TOML: {error}.",
-            hint="correct it, or give --no-config to leave it aside.",
+            hint=f"correct it, or {NO_CONFIG}",
         ) from None
     if ours:
         return content

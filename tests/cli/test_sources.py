@@ -1,6 +1,8 @@
 """What commands read: results folders, addresses, wide tables, and text of other formats."""
 
 import json
+import subprocess
+import sys
 
 import duckdb
 import polars as pl
@@ -296,7 +298,53 @@ def test_text_among_numbers_names_its_file(tmp_path, decimal):
         text = f"truth;score\n1;0{decimal}9\n0;{last}\n"
         (tmp_path / f"{name}.CSV").write_text(text)
     message = refused("evaluate", tmp_path, *PREDICTIONS, "--sep", ";", "--decimal", decimal)
-    assert "b.CSV': 'score' has the text 'none'" in message
+    assert "b.CSV': 'score' has the text 'none' in row 2, needed are numbers" in message
+
+
+MISSING = {
+    "R": '"label","p"\n1,0.9\n0,NA\n1,0.5\nNA,0.1\n1,0.7\n0,0.6\n',
+    "NumPy": "label,p\n1.0,0.9\n0.0,nan\n1.0,0.5\nnan,0.1\n1.0,0.7\n0.0,0.6\n",
+    "pandas": "label,p\n1.0,0.9\n0.0,\n1.0,0.5\n,0.1\n1.0,0.7\n0.0,0.6\n",
+}
+
+
+@pytest.mark.parametrize("text", MISSING.values(), ids=MISSING)
+@pytest.mark.parametrize("positive", [[], ["--positive", 1]])
+def test_missing_values_as_other_programs_write_them(tmp_path, text, positive):
+    file = tmp_path / "p.csv"
+    file.write_text(text)
+    call = ["evaluate", file, "--truth", "label", "--score", "p", *positive, "--measure", "auc"]
+    assert "1 null score, 1 null truth" in refused(*call)
+    (row,) = as_json(*call, "--nulls", "drop")
+    # Of three positives two are above the one negative.
+    assert row["estimate"] == pytest.approx(2 / 3)
+    assert "dropped 1 null score, 1 null truth" in row["note"]
+
+
+def test_a_text_file_that_is_truncated_while_it_is_read_is_named(tmp_path):
+    file = tmp_path / "p.csv"
+    scores = pl.int_range(1_500_000, eager=True) / 1_500_000
+    pl.DataFrame({"score": scores}).with_columns(truth=pl.int_range(pl.len()) % 2).write_csv(file)
+    # Types are inferred for longer than the timer takes.
+    script = """
+import os, sys, threading
+import polars as pl
+from polaroc.__main__ import main
+file, infer = sys.argv[1], pl.LazyFrame.collect_schema
+size = os.path.getsize(file)
+def truncating(self):
+    threading.Timer(0.1, os.truncate, (file, size // 3)).start()
+    return infer(self)
+pl.LazyFrame.collect_schema = truncating
+sys.argv = ["polaroc", "evaluate", file, "--truth", "truth", "--score", "score"]
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(file)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "changed while it was read" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_second_column_without_its_option_is_told(places):

@@ -1,5 +1,6 @@
 import gzip
 import os
+from datetime import date
 
 import polars as pl
 import pytest
@@ -365,3 +366,101 @@ def test_an_array_of_json_is_told_how_it_is_read(tmp_path):
     (tmp_path / "p.json").write_text('[{"truth": 1, "score": 0.5}]')
     with pytest.raises(InvalidArgument, match="jq -c"):
         scan([str(tmp_path / "p.json")])
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_numbers_as_other_programs_write_them(tmp_path, suffix, decimal):
+    words = {
+        "Inf": float("inf"), "-Inf": float("-inf"), "INF": float("inf"), "+3": 3.0, "+0.5": 0.5,
+        " 0.25 ": 0.25, "nan": None, "NaN": None, "NA": None, "": None, "1E-3": 0.001,
+    }  # fmt: skip
+    for word, value in words.items():
+        file = tmp_path / f"table.{suffix}"
+        lines = ["model\tscore", "a\t0.5", f"NA\t{word}", "b\t-2"]
+        file.write_text("\n".join(lines).replace(".", decimal))
+        text = TextFormat("tab", decimal)
+        found = scan([str(file)], ["model"], text).collect()
+        assert found["score"].dtype == pl.Float64, word
+        assert found["score"].fill_nan(None).to_list() == [0.5, value, -2]
+        # A key is what is written.
+        assert found["model"].to_list() == ["a", "NA", "b"]
+
+
+@pytest.mark.parametrize("word", ["abc", "1e999", "0,5", "1_000", "0x10", "12:30"])
+def test_a_column_with_other_text_stays_text(tmp_path, word):
+    (tmp_path / "table.csv").write_text(f'score\n0.5\n"{word}"\nNA\n')
+    found = scan([str(tmp_path / "table.csv")]).collect()
+    assert found["score"].to_list() == ["0.5", word, "NA"]
+
+
+def test_na_is_missing_beyond_the_rows_that_tell_the_types(tmp_path, monkeypatch):
+    monkeypatch.setattr("polaroc.files.read.INFERRED_WHOLE", 100)
+    monkeypatch.setattr("polaroc.files.read.INFERRED_ROWS", 100)
+    file = tmp_path / "table.csv"
+    file.write_text("model,score\n" + "a,0.5\n" * 1_000 + "NA,NA\na,0.25\n")
+    found = scan([str(file)], ["model"]).collect()
+    assert found["score"].tail(3).to_list() == [0.5, None, 0.25]
+    assert found["model"].tail(2).to_list() == ["NA", "a"]
+
+
+@pytest.mark.parametrize("empty", ["", "\n", "\r\n\n"])
+@pytest.mark.parametrize("folders", [False, True])
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_files_with_a_header_alone_are_read_among_others(tmp_path, suffix, folders, empty):
+    table = TABLE.with_columns(fold=pl.lit(7), model=pl.lit("a"))
+    header = ("," if suffix == "csv" else "\t").join(table.columns)
+    for day in (1, 2, 3):
+        folder = tmp_path / f"day={day}" if folders else tmp_path
+        folder.mkdir(exist_ok=True)
+        if day == 2:
+            (folder / f"2.{suffix}").write_text(header + empty)
+        else:
+            WRITERS[suffix](table, folder / f"{day}.{suffix}")
+    found = scan([str(tmp_path)], ["fold"]).collect()
+    expected = pl.concat([table, table])
+    assert_frame_equal(found.drop("day", strict=False), expected, check_dtypes=False)
+    assert found.schema["score"] == pl.Float64
+    assert found.schema["fold"] == pl.Int64
+    only = tmp_path / f"only.{suffix}"
+    only.write_text(header + "\n")
+    assert scan([str(only)]).collect().columns == table.columns
+
+
+HIVE = pl.DataFrame({
+    "model": ["a", "b/c d", None, "a"], "fold": [1, 2, 1, 2], "level": [0.5, 1.0, 0.1, None],
+    "day": [date(2026, 1, 1), date(2026, 1, 2), None, date(2026, 1, 1)],
+    "open": [True, False, None, True], "truth": [1, 0, 1, 0], "score": [0.9, 0.5, 0.25, 0.125],
+})  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::polars.exceptions.UnstableWarning")
+@pytest.mark.parametrize("include_key", [True, False])
+@pytest.mark.parametrize("keys", [["model"], ["model", "fold"], ["level"], ["day"], ["open"]])
+def test_folders_as_polars_writes_them_are_read(tmp_path, keys, include_key):
+    HIVE.lazy().sink_parquet(
+        pl.PartitionBy(tmp_path, key=keys, include_key=include_key), mkdir=True
+    )
+    found = scan([str(tmp_path)]).collect()
+    expected = HIVE
+    if not include_key:
+        # Folders alone do not say of which type they are, if not whole numbers.
+        names = [key for key in keys if key != "fold"]
+        text = pl.read_csv(HIVE.select(names).write_csv().encode(), infer_schema=False)
+        expected = HIVE.with_columns(text)
+    assert_frame_equal(
+        found.select(HIVE.columns), expected, check_row_order=False, categorical_as_str=True
+    )
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_floats_of_two_precisions_are_read_as_float64(tmp_path, suffix):
+    single = TABLE.with_columns(pl.col("score").cast(pl.Float32))
+    for name, table in (("a", single), ("b", TABLE), ("c", TABLE.select("score", "truth"))):
+        WRITERS[suffix](table, tmp_path / f"{name}.{suffix}")
+    found = scan([str(tmp_path)]).collect()
+    expected = pl.concat([single.cast(TABLE.schema), TABLE, TABLE])
+    assert_frame_equal(found, expected, check_row_order=False)
+    WRITERS[suffix](TABLE.drop("truth"), tmp_path / f"d.{suffix}")
+    with pytest.raises(InvalidArgument, match="only one has 'truth'"):
+        scan([str(tmp_path)]).collect()

@@ -6,6 +6,9 @@ from polaroc.errors import quoted
 
 # Beginnings of cells that spreadsheets read as formulas, except plain numbers.
 FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?\d+(\.\d+)?$"
+# Texts that stand for a missing value, in small letters, and one that does so as Python writes it:
+# "none" is a label, as of how severe a disease is.
+MISSING_WORDS, MISSING_TEXT = ("", "na", "n/a", "#n/a", "<na>", "nan", "null"), "None"
 
 
 def escape_control(text: str) -> str:
@@ -50,6 +53,19 @@ def listed_rows(rows: pl.DataFrame, highest: int = 10) -> str:
         for row in rows.head(highest).iter_rows(named=True)
     )
     return first + (f" and {rows.height - highest} more" if rows.height > highest else "")
+
+
+def is_missing_text(text: pl.Expr) -> pl.Expr:
+    """Whether a text stands for a missing value, such as "NA" or "".
+
+    Examples
+    --------
+    >>> labels = pl.Series("y", ["yes", "none", "None", " ", "NaN", "n/a"])
+    >>> labels.to_frame().filter(is_missing_text(pl.col("y")))["y"].to_list()
+    ['None', ' ', 'NaN', 'n/a']
+    """
+    word = text.str.strip_chars()
+    return word.str.to_lowercase().is_in(MISSING_WORDS) | (word == MISSING_TEXT)
 
 
 def is_utf8(text: str) -> bool:

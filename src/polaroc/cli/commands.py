@@ -36,7 +36,7 @@ from polaroc.cli.screen import handle_errors, print_notes, say_settings
 from polaroc.cli.settings import OF_MEASURES, SETTINGS, Settings
 from polaroc.curves.curve import curve
 from polaroc.curves.keys import totals
-from polaroc.errors import InvalidArgument, InvalidPredictions, quoted
+from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.files.text_files import TextFormat
 from polaroc.predictions.audit import label_notes
 from polaroc.predictions.cases import Cases
@@ -244,7 +244,13 @@ def _called(made: Made, context: Any, words: dict[str, Any]) -> Iterator[Call]:
             _heed(settings, made, source, words)
         roles = {name: words.pop(name) for name in [*words] if name.removeprefix("no_") in ROLES}
         given = {name: value for name, value in words.items() if is_given(value)}
-        yield Call(made, source, roles, given, text, table)
+        try:
+            yield Call(made, source, roles, given, text, table)
+        except (PolarocError, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            # Where a file was written to meanwhile, what was found in it explains nothing.
+            if source is not None:
+                source.check_unchanged()
+            raise
 
 
 def _heed(settings: Settings, made: Made, source: Source | None, words: dict[str, Any]) -> None:

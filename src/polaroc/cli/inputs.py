@@ -11,12 +11,13 @@ from typing import Annotated, Any, TypeAlias
 import polars as pl
 import typer
 
+from polaroc.base.text import is_missing_text
 from polaroc.cli.engines import TableSource, table_of
 from polaroc.cli.parameters import kind_of, option_name
 from polaroc.cli.pipes import without_stdin
 from polaroc.errors import InvalidArgument, InvalidPredictions, PolarocError, quoted
 from polaroc.files.read import Stamps, scan
-from polaroc.files.text_files import TextFormat
+from polaroc.files.text_files import TextFormat, number_in_text
 from polaroc.predictions.cases import Cases, found_in_words
 from polaroc.predictions.resolved import resolved, words_of
 from polaroc.predictions.roles import ANNOTATIONS, COLUMN_ROLES, FOUND
@@ -98,27 +99,26 @@ class FileSource:
         return replace(cases, table=self.written(words_of(cases)))
 
     def _check_numbers(self, cases: Cases[Any]) -> None:
-        """Refuse text among numbers, which makes text of the column, and name its file."""
+        """Refuse text among numbers, which makes text of the column, and name its file and row."""
         schema, decimal = self.schema(), self.text.decimal
         mark = "." if decimal == "," else ","
         roles = ("score", "weight", "count")
         named = column_names_of(one for role in roles for one in cases.columns.get(role, ()))
         for name in [name for name in named if schema.get(name) == pl.String]:
-            word = pl.col(name).cast(pl.String)
-            number = word.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
-            is_none = number.is_null() & word.is_not_null()
-            no_number = word.filter(is_none | word.str.contains(mark, literal=True))
+            word = pl.col(name)
+            missing = word.is_null() | is_missing_text(word)
+            no_number = number_in_text(word, decimal).is_null() & ~missing
             for file in self.stamps.stamps:
                 if TEXT_FILES.isdisjoint(map(str.lower, file.suffixes)):
                     continue
                 # As written: numbers alone are read as such, and have a point.
-                rows = scan([str(file)], [name], self.text)
-                found = rows.select(no_number.head(1)).collect()
-                if found.height:
-                    is_decimal = re.search(rf"^\s*-?\d*[{mark}]\d+(e-?\d+)?\s*$", found.item())
+                rows = scan([str(file)], [name], self.text).select(word.cast(pl.String))
+                found = rows.with_row_index(offset=1).filter(no_number).head(1).collect().rows()
+                for row, text in found:
+                    is_decimal = re.search(rf"^\s*-?\d*[{mark}]\d+(e-?\d+)?\s*$", text)
                     raise InvalidPredictions(
-                        f"{str(file)!r}: {name!r} has the text {quoted([found.item()])}, needed "
-                        "are numbers.",
+                        f"{str(file)!r}: {name!r} has the text {quoted([text])} in row {row:,}, "
+                        "needed are numbers.",
                         hint=DECIMAL_HINTS[mark] if is_decimal else WRITE_NUMBERS,
                     )
 

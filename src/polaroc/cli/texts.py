@@ -10,7 +10,6 @@ RATES = "On one test set, for the measure auc: range of {} positive rates that t
 
 # By command and option, or by option for all commands that have no text of their own.
 TEXTS = {
-    "prior": "Prior of positives, in (0, 1), or 'observed', that of the table.",
     "level": LEVEL,
     "cost_fn": f"{COST_FN}.",
     "cost_fp": f"{COST_FP}.",

@@ -20,6 +20,7 @@ from polaroc.files.text_files import (
     SEPARATORS,
     TextFormat,
     check_header,
+    numbers_in_text,
     refuse_misread,
     refuse_other_columns,
     refuse_other_format,
@@ -50,6 +51,8 @@ INFERRED_ROWS = 100_000
 # Number of files that are opened one by one, so that errors name the damaged one.
 NAMED = 1_000
 PEEKED_ROWS = 100
+# More than the empty lines at the end of a file.
+FEW_BYTES = 1_000
 # Canonical whole numbers: "007" is a text key, different from "7".
 WHOLE = r"^(0|-?[1-9]\d{0,17})$"
 AS_WRITTEN = TextFormat()
@@ -166,6 +169,8 @@ def _parts(paths: Sequence[str], words: Sequence[str], text: TextFormat) -> list
     """The rows of the files of one format in one folder of each column."""
     by_path = {source.file.resolve(): source for source in _sources(paths)}
     sources = sorted(by_path.values(), key=_place)
+    # A header alone says nothing of the types of its columns.
+    sources = [source for source in sources if _has_rows(source)] or sources
     whole = {
         key
         for key in {key for source in sources for key in source.keys}
@@ -175,7 +180,7 @@ def _parts(paths: Sequence[str], words: Sequence[str], text: TextFormat) -> list
     for (kind, above, below), group in groupby(sources, key=_place):
         files = [source.file for source in group]
         rows = _scan(kind, files, words, text)
-        partitions = _partitions_beside(rows.collect_schema().names(), above, below)
+        partitions = _partitions_beside(rows, above, below)
         parts.append(_with_partitions(rows, partitions, whole))
     return parts
 
@@ -294,17 +299,35 @@ def _is_whole(value: str | None) -> bool:
     return value in (None, NULL_PARTITION) or bool(re.fullmatch(WHOLE, value or ""))
 
 
-def _partitions_beside(
-    columns: Sequence[str], above: Partitions, below: Partitions
-) -> dict[str, str]:
-    """Partitions of files that have `columns` themselves; those `above` give way to them."""
-    clash = sorted({key for key, _ in below} & set(columns))
-    if clash:
-        raise InvalidArgument(
-            f"both a folder and the files below it have the column {', '.join(map(repr, clash))}.",
-            hint="name the files themselves, or drop the column from them.",
-        )
-    return {key: value for key, value in above if key not in columns} | dict(below)
+def _partitions_beside(rows: pl.LazyFrame, above: Partitions, below: Partitions) -> dict[str, str]:
+    """Partitions that are no columns of the files; those `below` have the same values there."""
+    schema = rows.collect_schema()
+    both = {key: value for key, value in below if key in schema}
+    if both:
+        differs = [_differs(key, schema[key], value).any() for key, value in both.items()]
+        found = rows.select(differs).collect(engine="streaming").row(0)
+        for differs_here, (key, value) in zip(found, both.items(), strict=True):
+            if differs_here:
+                raise InvalidArgument(
+                    f"both a folder and the files below it have the column {key!r}, and not all "
+                    f"of these have {value!r} there.",
+                    hint="name the files themselves, or drop the column from them.",
+                )
+    return {key: value for key, value in (*above, *below) if key not in schema}
+
+
+def _differs(key: str, dtype: pl.DataType, value: str) -> pl.Expr:
+    """Whether a column has other values than its folder; moments are written in many ways."""
+    if dtype.is_numeric():
+        return pl.col(key).ne_missing(_cell(value).cast(dtype, strict=False))
+    if dtype.is_temporal() and dtype != pl.Date:
+        return pl.lit(value=False)
+    return pl.col(key).cast(pl.String).ne_missing(_cell(value))
+
+
+def _cell(value: str) -> pl.Expr:
+    """The value of a folder."""
+    return pl.lit(None if value == NULL_PARTITION else value, pl.String)
 
 
 def _with_partitions(
@@ -312,18 +335,17 @@ def _with_partitions(
 ) -> pl.LazyFrame:
     columns = []
     for key, value in partitions.items():
-        kind = pl.Int64 if key in whole else pl.String
-        cell = None if value == NULL_PARTITION else int(value) if key in whole else value
-        columns.append(pl.lit(cell, kind).alias(key))
+        columns.append(_cell(value).cast(pl.Int64 if key in whole else pl.String).alias(key))
     return rows.with_columns(columns)
 
 
 def _scan(kind: str, files: list[Path], words: Sequence[str], text: TextFormat) -> pl.LazyFrame:
-    orders: dict[tuple[str, ...], list[Path]] = {}
+    # Files whose columns have another order or, where they are known, other types are read apart.
+    alike: dict[tuple[tuple[str, pl.DataType | None], ...], list[Path]] = {}
     for file in files[:NAMED]:
         refuse_other_format(file, kind)
         try:
-            names = _scan_as(kind, [file], PEEKED_ROWS, text).collect_schema().names()
+            schema = _scan_as(kind, [file], PEEKED_ROWS, text).collect_schema()
         except pl.exceptions.NoDataError:
             raise InvalidArgument(f"{str(file)!r} is empty.", hint="leave it out.") from None
         except pl.exceptions.PolarsError as error:
@@ -332,26 +354,32 @@ def _scan(kind: str, files: list[Path], words: Sequence[str], text: TextFormat) 
                 f"{str(file)!r} cannot be read as {kind}: {reason}.",
                 hint="the file may be damaged, or be named after another format.",
             ) from None
-        check_header(file, kind, names, text)
+        check_header(file, kind, schema.names(), text)
         if kind in SEPARATORS:
-            orders.setdefault(tuple(names), []).append(file)
-    if len(orders) > 1:
-        refuse_other_columns(orders)
-        # Polars reads CSV files by place, not by name.
-        groups = list(orders.values())
+            alike.setdefault(tuple((name, None) for name in schema), []).append(file)
+        elif kind != "ndjson":
+            alike.setdefault(tuple(schema.items()), []).append(file)
+    if len(alike) > 1:
+        refuse_other_columns({tuple(dict(key)): group for key, group in alike.items()})
+        groups = list(alike.values())
         groups[0] += files[NAMED:]
-        parts = [_scan(kind, alike, words, text) for alike in groups]
+        parts = [_scan(kind, group, words, text) for group in groups]
         return pl.concat(parts, how="diagonal_relaxed")
-    rows = None if _size(files) <= INFERRED_WHOLE else INFERRED_ROWS
-    frame = _scan_as(kind, files, rows, text)
+    is_small = _size(files) <= INFERRED_WHOLE
+    rows = None if is_small else INFERRED_ROWS
     if kind not in SEPARATORS:
-        return frame
-    inferred = frame.collect_schema()
+        return _scan_as(kind, files, rows, text)
+    # Polars maps a file into memory to infer types: the process would die if it is truncated then.
+    sources: list[Path] | list[bytes] = files
+    if is_small:
+        sources = [file.read_bytes() for file in files]
+    inferred = _scan_as(kind, sources, rows, text).collect_schema()
     refuse_misread(files, inferred.names(), text.separator_of(kind))
-    if not words:
-        return frame
-    kept = _as_written(inferred, kind, files, words, text)
-    return _scan_as(kind, files, rows, text, kept)
+    types = pl.Schema({**inferred, **_as_written(inferred, kind, files, words, text)})
+    # NA may stand beyond the rows that types were inferred from.
+    missing = [] if is_small else [name for name, dtype in types.items() if dtype.is_numeric()]
+    texts = [name for name, dtype in inferred.items() if dtype == pl.String and name not in words]
+    return numbers_in_text(_scan_csv(kind, files, text, types, missing), texts, text.decimal)
 
 
 def _as_written(
@@ -364,10 +392,19 @@ def _as_written(
     numbers = [name for name in kept if inferred[name].is_integer()]
     if not numbers:
         return kept
-    texts = _scan_as(kind, files, 0, text, kept).select(numbers)
+    texts = _scan_csv(kind, files, text, pl.Schema({**inferred, **kept})).select(numbers)
     is_whole = texts.select(pl.all().str.contains(WHOLE).all()).collect(engine="streaming")
     plain = is_whole.row(0, named=True)
     return {name: string for name, string in kept.items() if not plain.get(name)}
+
+
+def _has_rows(source: Source) -> bool:
+    """Whether a text file has more than a header; others are taken to have rows."""
+    if source.format not in SEPARATORS or source.file.suffix.lower() in COMPRESSED:
+        return True
+    with source.file.open("rb") as opened:
+        header = opened.readline()
+        return not header or bool(opened.read(FEW_BYTES).strip())
 
 
 def _size(files: Sequence[Path]) -> int:
@@ -375,12 +412,9 @@ def _size(files: Sequence[Path]) -> int:
 
 
 def _scan_as(
-    kind: str,
-    files: list[Path],
-    rows: int | None,
-    text: TextFormat,
-    types: dict[str, pl.DataType] | None = None,
+    kind: str, files: list[Path] | list[bytes], rows: int | None, text: TextFormat
 ) -> pl.LazyFrame:
+    """Files of one format, the types of text columns inferred from some rows, None for all."""
     if kind == "parquet":
         return pl.scan_parquet(files, glob=False, hive_partitioning=False)
     if kind == "ipc":
@@ -391,6 +425,15 @@ def _scan_as(
         return pl.scan_ndjson(names, infer_schema_length=rows)
     return pl.scan_csv(
         files, glob=False, separator=text.separator_of(kind), infer_schema_length=rows,
-        infer_schema_files=len(files) if rows is None else 10, schema_overrides=types,
-        decimal_comma=text.decimal == ",",
+        infer_schema_files=len(files) if rows is None else 10, decimal_comma=text.decimal == ",",
+    )  # fmt: skip
+
+
+def _scan_csv(
+    kind: str, files: list[Path], text: TextFormat, types: pl.Schema, missing: Sequence[str] = ()
+) -> pl.LazyFrame:
+    """Text files with columns of these types; NA in the columns `missing` is null."""
+    return pl.scan_csv(
+        files, glob=False, separator=text.separator_of(kind), schema=types,
+        decimal_comma=text.decimal == ",", null_values=dict.fromkeys(missing, "NA") or None,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Literal
 
 import polars as pl
 
+from polaroc.base.text import is_missing_text
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, check_choice, quoted
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -24,7 +25,7 @@ KINDS = {"arrow": "ipc"}
 UTF_16, UNKNOWN_LETTER, ZERO = (b"\xff\xfe", b"\xfe\xff"), "\ufffd", "\0"
 # Suffix that Polars gives a repeated column name.
 REPEATED = re.compile(r"(.*)_duplicated_\d+", re.DOTALL)
-FIRST_LINE = 1_000_000
+FIRST_LINE, FIRST_ROWS = 1_000_000, 100
 ONE_A_LINE = "write a row a line, as NDJSON: jq -c '.[]' FILE > NEW.ndjson."
 # A first line by which a spreadsheet is told the separator.
 FOR_SPREADSHEETS = re.compile(r"sep=(.?)", re.IGNORECASE)
@@ -129,6 +130,47 @@ def check_header(file: Path, kind: str, names: Sequence[str], text: TextFormat) 
             file, glob=False, separator=separator, has_header=False, n_rows=1, infer_schema=False,
         )  # fmt: skip
         _refuse_repeated(file, header.collect().row(0))
+
+
+def numbers_in_text(rows: pl.LazyFrame, names: Sequence[str], decimal: str) -> pl.LazyFrame:
+    """Text columns that hold nothing but numbers as numbers, where Polars takes them for text.
+
+    It does so beside Inf, nan, +3, NA and spaces.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"score": ["+3", "-Inf", "nan", "NA"], "model": ["A", "B", "NA", "3"]})
+    >>> numbers_in_text(rows, ["score", "model"], ".").collect()["score"].to_list()
+    [3.0, -inf, None, None]
+    """
+    numbers, only_numbers = {}, {}
+    for name in names:
+        number = number_in_text(pl.col(name), decimal)
+        missing = pl.col(name).is_null() | is_missing_text(pl.col(name))
+        numbers[name] = number.alias(name)
+        only_numbers[name] = (number.is_not_null() | missing).all() & number.count().gt(0)
+    # The first rows tell most text.
+    for part in (rows.head(FIRST_ROWS), rows):
+        checks = [only_numbers[name].alias(name) for name in names]
+        found = part.select(checks).collect(engine="streaming").row(0) if names else ()
+        names = [name for name, is_number in zip(names, found, strict=True) if is_number]
+    return rows.with_columns(numbers[name] for name in names)
+
+
+def number_in_text(text: pl.Expr, decimal: str = ".") -> pl.Expr:
+    """The number that a text is, null if it is none or overflows.
+
+    Examples
+    --------
+    >>> words = pl.Series("p", ["1e3", " .5", "-Inf", "nan", "1e999", "0,5"]).to_frame()
+    >>> words.select(number_in_text(pl.col("p"))).to_series().to_list()
+    [1000.0, 0.5, -inf, None, None, None]
+    """
+    word = text.str.strip_chars()
+    number = word.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
+    other_mark = word.str.contains("." if decimal == "," else ",", literal=True)
+    overflows = number.is_infinite() & ~word.str.contains("(?i)inf")
+    return pl.when(~(other_mark | overflows)).then(number).fill_nan(None)
 
 
 def refuse_misread(files: Sequence[Path], names: Sequence[str], separator: str) -> None:

@@ -18,7 +18,7 @@ from polaroc.base.private_columns import (
     TRUTH,
     WEIGHT,
 )
-from polaroc.base.text import joined_notes
+from polaroc.base.text import is_missing_text, joined_notes
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, quoted, warn
 from polaroc.typing import Cost, IntoExpr, Label
 
@@ -75,9 +75,6 @@ CAST = Hint(
 )
 # What the labels of a truth are without `positive`, as text in small letters.
 POSITIVE_WORDS, NEGATIVE_WORDS = ("1", "true"), ("0", "false")
-# Texts that stand for a missing truth, in small letters, and one that does so as Python writes it:
-# "none" is a label, as of how severe a disease is.
-MISSING_WORDS, MISSING_TEXT = ("", "na", "n/a", "#n/a", "<na>", "nan", "null"), "None"
 # Labels that a message names.
 SHOWN_LABELS = 5
 # Totals of weights up to this do not overflow.
@@ -198,19 +195,6 @@ def truth_column(
     else:
         yes, no = raw == 1, raw == 0
     return yes.alias(TRUTH), [*errors, (UNKNOWN_LABEL, ~(yes | no))]
-
-
-def is_missing_text(text: pl.Expr) -> pl.Expr:
-    """Whether a truth that is text stands for a missing one, such as "NA" or "".
-
-    Examples
-    --------
-    >>> labels = pl.Series("y", ["yes", "none", "None", " ", "NaN", "n/a"])
-    >>> labels.to_frame().filter(is_missing_text(pl.col("y")))["y"].to_list()
-    ['None', ' ', 'NaN', 'n/a']
-    """
-    word = text.str.strip_chars()
-    return word.str.to_lowercase().is_in(MISSING_WORDS) | (word == MISSING_TEXT)
 
 
 def read_labels(

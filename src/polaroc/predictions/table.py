@@ -54,7 +54,7 @@ _F = TypeVar("_F", pl.DataFrame, pl.LazyFrame)
 
 # Distinct labels up to which they may be those of classes.
 MAX_CLASSES = 50
-WRITE_NUMBERS = "write all of them as numbers; a missing one is null, in CSV an empty field."
+WRITE_NUMBERS = "write all of them as numbers; a missing one is null, in CSV an empty field or NA."
 DECIMAL_COMMA = Hint(
     "is that a decimal comma? Read it with pl.read_csv(..., decimal_comma=True).",
     command_line="is that a decimal comma? Of a text file give --decimal ,.",

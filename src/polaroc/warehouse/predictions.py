@@ -9,6 +9,7 @@ import polars as pl
 from polaroc.base.columns import RESERVED, check_keys, column_name, column_names
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, PRIVATE, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import Cases, columns_of
 from polaroc.predictions.column_checks import require_roles
@@ -16,8 +17,6 @@ from polaroc.predictions.resolved import overridden, resolved
 from polaroc.predictions.roles import COLUMN_ROLES, FOUND, NEEDED
 from polaroc.predictions.row_checks import (
     INEXACT,
-    MISSING_TEXT,
-    MISSING_WORDS,
     NAN_SCORE,
     NEGATIVE_WORDS,
     NULL_SCORE,

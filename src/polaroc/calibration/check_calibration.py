@@ -183,7 +183,7 @@ def _test(cases: ScoredCases, score_prior: Prior, level: float) -> dict[str, Any
     found |= _limits(evidence, level, of_slope=moved)
     notes = [RE_WEIGHTED] if moved else []
     notes += [] if found["slope"] is not None else [NO_SLOPE]
-    if cases.clusters is not None or given is not None:
+    if cases.share_clusters or np.ptp(weight) > 0:
         limits = SEE_LIMITS if evidence.moved is not None else evidence.why_no_limits
         return found | {REASON: "; ".join([*notes, NO_TEST, limits])}
     test = recalibration(score, truth.astype(float), (~truth).astype(float), fitted_prior=moved)

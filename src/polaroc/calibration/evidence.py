@@ -52,7 +52,7 @@ def of_calibration(cases: ScoredCases) -> Evidence:
     # As each case moves the estimate, per unit of weight and times the cases of its class.
     of_classes = (moved[:, own] * weight[own].sum() for own in (truth, ~truth))
     evidence = of_influences(cases, [CaseInfluence(estimates, *of_classes)], FITTED, ALL_ALIKE)
-    if cases.clusters is not None:
+    if cases.share_clusters:
         units = evidence.moved
         if units is None:
             return evidence

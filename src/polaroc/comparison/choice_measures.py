@@ -41,19 +41,6 @@ def measures_of(cases: Cases[pl.DataFrame], over: Over | None, measure: str) -> 
     return evaluate(cases, over=over, priors=priors, measures=[*measures, "sens"])
 
 
-def limits_of_clusters(
-    cases: Cases[pl.DataFrame], over: Over | None, measure: str, level: float
-) -> pl.DataFrame | None:
-    """The limits of what a choice compares of each model by itself, where cases have clusters."""
-    at, mean = one_prior(over), mean_name(measure)
-    if not cases.in_clusters or (at is None and mean is None):
-        return None
-    wanted: dict[str, Any] = {"measures": mean, "over": over}
-    if at is not None:
-        wanted = {"measures": measure, "priors": [at]}
-    return evaluate(cases, **wanted, intervals="logit", level=level)
-
-
 def ends_by_model(own: pl.DataFrame | None, models: pl.Series) -> "tuple[Array, Array] | None":
     """The lower and the upper limits of these models, NaN where there are none."""
     if own is None:
@@ -77,25 +64,35 @@ def one_prior(over: object) -> float | None:
     return over[0] if isinstance(over, tuple) and over[0] == over[1] else None
 
 
-def of_one_test_set(cases: Cases[pl.DataFrame], measure: str, over: Over | None) -> Evidence:
+def of_one_test_set(
+    cases: Cases[pl.DataFrame], measure: str, over: Over | None, level: float
+) -> tuple[Evidence, pl.DataFrame | None]:
     """Evidence on fitted models on one test set: a measure over a range, or at one prior.
 
     Paired by case; where no column tells the cases apart, as if every model had a test set of its
-    own.
+    own. Where cases share clusters or differ in weight, also the limits of each model by itself,
+    which hold with few clusters.
     """
     at, mean = one_prior(over), mean_name(measure)
     if at is None and mean is None:
         return without(
             f"for the {label(measure)} averaged over priors this is known at a single prior, or "
             "from several folds",
-        )
+        ), None
     one = measure_over(measure, over, cases.score_prior)
     if not (one.gradient_terms or one.case_loss):
         return without(
             "the cases of one test set do not tell by how much the "
             f"{label(measure)} varies, several folds do",
-        )
-    return of_test_set(read_cases(cases, unpaired=cases.case is None).only, [one])
+        ), None
+    scored = read_cases(cases, unpaired=cases.case is None).only
+    evidence = of_test_set(scored, [one])
+    if not scored.share_clusters and scored.unequal_weights is None:
+        return evidence, None
+    wanted: dict[str, Any] = {"measures": mean, "over": over}
+    if at is not None:
+        wanted = {"measures": measure, "priors": [at]}
+    return evidence, evaluate(cases, **wanted, intervals="logit", level=level)
 
 
 def measure_over(measure: str, over: Over | None, score_prior: Prior) -> Measure:

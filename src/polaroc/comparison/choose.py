@@ -16,7 +16,6 @@ from polaroc.comparison.by_cost import choose_with_tuning
 from polaroc.comparison.choice import Choice, choice_among
 from polaroc.comparison.choice_measures import (
     ends_by_model,
-    limits_of_clusters,
     measured_once,
     measures_of,
     needs_predictions,
@@ -224,12 +223,13 @@ def choose(
         raise needs_predictions()
 
     def choice_over(over: Over | None) -> Choice:
+        evidence, own = None, None
+        if given.on_cases:
+            evidence, own = of_one_test_set(given.cases, measure, over, level)
         choice = choose_measured(
             given, given.table if given.are_measures else measures_of(given.cases, over, measure),
             measure, over=over, test_train_ratio=given.test_train_ratio,
-            incomplete=incomplete, level=level,
-            evidence=of_one_test_set(given.cases, measure, over) if given.on_cases else None,
-            own=limits_of_clusters(given.cases, over, measure, level) if given.on_cases else None,
+            incomplete=incomplete, level=level, evidence=evidence, own=own,
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip
         doubt = doubted(given.cases) if given.on_cases else []

@@ -175,7 +175,8 @@ def compare(
     estimates of all models, in folds of 20 cases of each class or more, or in a whole repeat.
 
     On one test set with `cluster` the variance is that of Obuchowski (1997), as in `delong`, with
-    Student's t. Over folds the folds tell how sure that is; a cluster of which a fold tests some
+    Student's t. Clusters of one case each, and weights that are equal within each class, change
+    nothing. Over folds the folds tell how sure that is; a cluster of which a fold tests some
     cases and has trained on others is named in `warnings`. With `halves` clusters have to be whole:
     the halves name them, too, and none may have cases in both halves of a split.
 

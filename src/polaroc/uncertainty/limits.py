@@ -58,11 +58,12 @@ class Sureness:
     @property
     def quantile(self) -> "Array":
         """Student's, at one degree of freedom less than units of the rarer class, or normal."""
-        if self.method == "wald" and not self.units.clusterings:
-            return np.full(len(self.units.positives), normal(self.level))
         freedom = np.minimum(self.units.positives, self.units.negatives) - 1
         known = pl.DataFrame({"n": freedom}).select(student(pl.col("n").fill_nan(None), self.level))
-        return known.to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
+        quantiles: Array = known.to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
+        if self.method == "wald":
+            return np.where(self.units.independent, normal(self.level), quantiles)
+        return quantiles
 
     def error(self, variances: "Array") -> "Array":
         """The standard error; NaN where units are too few, zero for a rounding error."""

@@ -83,6 +83,24 @@ class ScoredCases:
         positives, negatives = (min(own) for own in zip(*counts, strict=True))
         return positives, negatives
 
+    @property
+    def share_clusters(self) -> bool:
+        """Whether two cases of a model are in one cluster: clusters of one case each are cases."""
+        numbers = self.clusters or []
+        return any(np.bincount(own).max(initial=0) > 1 for of_model in numbers for own in of_model)
+
+    @property
+    def unequal_weights(self) -> "list[Array] | None":
+        """The weights, None where those of a class are equal, and so do not change variances."""
+        of_classes = (
+            weight[own]
+            for _, truth, weight in self.by_model
+            for own in (truth, ~truth)
+            if weight is not None
+        )
+        equal = all(own.size == 0 or own.min() == own.max() for own in of_classes)
+        return None if equal else self.weights
+
     def of(self, places: Sequence[int]) -> "ScoredCases":
         """The same of some of the models."""
         names = ("models", "scores", "truths", "clusters", "weights", "costs")

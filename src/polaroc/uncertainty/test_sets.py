@@ -75,12 +75,12 @@ def of_test_set(
     )
     # The AUC moves by no more than its share with any unit, unless weights differ. Losses of few
     # cases may be most of the sum.
-    independent = isinf(evidence.freedom)
+    independent, weighted = isinf(evidence.freedom), cases.unequal_weights is not None
     uneven = [
         place
         for place, measure in enumerate(measures)
         if measure.case_loss is not None
-        or (not independent and (cases.weights is not None or measure.bias_skew is not None))
+        or (not independent and (measure.bias_skew is not None or weighted))
     ]
     return replace(evidence, freedom=_freedom(evidence, uneven))
 
@@ -201,7 +201,8 @@ def of_influences(
     other model.
     """
     nothing: Sequence[Any] = [None] * len(influences)
-    clusters, weights = cases.clusters or nothing, cases.weights or nothing
+    in_clusters, unequal = cases.share_clusters, cases.unequal_weights
+    clusters, weights = (in_clusters and cases.clusters) or nothing, unequal or nothing
     estimates = np.stack([one.estimates for one in influences], axis=1)
     if cases.paired:
         both = [np.stack(own, axis=1) for own in zip(*(one[1:] for one in influences), strict=True)]
@@ -226,16 +227,15 @@ def of_influences(
         if len(groups) == 2:
             groups = [_side_by_side(groups)]
     fewest = min(min(group.counts) for group in groups)
-    of = "cases" if cases.clusters is None else "clusters"
-    least = FEWEST_CLUSTERS if _share_clusters(cases) else 2
+    of, least = ("clusters", FEWEST_CLUSTERS) if in_clusters else ("cases", 2)
     if fewest < least:
         covariance *= np.nan
     evidence = Evidence(
         cases.models,
         estimates,
         covariance,
-        inf if cases.clusters is None and cases.weights is None else fewest - 1.0,
-        f"{about}, {INDEPENDENT if cases.clusters is None else CLUSTERS}",
+        fewest - 1.0 if in_clusters or unequal is not None else inf,
+        f"{about}, {CLUSTERS if in_clusters else INDEPENDENT}",
         () if cases.paired else (UNRELATED,),
         groups[0] if len(groups) == 1 and fewest >= least else None,
         is_bound=not cases.paired,
@@ -290,12 +290,6 @@ def _with_unseen(moved: Moved, influence: "Array") -> Moved:
         more = np.broadcast_to(np.concatenate(own, axis=1), (len(part), models, 2 * models))
         parts.append(np.concatenate([part, more], axis=2))
     return moved._replace(parts=tuple(parts))
-
-
-def _share_clusters(cases: ScoredCases) -> bool:
-    """Whether cases share a cluster; clusters of one case each are cases."""
-    numbers = cases.clusters or []
-    return any(np.bincount(own).max(initial=0) > 1 for of_model in numbers for own in of_model)
 
 
 def moved_by_units(

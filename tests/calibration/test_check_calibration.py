@@ -157,11 +157,11 @@ def test_limits_of_calibration_hold_as_often_as_stated(cells):
 
 def test_rows_of_a_cluster_are_not_independent():
     table = predictions(5, 300).with_columns(patient=pl.int_range(pl.len()))
-    copies = pl.concat([table] * 4)
+    copies, twice = pl.concat([table] * 4), pl.concat([table] * 2)
     alone, clustered, single = (
         pr.check_calibration(one, **NAMES, **roles).row(0, named=True)
         for one, roles in (
-            (copies, {}), (copies, {"cluster": "patient"}), (table, {"cluster": "patient"}),
+            (copies, {}), (copies, {"cluster": "patient"}), (twice, {"cluster": "patient"}),
         )
     )  # fmt: skip
     for name in OF_CALIBRATION:

@@ -54,7 +54,7 @@ def test_of_predictions_is_of_their_measures(over, folds):
 def test_one_test_set_is_judged_case_by_case():
     choice = pr.choose(ONE, **COLUMNS, over=OVER)
     # Pairs of the covariance are those of the paired test.
-    known = of_one_test_set(pr.cases(ONE, **COLUMNS, fold=None), "auprec", OVER)
+    known, _ = of_one_test_set(pr.cases(ONE, **COLUMNS, fold=None), "auprec", OVER, 0.95)
     pairs = paired_test(ONE, **COLUMNS, case="case", measure="iauprec", over=OVER)
     c = known.covariance[0]
     errors = [(c[a, a] + c[b, b] - 2 * c[a, b]) ** 0.5 for a, b in ((0, 1), (0, 2), (1, 2))]
@@ -129,9 +129,8 @@ def test_paired_covariance_of_many_models_is_a_covariance():
     rng = np.random.default_rng(0)
     table = {"y": rng.random(300) < 0.3} | {f"m{i}": rng.normal(size=300) for i in range(30)}
     scores = [name for name in table if name != "y"]
-    known = of_one_test_set(
-        pr.cases(pl.DataFrame(table).with_row_index("id"), truth="y", score=scores), "auprec", OVER
-    )
+    cases = pr.cases(pl.DataFrame(table).with_row_index("id"), truth="y", score=scores)
+    known, _ = of_one_test_set(cases, "auprec", OVER, 0.95)
     assert known.covariance.shape == (1, 30, 30)
     assert np.linalg.eigvalsh(known.covariance[0]).min() > -1e-12
 

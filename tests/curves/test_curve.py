@@ -5,7 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polaroc as pr
-from polaroc.base.columns import CURVE
+from polaroc.base.columns import CURVE, EFFECTIVE
 from polaroc.curves.segments import share, snap_to_total
 
 
@@ -46,7 +46,7 @@ def test_counts_are_64_bit_integers_unless_weighted():
     counts = ("pos", "neg", "tp", "fp", "positives", "negatives")
     for weight, dtype in ((None, pl.Int64), ("one", pl.Float64)):
         found = pr.curve(table, truth="truth", score="score", weight=weight)
-        assert found.columns == list(CURVE)
+        assert found.columns == [*CURVE, *([EFFECTIVE] if weight else [])]
         assert {found.schema[name] for name in counts} == {dtype}
         assert {found.schema[name] for name in ("threshold", "tpr", "fpr")} == {pl.Float64}
 

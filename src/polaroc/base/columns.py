@@ -18,6 +18,8 @@ from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, LazyStep, Polars
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
 )  # fmt: skip
+# Of a curve of sampling weights: as many negatives of equal weight as tell rates as well (Kish).
+EFFECTIVE = "effective_negatives"
 GRID = ("prior", "skew")
 MEASURE_COLUMNS = ("measure", "prior", "estimate", "positives", "negatives", "note")
 INTERVAL = ("lower", "upper", "std_error")
@@ -38,7 +40,7 @@ HAS_BOTH = (pl.col("positives") > 0) & (pl.col("negatives") > 0)
 RESERVED = frozenset(
     (
         *CURVE, *GRID, *MEASURE_COLUMNS, *INTERVAL, COVERAGE, *POINT, OVER, *OVER_ENDS, PROMISE,
-        *PRIOR_LIMITS, "precision",
+        *PRIOR_LIMITS, "precision", EFFECTIVE,
     )
 )  # fmt: skip
 # Further columns of judged thresholds and of expected costs, and those of them that have limits.
@@ -352,6 +354,11 @@ def curve_keys(frame: pl.LazyFrame) -> list[str]:
         )
     _refuse_taken([key for key in keys if key in OF_THRESHOLDS])
     return keys
+
+
+def effective_column(table: pl.DataFrame | pl.LazyFrame) -> list[str]:
+    """The column `EFFECTIVE`, where a curve, or a table of totals, has it."""
+    return [name for name in [EFFECTIVE] if name in table.collect_schema()]
 
 
 def text_keys_of_different_types(

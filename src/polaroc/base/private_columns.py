@@ -22,7 +22,7 @@ LEAST_LABEL, GREATEST_LABEL = _columns("least_label greatest_label")
 # Sorted rows and curves.
 KEY_INDEX, SORT_CODE, PLACE, SIZE = _columns("index code place size")
 RECALL, STEP, ROW, RANGE, HAS_ONES = _columns("recall step row range has_ones")
-LEAST_POS, LEAST_NEG = _columns("least_pos least_neg")
+LEAST_POS, LEAST_NEG, NEG_SQUARES = _columns("least_pos least_neg neg_squares")
 KEY_NUMBER = private("key_number")
 
 # Thresholds and costs: that of a wrong call of a case, and of all that are missed, or alarms.

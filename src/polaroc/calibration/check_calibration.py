@@ -187,7 +187,7 @@ def _test(cases: ScoredCases, score_prior: Prior, level: float) -> dict[str, Any
         limits = SEE_LIMITS if evidence.moved is not None else evidence.why_no_limits
         return found | {REASON: "; ".join([*notes, NO_TEST, limits])}
     test = recalibration(score, truth.astype(float), (~truth).astype(float), fitted_prior=moved)
-    if moved and min(positives, negatives) < FEW:
+    if moved and min(cases.of_class) < FEW:
         notes.append(TOO_FEW)
     if test.impossible:
         notes = [f"scores of 0 or 1 are wrong for {test.impossible:g} cases", *notes[: int(moved)]]

@@ -52,11 +52,11 @@ def of_calibration(cases: ScoredCases) -> Evidence:
     # As each case moves the estimate, per unit of weight and times the cases of its class.
     of_classes = (moved[:, own] * weight[own].sum() for own in (truth, ~truth))
     evidence = of_influences(cases, [CaseInfluence(estimates, *of_classes)], FITTED, ALL_ALIKE)
-    if cases.share_clusters:
+    if cases.share_clusters or cases.unequal_weights is not None:
         units = evidence.moved
         if units is None:
             return evidence
-        # Few large clusters tell the variance of a line no better than so few do.
+        # Few large clusters, or weights, tell the variance of a line no better than so few do.
         each = [units.freedom([part[place, 0] for part in units.parts]) for place in (1, 2)]
         return replace(evidence, freedom=min(evidence.freedom, *each))
     return replace(evidence, freedom=max(min(cases.of_class) - 1.0, 0.0))

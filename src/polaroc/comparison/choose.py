@@ -223,12 +223,12 @@ def choose(
         raise needs_predictions()
 
     def choice_over(over: Over | None) -> Choice:
+        frame = given.table if given.are_measures else measures_of(given.cases, over, measure)
         evidence, own = None, None
         if given.on_cases:
             evidence, own = of_one_test_set(given.cases, measure, over, level)
         choice = choose_measured(
-            given, given.table if given.are_measures else measures_of(given.cases, over, measure),
-            measure, over=over, test_train_ratio=given.test_train_ratio,
+            given, frame, measure, over=over, test_train_ratio=given.test_train_ratio,
             incomplete=incomplete, level=level, evidence=evidence, own=own,
             halves=measured_halves(halves, cases, lambda own: measures_of(own, over, measure)),
         )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import CURVE
+from polaroc.base.columns import CURVE, EFFECTIVE
 from polaroc.base.private_columns import (
     KEY_INDEX,
     LEAST_NEG,
@@ -50,7 +50,9 @@ def curve(cases: Cases[Any], **columns: Unpack[Columns]) -> pl.LazyFrame:
         null at the anchor); `pos`, `neg`, the positives and negatives at this
         score; `tp`, `fp`, those at or above it; `positives`, `negatives`, the
         totals of the key (counts are Int64, with a `weight` Float64); `tpr`, `fpr`
-        Float64 from 0 to 1, null where the class is absent.
+        Float64 from 0 to 1, null where the class is absent. With a `weight` also
+        `effective_negatives` Float64, how many negatives of equal weight tell rates as well:
+        (Σw)²/Σw² (Kish 1965).
 
     Raises
     ------
@@ -125,7 +127,7 @@ def curve_tables(predictions: Predictions) -> pl.LazyFrame:
     if weighted:
         # A small weight may be lost in the sum.
         points = points.filter(starts | (pl.col("pos") > 0) | (pl.col("neg") > 0))
-    return points.select(*names, *CURVE)
+    return points.select(*names, *CURVE, *([EFFECTIVE] if predictions.sampled else []))
 
 
 def in_order(curves: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

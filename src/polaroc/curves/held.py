@@ -5,7 +5,7 @@ from typing import cast
 
 import polars as pl
 
-from polaroc.base.columns import CURVE
+from polaroc.base.columns import CURVE, effective_column
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, PLACE, ROW_ERROR
 from polaroc.curves.cell_arrays import RankedCells, ScoredCells
@@ -49,11 +49,12 @@ class HeldRows:
         if self.dropped is None:
             return ranked
         names, known = self.predictions.keys, ranked.totals
-        columns = [*names, KEY_INDEX, *TOTALS, "note"]
+        numbers = [*TOTALS, *effective_column(known)]
+        columns = [*names, KEY_INDEX, *numbers, "note"]
         dropped = self.dropped.select(columns).cast({name: known.schema[name] for name in TOTALS})
         by_key = pl.concat([known.select(columns), dropped]).group_by(names, maintain_order=True)
         noted = pl.col("note").reverse().str.join("; ").replace("", None)
-        return ranked.with_empty_keys(by_key.agg(pl.col(KEY_INDEX, *TOTALS).first(), noted))
+        return ranked.with_empty_keys(by_key.agg(pl.col(KEY_INDEX, *numbers).first(), noted))
 
 
 def curve_of_rows(predictions: Predictions) -> pl.DataFrame:
@@ -66,7 +67,8 @@ def curve_of_rows(predictions: Predictions) -> pl.DataFrame:
     # Sums are rounded in another order: the total is the one at the end of the curve.
     last = starts[1:] - 1
     ends = (pl.Series(name, of[last]) for name, of in zip(TOTALS, (tp, fp), strict=True))
-    named = ranked.totals.select(*predictions.keys, *TOTALS).with_columns(*ends)
+    kept = [*predictions.keys, *TOTALS, *effective_column(ranked.totals)]
+    named = ranked.totals.select(kept).with_columns(*ends)
     table = to_curve_table(points.with_columns(pl.col("threshold").fill_nan(None)), named)
     cells = table.filter((pl.col("pos") > 0) | (pl.col("neg") > 0) | pl.col("threshold").is_null())
     cells = in_whole_numbers(cells.lazy(), predictions).collect()
@@ -110,5 +112,6 @@ def to_curve_table(points: pl.DataFrame, totals: pl.DataFrame) -> pl.DataFrame:
         for name, total in (("pos", "tp"), ("neg", "fp"))
     }
     rates = rate("tp", "positives").alias("tpr"), rate("fp", "negatives").alias("fpr")
-    names = [name for name in totals.columns if name not in CURVE]
-    return beside.with_columns(*rates, **steps).select(*names, *CURVE)
+    effective = effective_column(totals)
+    names = [name for name in totals.columns if name not in (*CURVE, *effective)]
+    return beside.with_columns(*rates, **steps).select(*names, *CURVE, *effective)

@@ -6,6 +6,7 @@ from math import prod
 
 import polars as pl
 
+from polaroc.base.columns import EFFECTIVE
 from polaroc.base.private_columns import (
     COUNT,
     GREATEST_LABEL,
@@ -14,6 +15,7 @@ from polaroc.base.private_columns import (
     LEAST_LABEL,
     LEAST_NEG,
     LEAST_POS,
+    NEG_SQUARES,
     ROW_ERROR,
     TRUTH,
     WEIGHT,
@@ -161,7 +163,8 @@ def totals(predictions: Predictions, also: Mapping[str, pl.Expr] | None = None) 
     """One row per key, in key order.
 
     `KEY_INDEX` UInt32 counts the keys from 0; `positives` and `negatives` are null where rows
-    of the key cannot be ranked; `LEAST_WEIGHTS` are there for weights; `note` counts the invalid or
+    of the key cannot be ranked; `LEAST_WEIGHTS` are there for weights, `EFFECTIVE` for sampling
+    weights; `note` counts the invalid or
     dropped rows and reports scores that are labels; `also` are other aggregates.
     """
     return totals_of_counts(predictions, key_counts(predictions, also), also or ())
@@ -172,12 +175,14 @@ def key_counts(predictions: Predictions, also: Mapping[str, pl.Expr] | None = No
     is_valid = pl.col(ROW_ERROR).is_null()
     truth = pl.col(TRUTH)
     in_class = [truth, ~truth]
-    is_counted = None
+    is_counted, squares = None, []
     if predictions.possible_errors:
         in_class, is_counted = [one & is_valid for one in in_class], is_valid
     if predictions.weighted:
         weight = pl.when(is_valid).then(pl.col(WEIGHT)).otherwise(0.0)
         in_class, is_counted = [one * weight for one in in_class], weight > 0
+        if predictions.sampled:
+            squares.append((in_class[1] * weight).sum().alias(NEG_SQUARES))
     else:
         in_class = [one.cast(pl.Int64) for one in in_class]
     positives, negatives = (one.sum() for one in in_class)
@@ -187,6 +192,7 @@ def key_counts(predictions: Predictions, also: Mapping[str, pl.Expr] | None = No
         negatives.alias("negatives"),
         *error_counts(predictions.possible_errors),
         *_least_weights(predictions),
+        *squares,
         *label_extremes(is_counted),
         **(also or {}),
     )
@@ -201,7 +207,7 @@ def merged_counts(predictions: Predictions, parts: Sequence[pl.DataFrame]) -> pl
         .group_by(predictions.keys)
         .agg(
             pl.col(COUNT, *errors).cast(pl.Int64).sum(),
-            pl.col("positives", "negatives").sum(),
+            pl.col("positives", "negatives", *([NEG_SQUARES] if predictions.sampled else [])).sum(),
             pl.col(least).min(),
             pl.col(GREATEST_LABEL).max(),
         )
@@ -224,9 +230,15 @@ def totals_of_counts(
         pl.when(~fatal).then(positives).alias("positives"),
         pl.when(~fatal).then(negatives).alias("negatives"),
         *(name for name in LEAST_WEIGHTS if predictions.weighted),
+        *([effective_number(negatives, pl.col(NEG_SQUARES))] if predictions.sampled else []),
         *also,
         joined_notes(_row_errors(predictions, fatal), label_note()),
     )
+
+
+def effective_number(negatives: pl.Expr, squares: pl.Expr) -> pl.Expr:
+    """The column `EFFECTIVE`, from the sums of the weights of negatives and of their squares."""
+    return (negatives * (negatives / squares)).alias(EFFECTIVE)
 
 
 def _least_weights(predictions: Predictions) -> list[pl.Expr]:

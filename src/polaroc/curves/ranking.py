@@ -5,6 +5,7 @@ from typing import cast
 
 import polars as pl
 
+from polaroc.base.columns import EFFECTIVE
 from polaroc.base.joins import attach
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import (
@@ -138,8 +139,13 @@ def _ranked(
     counts = _counts(runs) if weights is None else _sums(runs, weights)
     present = np.flatnonzero(np.diff(runs.rows))
     of_keys = {"positives": counts.positives[present], "negatives": counts.negatives[present]}
+    columns = dict(of_keys)
+    if weights is not None and predictions.sampled:
+        squares = _squares(rows[SORT_CODE].to_numpy(), weights, runs.rows)[present]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            columns[EFFECTIVE] = of_keys["negatives"] * (of_keys["negatives"] / squares)
     totals = levels.keys(pl.Series(KEY_INDEX, present, pl.UInt32)).with_columns(
-        *(pl.Series(name, values) for name, values in of_keys.items()),
+        *(pl.Series(name, values) for name, values in columns.items()),
         _notes(noted or predictions, levels, labels=noted is not None or extremes[HAS_ONES].item()),
     )
     of_areas, spans, starts = _cells(counts, merged=merged)
@@ -268,6 +274,13 @@ def _sums(runs: _Runs, weights: "Array") -> _Counts:
     starts = np.append(0, np.cumsum(kept))[runs.starts]
     tied, end, tp, fp, neg = (own[kept] for own in (runs.tied, runs.end, tp, fp, neg))
     return _Counts(tied, end, tp, fp, neg, starts, positives, negatives)
+
+
+def _squares(codes: "Array", weights: "Array", rows: "Array") -> "Array":
+    """The sum of the squared weights of the negatives of each possible key."""
+    negative = np.flatnonzero(codes % 2 == 0)
+    key = np.searchsorted(rows, negative, side="right") - 1
+    return np.bincount(key, weights[negative] ** 2, len(rows) - 1)
 
 
 def _increments(values: "Array", starts: "Array") -> "Array":

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
+from polaroc.base.columns import effective_column
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_INDEX, KEY_NUMBER, PLACE
 from polaroc.curves.cell_arrays import CellArrays, KeyCounts, RankedCells, ScoredCells
@@ -213,7 +214,8 @@ def _in_parts(stored: Stored, needs: Needs, room: int, batch_rows: int) -> Curve
         done += part.size
         if needs.request.callback is not None:
             needs.request.callback(done, size)
-    shown = totals.select(*stored.predictions.keys, *TOTALS, "note")
+    effective = effective_column(totals)
+    shown = totals.select(*stored.predictions.keys, *TOTALS, *effective, "note")
     return CurveTotals(sums.beside(shown), stored.predictions.keys, sums.curves(shown.drop("note")))
 
 

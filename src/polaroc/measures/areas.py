@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from polaroc import rates
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import check_flag, pair_of, shortened
+from polaroc.base.columns import EFFECTIVE
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PRIVATE
 from polaroc.base.statistics import ROUNDING
@@ -108,7 +109,7 @@ def iauprec_measure(
         for skewed, weight in nodes
     )
     # The bias at a prior is at most 1: an extreme skew of small weight must not dominate.
-    negatives = backend.column("negatives")
+    negatives = backend.column(EFFECTIVE)
     bias_skew = backend.total(
         weight * backend.minimum(skewed, negatives)
         for skewed, weight in zip(belief.skews, belief.weights, strict=True)

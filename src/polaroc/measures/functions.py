@@ -6,7 +6,7 @@ from typing import Literal
 
 import polars as pl
 
-from polaroc.base.columns import curve_keys
+from polaroc.base.columns import EFFECTIVE, curve_keys
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.curves.curve import in_order
@@ -95,7 +95,7 @@ def auprec(
         ("auprec"); `prior` Float64; `estimate` Float64 from 0 to 1, null
         without positives or without negatives; `positives`, `negatives`;
         `note` String, null, why the estimate is null, or by how much too few
-        negatives bias it (λ/N above 0.02).
+        negatives bias it (λ/N above 0.02; of a curve of weights N is `effective_negatives`).
 
     Examples
     --------
@@ -179,5 +179,6 @@ def table_sums(
         wide.append(per_key(hulls(in_order(curve, keys)).filter(OR_ANCHOR), keys, on_hull))
     first, *others = wide
     for one in others:
-        first = attach(first, one.drop("positives", "negatives"), keys, required=False)
+        sums = one.drop("positives", "negatives", EFFECTIVE, strict=False)
+        first = attach(first, sums, keys, required=False)
     return first

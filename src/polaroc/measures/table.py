@@ -6,9 +6,17 @@ from itertools import pairwise
 
 import polars as pl
 
-from polaroc.base.columns import COVERAGE, MEASURE_COLUMNS, OVER, WITH_INTERVAL
+from polaroc.base.columns import (
+    COVERAGE,
+    EFFECTIVE,
+    MEASURE_COLUMNS,
+    OVER,
+    WITH_INTERVAL,
+    effective_column,
+)
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import COUNT, PLACE, PRIVATE, ROW, SHARE, VALUE
+from polaroc.base.statistics import ROUNDING
 from polaroc.base.text import joined_notes
 from polaroc.curves.segments import with_segments
 from polaroc.measures.spec import Measure, ingredients, measures_by_row, runs
@@ -51,7 +59,8 @@ def per_key(
     # One column per measure, then one grouping: a row per segment and prior took
     # twice as long.
     columns, sums, least = ingredients(measures)
-    kept = [*keys, "positives", "negatives"]
+    totals = ["positives", "negatives", *effective_column(segments)]
+    kept = [*keys, *totals]
     if any(measure.every_cell for measure in measures):
         kept += [SCORE, "pos", "neg"]
     return (
@@ -61,7 +70,7 @@ def per_key(
         .group_by(keys)
         .agg(
             pl.len().alias(COUNT),
-            pl.col("positives", "negatives").max(),
+            pl.col(totals).max(),
             *(pl.col(name).sum() for name in sums),
             *(pl.col(name).min() for name in least),
         )
@@ -76,8 +85,10 @@ def tidy(
     measures: Sequence[Measure],
 ) -> pl.LazyFrame:
     """The result of `per_key`, with `note`, as the tidy measure table, sorted by key."""
+    # Rows of sampling weights tell as little as fewer of equal weight.
+    effective = pl.col(EFFECTIVE if effective_column(wide) else "negatives").alias(EFFECTIVE)
     ordered = wide.sort(keys, nulls_last=True) if keys else wide
-    rows = ordered.with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64)).cache()
+    rows = ordered.with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64), effective).cache()
     shown = [*keys, *MEASURE_COLUMNS]
     if any(measure.over for measure in measures):
         shown.append(OVER)
@@ -138,7 +149,7 @@ def _interpolated(
         )
         warned = _warning(nodes[0]).alias(WARNING)
         warning = pl.col(WARNING) if nodes[0].warnings else None
-        kept = [ROW, *keys, "positives", "negatives", "note"]
+        kept = [ROW, *keys, "positives", "negatives", EFFECTIVE, "note"]
         crossed = rows.select(*kept, warned, start.alias(VALUE), **moved).join(grid, how="cross")
         parts.append(crossed.select(_shown(at_priors, keys, pl.col(PLACE), warning)))
     own_prior = [j for j, prior in enumerate(many.priors) if prior is None]
@@ -153,9 +164,9 @@ def _shown(
     both = (positives > 0) & (negatives > 0)
     notes = [pl.col("note"), one_class_note(positives, negatives)]
     if measure.bias_skew is not None:
-        ratio = measure.bias_skew / negatives
+        ratio = measure.bias_skew / pl.col(EFFECTIVE)
         # Formatting numbers is slow: null where there is no warning.
-        shown = pl.when(both & (ratio > MAX_BIAS_RATIO)).then(ratio)
+        shown = pl.when(both & (ratio > MAX_BIAS_RATIO * (1 + ROUNDING))).then(ratio)
         # Rounded twice, so that the last bit, in which sums differ, does not decide upon a half.
         notes.append(pl.format(BIASED, shown.round_sig_figs(12).round_sig_figs(2)))
     if measure.warnings:

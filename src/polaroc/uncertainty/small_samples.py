@@ -9,6 +9,7 @@ from typing import Any
 from zlib import crc32
 
 from polaroc.base.arrays import value_of
+from polaroc.base.columns import EFFECTIVE
 from polaroc.base.lazy import np
 from polaroc.measures.catalog import label
 from polaroc.measures.spec import Measure
@@ -108,8 +109,8 @@ def _negatives_needed(measure: Measure, positives: int, negatives: int, most: fl
     """So many that the bias is small beside the standard error, as `most` says."""
     if measure.bias_skew is None:
         return 0.0
-    counts = {"positives": np.array(positives), "negatives": np.array(negatives)}
-    skew = float(value_of(measure.bias_skew, counts))
+    counts = {"positives": positives, "negatives": negatives, EFFECTIVE: negatives}
+    skew = float(value_of(measure.bias_skew, {name: np.array(n) for name, n in counts.items()}))
     return skew * min(positives / MAX_ENRICHED, sqrt(positives) / most)
 
 

@@ -8,11 +8,13 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polaroc.base.checks import is_number
+from polaroc.base.columns import EFFECTIVE
 from polaroc.base.joins import join_on
 from polaroc.base.private_columns import (
     COUNT,
     LEAST_NEG,
     LEAST_POS,
+    NEG_SQUARES,
     PLACE,
     PRIVATE,
     RANGE,
@@ -152,6 +154,9 @@ def _sums(predictions: Predictions) -> dict[str, Any]:
         counts = valid & (deferred(WEIGHT) > 0)
         columns[LEAST_POS] = deferred(WEIGHT).min(where=counts & truth)
         columns[LEAST_NEG] = deferred(WEIGHT).min(where=counts & ~truth)
+    if predictions.sampled:
+        squares = (valid & ~truth).ifelse(weight * weight, literal(0))
+        columns[NEG_SQUARES] = squares.sum()
     return columns
 
 
@@ -188,6 +193,7 @@ def cumulate(predictions: Predictions, counts: IbisTable) -> IbisTable:
         FATAL: fatal_rows(predictions).sum().over(whole),
     }
     columns |= {name: deferred(name).min().over(whole) for name in predictions.least_weights}
+    columns |= {name: deferred(name).sum().over(whole) for name in predictions.squares}
     columns[PLACE] = ibis.row_number().over(_falling(keys))
     return counts.mutate(**columns)
 
@@ -219,6 +225,8 @@ def cumulate_in_ranges(predictions: Predictions, counts: IbisTable) -> IbisTable
         FP_SUM: deferred("neg").sum().over(down),
         **{name: deferred(name).max().over(down) for name in ("positives", "negatives", FATAL)},
         **{name: deferred(name).min().over(down) for name in predictions.least_weights},
+        # No cell has more than its key.
+        **{name: deferred(name).max().over(down) for name in predictions.squares},
         PLACE: ibis.row_number().over(_falling(group, ibis.desc(HEAD))),
     }
     return rows.mutate(**columns).filter(deferred(HEAD) == 0).drop(RANGE, HEAD)
@@ -246,12 +254,21 @@ def _range_heads(predictions: Predictions, place: Any) -> IbisTable:
         HEAD: ibis.literal(1, type="int64"),
     }
     columns |= {name: deferred(name).min().over(whole) for name in predictions.least_weights}
+    columns |= {name: deferred(name).sum().over(whole) for name in predictions.squares}
     return per_range.mutate(**columns)
 
 
 def fatal_rows(predictions: Predictions) -> Any:
     """The number of rows of a cell that rule out a result for its key."""
     return deferred(ROW_ERROR).isin(predictions.fatal).ifelse(deferred(ROWS), literal(0))
+
+
+def effective_number(predictions: Predictions) -> dict[str, Any]:
+    """The column `EFFECTIVE` of rows with `negatives`, where weights are those of a sample."""
+    if not predictions.sampled:
+        return {}
+    negatives = deferred("negatives")
+    return {EFFECTIVE: negatives * (negatives / deferred(NEG_SQUARES).nullif(0))}
 
 
 def noted_cells() -> Any:

@@ -16,7 +16,14 @@ from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.typing import IbisTable
-from polaroc.warehouse.cells import FATAL, Ranges, cells, count_cells, with_ranges
+from polaroc.warehouse.cells import (
+    FATAL,
+    Ranges,
+    cells,
+    count_cells,
+    effective_number,
+    with_ranges,
+)
 from polaroc.warehouse.columns import IBIS, column, deferred, ibis_library, literal, to_ibis
 from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.predictions import Predictions, check_table, described, read
@@ -95,7 +102,8 @@ def to_curve_table(predictions: Predictions, summed: IbisTable) -> IbisTable:
     """Cells as a curve table, with an anchor per key."""
     keys, valid = predictions.keys, deferred(FATAL) == 0
     counts = summed.mutate(**{name: valid.ifelse(deferred(name), literal(None)) for name in TOTALS})
-    totals = {name: deferred(name).max() for name in TOTALS}
+    counted = (*TOTALS, *predictions.squares)
+    totals = {name: deferred(name).max() for name in counted}
     per_key = counts.aggregate(by=keys, **{ROWS: deferred(ROWS).count()}, **totals)
     # Without keys there is a row even for an empty table.
     anchors = (
@@ -105,17 +113,17 @@ def to_curve_table(predictions: Predictions, summed: IbisTable) -> IbisTable:
             *keys,
             **{SCORE: literal(None)},
             **{name: literal(0) for name in CELL_COUNTS},
-            **{name: deferred(name) for name in TOTALS},
+            **{name: deferred(name) for name in counted},
         )
     )
     ranked = counts.filter((deferred("pos") > 0) | (deferred("neg") > 0))
-    rows = anchors.union(ranked.select(*keys, SCORE, *CELL_COUNTS, *TOTALS))
+    rows = anchors.union(ranked.select(*keys, SCORE, *CELL_COUNTS, *counted))
     kind = "float64" if predictions.sampled else "int64"
     columns: dict[str, Any] = {name: deferred(name).cast(kind) for name in (*CELL_COUNTS, *TOTALS)}
     columns["tpr"] = to_ibis(share(column("tp"), column("positives"), IBIS))
     columns["fpr"] = to_ibis(share(column("fp"), column("negatives"), IBIS))
     shown = {name: columns.get(name, deferred(name)) for name in CURVE}
-    result: IbisTable = rows.select(*keys, **shown)
+    result: IbisTable = rows.select(*keys, **shown, **effective_number(predictions))
     return result
 
 

@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.columns import EFFECTIVE
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.curves.bins import Bins, resolve_edges
@@ -29,7 +30,15 @@ from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IbisTable, Interpolation, Intervals, Priors
 from polaroc.warehouse.bins import with_bins
-from polaroc.warehouse.cells import FATAL, Ranges, cells, count_cells, noted_cells, with_ranges
+from polaroc.warehouse.cells import (
+    FATAL,
+    Ranges,
+    cells,
+    count_cells,
+    effective_number,
+    noted_cells,
+    with_ranges,
+)
 from polaroc.warehouse.columns import IBIS, deferred, literal, safe_name
 from polaroc.warehouse.connections import check_connected, collected
 from polaroc.warehouse.curves import TABLES, curve, fetch_hulls, in_memory, to_curve_table
@@ -167,7 +176,8 @@ def _with_hulls(
     _, sums, least = ingredients(on_curve)
     names = {safe_name(name): name for name in (*sums, *least)}
     hulls = fetch_hulls(points).lazy()
-    of_hulls = local_per_key(hulls.filter(pl.col("pos") > 0), keys, on_hull).drop(TOTALS)
+    of_hulls = local_per_key(hulls.filter(pl.col("pos") > 0), keys, on_hull)
+    of_hulls = of_hulls.drop(*TOTALS, EFFECTIVE, strict=False)
     both = attach(wide.lazy().rename(names), of_hulls, keys, required=False)
     return without_repeats(local_tidy(both, keys, measures), measures).collect()
 
@@ -196,11 +206,13 @@ def measured(predictions: Predictions, rows: IbisTable, measures: Sequence[Measu
 
 def key_totals(predictions: Predictions, rows: IbisTable, measures: Sequence[Measure]) -> IbisTable:
     """One row per key: its totals, its note, and the sums of the measures."""
-    wide = per_key(rows, predictions.keys, measures, row_error_sums(predictions), noted_cells())
+    squares = {name: deferred(name).max() for name in predictions.squares}
+    extra = row_error_sums(predictions) | squares
+    wide = per_key(rows, predictions.keys, measures, extra, noted_cells())
     valid = deferred(FATAL) == 0
     totals = {name: valid.ifelse(deferred(name), literal(None)) for name in TOTALS}
     key_notes = wide.mutate(note=row_error_note(predictions)).mutate(**totals)
-    return key_notes.drop(*row_error_sums(predictions))
+    return key_notes.mutate(**effective_number(predictions)).drop(*extra)
 
 
 def local_intervals(

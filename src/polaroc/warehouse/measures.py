@@ -5,7 +5,7 @@ from itertools import accumulate, groupby, pairwise
 from math import log
 from typing import Any
 
-from polaroc.base.columns import MEASURE_COLUMNS, OVER
+from polaroc.base.columns import EFFECTIVE, MEASURE_COLUMNS, OVER
 from polaroc.base.private_columns import COUNT, PRIVATE
 from polaroc.curves.segments import cells_in, segment_columns
 from polaroc.measures.spec import Measure, chunks, ingredients
@@ -79,7 +79,7 @@ def row_values(
 ) -> dict[str, Any]:
     """The columns of the rows that `at_many_priors` gives."""
     ibis = ibis_library()
-    bias_ratio = both.ifelse(deferred(SKEW), literal(None)) / deferred("negatives").nullif(0)
+    bias_ratio = both.ifelse(deferred(SKEW), literal(None)) / deferred(EFFECTIVE).nullif(0)
     if node.bias_skew is None:
         bias_ratio = literal(None)
     bounds = [None if bound is None else literal(bound) for bound in node.bounds]
@@ -178,12 +178,15 @@ def tidy(
     limits = limits or {}
     positives, negatives = deferred("positives"), deferred("negatives")
     both = (positives > 0) & (negatives > 0)
+    effective = deferred(EFFECTIVE)
+    if EFFECTIVE not in wide.columns:
+        wide = wide.mutate(**{EFFECTIVE: negatives})
     single, nodes, many = _split_nodes(measures)
     skews = [measures[i].bias_skew for i in single]
     given = {
         "estimate": _where(both, pick_row_value([measures[i].estimate for i in single])),
         "prior": pick_row_value([measures[i].prior for i in single]),
-        BIAS_RATIO: _where(both, pick_row_value(skews)) / negatives.nullif(0),
+        BIAS_RATIO: _where(both, pick_row_value(skews)) / effective.nullif(0),
         WARNING: pick_row_value([_warning(both, measures[i]) for i in single], no_note()),
         **{
             name: _where(both, pick_row_value([values[i] for i in single]))

@@ -9,6 +9,7 @@ from polaroc.base.private_columns import (
     ROW_ERROR,
     ROWS,
 )
+from polaroc.base.statistics import ROUNDING
 from polaroc.measures.table import BIAS_RATIO, BIASED, MAX_BIAS_RATIO
 from polaroc.predictions.row_checks import (
     ONLY_LABELS,
@@ -126,5 +127,6 @@ def with_bias_note(rows: IbisTable) -> IbisTable:
         else_=(digits * scale).cast("int64").cast("string") + ".0",
     )
     before, after = BIASED.split("{}")
-    note = (bias_ratio > literal(MAX_BIAS_RATIO)).ifelse(before + text + after, no_note())
+    is_high = bias_ratio > literal(MAX_BIAS_RATIO * (1 + ROUNDING))
+    note = is_high.ifelse(before + text + after, no_note())
     return rounded.mutate(**{BIAS_NOTE: note})

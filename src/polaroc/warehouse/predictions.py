@@ -8,7 +8,15 @@ import polars as pl
 
 from polaroc.base.columns import RESERVED, check_keys, column_name, column_names
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import LEAST_NEG, LEAST_POS, PRIVATE, ROW_ERROR, TRUTH, WEIGHT
+from polaroc.base.private_columns import (
+    LEAST_NEG,
+    LEAST_POS,
+    NEG_SQUARES,
+    PRIVATE,
+    ROW_ERROR,
+    TRUTH,
+    WEIGHT,
+)
 from polaroc.base.text import MISSING_TEXT, MISSING_WORDS
 from polaroc.errors import InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.cases import Cases, columns_of
@@ -65,6 +73,11 @@ class Predictions:
     def least_weights(self) -> tuple[str, ...]:
         """The columns of the least weight of each class."""
         return (LEAST_POS, LEAST_NEG) if self.weighted else ()
+
+    @property
+    def squares(self) -> tuple[str, ...]:
+        """The column of the squared weights of negatives, where weights are those of a sample."""
+        return (NEG_SQUARES,) if self.sampled else ()
 
     @property
     def fatal(self) -> list[int]:

@@ -41,7 +41,7 @@ def timed(rows: int) -> Iterator[dict[str, object]]:
         file = Path(folder) / "predictions.parquet"
         folds.write_parquet(file)
         del once, folds, tables
-        command = [sys.executable, "-m", "polaroc.cli", "evaluate", str(file), "--no-fold",
+        command = [sys.executable, "-m", "polaroc", "evaluate", str(file), "--no-fold",
                    "--by", "fold", "--truth", "truth", "--score", "score", "--out"]  # fmt: skip
         silent = {"check": True, "capture_output": True}
         taken = {

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from polaroc.cli import app
 
-RUN = [sys.executable, "-m", "polaroc.cli"]
+RUN = [sys.executable, "-m", "polaroc"]
 BASE = fuzz.BASE
 KEPT = sorted(fuzz.CORPUS.glob("*"))
 SECONDS = 300

@@ -137,7 +137,7 @@ def days_of(state):
 def test_monitors_at_once_lose_no_day(files):
     state = files / "state.parquet"
     polaroc(files, 1, more=[*SET, "--state", str(state)])
-    words = [[sys.executable, "-m", "polaroc.cli", "monitor", files / "reference.parquet",
+    words = [[sys.executable, "-m", "polaroc", "monitor", files / "reference.parquet",
               files / f"day{day}.parquet", *SET, "--state", state] for day in (2, 3)]  # fmt: skip
     at_once = [subprocess.Popen(list(map(str, one)), stdout=subprocess.DEVNULL) for one in words]
     assert {process.wait(60) for process in at_once} <= {0, 1}

@@ -154,7 +154,7 @@ def test_help_has_an_example_and_a_summary_that_fits(command):
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--json"], []])
 def test_no_colours_where_there_is_no_terminal(predictions, arguments):
-    command = [sys.executable, "-m", "polaroc.cli", "evaluate", str(predictions), *BASE, *arguments]
+    command = [sys.executable, "-m", "polaroc", "evaluate", str(predictions), *BASE, *arguments]
     done = subprocess.run(command, capture_output=True, check=True)
     assert b"\x1b" not in done.stdout + done.stderr
 

@@ -74,7 +74,7 @@ killed_commands = pytest.mark.parametrize("command", ["evaluate", "report", "cha
 
 
 def run(arguments, **options):
-    words = [sys.executable, "-m", "polaroc.cli", *map(str, arguments)]
+    words = [sys.executable, "-m", "polaroc", *map(str, arguments)]
     return subprocess.run(words, capture_output=True, text=True, timeout=300, **options)
 
 
@@ -186,7 +186,7 @@ def test_a_killed_command_leaves_the_old_output_or_the_new_one(command, tmp_path
             # A chart does not replace another.
             target.unlink(missing_ok=True)
         process = subprocess.Popen(
-            [sys.executable, "-m", "polaroc.cli", *arguments, target],
+            [sys.executable, "-m", "polaroc", *arguments, target],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         time.sleep(takes * moments.uniform(0.3, 1))

@@ -10,6 +10,7 @@ columns of `polaroc.datasets.satellite_predictions`, its default.
 import sys
 
 import polars as pl
+from papers.bounds import auprec_bounds
 from papers.greatest import greatest_auprec
 from papers.published import proc_table_1
 
@@ -45,7 +46,7 @@ def bounds(counts: pl.DataFrame) -> pl.DataFrame:
     rows = []
     for model in "ABC":
         auc, auprec = printed[model, "auc", None], printed[model, "auprec", 0.5]
-        least, greatest = pr.auprec_bounds(auc, 0.5)
+        least, greatest = auprec_bounds(auc, 0.5)
         for prior in PRIORS if least <= auprec <= greatest else []:
             # The smaller the AUC and the greater AUPREC(0.5), the greater the bound.
             known = {"auc": auc - PRINTED, "auprec": {0.5: auprec + PRINTED}}

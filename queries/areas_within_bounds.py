@@ -10,6 +10,7 @@ can have on average.
 import sys
 
 import polars as pl
+from papers.bounds import auprec_bounds
 from papers.published import proc_table_1
 
 import polaroc as pr
@@ -47,8 +48,8 @@ def bounded(areas: pl.DataFrame) -> pl.DataFrame:
     """Bounds widened by what rounding of the printed AUC can hide."""
     bounds = [
         (
-            pr.auprec_bounds(auc - PRINTED, prior)[0],
-            pr.auprec_bounds(min(auc + PRINTED, 1), prior)[1],
+            auprec_bounds(auc - PRINTED, prior)[0],
+            auprec_bounds(min(auc + PRINTED, 1), prior)[1],
         )
         for auc, prior in areas.select("auc", "prior").iter_rows()
     ]

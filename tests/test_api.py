@@ -13,7 +13,7 @@ import polaroc as pr
 from polaroc.cli import app
 
 PUBLIC = {
-    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec", "auprec_bounds",
+    "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec",
     "beta", "bin_edges", "binned", "bootstrap", "bounds", "brier_curve",
     "calibration_curve", "cases", "charts", "check",
     "check_calibration", "choose", "compare", "cost_curve", "curve", "curve_from_bins", "datasets",

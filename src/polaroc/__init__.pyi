@@ -43,7 +43,6 @@ from polaroc.predictions.simulate import simulate as simulate
 from polaroc.priors.beliefs import beta as beta
 from polaroc.priors.beliefs import points as points
 from polaroc.priors.beliefs import uniform as uniform
-from polaroc.priors.bounds import auprec_bounds as auprec_bounds
 from polaroc.priors.grids import prior as prior
 from polaroc.priors.grids import prior_grid as prior_grid
 from polaroc.priors.grids import skew as skew

@@ -125,11 +125,6 @@ def satellite() -> "alt.TopLevelMixin":
     return pr.charts.auprec_by_prior(measures(), title)
 
 
-def roc_with_iso_lines() -> "alt.TopLevelMixin":
-    iso = pr.iso_lines("precision", [0.2, 0.5, 0.8], priors=0.1)
-    return pr.charts.roc(curves_of_first_fold(), "Three models, one hold-out", iso=iso)
-
-
 def pr_at_three_priors() -> "alt.TopLevelMixin":
     of_a = curves_of_first_fold().filter(pl.col("model") == "A")
     surface = of_a.pipe(pr.surface, priors=[0.5, 0.1, 0.01])
@@ -183,7 +178,7 @@ def in_use() -> "alt.TopLevelMixin":
 CHARTS: dict[str, Callable[[], "alt.TopLevelMixin"]] = {
     chart.__name__: chart
     for chart in (
-        satellite, roc_with_iso_lines, pr_at_three_priors, roc_with_hull, explorer, operating_drift,
+        satellite, pr_at_three_priors, roc_with_hull, explorer, operating_drift,
         winner_map, regret, accsens_plane, pairs, in_use,
     )
 }  # fmt: skip

@@ -46,7 +46,6 @@ from polaroc.priors.beliefs import uniform as uniform
 from polaroc.priors.grids import prior as prior
 from polaroc.priors.grids import prior_grid as prior_grid
 from polaroc.priors.grids import skew as skew
-from polaroc.priors.isolines import iso_lines as iso_lines
 from polaroc.priors.roc_pr import pr_from_roc as pr_from_roc
 from polaroc.priors.roc_pr import roc_from_pr as roc_from_pr
 from polaroc.reports.report import report as report

@@ -502,8 +502,6 @@ OTHERS = {
     "response": (lambda x: pr.anova(measures(), x, ["model", "fold"]), ()),
     "n": (lambda x: pr.prior_grid(0.1, 0.2, x), ()),
     "n of mean_curve": (lambda x: pr.mean_curve(curves("fold"), n=x), ()),
-    "levels": (lambda x: pr.iso_lines("precision", x, 0.1), ()),
-    "n of iso_lines": (lambda x: pr.iso_lines("precision", 0.5, 0.1, n=x), ()),
     "priors of points": (lambda x: pr.points(x), ()),
     "weights of points": (lambda x: pr.points([0.1, 0.2], x), (None,)),
     "same_table": (
@@ -531,7 +529,7 @@ def test_what_an_argument_cannot_be_is_refused_with_a_hint(argument):
 
 
 def test_counts_have_an_upper_bound():
-    for argument in ("recall", "probability_cost", "thresholds", "draws", "n", "n of iso_lines"):
+    for argument in ("recall", "probability_cost", "thresholds", "draws", "n"):
         with pytest.raises(InvalidArgument, match="1,000,000"):
             OTHERS[argument][0](1_000_001)
 

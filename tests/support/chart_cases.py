@@ -44,11 +44,7 @@ CASES: dict[str, Callable[[pl.DataFrame], Any]] = {
     "roc": lambda table: pr.charts.roc(curves(table)),
     "pr": lambda table: pr.charts.pr(curves(table).pipe(pr.surface, [0.5, 0.1])),
     "roc with bands": lambda table: pr.charts.roc(curves(table, "fold"), band="fold"),
-    "roc with hull and lines": lambda table: pr.charts.roc(
-        curves(table),
-        hull=pr.hull(curves(table)),
-        iso=pr.iso_lines("precision", [0.2, 0.5], 0.1),
-    ),
+    "roc with hull": lambda table: pr.charts.roc(curves(table), hull=pr.hull(curves(table))),
     "pr with bands": lambda table: pr.charts.pr(
         curves(table, "fold").pipe(pr.surface, [0.5, 0.1]), band="fold"
     ),

@@ -9,8 +9,7 @@ import polars as pl
 from polaroc.base.columns import as_lazy
 from polaroc.base.joins import attach
 from polaroc.base.private_columns import ERROR, SENS
-from polaroc.charts.iso import iso_label_layers, iso_line_layer
-from polaroc.charts.layers import data, finished
+from polaroc.charts.layers import data, drawn_lines, finished
 from polaroc.charts.libraries import alt
 from polaroc.charts.options import checked
 from polaroc.charts.over_prior import DECIMALS
@@ -18,6 +17,7 @@ from polaroc.charts.theme import point_style
 from polaroc.comparison.measure_rows import rows_of
 from polaroc.measures.sensitivity import accsens_arcs, check_arc_weights
 
+PALE, INK = "#BDBDBD", "#6E6E6E"
 ERROR_TITLE = "1 − AUC over the range"
 # Approximate number of arcs, and the margin of their labels as a share of an axis.
 ARCS = 6
@@ -81,10 +81,10 @@ def accsens_plane(
         *point_style(series, keys[0] if keys else "", colours),
     ]
     arcs = data(_arcs(weights, end))
-    layers: list[Any] = [iso_line_layer(arcs)]
+    layers: list[Any] = [_arc_layer(arcs)]
     if many:
         layers.append(_point_layer(points, keys, shared, size=24, opacity=0.4))
-    layers += iso_label_layers(arcs)
+    layers += _label_layers(arcs)
     layers.append(_point_layer(means, keys[:1], shared, size=120, opacity=1, stroke="white"))
     given = tuple(weights) != (1, 1)
     captions = [
@@ -125,6 +125,19 @@ def _point_layer(
     return data(records).mark_point(filled=True, **mark_options).encode(*shared, tooltip)
 
 
+def _arc_layer(base: "alt.Chart") -> "alt.Chart":
+    """The arcs, behind the points."""
+    axes = alt.X("x:Q"), alt.Y("y:Q")
+    return drawn_lines(base, *axes, color=PALE, strokeWidth=1, clip=True)
+
+
+def _label_layers(base: "alt.Chart") -> list["alt.Chart"]:
+    """The labels of the arcs, before small points and behind large ones."""
+    text = base.encode(alt.X("label_x:Q"), alt.Y("label_y:Q"), alt.Text("label:N"))
+    halo = text.mark_text(fontSize=10, stroke="white", strokeWidth=4, strokeJoin="round")
+    return [halo, text.mark_text(fontSize=10, color=INK)]
+
+
 def _arcs(weights: tuple[float, float], end: float) -> list[dict[str, Any]]:
     """The arcs through a square that ends at `end`, each labelled near its lower right edge."""
     by_error, by_sens = weights
@@ -137,7 +150,7 @@ def _arcs(weights: tuple[float, float], end: float) -> list[dict[str, Any]]:
         inside = [at for at in zip(x, y, strict=True) if EDGE * end <= min(at) and max(at) <= most]
         place = inside[0] if inside else (None, None)
         records.append(
-            {"iso": i, "x": x, "y": y, "at": list(range(len(x))), "label": f"{levels[i]:g}",
+            {"id": i, "x": x, "y": y, "at": list(range(len(x))), "label": f"{levels[i]:g}",
              "label_x": place[0], "label_y": place[1]}
         )  # fmt: skip
     return records

@@ -61,12 +61,10 @@ def dashed_line(*points: tuple[float, float]) -> "alt.Chart":
     )
 
 
-def drawn_lines(
-    base: "alt.Chart", *channels: Any, per: str = "id", **mark_options: Any
-) -> "alt.Chart":
-    """The lines whose arrays `x` and `y` are in the records of `base`, one for each `per`."""
+def drawn_lines(base: "alt.Chart", *channels: Any, **mark_options: Any) -> "alt.Chart":
+    """The lines whose arrays `x` and `y` are in the records of `base`, one for each `id`."""
     flat = base.transform_flatten(["x", "y", "at"]).mark_line(**mark_options)
-    return flat.encode(*channels, alt.Detail(f"{per}:N"), alt.Order("at:Q"))
+    return flat.encode(*channels, alt.Detail("id:N"), alt.Order("at:Q"))
 
 
 def curves(

@@ -11,7 +11,6 @@ from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import CHANCE, PANEL
 from polaroc.base.tables import as_polars
-from polaroc.charts.iso import IsoLines, iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import (
     band_layer,
     band_lines,
@@ -58,7 +57,6 @@ STRAIGHT_OF_MANY, THINNED_OF_MANY = 1.34, 0.75
 def pr(
     surface: pl.LazyFrame | pl.DataFrame,
     title: str = "Precision-recall curves",
-    iso: pl.LazyFrame | pl.DataFrame | None = None,
     *,
     band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None = None,
     achievable: pl.LazyFrame | pl.DataFrame | None = None,
@@ -71,9 +69,6 @@ def pr(
     surface
         The result of `surface`, with its column `precision`; or that of `curve`, which is drawn
         at the share of positives among its cases. The first key gives the colour.
-    iso
-        Lines of equal precision, F or cost to draw behind, in the panels of
-        their priors: the result of `iso_lines` with ``space="pr"``.
     band
         The key or keys, such as "fold", over which to draw the mean curve with a band
         of one standard deviation to either side, in place of single curves; or the
@@ -92,9 +87,9 @@ def pr(
     Raises
     ------
     InvalidTable, InvalidArgument
-        Where the columns of a surface are missing; for more than 300 curves, iso
-        lines or achievable curves at a prior that has no panel, or a `band` over
-        folds that do not share their priors.
+        Where the columns of a surface are missing; for more than 300 curves,
+        achievable curves at a prior that has no panel, or a `band` over folds that
+        do not share their priors.
 
     Examples
     --------
@@ -127,18 +122,15 @@ def pr(
         drawn, panels, caption = _means(points)
         tooltips = []
     above = [] if achievable is None else _achievable(others[0], outer_keys, panels)
-    equal = IsoLines([], "") if iso is None else iso_lines(iso, "tpr", "precision", panels)
-    kinds = {"curve": drawn.records, "overlay": above, "iso": equal.records, "tooltip": tooltips}
+    kinds = {"curve": drawn.records, "overlay": above, "tooltip": tooltips}
     base = data([{**line, "kind": kind} for kind, lines in kinds.items() for line in lines])
     by_kind = {kind: base.transform_filter(f"datum.kind === '{kind}'") for kind in kinds}
     chance = by_kind["curve"].mark_rule(color=GREY, strokeDash=[4, 4])
     layers = [
-        *([iso_line_layer(by_kind["iso"])] if equal.records else []),
         chance.encode(alt.Y("mean(chance):Q")),
         *([] if band is None else [band_layer(by_kind["curve"], drawn, colours)]),
         curves(by_kind["curve"], drawn, "recall", "precision", panels=len(panels), colours=colours),
         *([overlay(by_kind["overlay"], drawn, colours)] if above else []),
-        *(iso_label_layers(by_kind["iso"]) if equal.records else []),
         curve_tooltips(by_kind["tooltip"], keys, "tpr", "precision")
         if band is None
         else band_tooltips(
@@ -146,7 +138,7 @@ def pr(
         ),
     ]
     width = SIZE * _size(panels)
-    captions = [caption, "dashed: achievable curve" if above else "", equal.caption]
+    captions = [caption, "dashed: achievable curve" if above else ""]
     chart = alt.layer(*layers).properties(width=width, height=width)
     columns = min(COLUMNS, len(panels)) or 1
     return with_theme(

@@ -6,7 +6,6 @@ import polars as pl
 
 from polaroc.base.columns import curve_keys
 from polaroc.base.tables import as_polars
-from polaroc.charts.iso import iso_label_layers, iso_line_layer, iso_lines
 from polaroc.charts.layers import (
     band_layer,
     band_lines,
@@ -29,7 +28,6 @@ from polaroc.curves.whole import whole_curves
 def roc(
     curve: pl.LazyFrame | pl.DataFrame,
     title: str = "ROC curves",
-    iso: pl.LazyFrame | pl.DataFrame | None = None,
     *,
     band: str | Sequence[str] | pl.LazyFrame | pl.DataFrame | None = None,
     hull: pl.LazyFrame | pl.DataFrame | None = None,
@@ -42,9 +40,6 @@ def roc(
     curve
         The result of `curve` or `hull`. The first key gives the colour; keys
         without positives or without negatives have no curve.
-    iso
-        Lines of equal precision, F or cost to draw behind, at one prior: the
-        result of `iso_lines`.
     band
         The key or keys, such as "fold", over which to draw the mean curve with a band
         of one standard deviation to either side, in place of single curves; or the
@@ -97,11 +92,6 @@ def roc(
         dashed = straight_lines(outer, others, "fpr", "tpr")
         layers.append(overlay(data(dashed.records), drawn, colours))
         captions.append("dashed: convex hull")
-    if iso is not None:
-        equal = iso_lines(iso, "fpr", "tpr")
-        labels = iso_label_layers(data(equal.labels))
-        layers = [iso_line_layer(data(equal.records)), *layers, *labels]
-        captions.append(equal.caption)
     return finished([*layers, tooltips], title, captions)
 
 

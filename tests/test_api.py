@@ -14,11 +14,11 @@ from polaroc.cli import app
 
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec",
-    "beta", "bin_edges", "binned", "bootstrap", "bounds", "brier_curve",
+    "beta", "bin_edges", "binned", "bootstrap", "bounds",
     "calibration_curve", "cases", "charts", "check",
     "check_calibration", "choose", "compare", "cost_curve", "curve", "curve_from_bins", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
-    "expected_cost", "expr", "gate", "h_measure", "hull",
+    "expected_cost", "expr", "gate", "hull",
     "iauprec", "intervals", "label_budget", "macro", "mean_curve",
     "merge_bins",
     "monitor", "one_vs_rest", "operating_points", "points", "pr_band",

@@ -50,7 +50,6 @@ from polaroc.priors.roc_pr import pr_from_roc as pr_from_roc
 from polaroc.priors.roc_pr import roc_from_pr as roc_from_pr
 from polaroc.reports.report import report as report
 from polaroc.thresholds.apply_thresholds import apply_thresholds as apply_thresholds
-from polaroc.thresholds.costs import brier_curve as brier_curve
 from polaroc.thresholds.costs import cost_curve as cost_curve
 from polaroc.thresholds.costs import decision_curve as decision_curve
 from polaroc.thresholds.operating_points import operating_points as operating_points
@@ -58,6 +57,5 @@ from polaroc.uncertainty.bands import pr_band as pr_band
 from polaroc.uncertainty.bands import roc_band as roc_band
 from polaroc.uncertainty.bootstrap import bootstrap as bootstrap
 from polaroc.uncertainty.expected_cost import expected_cost as expected_cost
-from polaroc.uncertainty.h_measure import h_measure as h_measure
 from polaroc.uncertainty.intervals import intervals as intervals
 from polaroc.uncertainty.savings import savings as savings

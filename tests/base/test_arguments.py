@@ -120,7 +120,6 @@ CALLS = {
     "expected_cost": (
         lambda **a: pr.expected_cost(TABLE, over=0.4, intervals="logit", **a), OF_CASES,
     ),
-    "h_measure": (lambda **a: pr.h_measure(TABLE, intervals="logit", **a), OF_CASES),
     "estimate_prior": (
         lambda **a: pr.estimate_prior(TABLE, TABLE, method="confusion", **a),
         NAMES | {"by": [], "model": "model", "fold": ["fold"]},

@@ -90,7 +90,6 @@ CURVES = {
 }
 POINTS = {
     "achievable": lambda frame, by, **o: pr.achievable(curve(frame, by, **o), PRIORS, 5),
-    "brier_curve": lambda frame, by, **o: pr.brier_curve(curve(frame, by, **o), 5),
     "cost_curve": lambda frame, by, **o: pr.cost_curve(curve(frame, by, **o), 5),
     "decision_curve": lambda frame, by, **o: pr.decision_curve(curve(frame, by, **o), 5, PRIORS),
     "roc_band": lambda frame, by, **o: pr.roc_band(curve(frame, by, **o), 5),
@@ -100,7 +99,6 @@ OTHERS = {
     "expected_cost": lambda frame, by, **o: pr.expected_cost(
         curve(frame, by, **o), over=(0.1, 0.4), cost=0.7
     ),
-    "h_measure": lambda frame, by, **o: pr.h_measure(curve(frame, by, **o)),
     "dominance": lambda frame, by, **o: pr.dominance(
         curve(frame, [*(key for key in by if key != "model"), "model"], **o)
     ),
@@ -109,7 +107,7 @@ OTHERS = {
 STEPS = MEASURED | CURVES | POINTS | OTHERS
 PER_KEY = MEASURED | CURVES | POINTS
 WITH_PYTHON = {
-    "hull", "achievable", "cost_curve", "dominance", "expected_cost", "h_measure", "roc_band",
+    "hull", "achievable", "cost_curve", "dominance", "expected_cost", "roc_band",
     "pr_band", "one_vs_rest",
 }  # fmt: skip
 KEYS = [[], ["model"], ["model", "fold"]]

@@ -1,10 +1,10 @@
 """How often intervals of applied thresholds, and bands, hold the truth.
 
 ``python tests/benchmarks/applied_intervals.py [--runs N] [--write] [PART ...]``, parts are "known",
-"belief", "rates", "estimated", "measures", "bands", "decisions", "hulls" and "costs". With a known
+"belief", "rates", "estimated", "measures", "bands", "decisions" and "costs". With a known
 prior or a belief, and of rates with few cases, every possible table is counted with its
 probability, so that these figures have no error of simulation; the others are over simulated
-binormal scores. With ``--write`` the tables of "rates", "decisions", "hulls" and "costs" go to
+binormal scores. With ``--write`` the tables of "rates", "decisions" and "costs" go to
 ``docs/concepts/limits.md``.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
-from scipy.stats import beta, binom, norm
+from scipy.stats import binom, norm
 
 import polaroc as pr
 from polaroc.priors.in_use import BelievedPrior, KnownPrior
@@ -335,30 +335,6 @@ def decisions(runs):
         yield row
 
 
-def hulls(runs):
-    """Coverage of limits of the H-measure, where there are any."""
-    x = np.linspace(-12, 16, 200_001)
-    for row, table, distance, roles in kinds(np.random.default_rng(0), runs):
-        for prior in (0.01, 0.1, 0.3):
-            found = pr.h_measure(table, **roles, prior=prior, intervals="logit")
-            # A case with the ratio r of densities is called at costs c above this.
-            c = 1 / (1 + prior / (1 - prior) * np.exp(distance * x - distance**2 / 2))
-            of_cost, rest = beta(3, 2).cdf(c) / 2, beta(2, 3).sf(c) / 2
-            least = np.trapezoid(
-                prior * norm.pdf(x - distance) * of_cost + (1 - prior) * norm.pdf(x) * rest, x
-            )
-            trivial = (
-                prior * beta(3, 2).cdf(1 - prior) / 2 + (1 - prior) * beta(2, 3).sf(1 - prior) / 2
-            )
-            known = found.drop_nulls("lower")
-            inside = pl.lit(1 - least / trivial).is_between("lower", "upper").mean()
-            share = f" of {known.height / runs:.0%}" if known.height < runs else ""
-            row[f"prior {prior}"] = (
-                f"{known.select(inside).item():.3f}{share}" if known.height else "none"
-            )
-        yield row
-
-
 def costs(runs):
     """Coverage of limits of the expected cost, where there are any; the least of three costs."""
     for row, table, distance, roles in kinds(np.random.default_rng(0), runs):
@@ -419,7 +395,6 @@ def main() -> None:
             "measures": lambda: measures(asked.runs),
             "bands": lambda: bands(asked.runs),
             "decisions": lambda: decisions(asked.runs),
-            "hulls": lambda: hulls(asked.runs),
             "costs": lambda: costs(asked.runs),
         }[part]()
         table = None

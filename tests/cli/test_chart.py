@@ -105,13 +105,6 @@ def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
             ),
         ),
         (
-            "cost_curves",
-            ["--brier"],
-            lambda curves: pr.charts.cost_curves(
-                pr.cost_curve(curves), brier=pr.brier_curve(curves)
-            ),
-        ),
-        (
             "reliability",
             ["--prior", 0.1],
             lambda curves: pr.charts.reliability(pr.calibration_curve(curves, 0.1)),
@@ -213,7 +206,6 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
     [
         (["nope", "P"], "allowed are 'roc', 'pr'"),
         (["roc", "P", *PREDICTIONS, *OVER], "--over does not change the chart 'roc'"),
-        (["roc", "P", *PREDICTIONS, "--brier"], "--brier does not change the chart 'roc'"),
         (["roc", "P", *PREDICTIONS, "--band", 2], "level is 2"),
         (["roc", "P", *PREDICTIONS[:2]], "score is not given"),
         (["roc", "M"], "curves are drawn from predictions"),

@@ -135,10 +135,6 @@ MODES = {
     "pr_band": (
         pr.pr_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9, "priors": 0.2},
     ),
-    "h_measure": (
-        pr.h_measure, ONE,
-        {"truth": "y", "score": "p", "model": "m", "prior": 0.4, "intervals": "logit"},
-    ),
     "expected_cost": (
         pr.expected_cost, ONE,
         {"truth": "y", "score": "p", "model": "m", "over": 0.4, "intervals": "logit"},
@@ -172,7 +168,7 @@ OTHER_OF = {
     ("mean_curve", "interval"): "t", ("choose, losses", "measure"): "log_loss",
     ("choose, one test set", "measure"): "brier", ("choose, folds", "measure"): "brier",
     ("choose, halves", "measure"): "brier", ("choose, an estimate", "measure"): "brier",
-    ("decision_curve", "intervals"): "simultaneous", ("h_measure", "intervals"): None,
+    ("decision_curve", "intervals"): "simultaneous",
     ("expected_cost", "intervals"): None,
     # A limit that positives not seen set, where clusters are few.
     ("apply_thresholds", "intervals"): None,

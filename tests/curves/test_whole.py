@@ -49,7 +49,6 @@ FUNCTIONS = {
     "auc": ("estimate", pr.auc),
     "auprec": ("estimate", lambda curves: pr.auprec(curves, 0.1, "hull")),
     "bootstrap": ("estimate", lambda curves: pr.bootstrap(curves, draws=100, measures="auc")),
-    "brier_curve": ("cost", lambda curves: pr.brier_curve(curves, 5)),
     "calibration_curve": ("score", lambda curves: pr.calibration_curve(curves, draws=100)),
     "charts.explorer": (None, pr.charts.explorer),
     "charts.operating_drift": (
@@ -60,7 +59,6 @@ FUNCTIONS = {
     "decision_curve": ("net_benefit", lambda curves: pr.decision_curve(curves, 5)),
     "dominance": ("relation", lambda curves: pr.dominance(with_model(curves))),
     "expected_cost": ("cost_fixed", lambda curves: pr.expected_cost(curves, over=0.1, cost=0.5)),
-    "h_measure": ("h_measure", pr.h_measure),
     "hull": ("tpr", pr.hull),
     "iauprec": ("estimate", lambda curves: pr.iauprec(curves, (0.05, 0.2))),
     "intervals": ("estimate", pr.intervals),
@@ -128,7 +126,7 @@ def test_each_function_refuses_them_and_of_a_plan_has_no_number(function, broken
     if broken == "half a table":
         found = found.filter(pl.col("fold") == 2) if "fold" in found.columns else found[:0]
     assert found[column].drop_nulls().is_empty()
-    if found.height and function in ("auc", "h_measure", "operating_points"):
+    if found.height and function in ("auc", "operating_points"):
         assert found["note"].str.contains("not whole").all()
 
 

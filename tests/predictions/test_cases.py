@@ -68,7 +68,6 @@ FUNCTIONS = {
         BASE,
         {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9},
     ),
-    "h_measure": (pr.h_measure, BASE, {"prior": 0.4, "intervals": "logit"}),
     "expected_cost": (pr.expected_cost, BASE, {"over": 0.4, "intervals": "logit"}),
     "roc_band": (pr.roc_band, BASE, {"n": 9}),
     "pr_band": (pr.pr_band, BASE, {"n": 9, "priors": 0.1}),

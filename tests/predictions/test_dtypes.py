@@ -114,7 +114,6 @@ ALONE = FUNCTIONS | {
     "limits": lambda frame: curve(frame).pipe(pr.intervals, measures="auc"),
     "hull": lambda frame: curve(frame).pipe(pr.hull),
     "expected cost": lambda frame: curve(frame).pipe(pr.expected_cost, over=(0.1, 0.3), cost=0.8),
-    "H-measure": lambda frame: curve(frame).pipe(pr.h_measure),
     "limits of costs": lambda frame: pr.expected_cost(
         frame, **NAMES, by="key", over=(0.1, 0.3), intervals="logit"
     ),

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import norm
-from sklearn.metrics import brier_score_loss
 from strategies import tables
 
 import polaroc as pr
@@ -157,47 +156,6 @@ def test_a_key_without_a_class_has_no_rows(step):
 def test_values_out_of_range_are_refused(step, values):
     with pytest.raises(InvalidArgument, match="Hint:"):
         step(curve(TWENTY), values)
-
-
-@pytest.mark.parametrize("model", ["posterior", "squared"])
-def test_brier_curve_has_the_area_of_the_brier_score(model):
-    rng = np.random.default_rng(5)
-    truth = rng.random(400) < 0.5
-    score = 1 / (1 + np.exp(-rng.normal(2 * truth - 1)))
-    score = score if model == "posterior" else score**2
-    curve = pr.curve({"truth": truth, "score": score}, truth="truth", score="score")
-    found = pr.brier_curve(curve, 20_001, score_prior=0.5)
-    balanced = np.where(truth, 0.5 / truth.mean(), 0.5 / (1 - truth.mean()))
-    expected = brier_score_loss(truth, score, sample_weight=balanced)
-    assert np.trapezoid(found["cost"], found["probability_cost"]) == pytest.approx(
-        expected, abs=2e-4
-    )
-    least = pr.cost_curve(curve, 20_001)
-    assert (found["cost"] >= least["cost"] - 1e-12).all()
-
-
-def test_brier_curve_reweights_scores():
-    table = {"truth": [1, 0, 0, 0, 0], "score": [0.4, 0.3, 0.1, 0.05, 0.02]}
-    curve = pr.curve(table, truth="truth", score="score")
-    found = pr.brier_curve(curve, [0.0, 0.3, 0.5, 1.0])
-    # Odds of a score times four, since a fifth is positive: from (1−x)/x on.
-    assert found["threshold"].to_list() == pytest.approx([None, 7 / 19, 0.2, 0.0])
-    assert found.select("tpr", "fpr").rows() == [(0, 0), (1, 0), (1, 0.25), (1, 1)]
-    assert found["cost"].to_list() == pytest.approx([0, 0, 0.125, 0])
-    no_shares = pr.curve({"truth": [1, 0], "score": [2.0, 1.0]}, truth="truth", score="score")
-    assert pr.brier_curve(no_shares, [0.5])["cost"].to_list() == [None]
-
-
-def test_brier_curves_are_drawn_dashed_over_cost_curves():
-    table = {"truth": [1, 0, 0, 0, 0], "score": [0.4, 0.3, 0.1, 0.05, 0.02]}
-    curve = pr.curve(table, truth="truth", score="score")
-    plain, both = (
-        pr.charts.cost_curves(pr.cost_curve(curve, 5), brier=brier).to_dict()
-        for brier in (None, pr.brier_curve(curve, 5))
-    )
-    assert len(both["layer"]) == len(plain["layer"]) + 1
-    assert both["layer"][-1]["mark"]["strokeDash"] == [5, 3]
-    assert "dashed: scores as probabilities" in both["title"]["subtitle"]
 
 
 def test_of_thresholds_that_cost_the_same_the_one_with_fewer_alarms():

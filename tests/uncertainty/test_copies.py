@@ -130,7 +130,6 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
         for kind, asked in MEASURES.items()
     },
     "bootstrap": bootstrapped,
-    "h_measure": of_one_model(pr.h_measure, prior=0.3, intervals="logit"),
     "expected_cost": of_one_model(pr.expected_cost, over=OVER, intervals="logit"),
     "savings": of_one_model(pr.savings, points=0.4, priors=0.2, **MONEY),
     "roc_band": of_one_model(pr.roc_band, n=11),
@@ -162,7 +161,7 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
 # Whose limits begin with those of counts, or with folds of the cases.
 BY_COUNTS = {
     "choose, costs", "apply_thresholds", "compare, calls", "compare, recall",
-    "h_measure", "expected_cost", "roc_band", "pr_band", "decision_curve, pointwise",
+    "expected_cost", "roc_band", "pr_band", "decision_curve, pointwise",
     "decision_curve, simultaneous",
 }  # fmt: skip
 # Where cases are counted.

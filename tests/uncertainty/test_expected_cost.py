@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
 import polaroc as pr
 from polaroc.errors import InvalidArgument
@@ -40,14 +40,42 @@ def test_without_intervals_it_is_that_of_the_curve():
         assert lower < sure[name].item() < upper
 
 
-@pytest.mark.parametrize("share", [0.3, 0.8])
-def test_at_a_prior_and_a_cost_limits_are_those_of_the_h_measure(share):
-    sure = pr.expected_cost(TABLE, **ASKED, over=0.3, cost=share)
-    saved = pr.h_measure(TABLE, **ASKED, prior=0.3, cost=share)
-    trivial = sure["cost_trivial"].item()
-    ends = [trivial * (1 - saved[end].item()) for end in ("upper", "lower")]
-    for name in COSTS:
-        assert limits(sure, name) == pytest.approx(ends, rel=1e-9)
+def cost_by_halves(table: pl.DataFrame, prior: float) -> float:
+    """The mean cost of each half of the cases at the best thresholds of the other half."""
+    shares = np.linspace(0.0005, 0.9995, 400)
+
+    def cost(t, f):
+        return shares * prior * (1 - t) + (1 - shares) * (1 - prior) * f
+
+    spent = []
+    for half in (0, 1):
+        tuned, judged = (table.gather_every(2, own) for own in (half, 1 - half))
+        points = pr.curve(tuned, **ROLES).select("threshold", "tpr", "fpr")
+        at = np.stack([cost(t, f) for t, f in points.select("tpr", "fpr").rows()]).argmin(axis=0)
+        limit = points["threshold"].fill_null(np.inf).to_numpy()[at]
+        score, truth = judged["score"].to_numpy(), judged["truth"].to_numpy()
+        called = score >= limit[:, None]
+        t, f = called[:, truth].mean(axis=1), called[:, ~truth].mean(axis=1)
+        spent.append(np.average(cost(t, f), weights=beta(2, 2).pdf(shares)))
+    return np.mean(spent)
+
+
+def test_limits_start_from_what_hulls_cost_on_their_own_and_on_other_cases():
+    sure = pr.expected_cost(TABLE, **ASKED, over=0.3, cost=pr.beta(2, 2), level=1e-6)
+    own, (lower, upper) = sure["cost_informed"].item(), limits(sure, "cost_informed")
+    assert lower == pytest.approx(own, abs=1e-6)
+    assert own < upper < cost_by_halves(TABLE, 0.3)
+
+
+def test_curves_have_limits():
+    # A curve has the same cases, up to their order, which the folds behind the upper limit follow.
+    of_curve = pr.expected_cost(pr.curve(TABLE, **ROLES), over=0.3, intervals="logit")
+    of_cases = pr.expected_cost(TABLE, **ASKED, over=0.3)
+    lower, upper = limits(of_cases, "cost_fixed")
+    assert limits(of_curve, "cost_fixed") == (
+        pytest.approx(lower, abs=1e-12), pytest.approx(upper, rel=0.1),
+    )  # fmt: skip
+    assert of_curve["note"].item() == "limits take the cases of the curve as independent"
 
 
 def test_nothing_costs_more_than_to_call_all_or_none():

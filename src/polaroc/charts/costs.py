@@ -12,11 +12,10 @@ from polaroc.charts.layers import (
     drawn_lines,
     finished,
     line_marks,
-    overlay,
     panels_by_prior,
 )
 from polaroc.charts.libraries import alt
-from polaroc.charts.lines import Lines, lines
+from polaroc.charts.lines import lines
 from polaroc.charts.options import checked
 from polaroc.charts.theme import GREY, SIZE, share_axis, with_theme
 from polaroc.errors import InvalidTable
@@ -32,7 +31,6 @@ def cost_curves(
     costs: pl.LazyFrame | pl.DataFrame,
     title: str = "Cost curves",
     *,
-    brier: pl.LazyFrame | pl.DataFrame | None = None,
     colours: Mapping[str, str] | None = None,
 ) -> "alt.LayerChart":
     """The least expected cost of each curve, over all priors and costs.
@@ -41,8 +39,6 @@ def cost_curves(
     ----------
     costs
         The result of `cost_curve`. The first key gives the colour.
-    brier
-        The result of `brier_curve`, to draw dashed over the cost curves.
 
     Returns
     -------
@@ -57,7 +53,11 @@ def cost_curves(
     >>> curves.pipe(pr.cost_curve).pipe(pr.charts.cost_curves).to_dict()["title"]["text"]
     'Cost curves'
     """
-    drawn, keys = _cost_lines(costs, "cost_curve(...)")
+    lazy = as_lazy(costs)
+    needed = (PROBABILITY_COST, "cost", "threshold", "tpr", "fpr")
+    keys = [name for name in require(lazy, needed, source="cost_curve(...)") if name not in needed]
+    points = lazy.sort(*keys, PROBABILITY_COST, nulls_last=True).collect()
+    drawn = lines(points, keys, PROBABILITY_COST, "cost")
     trivial = dashed_line((0, 0), (0.5, 0.5), (1, 0))
     axis = alt.Y(
         "y:Q", scale=alt.Scale(domain=[0, 0.5], nice=False), title="normalised expected cost",
@@ -72,20 +72,7 @@ def cost_curves(
     marks = line_marks(data(drawn.records), drawn, colours=colours)
     layers = [trivial, marks.encode(across, axis, tooltip=tooltip)]
     subtitle = "grey: calling all or nothing positive; c: cost of a miss, d: of a false alarm"
-    if brier is not None:
-        acted_on, _ = _cost_lines(brier, "brier_curve(...)")
-        layers.append(overlay(data(acted_on.records), drawn, colours))
-        subtitle += "; dashed: scores as probabilities"
     return finished(layers, title, [subtitle], width=1.2 * SIZE, height=0.8 * SIZE)
-
-
-def _cost_lines(costs: pl.LazyFrame | pl.DataFrame, source: str) -> tuple[Lines, list[str]]:
-    """Curves of cost as lines, and their keys; those that have no cost are left out."""
-    lazy = as_lazy(costs)
-    needed = (PROBABILITY_COST, "cost", "threshold", "tpr", "fpr")
-    keys = [name for name in require(lazy, needed, source=source) if name not in needed]
-    points = lazy.drop_nulls("cost").sort(*keys, PROBABILITY_COST, nulls_last=True).collect()
-    return lines(points, keys, PROBABILITY_COST, "cost"), keys
 
 
 @checked

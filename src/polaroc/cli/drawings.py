@@ -44,7 +44,6 @@ class ChartInputs:
     priors: list[Prior] | None = None
     grid: int | None = None
     band: float | None = None
-    brier: bool = False
 
     @property
     def over(self) -> tuple[float, float]:
@@ -93,11 +92,9 @@ class ChartInputs:
         priors = [lo, 0.5, hi] if lo < 0.5 < hi else [lo, hi]
         return {"points": pr.operating_points(curves, priors=priors), "curve": curves}
 
-    def costs(self) -> Tables:
-        """The least expected cost of each curve, and that of acting on scores as they are."""
-        curves = self.curves()
-        beside = {"brier": pr.brier_curve(curves)} if self.brier else {}
-        return {"costs": pr.cost_curve(curves), **beside}
+    def costs(self) -> pl.DataFrame:
+        """The least expected cost of each curve."""
+        return pr.cost_curve(self.curves())
 
     def calibration(self) -> pl.DataFrame:
         """How often scores are right, at the priors or at each key's own."""
@@ -197,7 +194,7 @@ DRAWINGS = {
     "pr": Drawing(ChartInputs.at_priors, pr.charts.pr, ("priors", "band", "cluster")),
     "explorer": Drawing(ChartInputs.curves, pr.charts.explorer),
     "operating_drift": Drawing(ChartInputs.drift, pr.charts.operating_drift, ("over",)),
-    "cost_curves": Drawing(ChartInputs.costs, pr.charts.cost_curves, ("brier",)),
+    "cost_curves": Drawing(ChartInputs.costs, pr.charts.cost_curves),
     "reliability": Drawing(ChartInputs.calibration, pr.charts.reliability, ("priors",)),
     "decision_curves": Drawing(
         ChartInputs.benefits, pr.charts.decision_curves, ("priors", "band", "cluster")
@@ -252,13 +249,6 @@ def chart(
             metavar="SHARE",
         ),
     ] = None,
-    brier: Annotated[
-        bool,
-        typer.Option(
-            "--brier",
-            help="Of cost_curves: also the cost of acting on scores as if they were probabilities.",
-        ),
-    ] = False,
 ) -> None:
     """Draw one chart.
 
@@ -267,7 +257,7 @@ def chart(
     """
     check_choice("NAME", name, tuple(DRAWINGS))
     drawing = DRAWINGS[name]
-    own: dict[str, Any] = {"priors": priors, "grid": grid, "band": band, "brier": brier}
+    own: dict[str, Any] = {"priors": priors, "grid": grid, "band": band}
     own = {key: value for key, value in own.items() if is_given(value)}
     if unused := [key for key in (*own, *call.given) if key not in drawing.options]:
         taken = ", ".join(option_name(one) for one in drawing.options if one not in ROLES)

@@ -1,4 +1,4 @@
-"""Cost curves, Brier curves and decision curves."""
+"""Cost curves and decision curves."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, Unpack, get_args
@@ -28,7 +28,7 @@ from polaroc.priors.in_use import KnownPrior
 from polaroc.thresholds.all_thresholds import limits_of_counts
 from polaroc.thresholds.design_effects import EFFECTS, cases_in, why_no_limits, with_effects
 from polaroc.thresholds.rate_intervals import Calls, Costs, limits
-from polaroc.typing import Array, Prior, Priors, Quantity
+from polaroc.typing import Array, Priors
 
 PROBABILITY_COST = "probability_cost"
 LIMITS = ("lower", "upper", "interval", "note")
@@ -88,71 +88,6 @@ def cost_curve(curve: pl.LazyFrame, probability_cost: int | Sequence[float] = 10
         )
         .group_by(*keys, PROBABILITY_COST)
         .agg(pl.col("cost", "threshold", "tpr", "fpr").sort_by("cost", order).first())
-        .sort(*keys, PROBABILITY_COST, nulls_last=True)
-    )
-
-
-@described_as(cost_curve)
-@takes_curve
-def brier_curve(
-    curve: pl.LazyFrame,
-    probability_cost: int | Sequence[float] = 101,
-    *,
-    score_prior: Prior = "observed",
-) -> pl.LazyFrame:
-    """The normalised expected cost of acting on scores as if they were probabilities.
-
-    At each probability cost x (see `cost_curve`) the threshold is not the best one, but the
-    one that is best if scores are probabilities: where the score's odds, re-weighted from
-    `score_prior`, are (1−x)/x. What lies between this curve and the cost curve is lost by
-    poor calibration.
-
-    Parameters
-    ----------
-    curve
-        The result of `curve`, of scores that are probabilities.
-
-    Returns
-    -------
-    Frame of the kind given
-        As from `cost_curve`: one row per key and value, sorted: the keys;
-        `probability_cost`; `cost`, from 0 to 1; `threshold`, the score from which on cases
-        are called positive (null where none is), `tpr` and `fpr`; all Float64. Keys whose
-        scores are not from 0 to 1 have nulls; those without positives, without negatives or
-        with rows that cannot be ranked have no rows.
-
-    Notes
-    -----
-    The area under it is the Brier score, at equal priors, of the scores re-weighted to
-    equal priors (Hernández-Orallo, Flach and Ferri, 2011).
-
-    Examples
-    --------
-    >>> import polaroc as pr
-    >>> curves = pr.datasets.twenty_scores().pipe(pr.curve, truth="truth", score="score")
-    >>> round(pr.brier_curve(curves, [0.5])["cost"].item(), 12)
-    0.4
-    """
-    keys = curve_keys(curve)
-    x = pl.col(PROBABILITY_COST)
-    grid = _grid(probability_cost)
-    ranked, totals = _classes(curve, keys)
-    odds = (1 - x) / x / _true_skew(score_prior)
-    # Calling from the greatest odds on calls nothing positive.
-    raw = pl.when(x > 0).then(odds / (1 + odds) * (1 - ROUNDING))
-    t, f = pl.col("tpr"), pl.col("fpr")
-    rates_and_cost = ("cost", "tpr", "fpr")
-    return (
-        _rates_at_thresholds(
-            ranked,
-            totals.join(grid, how="cross").with_columns(
-                raw.alias("threshold"), raw.fill_null(float("inf")).alias(SOUGHT)
-            ),
-            keys,
-        )
-        .with_columns(((1 - t) * x + f * (1 - x)).alias("cost"))
-        .with_columns(pl.when(SHARES).then(name).alias(name) for name in rates_and_cost)
-        .select(*keys, PROBABILITY_COST, "cost", "threshold", "tpr", "fpr")
         .sort(*keys, PROBABILITY_COST, nulls_last=True)
     )
 
@@ -292,15 +227,12 @@ def _raw_threshold(score_prior: float | Literal["observed"] | None) -> pl.Expr:
     p, skewed = pl.col("threshold"), pl.col("skew")
     if score_prior is None:
         return p
-    odds_ratio = skewed / _true_skew(score_prior)
+    odds_ratio = skewed / skew_at(
+        score_prior, pl.col("positives"), pl.col("negatives"), "score_prior"
+    )
     weighted = p * odds_ratio / (1 - p + p * odds_ratio)
     # A score that equals p up to rounding is called positive.
     return pl.when((odds_ratio - 1).abs() <= ROUNDING).then(p).otherwise(weighted * (1 - ROUNDING))
-
-
-def _true_skew(score_prior: Prior) -> Quantity:
-    """The skew at which scores are right as they stand."""
-    return skew_at(score_prior, pl.col("positives"), pl.col("negatives"), "score_prior")
 
 
 def _classes(curve: pl.LazyFrame, keys: Sequence[str]) -> tuple[pl.LazyFrame, pl.LazyFrame]:

@@ -109,7 +109,7 @@ def expected_costs(
         shares = Atoms((fn / (fn + fp),), (1.0,)) if of_cost is None else of_cost.distribution
         return None if known is None else (fn + fp) * least_cost(t, f, known.distribution, shares)
 
-    costs = per_key_of_hulls(
+    costs = _per_key_of_hulls(
         placed,
         keys,
         {
@@ -148,7 +148,7 @@ def costs_of(
 ) -> tuple[Belief | None, float, float]:
     """The belief about the share of a miss, None where costs are known, and both costs."""
     if cost_fn is None and cost_fp is None:
-        share = belief_of("cost", cost)
+        share = _belief_of("cost", cost)
         return share, share.mean, 1 - share.mean
     refuse_unused("the share of a miss", "cost_fn or cost_fp says it", cost=unless(0.5, cost))
     fn, fp = (DEFAULT if one is None else one for one in (cost_fn, cost_fp))
@@ -158,7 +158,7 @@ def costs_of(
 def beliefs_about(over: Uncertain) -> tuple[float | pl.DataFrame, Beliefs]:
     """The expected prior and the belief; of estimates each moved to what it lets expect."""
     if not isinstance(over, pl.DataFrame | pl.LazyFrame):
-        belief = belief_of("over", over)
+        belief = _belief_of("over", over)
         return belief.mean, {(): belief}
     require(as_lazy(over), PRIOR_AND_LIMITS, source="estimate_prior(...)")
     table = as_lazy(over).collect()
@@ -174,7 +174,7 @@ def beliefs_about(over: Uncertain) -> tuple[float | pl.DataFrame, Beliefs]:
     return table.with_columns(pl.Series("prior", expected, pl.Float64)), beliefs
 
 
-def belief_of(argument: str, value: object) -> Belief:
+def _belief_of(argument: str, value: object) -> Belief:
     """A belief; of a number the one that is certain, of a pair that of the range."""
     if isinstance(value, Belief):
         return value
@@ -190,7 +190,7 @@ def belief_of(argument: str, value: object) -> Belief:
     return resolve_belief(value)
 
 
-def per_key_of_hulls(
+def _per_key_of_hulls(
     hulls: pl.LazyFrame,
     keys: Sequence[str],
     values: dict[str, Callable[..., float | None]],

@@ -1,16 +1,30 @@
 """Expected cost where the prior, and the cost of a miss, are uncertain, with limits."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from polaroc.base.columns import COSTS_WITH_LIMITS, COVERAGE, PRIOR_LIMITS
+from polaroc.base.checks import check_share, refuse_unused, unless
+from polaroc.base.columns import (
+    COSTS_WITH_LIMITS,
+    COVERAGE,
+    PRIOR_LIMITS,
+    curve_keys,
+    parts_by_key,
+    with_level,
+)
 from polaroc.base.docstrings import described_as
+from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
+from polaroc.base.text import joined_notes
+from polaroc.curves.curve import curves_of, in_order
 from polaroc.curves.whole import OF_CURVES
-from polaroc.errors import InvalidArgument
+from polaroc.errors import InvalidArgument, check_choice
 from polaroc.predictions.cases import Cases
+from polaroc.predictions.deferred import deferred
+from polaroc.predictions.dependence import dependence, with_note
 from polaroc.predictions.roles import BESIDE, COUNTED_BY, Columns
 from polaroc.predictions.takes_cases import frame_of_cases
 from polaroc.priors.beliefs import Belief
@@ -28,14 +42,13 @@ from polaroc.thresholds.interval_columns import limit_columns
 from polaroc.typing import Cost
 from polaroc.uncertainty.least_costs import (
     CostLimits,
-    beside_costs,
-    check_intervals,
-    collected,
     limits_of_least_cost,
     losses_of,
-    now_or_later,
 )
-from polaroc.uncertainty.scored_cases import ScoredCases
+from polaroc.uncertainty.limits import NOT_COUNTS
+from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
+
+OF_CURVE = "limits take the cases of the curve as independent"
 
 
 @described_as(OF_CURVES)
@@ -109,9 +122,10 @@ def expected_cost(
     Like `hull`, the plan holds a Python function.
 
     Limits are of what the best thresholds cost on other cases like these, where they are not known.
-    They are made as those of `h_measure`: the lower one from the cost on the hull of all cases, the
-    upper one from that of a tenth of the cases on the hull of the others, symmetric in the
-    logarithm of the cost. A belief about the prior, also that of an estimate, is taken as it is.
+    The lower one is from the cost on the hull of all cases, which is too low, the upper one from
+    that of a tenth of the cases on the hull of the others. Both are symmetric in the logarithm of
+    the cost, Student's, by `cluster` and with the `weight` of cases.
+    A belief about the prior, also that of an estimate, is taken as it is.
     There are none where λ/N is above 0.2, since few cases then carry the cost, and where the best
     thresholds call all cases of a class alike (``just applied-intervals costs``).
 
@@ -132,7 +146,11 @@ def expected_cost(
     >>> ends.select(pl.all().round(2)).row(0)
     (0.13, 0.06, 0.2)
     """
-    check_intervals(intervals, level)
+    if intervals is None:
+        refuse_unused("for intervals", "intervals is None", level=unless(0.95, level))
+    else:
+        check_choice("intervals", intervals, ("logit",))
+    check_share("level", level)
     of_costs = costs_of(curve, cost, cost_fn, cost_fp)
     priors, beliefs = beliefs_about(over)
     found = expected_costs(curve, priors, beliefs, *of_costs)
@@ -151,7 +169,8 @@ def expected_cost(
     first = [name for name in schema if name != "note"]
     limits = dict.fromkeys((*limit_columns(COSTS_WITH_LIMITS), COVERAGE), pl.Float64())
     shown = {**{name: schema[name] for name in first}, **limits, "note": pl.String()}
-    return now_or_later(curve, made, shown)
+    is_held = isinstance(curve.table if isinstance(curve, Cases) else curve, pl.DataFrame)
+    return made().lazy() if is_held else deferred(made, shown)
 
 
 def _with_limits(
@@ -162,17 +181,23 @@ def _with_limits(
     level: float,
 ) -> pl.DataFrame:
     """The costs, with limits."""
-    held = collected(curve)
-    found = expected_costs(held, priors, beliefs, *of_costs).collect()
+    held = curve.collect() if isinstance(curve, Cases) else curve.lazy().collect()
+    found = expected_costs(held, priors, beliefs, *of_costs).collect().drop(COVERAGE, strict=False)
+    keys = curve_keys(curves_of(held))
+    scored = _of_curves(held, keys) if isinstance(held, pl.DataFrame) else scored_by_key(held, keys)
+    doubt = OF_CURVE if isinstance(held, pl.DataFrame) else dependence(held)
+    nothing = CostLimits(np.nan, np.nan, np.nan, None if scored else NOT_COUNTS)
     share, fn, fp = of_costs
     expected = Atoms((fn / (fn + fp),), (1.0,))
     informed = expected if share is None else share.distribution
-
-    def limits_of(one: ScoredCases, row: dict[str, Any]) -> list[CostLimits]:
+    rows = []
+    for row in found.iter_rows(named=True):
+        one = scored.get(as_key(row[key] for key in keys))
         at = tuple(row[name] for name in ("prior", *PRIOR_LIMITS) if name in row)
         known = beliefs.get(at if is_estimate(priors) else ())
-        if known is None:
-            return [CostLimits(np.nan, np.nan, np.nan)] * len(COSTS_WITH_LIMITS)
+        if one is None or known is None or row["prior"] is None:
+            rows.append([nothing] * len(COSTS_WITH_LIMITS))
+            continue
         limits = (
             _limits_of(one, prior, of_cost, known.skews, level)
             for prior, of_cost in (
@@ -181,10 +206,37 @@ def _with_limits(
                 (known.distribution, informed),
             )
         )
-        return [own.times(fn + fp) for own in limits]
+        rows.append([own.times(fn + fp) for own in limits])
+    ends = pl.DataFrame(
+        [[end for own in row for end in own[:2]] for row in rows],
+        schema=dict.fromkeys(limit_columns(COSTS_WITH_LIMITS), pl.Float64),
+        orient="row",
+    ).fill_nan(None)
+    why = ["; ".join(dict.fromkeys(own.why for own in row if own.why)) or None for row in rows]
+    noted = (
+        found.hstack(ends)
+        .with_columns(joined_notes("note", pl.lit(pl.Series(why, dtype=pl.String))))
+        .select(pl.exclude("note"), "note")
+    )
+    has_limits = pl.any_horizontal(
+        pl.col(f"{name}_lower").is_not_null() for name in COSTS_WITH_LIMITS
+    )
+    return with_note(with_level(noted.lazy(), level), doubt, has_limits).collect()
 
-    columns = [limit_columns([name]) for name in COSTS_WITH_LIMITS]
-    return beside_costs(found.drop(COVERAGE, strict=False), held, limits_of, columns, level)
+
+def _of_curves(curves: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], ScoredCases]:
+    """The cases of each key that curves count; none of weighted curves."""
+    if not curves.schema["pos"].is_integer():
+        return {}
+    cells = in_order(curves.lazy(), keys).drop_nulls("threshold").collect()
+    parts = parts_by_key(cells, keys)
+    found = {}
+    for key, own in parts.items():
+        score, pos, neg = (own[name].to_numpy() for name in ("threshold", "pos", "neg"))
+        cases = np.concatenate([np.repeat(score, pos), np.repeat(score, neg)])
+        truth = np.arange(cases.size) < pos.sum()
+        found[key] = ScoredCases(key, [None], [cases], [truth], None, True)
+    return found
 
 
 def _limits_of(

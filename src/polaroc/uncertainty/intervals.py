@@ -112,7 +112,8 @@ def intervals(
     than the greatest loss of the class). Where `score_prior` is ``"observed"``, the error of
     that prior is in them. The losses after calibration by the hull, "calibration_loss" and
     "refinement_loss", have no interval: they are biased by the hull, and the former is
-    irregular at 0. Of cases `evaluate` has limits of "refinement_loss", as those of `h_measure`.
+    irregular at 0. Of cases `evaluate` has limits of "refinement_loss", as
+    `expected_cost` has of costs.
 
     Examples
     --------

@@ -1,39 +1,24 @@
 """How sure one is of a cost at the best thresholds, which are not known."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
-import polars as pl
-
-from polaroc.base.checks import check_share, refuse_unused, unless
-from polaroc.base.columns import curve_keys, parts_by_key, with_level
-from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
-from polaroc.base.text import joined_notes
-from polaroc.curves.curve import curves_of, in_order
-from polaroc.errors import check_choice
-from polaroc.predictions.cases import Cases
-from polaroc.predictions.deferred import deferred
-from polaroc.predictions.dependence import dependence, with_note
 from polaroc.priors.distributions import Distribution
 from polaroc.thresholds.expected_cost import partial_means
 from polaroc.typing import Array
 from polaroc.uncertainty.evidence import FITTED, Evidence, quantile
 from polaroc.uncertainty.influence import CaseInfluence
-from polaroc.uncertainty.limits import NO_SPREAD, NOT_COUNTS
-from polaroc.uncertainty.scored_cases import ScoredCases, scored_by_key
+from polaroc.uncertainty.limits import NO_SPREAD
+from polaroc.uncertainty.scored_cases import ScoredCases
 from polaroc.uncertainty.test_sets import ALL_ALIKE, of_influences
 
 # The costs of a positive and of a negative in a block of the hull, from the slopes Δf/Δt of blocks.
 Losses: TypeAlias = Callable[[Array], tuple[Array, Array]]
 FOLDS = 10
-# Above it, too few cases carry the cost at the prior (`just applied-intervals hulls`).
+# Above it, too few cases carry the cost at the prior (`just applied-intervals costs`).
 MAX_SKEW = 0.2
 TOO_FEW = "too few {} for this prior: no interval"
-OF_CURVE = "limits take the cases of the curve as independent"
-# What costs are made of.
-InMemory: TypeAlias = Cases[pl.DataFrame] | pl.DataFrame
-Given: TypeAlias = Cases[Any] | pl.LazyFrame | pl.DataFrame
 
 
 class CostLimits(NamedTuple):
@@ -136,84 +121,6 @@ def losses_of(prior: Distribution, share: Distribution) -> Losses:
         return misses[:-1], alarms[-1] - alarms[:-1]
 
     return losses
-
-
-def check_intervals(intervals: object, level: float) -> None:
-    """Refuse limits of another kind, and a level without limits."""
-    if intervals is None:
-        refuse_unused("for intervals", "intervals is None", level=unless(0.95, level))
-    else:
-        check_choice("intervals", intervals, ("logit",))
-    check_share("level", level)
-
-
-def now_or_later(
-    given: Given, made: Callable[[], pl.DataFrame], schema: Mapping[str, pl.DataType]
-) -> pl.LazyFrame:
-    """What is made of cases, or curves: now of those in memory, else when it is collected."""
-    is_held = isinstance(given.table if isinstance(given, Cases) else given, pl.DataFrame)
-    return made().lazy() if is_held else deferred(made, schema)
-
-
-def collected(given: Given) -> InMemory:
-    """The cases, or curves, in memory."""
-    return given.collect() if isinstance(given, Cases) else given.lazy().collect()
-
-
-def beside_costs(
-    found: pl.DataFrame,
-    given: InMemory,
-    limits_of: Callable[[ScoredCases, dict[str, Any]], Sequence[CostLimits]],
-    columns: Sequence[Sequence[str]],
-    level: float,
-) -> pl.DataFrame:
-    """A table that was made of `given`, with limits of costs, their level and why there are none.
-
-    The limits are those of the cases of a key and a row, which has a `prior` and a `note`. The
-    columns name, of each of these limits, as many fields as are shown.
-    """
-    keys = curve_keys(curves_of(given))
-    doubt: str | None
-    if isinstance(given, pl.DataFrame):
-        scored, doubt = _of_curves(given, keys), OF_CURVE
-        nothing = CostLimits(np.nan, np.nan, np.nan, None if scored else NOT_COUNTS)
-    else:
-        scored, doubt = scored_by_key(given, keys), dependence(given)
-        nothing = CostLimits(np.nan, np.nan, np.nan)
-    rows = []
-    for row in found.iter_rows(named=True):
-        one = scored.get(as_key(row[key] for key in keys))
-        if one is None or row["prior"] is None:
-            rows.append([nothing] * len(columns))
-        else:
-            rows.append([*limits_of(one, row)])
-    made = {
-        name: [own[place][i] for own in rows]
-        for place, names in enumerate(columns)
-        for i, name in enumerate(names)
-    }
-    why = ["; ".join(dict.fromkeys(one.why for one in own if one.why)) or None for own in rows]
-    noted = found.with_columns(
-        *(pl.Series(name, values, pl.Float64).fill_nan(None) for name, values in made.items()),
-        joined_notes("note", pl.lit(pl.Series(why, dtype=pl.String))),
-    ).select(pl.exclude("note"), "note")
-    has_limits = pl.any_horizontal(pl.col(names[0]).is_not_null() for names in columns)
-    return with_note(with_level(noted.lazy(), level), doubt, has_limits).collect()
-
-
-def _of_curves(curves: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], ScoredCases]:
-    """The cases of each key that curves count; none of weighted curves."""
-    if not curves.schema["pos"].is_integer():
-        return {}
-    cells = in_order(curves.lazy(), keys).drop_nulls("threshold").collect()
-    parts = parts_by_key(cells, keys)
-    found = {}
-    for key, own in parts.items():
-        score, pos, neg = (own[name].to_numpy() for name in ("threshold", "pos", "neg"))
-        cases = np.concatenate([np.repeat(score, pos), np.repeat(score, neg)])
-        truth = np.arange(cases.size) < pos.sum()
-        found[key] = ScoredCases(key, [None], [cases], [truth], None, True)
-    return found
 
 
 def _folds(cases: ScoredCases, beside: "Sequence[Array]") -> "Array":

@@ -21,7 +21,7 @@ PUBLIC = {
     "expected_cost", "expr", "gate", "hull",
     "iauprec", "intervals", "label_budget", "macro", "mean_curve",
     "merge_bins",
-    "monitor", "one_vs_rest", "operating_points", "points", "pr_band",
+    "monitor", "one_vs_rest", "operating_points", "pr_band",
     "pr_from_roc", "prior",
     "prior_grid", "probabilities", "rates", "report", "roc_band",
     "roc_from_pr", "savings", "sens", "simulate", "skew",

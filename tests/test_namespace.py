@@ -28,7 +28,7 @@ def test_every_step_is_public_and_documented(name):
 
 # Functions of numbers, which are no steps.
 OF_NUMBERS = {
-    "beta", "points", "pr_from_roc", "prior",
+    "beta", "pr_from_roc", "prior",
     "prior_grid", "roc_from_pr", "skew", "uniform",
 }  # fmt: skip
 

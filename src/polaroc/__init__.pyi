@@ -41,7 +41,6 @@ from polaroc.predictions.multiclass import one_vs_rest as one_vs_rest
 from polaroc.predictions.resolved import cases as cases
 from polaroc.predictions.simulate import simulate as simulate
 from polaroc.priors.beliefs import beta as beta
-from polaroc.priors.beliefs import points as points
 from polaroc.priors.beliefs import uniform as uniform
 from polaroc.priors.grids import prior as prior
 from polaroc.priors.grids import prior_grid as prior_grid

@@ -501,8 +501,6 @@ OTHERS = {
     "response": (lambda x: pr.anova(measures(), x, ["model", "fold"]), ()),
     "n": (lambda x: pr.prior_grid(0.1, 0.2, x), ()),
     "n of mean_curve": (lambda x: pr.mean_curve(curves("fold"), n=x), ()),
-    "priors of points": (lambda x: pr.points(x), ()),
-    "weights of points": (lambda x: pr.points([0.1, 0.2], x), (None,)),
     "same_table": (
         lambda x: pr.apply_thresholds(TABLE, points(), **NAMES, same_table=x),
         (),
@@ -540,7 +538,6 @@ def test_counts_have_an_upper_bound():
         lambda x: pr.auprec(curves(), x),
         lambda x: pr.uniform(0.1, x),
         lambda x: pr.beta(1, x),
-        lambda x: pr.points([0.1], [x]),
         lambda x: pr.prior(x) if isinstance(x, int) else pr.prior_grid(0.1, x, 2),
         lambda x: pr.operating_points(curves(), "cost", cost_fn=x),
         lambda x: pr.operating_points(curves(), "threshold", target=x),

@@ -108,7 +108,7 @@ CALLS = {
         {"frame": MEASURES, "path": "b.html"},
     ],
     "prior_grid": [{"lo": 0.1, "hi": 0.2, "n": 3}], "uniform": [{"lo": 0.1, "hi": 0.2}],
-    "beta": [{"a": 1.0, "b": 2.0}], "points": [{"priors": [0.1, 0.2]}],
+    "beta": [{"a": 1.0, "b": 2.0}],
 }  # fmt: skip
 # Arithmetic on whatever has arithmetic.
 OF_QUANTITIES = {"pr_from_roc", "roc_from_pr", "prior", "skew"}

@@ -26,8 +26,8 @@ MOST = 1.3
 # Pairs of models are what is asked for.
 OF_PAIRS = {("compare", "models"), ("delong", "models"), ("dominance", "models")}
 WITHOUT_TABLES = {
-    "anova", "beta", "charts", "datasets", "errors", "expr", "points", "pr_from_roc", "prior",
-    "prior_grid", "rates", "roc_from_pr", "simulate", "skew", "sklearn", "uniform", "warehouse",
+    "anova", "beta", "charts", "datasets", "errors", "expr", "pr_from_roc", "prior", "prior_grid",
+    "rates", "roc_from_pr", "simulate", "skew", "sklearn", "uniform", "warehouse",
 }  # fmt: skip
 BASE = {"truth": "truth", "score": "score"}
 OVER = (0.05, 0.2)

@@ -67,7 +67,7 @@ def test_without_folds_there_is_no_share_of_wins():
 def test_regret_is_the_way_to_the_best_mean(table):
     means = grid(table).mean(axis=0)
     expected = means.max(axis=0) - means
-    line, worst = values(pr.charts.regret(pr.choose(table, over=pr.points(PRIORS))).to_dict())
+    line, worst = values(pr.charts.regret(pr.choose(table)).to_dict())
     for i, (record, diamond) in enumerate(zip(line, worst, strict=True)):
         assert record["y"] == near(expected[i])
         assert diamond["y"] == near(expected[i].max())

@@ -75,7 +75,6 @@ def box(model, at, prior):
     [
         (OVER, 0.2, None),
         ((0.15, 0.15), 0.15, None),
-        (pr.points([0.1, 0.2], [0.25, 0.75]), 0.175, None),
         (pr.beta(2, 18), 0.1, None),
         (OVER, 0.2, {"recall": 0.85}),
     ],

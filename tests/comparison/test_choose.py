@@ -46,8 +46,8 @@ def by_model(choice, column):
 
 
 def test_at_a_few_priors_by_hand():
-    values, weights = crossing(), [0.5, 0.2, 0.3]
-    choice = pr.choose(at_priors(values), over=pr.points([0.1, 0.2, 0.4], weights))
+    values, weights = crossing(), np.full(3, 1 / 3)
+    choice = pr.choose(at_priors(values))
     means = np.array([v.mean(0) for v in values.values()])
     regrets = means.max(1, keepdims=True) - means
     expected = np.einsum("p,pjm->jm", weights, np.array(list(values.values())))
@@ -69,10 +69,9 @@ def test_at_a_few_priors_by_hand():
 
 
 def test_bayes_choice_and_minimax_choice_may_differ():
-    even = {0.1: [[0.9, 0.7]] * 3, 0.4: [[0.9, 0.99]] * 3}
-    table = at_priors({p: np.array(v) for p, v in even.items()})
-    rare = pr.choose(table, over=pr.points([0.1, 0.4], [0.1, 0.9]))
-    assert (rare.bayes, rare.minimax) == ("B", "A")
+    values = {0.1: [[0.9, 0.82]] * 3, 0.2: [[0.9, 0.95]] * 3, 0.4: [[0.9, 0.95]] * 3}
+    choice = pr.choose(at_priors({p: np.array(v) for p, v in values.items()}))
+    assert (choice.bayes, choice.minimax) == ("B", "A")
 
 
 def test_worst_regret_is_found_at_the_ends_of_a_range_too():
@@ -320,9 +319,12 @@ def test_iauprec_and_sens_of_another_range_are_not_used():
 
 
 def test_a_little_of_a_belief_may_lie_beyond_the_table():
-    belief = pr.points([0.1, 0.2, 0.41], [0.5, 0.495, 0.005])
-    choice = pr.choose(at_priors(crossing()), over=belief)
-    assert any("0.005 of the belief lies beyond" in line for line in choice.warnings)
+    belief = pr.beta(24, 96)
+    choice = pr.choose(at_priors(dense(crossing(), 0.1, 0.4)), over=belief)
+    (warning,) = (line for line in choice.warnings if "of the belief lies beyond" in line)
+    beyond = scipy.stats.beta(24, 96).cdf(0.1) + scipy.stats.beta(24, 96).sf(0.4)
+    # The share is that of nodes, each of which stands for the priors around it.
+    assert float(warning.split()[0]) == pytest.approx(beyond, rel=0.3)
 
 
 def test_summary_fits_a_terminal_and_names_are_text():

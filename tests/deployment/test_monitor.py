@@ -584,8 +584,6 @@ def chosen_over(over):
         ((0.05, 0.2), (0.05, 0.2)),
         (pr.uniform(0.05, 0.2), (0.05, 0.2)),
         (pr.uniform(0.05, 0.2, measure="skew"), (0.05, 0.2)),
-        (pr.points([0.05, 0.1, 0.2], [1, 1, 1]), (0.05, 0.2)),
-        (pr.points([0.05, 0.2, 0.3], [1, 1, 0]), (0.05, 0.2)),
         # The middle 99 % of a distribution that has no ends.
         (pr.beta(20, 180), tuple(stats.beta.ppf([0.005, 0.995], 20, 180))),
     ],

@@ -92,7 +92,7 @@ def test_beta_gives_the_mean_precision(a, b, t, f):
 
 @pytest.mark.parametrize(
     "belief",
-    [pr.uniform(0.1, 0.2), pr.uniform(0.1, 0.2, "skew"), pr.beta(2, 18), pr.points([0.1], [3])],
+    [pr.uniform(0.1, 0.2), pr.uniform(0.1, 0.2, "skew"), pr.beta(2, 18)],
     ids=repr,
 )
 def test_the_weights_of_a_belief_are_chances(belief):
@@ -151,30 +151,6 @@ def test_a_beta_of_a_sure_prior_gives_the_precision_at_it():
     assert pr.iauprec(curves, pr.beta(2e5, 8e5))["estimate"].item() == pytest.approx(at, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("weights", "shares"),
-    [(None, (1 / 3, 1 / 3, 1 / 3)), ([1, 2, 1], (0.25, 0.5, 0.25)), ([0, 0, 5], (0, 0, 1))],
-)
-def test_points_scale_their_weights(weights, shares):
-    belief = pr.points([0.01, 0.1, 0.5], weights)
-    assert belief.priors == pytest.approx((0.01, 0.1, 0.5))
-    assert belief.weights == pytest.approx(shares)
-
-
-@pytest.mark.parametrize(
-    ("weights", "shares"),
-    [([1e308, 1e308], (1 / 2, 1 / 2)), ([1e308, 3e307], (10 / 13, 3 / 13)),
-     ([5e-324, 5e-324], (1 / 2, 1 / 2)), ([5e-324, 1e308], (0, 1))],
-)  # fmt: skip
-def test_weights_of_points_may_be_of_any_size(weights, shares):
-    belief = pr.points([0.1, 0.2], weights)
-    assert belief.weights == pytest.approx(shares)
-    curves = pr.curve(pr.datasets.twenty_scores(), truth="truth", score="score")
-    areas = pr.auprec(curves, [0.1, 0.2])["estimate"]
-    mean = sum(share * area for share, area in zip(shares, areas, strict=True))
-    assert pr.iauprec(curves, belief)["estimate"].item() == pytest.approx(mean, rel=1e-12)
-
-
 def test_the_smallest_priors_do_not_overflow():
     belief = pr.uniform(1e-307, 0.5, "skew")
     assert sum(belief.weights) == pytest.approx(1)
@@ -189,7 +165,6 @@ def test_the_smallest_priors_do_not_overflow():
         (pr.uniform(0.05, 0.2), "uniform(0.05, 0.2)"),
         (pr.uniform(0.05, 0.2, "skew"), "uniform(0.05, 0.2, measure=skew)"),
         (pr.beta(2, 18), "beta(2, 18)"),
-        (pr.points([0.1, 0.2], [3, 1]), "points([0.1, 0.2], weights=[0.75, 0.25])"),
     ],
 )
 def test_a_belief_is_called_as_it_was_asked_for(belief, name):
@@ -246,17 +221,6 @@ def test_priors_may_be_given_in_many_ways(asked, resolved):
         (pr.beta, (1, inf)),
         (pr.beta, ("2", 1)),
         (pr.beta, (1e-3, 1)),
-        (pr.points, ([],)),
-        (pr.points, ([0.0],)),
-        (pr.points, ([0.1, 1.0],)),
-        (pr.points, ([nan],)),
-        (pr.points, (["a"],)),
-        (pr.points, ([0.1, 0.2], [1])),
-        (pr.points, ([0.1, 0.2], [1, -1])),
-        (pr.points, ([0.1, 0.2], [0, 0])),
-        (pr.points, ([0.1, 0.2], [1, nan])),
-        (pr.points, ([0.1, 0.2], [1, inf])),
-        (pr.points, ([0.1], ["a"])),
         (resolve_belief, (0.1,)),
         (resolve_belief, ("ab",)),
         (resolve_belief, ((0.1, 0.2, 0.3),)),

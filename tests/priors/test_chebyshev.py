@@ -161,17 +161,16 @@ def test_the_limit_of_a_perfect_score_is_there_at_many_priors():
     assert_frame_equal(found[::60], expected, abs_tol=1e-12)
 
 
-def test_a_belief_in_many_priors_needs_no_more_nodes_than_interpolation():
-    weights = np.linspace(1, 3, len(WIDE)).tolist()
-    belief = pr.points(WIDE, weights)
+def test_a_belief_of_many_nodes_needs_no_more_of_them_than_interpolation():
+    belief = pr.beta(0.1, 1)
     nodes, condensed_weights = condensed(belief.skews, belief.weights)
-    assert len(nodes) < len(WIDE) / 4
+    assert len(nodes) < len(belief.skews) / 2
     assert sum(condensed_weights) == pytest.approx(1, abs=1e-12)
     curve = pr.curve(TABLE, truth="truth", score="score")
     values_by_row = exact.curve(ROWS)
-    each = [exact.auprec(values_by_row, exact.skew(p), "linear") for p in WIDE]
+    each = [exact.auprec(values_by_row, one, "linear") for one in belief.skews]
     found = pr.iauprec(curve, belief, interpolation="linear")["estimate"].item()
-    assert found == pytest.approx(np.average(each, weights=weights), abs=1e-12)
+    assert found == pytest.approx(np.average(each, weights=belief.weights), abs=1e-12)
     as_expression = pr.expr.iauprec("truth", "score", belief, interpolation="linear")
     assert TABLE.select(as_expression).item() == pytest.approx(found, abs=1e-12)
 

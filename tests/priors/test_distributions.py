@@ -6,6 +6,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 import polaroc as pr
+from polaroc.priors.distributions import Atoms
 
 BELIEFS = {
     "uniform": (pr.uniform(0.05, 0.2), stats.uniform(0.05, 0.15)),
@@ -46,12 +47,11 @@ def test_even_skews():
 
 
 def test_a_few_priors():
-    few = pr.points([0.4, 0.1], [1, 3])
-    assert few.mean == pytest.approx(0.175)
+    few = Atoms((0.4, 0.1), (0.25, 0.75))
     at = np.array([0.05, 0.1, 0.2, 1.0])
-    assert few.distribution.below(at).tolist() == [0, 0.75, 0.75, 1]
-    assert few.distribution.mean_below(at) == pytest.approx([0, 0.075, 0.075, 0.175])
-    assert few.distribution.quantile(np.array([0.1, 0.75, 0.8])).tolist() == [0.1, 0.1, 0.4]
+    assert few.below(at).tolist() == [0, 0.75, 0.75, 1]
+    assert few.mean_below(at) == pytest.approx([0, 0.075, 0.075, 0.175])
+    assert few.quantile(np.array([0.1, 0.75, 0.8])).tolist() == [0.1, 0.1, 0.4]
 
 
 def test_beliefs_are_compared_and_kept_as_before():

@@ -88,7 +88,7 @@ def headline(page: Page) -> str:
 
 @pytest.mark.alike
 @pytest.mark.slow
-@pytest.mark.parametrize("over", [0.05, (0.05, 0.05), pr.points([0.05])])
+@pytest.mark.parametrize("over", [0.05, (0.05, 0.05)])
 def test_a_single_prior_has_an_answer(tmp_path, table, over):
     path = tmp_path / "one.html"
     page = Page(pr.report(table, **ASKED, over=over, path=path))

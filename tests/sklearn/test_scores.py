@@ -44,9 +44,10 @@ def test_a_range_is_the_mean_over_its_priors():
 
 
 def test_a_belief_is_taken_for_a_range():
-    two = [auprec_score(TRUTH, SCORE, prior=prior) for prior in (0.02, 0.1)]
-    area = iauprec_score(TRUTH, SCORE, over=pr.points([0.02, 0.1], [3, 1]))
-    assert area == pytest.approx(np.dot(two, [0.75, 0.25]))
+    belief = pr.beta(2, 18)
+    each = [auprec_score(TRUTH, SCORE, prior=prior) for prior in belief.priors]
+    area = iauprec_score(TRUTH, SCORE, over=belief)
+    assert area == pytest.approx(np.dot(each, belief.weights))
 
 
 @pytest.mark.alike(4)

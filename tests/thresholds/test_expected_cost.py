@@ -117,16 +117,13 @@ def test_prior_and_cost_both_uncertain(prior_name, share_name):
     assert found["cost_following"] == pytest.approx(following, abs=1e-12)
 
 
-def test_a_few_priors_and_costs():
+def test_a_prior_and_a_cost():
     t, f = vertices(TWENTY)
-    found = expected(over=pr.points([0.1, 0.4], [3, 1]), cost=pr.points([0.3, 0.9]))
-    pairs = [(0.1, 0.3, 0.375), (0.1, 0.9, 0.375), (0.4, 0.3, 0.125), (0.4, 0.9, 0.125)]
-    informed = sum(w * cost(t, f, p, c).min() for p, c, w in pairs)
-    assert found["cost_informed"] == pytest.approx(informed, abs=1e-14)
-    trivial = sum(w * min(c * p, (1 - c) * (1 - p)) for p, c, w in pairs)
-    assert found["cost_trivial"] == pytest.approx(trivial, abs=1e-14)
-    following = 0.75 * cost(t, f, 0.1, 0.6).min() + 0.25 * cost(t, f, 0.4, 0.6).min()
-    assert found["cost_following"] == pytest.approx(following, abs=1e-14)
+    found = expected(over=0.1, cost=0.9)
+    least = cost(t, f, 0.1, 0.9).min()
+    for name in ("cost_fixed", "cost_following", "cost_informed"):
+        assert found[name] == pytest.approx(least, abs=1e-14)
+    assert found["cost_trivial"] == pytest.approx(min(0.9 * 0.1, 0.1 * 0.9), abs=1e-14)
 
 
 def test_binormal_scores():

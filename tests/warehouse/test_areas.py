@@ -14,7 +14,6 @@ ASKED = {
     "step": {"over": (0.05, 0.2), "interpolation": "step", "measures": ["auprec", "iauprec"]},
     "hull": {"over": (0.05, 0.2), "interpolation": "hull"},
     "a belief": {"over": pr.beta(2, 18)},
-    "points": {"over": pr.points([0.1, 0.3])},
 }
 
 

@@ -9,7 +9,7 @@ import polaroc as pr
 from polaroc.errors import InvalidArgument
 
 COLUMNS = {"truth": "truth", "score": "score"}
-ASKED = COLUMNS | {"priors": ["observed", 0.5, 0.01, 1e-4], "over": pr.points([0.02, 0.3])}
+ASKED = COLUMNS | {"priors": ["observed", 0.5, 0.01, 1e-4], "over": (0.02, 0.3)}
 MEASURES = ["auc", "auprec", "iauprec"]
 ORDER = ["model", "fold", "measure", "prior"]
 BINS = [

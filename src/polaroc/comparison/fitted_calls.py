@@ -19,8 +19,7 @@ from polaroc.measures.catalog import CATALOG, higher_is_better, label
 from polaroc.measures.spec import Measure
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import DROP_ROWS
-from polaroc.priors.beliefs import Belief, Over, resolve_belief
-from polaroc.priors.beliefs import points as certain
+from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
 from polaroc.priors.distributions import Atoms
 from polaroc.priors.grids import OBSERVED, check_prior, skew
 from polaroc.thresholds.apply_thresholds import apply_thresholds, refuse_same_table
@@ -161,9 +160,9 @@ class FittedPlan:
         if self.over is not None:
             return resolve_belief(self.over)
         if self.measure in WITHOUT_PRIOR:
-            return certain([0.5])
+            return discrete([0.5])
         if self.prior is not None and self.prior != OBSERVED:
-            return certain([float(self.prior)])
+            return discrete([float(self.prior)])
         shares = [float(np.average(truth, weights=own)) for _, truth, own in cases.by_model]
         if max(shares) - min(shares) > SAME_SHARE:
             raise InvalidArgument(
@@ -171,7 +170,7 @@ class FittedPlan:
                 f"among their cases, by which their {label(self.measure)} differs, too.",
                 hint=Hint("give one {prior} for both.", prior=0.1),
             )
-        return certain([min(max(shares[0], SAME_SHARE), 1 - SAME_SHARE)])
+        return discrete([min(max(shares[0], SAME_SHARE), 1 - SAME_SHARE)])
 
 
 def fitted_calls(cases: Cases[pl.DataFrame], asked: FittedPlan) -> Fitted:

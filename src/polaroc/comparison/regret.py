@@ -15,7 +15,7 @@ from polaroc.comparison.measure_rows import Rows, distinct, only_range, range_ro
 from polaroc.comparison.posterior import Posterior, posterior_columns
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.measures.catalog import higher_is_better, label, mean_name
-from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
 from polaroc.priors.grids import SAME, skew
 from polaroc.typing import Array
 
@@ -150,7 +150,7 @@ def under_belief(
                 command_line="evaluate with --over 0.05 0.20 --grid 16.",
             ),
         )
-    asked = points(grid) if over is None else over
+    asked = discrete(grid) if over is None else over
     warnings = []
     if len(distinct(rows.frame["prior"])) != len(grid):
         warnings.append("Left out the rows at each key's own prior, which differs from key to key.")

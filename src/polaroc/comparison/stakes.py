@@ -22,7 +22,7 @@ from polaroc.comparison.choice_measures import GRID, NEEDS_RANGE, one_prior
 from polaroc.comparison.regret import ExpectedMeasures, priors_to_evaluate
 from polaroc.errors import InvalidArgument
 from polaroc.predictions.cases import Cases
-from polaroc.priors.beliefs import Belief, Over, points, resolve_belief
+from polaroc.priors.beliefs import Belief, Over, discrete, resolve_belief
 from polaroc.priors.grids import prior_grid
 from polaroc.thresholds.amounts import cost_at
 from polaroc.thresholds.constraints import promise, resolve_constraints
@@ -48,7 +48,7 @@ class Stakes(NamedTuple):
     @property
     def belief(self) -> Belief:
         """The belief about the prior."""
-        return resolve_belief(self.over) if self.at is None else points([self.at])
+        return resolve_belief(self.over) if self.at is None else discrete([self.at])
 
     def expected(self, rated: pl.DataFrame) -> ExpectedMeasures:
         """What models cost with their thresholds at every prior, and under the belief."""

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import asinh, ceil, exp, fsum, isfinite, log, log1p, pi, sqrt
-from typing import Any, Literal, TypeAlias
+from math import asinh, ceil, exp, fsum, log, log1p, pi, sqrt
+from typing import Literal, TypeAlias
 
 import polars as pl
 
-from polaroc.base.checks import is_number, listed_values, one_or_several, pair_of, shortened
+from polaroc.base.checks import is_number, pair_of, shortened
 from polaroc.base.lazy import np
 from polaroc.base.statistics import NORMAL, legendre, normal, quadrature
 from polaroc.errors import Hint, InvalidArgument, check_choice
 from polaroc.priors.distributions import Atoms, Beta, Distribution, Flat
-from polaroc.priors.grids import check_prior, check_range, prior, range_of, skew
+from polaroc.priors.grids import check_range, prior, range_of, skew
 from polaroc.priors.in_use import level_of, the_estimate
 
 TOLERANCE = 1e-12
@@ -34,8 +34,7 @@ class Belief:
     """What is believed about the prior in use, as weighted priors.
 
     An expectation under the belief is the weighted sum over its nodes; for a
-    continuous belief they are quadrature nodes. Made by `uniform`, `beta` and
-    `points`.
+    continuous belief they are quadrature nodes. Made by `uniform` and `beta`.
 
     Attributes
     ----------
@@ -50,8 +49,8 @@ class Belief:
 
     Examples
     --------
-    >>> points([0.1, 0.2], [3, 1])
-    points([0.1, 0.2], weights=[0.75, 0.25])
+    >>> beta(2, 18)
+    beta(2, 18)
     """
 
     name: str
@@ -203,60 +202,24 @@ def beta(a: float, b: float) -> Belief:
                 raise InvalidArgument(
                     f"beta({a:g}, {b:g}) is spread too widely: it needs more than {MAX_NODES} "
                     "nodes, or priors nearer to 0 or 1 than 1e-300.",
-                    hint="use larger or less unequal parameters, or points([...]) for a few "
-                    "likely priors.",
+                    hint="use larger or less unequal parameters.",
                 )
     logs.sort(reverse=True)
     masses = [exp(log_density(u) - most) for u in logs]
     return _belief(f"beta({a:g}, {b:g})", [exp(u) for u in logs], masses, Beta(a, b))
 
 
-def points(priors: Sequence[float], weights: Sequence[float] | None = None) -> Belief:
-    """One of a few priors, as likely as `weights` say.
-
-    Parameters
-    ----------
-    priors
-        The possible priors, each in (0, 1).
-    weights
-        As many weights ≥ 0, not all zero; equal where none are given. They are
-        scaled to sum to 1.
-
-    Returns
-    -------
-    Belief
-        The priors themselves as nodes.
-
-    Raises
-    ------
-    InvalidArgument
-        For priors or weights outside what is allowed.
+def discrete(priors: Sequence[float], weights: Sequence[float] | None = None) -> Belief:
+    """One of a few priors: by weights that sum to 1, or equally likely.
 
     Examples
     --------
-    >>> points([0.01, 0.1])
-    points([0.01, 0.1], weights=[0.5, 0.5])
+    >>> discrete([0.05, 0.2])
+    0.05, 0.2
     """
-    values = one_or_several(priors)
-    for value in values:
-        check_prior(value)
-    chosen = [float(value) for value in values]
-    shares: list[Any] = [1.0] * len(chosen) if weights is None else listed_values(weights) or []
-    valid = all(is_number(w) and isfinite(w) and w >= 0 for w in shares) and any(shares)
-    if len(shares) != len(chosen) or not valid:
-        raise InvalidArgument(
-            f"points got {len(chosen)} priors and the weights {shortened(weights)}, allowed is "
-            "one weight ≥ 0 per prior, not all zero.",
-            hint="leave weights out for equal ones.",
-        )
-    scaled = _to_one([float(w) for w in shares])
-    at = ", ".join(f"{p:g}" for p in chosen)
-    sizes = ", ".join(f"{w:g}" for w in scaled)
-    return Belief(
-        f"points([{at}], weights=[{sizes}])",
-        tuple(skew(p) for p in chosen),
-        tuple(scaled),
-    )
+    shares = [1 / len(priors)] * len(priors) if weights is None else weights
+    name = ", ".join(f"{p:g}" for p in priors)
+    return Belief(name, tuple(skew(p) for p in priors), tuple(shares))
 
 
 def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
@@ -278,7 +241,7 @@ def belief_of_estimate(estimates: pl.DataFrame | pl.LazyFrame) -> Belief:
                 values.append(prior + reach * (end - prior))
                 weights.append(weight)
     if not values:
-        return replace(points([prior]), ends=(prior, prior))
+        return replace(discrete([prior]), ends=(prior, prior))
     low, middle, high = (f"{100 * share:.3g}" for share in (lower, prior, upper))
     name = f"an estimated {middle} % positives ({low} to {high} %)"
     order = sorted(range(len(values)), key=values.__getitem__)
@@ -316,8 +279,8 @@ def over_label(over: object, measure: Literal["prior", "skew"] = "prior") -> str
 
     Examples
     --------
-    >>> over_label((0.05, 0.2)), over_label(points([0.05, 0.2]))
-    ('0.05 to 0.2', 'points([0.05, 0.2], weights=[0.5, 0.5])')
+    >>> over_label((0.05, 0.2)), over_label(beta(2, 18))
+    ('0.05 to 0.2', 'beta(2, 18)')
     """
     belief = resolve_belief(over, measure)
     if isinstance(over, Belief) or measure == "skew":

@@ -30,7 +30,7 @@ from polaroc.measures.scoring import check_score_prior
 from polaroc.predictions.cases import Cases, found_in_words
 from polaroc.predictions.roles import COMPARED_BY, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases_or
-from polaroc.priors.beliefs import Belief, belief_of_estimate, points
+from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete
 from polaroc.priors.grids import check_prior
 from polaroc.reports.decision import decide
 from polaroc.reports.findings import of_measures, of_predictions
@@ -288,6 +288,6 @@ def _belief_or_range(
     if isinstance(over, pl.DataFrame | pl.LazyFrame):
         return belief_of_estimate(over)
     if isinstance(over, int | float):
-        return points([over])
+        return discrete([over])
     ends = pair_of(over)
-    return points(ends[:1]) if ends is not None and ends[0] == ends[1] else ends or over
+    return discrete(ends[:1]) if ends is not None and ends[0] == ends[1] else ends or over

@@ -25,8 +25,7 @@ from polaroc.curves.curve import curve
 from polaroc.errors import InvalidTable
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.row_checks import SCORE
-from polaroc.priors.beliefs import Belief, resolve_belief
-from polaroc.priors.beliefs import points as prior_points
+from polaroc.priors.beliefs import Belief, discrete, resolve_belief
 from polaroc.reports.inputs import Question
 from polaroc.thresholds.all_thresholds import limits_at_all_thresholds
 from polaroc.thresholds.apply_thresholds import apply_thresholds
@@ -223,7 +222,7 @@ def _asked(need: Need, confidence: float | None) -> dict[str, Any]:
         return asked | {"over": (low, high)}
     # Costs are linear in the prior: they are those of two priors with this mean.
     share = (need.priors[0] - low) / (high - low)
-    return asked | {"over": prior_points([low, high], [1 - share, share])}
+    return asked | {"over": discrete([low, high], [1 - share, share])}
 
 
 def _texts(thresholds: pl.Series, *scores: "Array") -> tuple[str, ...]:
@@ -253,9 +252,9 @@ def shown_priors(over: tuple[float, float] | Belief | None) -> list[float]:
     --------
     >>> [round(prior, 6) for prior in shown_priors((0.05, 0.2))]
     [0.05, 0.125, 0.2]
-    >>> from polaroc.priors.beliefs import points
-    >>> [round(prior, 4) for prior in shown_priors(points([0.01, 0.02, 0.9], [0.5, 0.46, 0.04]))]
-    [0.01, 0.0502, 0.9]
+    >>> from polaroc.priors.beliefs import beta
+    >>> [round(prior, 2) for prior in shown_priors(beta(2, 18))]
+    [0.02, 0.1, 0.22]
     """
     belief = resolve_belief(over)
     mean = sum(p * w for p, w in zip(belief.priors, belief.weights, strict=True))

@@ -98,7 +98,7 @@ def iauprec_score(
     ----------
     over
         A range (lo, hi) of priors in (0, 1), or a belief about the prior:
-        `polaroc.uniform`, `polaroc.beta`, `polaroc.points`.
+        `polaroc.uniform`, `polaroc.beta`.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def apply_thresholds(
     priors
         The prior in use, in place of that the thresholds were chosen for: priors as in
         `operating_points`; the result of `estimate_prior`, whose keys must be among those of the
-        cases; or a belief, `uniform`, `beta` or `points`, whose mean becomes the
+        cases; or a belief, `uniform` or `beta`, whose mean becomes the
         `prior`.
     intervals
         ``"exact"`` for limits of what the thresholds do, None for none.

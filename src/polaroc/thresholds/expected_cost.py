@@ -34,7 +34,7 @@ from polaroc.curves.hull import hulls_of
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.costs import DEFAULT, constant_costs
-from polaroc.priors.beliefs import Belief, belief_of_estimate, points, resolve_belief
+from polaroc.priors.beliefs import Belief, belief_of_estimate, discrete, resolve_belief
 from polaroc.priors.distributions import Atoms, Distribution, Flat
 from polaroc.priors.in_use import (
     METHOD,
@@ -180,7 +180,7 @@ def _belief_of(argument: str, value: object) -> Belief:
         return value
     if is_number(value):
         check_share(argument, value)
-        return points([float(value)])
+        return discrete([float(value)])
     if pair_of(value) is None:
         raise InvalidArgument(
             f"{argument} is {shortened(value)}, allowed are a share in (0, 1), a range (lo, hi) "

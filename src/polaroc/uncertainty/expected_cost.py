@@ -82,8 +82,8 @@ def expected_cost(
         `weight` as what it is.
     **columns
     over
-        The prior: a range (lo, hi), in which all are equally likely, a belief (`uniform`,
-        `beta` or `points`), a single prior, or the result of `estimate_prior`: of each key
+        The prior: a range (lo, hi), in which all are equally likely, a belief (`uniform` or
+        `beta`), a single prior, or the result of `estimate_prior`: of each key
         its own estimate, half normal to either side within its interval.
     cost
         The share c of the cost that a miss carries, in (0, 1), or a belief about it.

@@ -178,10 +178,6 @@ promises *ARGS:
 promises-picked *ARGS:
     python tests/benchmarks/promised_choices.py {{ARGS}}
 
-# Coverage of the limits of means over classes, by simulation: `--samples 400` takes about 5 minutes.
-macro *ARGS:
-    python tests/benchmarks/macro.py {{ARGS}}
-
 # Coverage of the intervals of estimate_prior, by simulation.
 priors *ARGS:
     python tests/benchmarks/prior_coverage.py {{ARGS}}

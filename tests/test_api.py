@@ -19,7 +19,7 @@ PUBLIC = {
     "check_calibration", "choose", "compare", "cost_curve", "curve", "curve_from_bins", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
     "expected_cost", "expr", "gate", "hull",
-    "iauprec", "intervals", "label_budget", "macro", "mean_curve",
+    "iauprec", "intervals", "label_budget", "mean_curve",
     "merge_bins",
     "monitor", "one_vs_rest", "operating_points", "pr_band",
     "pr_from_roc", "prior",

@@ -228,7 +228,6 @@ OF_MEASURES = {
     "compare": lambda table: pr.compare(table, test_train_ratio=0).pairs,
     "choose": lambda table: pr.choose(table, over=(0.1, 0.2)).models,
     "anova": lambda table: pr.anova(table, "auc", ["model", "fold"]).table,
-    "macro": partial(pr.macro, classes="fold"),
 }
 
 

@@ -29,7 +29,6 @@ from polaroc.deployment.estimate_prior import estimate_prior as estimate_prior
 from polaroc.deployment.label_budget import label_budget as label_budget
 from polaroc.deployment.monitor import monitor as monitor
 from polaroc.evaluation.evaluate import evaluate as evaluate
-from polaroc.evaluation.macro import macro as macro
 from polaroc.measures.bounds import bounds as bounds
 from polaroc.measures.functions import auc as auc
 from polaroc.measures.functions import auprec as auprec

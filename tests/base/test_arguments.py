@@ -136,7 +136,6 @@ CALLS = {
         lambda **a: pr.one_vs_rest(WIDE, **a).table,
         {"truth": "kind", "scores": ["a", "b"], "by": [], "weight": "w"},
     ),
-    "macro": (lambda **a: pr.macro(measures(), **a), {"classes": "fold"}),
     "compare": (
         lambda **a: pr.compare(measures(), test_train_ratio=0, **a),
         {"model": "model", "fold": ["fold"]},
@@ -505,7 +504,6 @@ OTHERS = {
         lambda x: pr.apply_thresholds(TABLE, points(), **NAMES, same_table=x),
         (),
     ),
-    "weighted": (lambda x: pr.macro(measures(), "fold", weighted=x), ()),
     "formats": (lambda x: pr.charts.export(pr.charts.roc(curves()), "never", "a", x), ([],)),
     "file": (lambda x: pr.charts.save(pr.charts.roc(curves()), x), ()),
     "path": (lambda x: pr.report(ONE_TEST_SET, path=x), ("zzz",)),

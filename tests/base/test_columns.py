@@ -60,14 +60,6 @@ def long(frame, by, **options):
     return cases.table
 
 
-def averaged(frame, by, **options):
-    measures = pr.evaluate(
-        long(frame, by), **NAMES, by=[*by, "class"], weight="weight", priors=PRIORS, **POOLED,
-        **options,
-    )  # fmt: skip
-    return pr.macro(measures)
-
-
 # Every step from predictions on that test_evaluation does not have, with weights.
 MEASURED = {
     "sens": lambda frame, by, **o: pr.sens(curve(frame, by, **o), (0.1, 0.4)),
@@ -80,7 +72,6 @@ MEASURED = {
         )
         for rule, target in RULES.items()
     },
-    "macro": averaged,
 }
 CURVES = {
     "surface": lambda frame, by, **o: pr.surface(
@@ -211,11 +202,6 @@ def test_a_lazy_plan_never_ranks_a_key_with_rows_that_cannot_be(name, spoilt):
     plan = PER_KEY[name](SPOILT[spoilt].lazy(), ["model"])
     of_b = pl.col("model") == "B"
     for engine in ("streaming", "in-memory"):
-        if name == "macro":
-            # What is evaluated is checked as a frame is.
-            with pytest.raises(InvalidPredictions, match=rf"{spoilt}s in 2 key.*\nHint: "):
-                plan.collect(engine=engine)
-            continue
         found = plan.collect(engine=engine)
         # Each key alone gives the same, as another test has it.
         close(found.filter(~of_b), whole(name).filter(~of_b))
@@ -291,9 +277,8 @@ def test_a_key_without_one_of_the_classes(name, lazy):
         return
     if "estimate" in found.columns:
         assert lacking["estimate"].null_count() == lacking.height
-    if name != "macro":
-        notes = lacking.select("model", "note").unique().sort("model").rows()
-        assert notes == [("B", "no negatives"), ("C", "no positives")]
+    notes = lacking.select("model", "note").unique().sort("model").rows()
+    assert notes == [("B", "no negatives"), ("C", "no positives")]
 
 
 def test_a_pair_without_one_of_the_classes_has_no_relation():
@@ -323,7 +308,7 @@ def test_a_constant_score(prior):
     benefit, of_all = treated.filter(acting).select("net_benefit", "treat_all")
     assert benefit.to_list() == pytest.approx(of_all.to_list(), abs=1e-15)
     assert set(treated.filter(~acting)["net_benefit"]) == {0.0}
-    assert set(averaged(table, ["model"]).filter(measure="auc")["estimate"]) == {0.5}
+    assert set(pr.auc(roc)["estimate"]) == {0.5}
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -434,10 +419,3 @@ def test_what_are_no_points_is_refused(missing):
     points = pr.operating_points(curve(TUNING, []), "cost").drop(missing)
     with pytest.raises(InvalidTable, match=rf"(?s)no column '{missing}'.*operating_points"):
         pr.apply_thresholds(PREDICTIONS, points, **NAMES)
-
-
-@pytest.mark.parametrize("missing", ["measure", "estimate", "positives", "note"])
-def test_what_are_no_measures_is_refused(missing):
-    measures = pr.evaluate(long(PREDICTIONS, []), **NAMES, by="class").drop(missing)
-    with pytest.raises(InvalidTable, match=rf"(?s)no column '{missing}'.*evaluate"):
-        pr.macro(measures)

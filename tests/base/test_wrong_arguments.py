@@ -86,7 +86,6 @@ CALLS = {
     "monitor": [{"reference": TEST, "deployed": FOLDS, **KEYED, "points": 0.5, "time": "fold"}],
     "label_budget": [{"reference": TEST, "deployed": OTHERS, **KEYED, "points": 0.5}],
     "one_vs_rest": [{"cases": WIDE, "truth": "truth", "scores": {0: "A", 1: "B"}}],
-    "macro": [{"cases": MEASURES, "classes": "fold"}],
     "compare": [
         {"cases": MEASURES, "test_train_ratio": 0},
         {"cases": TEST, "measure": "auc", "target": "trained", "case": "case", **NAMES},

@@ -183,8 +183,6 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
     "cases": [(of_wide(pr.cases, cluster="cluster"), "rows clusters")],
     "one_vs_rest": [(of(Size.wide, pr.one_vs_rest, truth="truth",
                         scores={False: "model 0", True: "model 1"}), "rows")],
-    "macro": [(of(Size.long, pr.macro, **BASE, by="model", model=None, fold=None, case="id",
-                  classes="model", priors=grid), "rows models priors")],
     "calibration_curve": [(of(CURVES, pr.calibration_curve), "rows keys")],
     "check_calibration": [(of_wide(pr.check_calibration, by="key", cluster="cluster"),
                            "rows keys clusters")],

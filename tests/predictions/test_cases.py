@@ -91,11 +91,6 @@ FUNCTIONS = {
     "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5, "width": 0.15}),
     "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
-    "macro": (
-        pr.macro,
-        BASE | {"by": "place", "case": "number"},
-        {"classes": "place", "measures": ["auc", "brier"], "priors": 0.1},
-    ),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),
     "compare": (pr.compare, PAIRED, {"measure": "brier", "prior": 0.1}),
     "choose": (pr.choose, PAIRED, {"measure": "brier", "over": (0.1, 0.1)}),
@@ -126,7 +121,6 @@ OTHER_OF = {
     ("choose", "model"): "f",
     ("gate", "model"): None,
     ("operating_points", "cluster"): "place",
-    ("macro", "by"): ["place", "f"],
     **{("probabilities", role): None for role in ("model", "fold", "by")},
 }  # fmt: skip
 

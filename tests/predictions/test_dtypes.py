@@ -140,9 +140,6 @@ ALONE = FUNCTIONS | {
     ),
 }
 BESIDE = {
-    "macro": lambda frame: pr.macro(
-        frame, **NAMES, by="key", fold=None, case="case", classes="key", measures="auc"
-    ),
     "mean curve": lambda frame: pr.curve(frame, **NAMES, by=["key", "fold"]).pipe(pr.mean_curve),
     "trained": lambda frame: pr.compare(
         frame.drop("fold"), **NAMES, model="key", target="trained", case="case",

@@ -191,7 +191,6 @@ OF_PREDICTIONS = {
     "one_vs_rest": lambda frame: pr.one_vs_rest(frame, truth="kind", scores=["a", "b", "c"]).pipe(
         pr.evaluate
     ),
-    "macro": lambda frame: pr.macro(pr.evaluate(frame, **NAMES), classes="fold"),
 }
 MODELS = {"truth": "truth", "score": {"A": "a", "B": pl.col("b") + 1, "C": "c"}}
 OF_WIDE = {
@@ -242,7 +241,6 @@ OF_MEASURES = {
     "compare": lambda table: pr.compare(table, "iauprec", test_train_ratio=0.25).pairs,
     "choose": lambda table: pr.choose(table, over=OVER).models,
     "anova": lambda table: pr.anova(table, "auc", factors=["model", "fold"]).table,
-    "macro": partial(pr.macro, classes="fold"),
     "charts.auprec_by_prior": pr.charts.auprec_by_prior,
     "charts.accsens_plane": pr.charts.accsens_plane,
 }

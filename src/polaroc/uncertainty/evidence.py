@@ -171,17 +171,6 @@ class Evidence:
         return bool((variances.max(axis=1, initial=0.0) > NO_ERROR**2).all())
 
     @property
-    def correlation(self) -> "Array":
-        """The correlation of the errors, measures × models × models; 0 where one is not known."""
-        errors = np.sqrt(self.covariance.diagonal(axis1=1, axis2=2))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = self.covariance / (errors[:, :, None] * errors[:, None, :])
-        found = np.nan_to_num(found, posinf=0.0, neginf=0.0).clip(-1, 1)
-        places = np.arange(found.shape[-1])
-        found[:, places, places] = 1.0
-        return np.asarray(found)
-
-    @property
     def why_no_limits(self) -> str:
         """The doubts of an evidence that knows nothing, for a note."""
         start, end = NOTHING.split("{}")

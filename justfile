@@ -108,10 +108,6 @@ weights *ARGS:
 calibration *ARGS:
     python tests/benchmarks/calibration.py {{ARGS}}
 
-# Time of 2,000 bootstrap draws, beside resampled rows and scikit-learn.
-bootstrap *ARGS:
-    python tests/benchmarks/bootstrap.py {{ARGS}}
-
 # How long the report takes to open in Chromium, and its size.
 opening *ARGS:
     python tests/benchmarks/opening.py {{ARGS}}

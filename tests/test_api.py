@@ -14,7 +14,7 @@ from polaroc.cli import app
 
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec",
-    "beta", "bin_edges", "binned", "bootstrap", "bounds",
+    "beta", "bin_edges", "binned", "bounds",
     "calibration_curve", "cases", "charts", "check",
     "check_calibration", "choose", "compare", "cost_curve", "curve", "curve_from_bins", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",

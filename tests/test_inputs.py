@@ -113,9 +113,6 @@ STEPS = {
     "evaluate, within memory": partial(pr.evaluate, memory="600MB"),
     "evaluate, with intervals": partial(pr.evaluate, intervals="logit", measures="auc"),
     "check": lambda table, **columns: pr.check(table, case="id", **columns),
-    "bootstrap": partial(pr.bootstrap, measures="auc", draws=100),
-    "bootstrap, clusters": partial(pr.bootstrap, measures="auc", draws=100, cluster="patient"),
-    "bootstrap, sampled": partial(pr.bootstrap, measures="auc", draws=100, weight="weight"),
     "apply_thresholds": lambda table, **columns: pr.apply_thresholds(table, points(), **columns),
     "estimate_prior": lambda table, **columns: pr.estimate_prior(
         table, WIDE if "model" not in columns else LONG, method="confusion", **columns
@@ -221,7 +218,6 @@ OF_CURVES = {
     "cost_curve": partial(pr.cost_curve, probability_cost=5),
     "decision_curve": partial(pr.decision_curve, thresholds=5),
     "intervals": partial(pr.intervals, measures="auc"),
-    "bootstrap": partial(pr.bootstrap, measures="auc", draws=100),
     "charts.roc": lambda table: pl.DataFrame({"chart": str(pr.charts.roc(table).to_dict())}),
 }
 OF_MEASURES = {

@@ -95,10 +95,6 @@ CALLS = {
         lambda **a: pr.evaluate(TABLE.lazy(), memory="600MB", **a), OF_CASES,
     ),
     "check": (lambda **a: pr.check(TABLE, **a), OF_CASES),
-    "bootstrap": (
-        lambda **a: pr.bootstrap(TABLE, draws=100, measures="auc", **a),
-        OF_CASES,
-    ),
     "delong": (
         lambda **a: pr.delong(ONE_TEST_SET, **a),
         NAMES | {"by": [], "model": "model", "fold": [], "case": "case"},
@@ -233,7 +229,7 @@ OPTIONAL = {
 FURTHER = {("scores", "mapping")}
 # Without truth or score these are asked for something else.
 ALSO_OF_MEASURES = {
-    "cases", "bootstrap", "compare trained", "compare on folds", "choose on cases", "gate on cases",
+    "cases", "compare trained", "compare on folds", "choose on cases", "gate on cases",
     "report",
 }  # fmt: skip
 
@@ -319,8 +315,8 @@ def test_arrays_are_told_where_to_go(argument):
 
 
 MISSING = [
-    ("curve", "truth"), ("evaluate", "weight"), ("check", "case"), ("bootstrap", "by"),
-    ("bootstrap", "cluster"), ("delong", "case"), ("one_vs_rest", "by"), ("one_vs_rest", "weight"),
+    ("curve", "truth"), ("evaluate", "weight"), ("check", "case"),
+    ("evaluate", "cluster"), ("delong", "case"), ("one_vs_rest", "by"), ("one_vs_rest", "weight"),
 ]  # fmt: skip
 
 
@@ -489,7 +485,6 @@ OTHERS = {
     "level of delong": (
         lambda x: pr.delong(ONE_TEST_SET, case="case", level=x, **NAMES), (),
     ),
-    "draws": (lambda x: pr.bootstrap(curves(), draws=x), ()),
     "interpolation": (lambda x: pr.intervals(curves(), interpolation=x), ()),
     "champion": (lambda x: gate(champion=x), ()),
     "margin": (lambda x: gate(margin=x), ()),
@@ -524,7 +519,7 @@ def test_what_an_argument_cannot_be_is_refused_with_a_hint(argument):
 
 
 def test_counts_have_an_upper_bound():
-    for argument in ("recall", "probability_cost", "thresholds", "draws", "n"):
+    for argument in ("recall", "probability_cost", "thresholds", "n"):
         with pytest.raises(InvalidArgument, match="1,000,000"):
             OTHERS[argument][0](1_000_001)
 

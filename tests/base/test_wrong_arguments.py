@@ -67,9 +67,6 @@ CALLS = {
     "pr_band": [{"surface": SURFACE}],
     "mean_curve": [{"curve": BY_FOLD, "n": 3}, {"curve": SURFACE, "n": 3}],
     "dominance": [{"curve": CURVES}],
-    "bootstrap": [
-        {"frame": CURVES, "draws": 100}, {"frame": FOLDS, **NAMES, "draws": 100, "cluster": "case"},
-    ],
     "binned": [{"cases": TEST, **NAMES, "bins": 3}],
     "bin_edges": [{"cases": TEST, **NAMES, "bins": 3}],
     "curve_from_bins": [{"frame": BINS}], "merge_bins": [{"tables": BINS}],

@@ -1,11 +1,11 @@
 """How often the intervals of one test set hold what is true, and how wide they are.
 
-``python tests/benchmarks/coverage.py [--replications N] [--draws B] [--resampled M] [--json F]``:
+``python tests/benchmarks/coverage.py [--replications N] [--json F]``:
 binormal scores with AUC 0.8, 0.9 and 0.995, continuous and in five levels, 20 to
 500 positives and 1 to 200 negatives per positive, from seeds; AUC, AUPREC at
-four priors and IAUPREC over 0.05 to 0.20, at a nominal 0.95. The methods with
-influence see N test sets of each kind (a quarter where there are 500 positives),
-those that resample M of B draws each. An interval that is not given counts neither way.
+four priors and IAUPREC over 0.05 to 0.20, at a nominal 0.95, for N test sets of each
+kind (a quarter where there are 500 positives). An interval that is not given counts
+neither way.
 ``--cases 20+10000 …``: these numbers of positives and negatives in place of the grid's.
 ``--balanced``: sens, AUC over the range, accsens and the equal error in place of the areas.
 """
@@ -34,7 +34,7 @@ POSITIVES, RATIOS, AUCS = (20, 50, 100, 500), (1, 4, 20, 200), (0.8, 0.9, 0.995)
 SIZES = tuple(product(POSITIVES, RATIOS))
 ASKED = {"priors": PRIORS, "over": OVER}
 AREAS, BALANCED = ("auc", "auprec", "iauprec"), ("sens", "auc_range", "accsens", "equal_error")
-INFLUENCE, RESAMPLED = ("logit", "wald"), ("percentile", "bootstrap logit")
+METHODS = ("logit", "wald")
 LEAST, SURE = 0.93, 2.576
 KEYS = ["method", "measure", "prior", "auc", "rounded", "positives", "ratio"]
 
@@ -53,16 +53,6 @@ def true_values(auc: float, rounded: bool, measures: tuple[str, ...]) -> pl.Data
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def limits(
-    curves: pl.DataFrame, method: str, draws: int, measures: tuple[str, ...]
-) -> pl.DataFrame:
-    """The measures of curves, with limits."""
-    asked = {**ASKED, "measures": list(measures)}
-    if method in INFLUENCE:
-        return pr.intervals(curves, **asked, method=method)
-    return pr.bootstrap(curves, **asked, method=method.split()[-1], draws=draws)
-
-
 def covered(found: pl.DataFrame, true: pl.DataFrame) -> pl.DataFrame:
     """How many of the limits are given, how many of those hold, and their mean width."""
     joined = found.join(true, on=["measure", "prior"], nulls_equal=True).drop_nulls("lower")
@@ -76,8 +66,6 @@ def covered(found: pl.DataFrame, true: pl.DataFrame) -> pl.DataFrame:
 
 def grid(
     replications: int,
-    resampled: int,
-    draws: int,
     sizes: Sequence[tuple[int, int]] = SIZES,
     first_seed: int = 0,
     measures: tuple[str, ...] = AREAS,
@@ -87,19 +75,16 @@ def grid(
     kinds = list(product(AUCS, (False, True), sizes))
     for seed, (auc, rounded, (positives, ratio)) in enumerate(kinds, first_seed):
         true = true_values(auc, rounded, measures)
-        for methods, count in ((INFLUENCE, replications), (RESAMPLED, resampled)):
-            count = count // 4 if positives == max(POSITIVES) else count
-            if not count:
-                continue
-            curves = binormal.curves(
-                count, positives, positives * ratio, auc, rounded=rounded, seed=seed
-            )
-            for method in methods:
-                told = covered(limits(curves, method, draws, measures), true)
-                place = {"method": method, "auc": auc, "rounded": rounded}
-                size = {"positives": positives, "ratio": ratio, "replications": count}
-                named = {name: pl.lit(value) for name, value in (place | size).items()}
-                parts.append(told.with_columns(**named))
+        count = replications // 4 if positives == max(POSITIVES) else replications
+        curves = binormal.curves(
+            count, positives, positives * ratio, auc, rounded=rounded, seed=seed
+        )
+        for method in METHODS:
+            limits = pr.intervals(curves, **ASKED, measures=list(measures), method=method)
+            place = {"method": method, "auc": auc, "rounded": rounded}
+            size = {"positives": positives, "ratio": ratio, "replications": count}
+            named = {name: pl.lit(value) for name, value in (place | size).items()}
+            parts.append(covered(limits, true).with_columns(**named))
         print(
             f"{seed + 1 - first_seed}/{len(kinds)}: {time.perf_counter() - started:.0f} s",
             file=sys.stderr,
@@ -152,8 +137,6 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=2000)
-    parser.add_argument("--resampled", type=int, default=200)
-    parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--cases", nargs="+", help="such as 20+10000, in place of the grid's")
     parser.add_argument("--seed", type=int, default=0, help="of the first kind of test set")
     parser.add_argument("--balanced", action="store_true", help="measures of balanced points")
@@ -162,7 +145,7 @@ def main() -> None:
     measures = BALANCED if asked.balanced else AREAS
     given = [tuple(map(int, cases.split("+"))) for cases in asked.cases or ()]
     sizes = [(positives, negatives // positives) for positives, negatives in given] or SIZES
-    found = grid(asked.replications, asked.resampled, asked.draws, sizes, asked.seed, measures)
+    found = grid(asked.replications, sizes, asked.seed, measures)
     report(found.sort(KEYS, nulls_last=True), Console(width=260))
     if asked.json:
         asked.json.write_text(json.dumps(found.to_dicts(), indent=1))

@@ -1,6 +1,6 @@
 """How often intervals hold where cases come in clusters, or with sampling weights.
 
-``python tests/benchmarks/dependent_cases.py [--only clusters|weights] [--samples N] [--draws B]
+``python tests/benchmarks/dependent_cases.py [--only clusters|weights] [--samples N]
 [--seed S]``: scores are normal in each class, with an AUC of 0.9; the AUC and IAUPREC over 0.05
 to 0.20 at a nominal 0.95, with the share of samples whose interval holds the true value, its
 standard error, and the mean width.
@@ -16,7 +16,7 @@ Sampling weights
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ import binormal
 OVER, AUC, ALIKE = (0.05, 0.20), 0.9, 0.5
 NAMES = {"truth": "truth", "score": "score"}
 ASKED = {"measures": ["auc", "iauprec"], "over": OVER, "priors": 0.1}
-METHODS = ("percentile", "logit")
+METHODS = ("logit", "wald")
 
 
 class Clusters(NamedTuple):
@@ -78,24 +78,17 @@ def in_clusters(rng: np.random.Generator, kind: Clusters) -> pl.DataFrame:
     )
 
 
-def cluster_limits(
-    kind: Clusters, samples: int, draws: int, seed: int, methods: Sequence[str] = METHODS
-) -> Iterator[pl.DataFrame]:
+def cluster_limits(kind: Clusters, samples: int, seed: int) -> Iterator[pl.DataFrame]:
     """The measures with the limits of each method, of all samples."""
     rng = np.random.default_rng([seed, *map(int, kind)])
     table = pl.concat(
         in_clusters(rng, kind).with_columns(sample=pl.lit(place)) for place in range(samples)
     )
-    for method in methods:
-        found = pr.bootstrap(
-            table, **NAMES, by="sample", cluster="cluster", **ASKED, method=method, draws=draws
+    for method in METHODS:
+        found = pr.evaluate(
+            table, **NAMES, by="sample", cluster="cluster", **ASKED, intervals=method
         )
         yield found.with_columns(method=pl.lit(method))
-    for interval in ("logit", "wald"):
-        summed = pr.evaluate(
-            table, **NAMES, by="sample", cluster="cluster", **ASKED, intervals=interval
-        )
-        yield summed.with_columns(method=pl.lit(f"evaluate, {interval}"))
     alone = pr.evaluate(table, **NAMES, by="sample", **ASKED, intervals="logit")
     yield alone.with_columns(method=pl.lit("clusters neglected"))
 
@@ -117,19 +110,14 @@ def weighted(rng: np.random.Generator, kind: str) -> pl.DataFrame:
     return pl.DataFrame({"truth": truth, "score": score, "weight": weight})
 
 
-def weight_limits(
-    kind: str, samples: int, draws: int, seed: int, methods: Sequence[str] = METHODS
-) -> Iterator[pl.DataFrame]:
+def weight_limits(kind: str, samples: int, seed: int) -> Iterator[pl.DataFrame]:
     """The measures with the limits of each method, of all samples."""
     rng = np.random.default_rng([seed, list(WEIGHTS).index(kind)])
     table = pl.concat(
         weighted(rng, kind).with_columns(sample=pl.lit(place)) for place in range(samples)
     )
-    for method in methods:
-        found = pr.bootstrap(
-            table, **NAMES, by="sample", weight="weight", **ASKED, method=method,
-            draws=draws,
-        )  # fmt: skip
+    for method in METHODS:
+        found = pr.evaluate(table, **NAMES, by="sample", weight="weight", **ASKED, intervals=method)
         yield found.with_columns(method=pl.lit(method))
     if kind != "any":
         counts = pr.curve(table, **NAMES, by="sample", count=pl.col("weight").ceil())
@@ -161,19 +149,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", choices=("clusters", "weights"))
     parser.add_argument("--kinds", type=int, default=None, help="only the first so many of each")
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--samples", type=int, default=400)
-    parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    started, size = time.perf_counter(), (options.samples, options.draws, options.seed)
+    started, size = time.perf_counter(), (options.samples, options.seed)
     if options.only != "weights":
         for kind in CLUSTERS[: options.kinds]:
-            for found in cluster_limits(kind, *size, options.methods):
+            for found in cluster_limits(kind, *size):
                 show(kind.words, found)
     if options.only != "clusters":
         for kind, words in list(WEIGHTS.items())[: options.kinds]:
-            for found in weight_limits(kind, *size, options.methods):
+            for found in weight_limits(kind, *size):
                 show(words, found)
     print(f"{time.perf_counter() - started:.0f} s")
 

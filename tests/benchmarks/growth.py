@@ -211,8 +211,6 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
                          cluster="cluster"), "rows clusters")],
     "roc_band": [(of_wide(pr.roc_band, cluster="cluster"), "rows clusters")],
     "pr_band": [(of_wide(pr.pr_band, priors=grid, cluster="cluster"), "rows priors clusters")],
-    "bootstrap": [(of_wide(pr.bootstrap, by="key", draws=100, cluster="cluster"),
-                   "rows keys clusters")],
     "delong": [(of(Size.long, pr.delong, **BASE, model="model", case="id"), "rows models")],
     "compare": [(of_models(pr.compare, over=OVER), "rows models"),
                 (of_models(pr.compare, over=OVER, cluster="cluster"), "clusters")],

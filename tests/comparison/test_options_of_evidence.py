@@ -67,12 +67,8 @@ MODES = {
     "evaluate, wald, losses": (
         pr.evaluate, ONE, NAMES | {"intervals": "wald", "measures": ["brier"], "priors": 0.2},
     ),
-    "evaluate, bootstrap": (
-        pr.evaluate, ONE, NAMES | {"intervals": "percentile", "measures": ["auc", "auprec"]},
-    ),
     "evaluate": (pr.evaluate, ONE, NAMES | {"over": OVER}),
     "intervals": (pr.intervals, CURVES, {"over": OVER}),
-    "bootstrap": (pr.bootstrap, ONE, NAMES | {"measures": ["auc", "auprec"], "draws": 100}),
     "delong": (pr.delong, ONE, NAMES),
     "compare, one test set": (pr.compare, ONE, NAMES | {"measure": "brier", "prior": 0.2}),
     "compare, calls": (pr.compare, JUDGED, NAMES | CALLS),
@@ -162,7 +158,6 @@ OTHER = {
     "time": "day", "nulls": "drop", "positive": False,
 }  # fmt: skip
 OTHER_OF = {
-    ("evaluate, bootstrap", "intervals"): "wald", ("bootstrap", "method"): "logit",
     ("evaluate, wald, losses", "intervals"): "logit",
     ("operating_points", "target"): 0.5, ("operating_points, cost", "rule"): "recall",
     ("mean_curve", "interval"): "t", ("choose, losses", "measure"): "log_loss",
@@ -204,7 +199,7 @@ NO_BEARING = {
     - {"calibration_curve", "decision_curve", "choose, amounts of folds"},
     "test_train_ratio": (MODES.keys() - CORRECTED - REFUSED_BY),
     # What is asked for beside is not over a range.
-    "over": {"evaluate, wald, losses", "evaluate, bootstrap", "bootstrap", "gate, halves"},
+    "over": {"evaluate, wald, losses", "gate, halves"},
     # It is compared with the cases, for a note.
     "tuning": {"apply_thresholds", "apply_thresholds, no intervals"},
     # Numbers without limits.

@@ -48,7 +48,6 @@ FUNCTIONS = {
     "achievable": ("precision", lambda curves: pr.achievable(curves, 0.1, 5)),
     "auc": ("estimate", pr.auc),
     "auprec": ("estimate", lambda curves: pr.auprec(curves, 0.1, "hull")),
-    "bootstrap": ("estimate", lambda curves: pr.bootstrap(curves, draws=100, measures="auc")),
     "calibration_curve": ("score", lambda curves: pr.calibration_curve(curves, draws=100)),
     "charts.explorer": (None, pr.charts.explorer),
     "charts.operating_drift": (
@@ -93,7 +92,7 @@ def test_all_functions_of_curves_are_among_these():
         for name, one in public.items()
         if inspect.isfunction(one) and "curve" in inspect.signature(one).parameters
     }
-    assert taking | {"bootstrap"} == set(FUNCTIONS)
+    assert taking == set(FUNCTIONS)
 
 
 @pytest.mark.parametrize("broken", BROKEN)
@@ -176,13 +175,10 @@ def test_what_is_a_whole_curve_is_taken(change):
         if name in ("charts.explorer", "probabilities"):
             continue
         # These take whole numbers of cases.
-        if (
-            name in ("bootstrap", "calibration_curve", "roc_band")
-            and (curves["positives"].max() or 0) > 1e15
-        ):
+        if name in ("calibration_curve", "roc_band") and (curves["positives"].max() or 0) > 1e15:
             continue
         found = call(curves)
-        if column is not None and name != "bootstrap":
+        if column is not None:
             assert_frame_equal(found, call(curves.lazy()).collect(), rel_tol=1e-9)
 
 

@@ -81,11 +81,6 @@ FUNCTIONS = {
         {"score": "p", "model": "m", "fold": "f", "by": "place"},
         {"curve": KEYED, "priors": 0.1},
     ),
-    "bootstrap": (
-        pr.bootstrap,
-        BASE | {"cluster": "number"},
-        {"measures": ["auc", "brier"], "priors": [0.1], "draws": 100},
-    ),
     "delong": (pr.delong, BASE | {"model": "m", "case": None}, {}),
     "estimate_prior": (pr.estimate_prior, BASE, {"deployed": TABLE, "method": "confusion"}),
     "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5, "width": 0.15}),

@@ -45,12 +45,6 @@ def notes(table):
 CALLS = {
     "check": lambda table: notes(pr.check(table, **MODELS)),
     "evaluate": lambda table: notes(pr.evaluate(table, **MODELS, intervals="logit")),
-    "evaluate, resampled": lambda table: notes(
-        pr.evaluate(table, **MODELS, measures="auc", intervals="percentile")
-    ),
-    "bootstrap": lambda table: notes(
-        pr.bootstrap(table, **MODELS, measures="auc", draws=100)
-    ),
     "delong": lambda table: notes(pr.delong(table, **NAMES, case="row")),
     "compare": lambda table: pr.compare(
         table, "auc", target="trained", case="row", **NAMES
@@ -143,7 +137,7 @@ def test_the_key_and_the_cluster_are_not_doubted():
     few = A.filter(pl.col("patient") < 12).with_columns(truth=pl.col("row") % 2 == 0)
     own = pr.evaluate(few, **asked, by="patient", intervals="wald")
     assert not [one for one in notes(own) if "independent" in one]
-    assert notes(pr.bootstrap(A, **asked, cluster="patient", draws=100)) == []
+    assert notes(pr.evaluate(A, **asked, cluster="patient", intervals="logit")) == []
     assert notes(pr.evaluate(A, **asked)) == []
 
 

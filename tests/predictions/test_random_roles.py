@@ -295,12 +295,3 @@ def log_loss(rows, intercept, slope):
         return np.logaddexp(0, -z if row.truth else z)
 
     return role_tables.mean(rows, loss)
-
-
-@weighted
-def test_bootstrap_estimates(weighting):
-    for table in TABLES[weighting]:
-        roles = table.roles("cluster")
-        found = pr.bootstrap(table.frame, **roles, measures=["auc"], draws=100)
-        expected = {(one,): role_tables.auc(rows) for one, rows in table.by("model").items()}
-        same(keyed(found, table.names["model"]), expected)

@@ -146,7 +146,6 @@ OF_PREDICTIONS = {
     "evaluate, dropping": partial(evaluate, score="gone", nulls="drop"),
     "evaluate, logit": partial(evaluate, intervals="logit"),
     "evaluate, logit, weighted": partial(evaluate, intervals="logit", weight="weight"),
-    "evaluate, percentile": partial(evaluate, intervals="percentile", measures="auc"),
     "evaluate, memory": partial(evaluate, memory="1GB"),
     "evaluate, memory, dropping": partial(evaluate, memory="1GB", score="gone", nulls="drop"),
     "evaluate, parts": partial(evaluate, memory=100 * 24),
@@ -159,7 +158,6 @@ OF_PREDICTIONS = {
     "sens": of_curve(pr.sens, OVER),
     "accsens": of_curve(pr.accsens, OVER),
     "intervals": of_curve(pr.intervals),
-    "bootstrap of curve": of_curve(pr.bootstrap, draws=100, measures="auc"),
     "hull": of_curve(pr.hull),
     "achievable": of_curve(pr.achievable, 0.1, recall=5),
     "surface": of_curve(pr.surface, ["observed", 0.1]),
@@ -172,8 +170,6 @@ OF_PREDICTIONS = {
     "cost_curve": of_curve(pr.cost_curve, 5),
     "decision_curve": of_curve(pr.decision_curve, 5),
     "curve joined with what is made of it": self_joined,
-    "bootstrap": partial(pr.bootstrap, **NAMES, **draws),
-    "bootstrap, clusters": partial(pr.bootstrap, **NAMES, **draws, cluster="patient"),
     "check": lambda frame: pr.check(frame, truth="truth", score="score", case="id"),
     "estimate_prior, reference": lambda frame: pr.estimate_prior(
         frame, TEST, **NAMES, method="confusion"
@@ -201,9 +197,6 @@ OF_WIDE = {
     ),
     "evaluate, logit": partial(pr.evaluate, **MODELS, intervals="logit"),
     "evaluate, parts": partial(pr.evaluate, **MODELS, memory=100 * 24),
-    "bootstrap, clusters": partial(
-        pr.bootstrap, **MODELS, draws=100, measures="auc", cluster="patient"
-    ),
     "check": lambda frame: pr.check(frame, **MODELS, case="id"),
     "estimate_prior": lambda frame: pr.estimate_prior(
         frame, wide(np.random.default_rng(2)), **MODELS, method="confusion"
@@ -221,7 +214,6 @@ OF_WIDE = {
 }
 OF_CURVES = {
     "auc": pr.auc,
-    "bootstrap": partial(pr.bootstrap, draws=100, measures="auc"),
     "intervals": pr.intervals,
     "hull": pr.hull,
     "surface": partial(pr.surface, priors=0.1),
@@ -251,9 +243,6 @@ OF_POINTS = {
 }
 OF_PRIORS = {
     "evaluate": lambda priors: pr.evaluate(TEST, **NAMES, priors=priors),
-    "evaluate, percentile": lambda priors: pr.evaluate(
-        TEST, **NAMES, priors=priors, intervals="percentile", measures="auprec"
-    ),
 }
 STEPS = [
     pytest.param(make, step, id=f"{of}: {name}")

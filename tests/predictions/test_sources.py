@@ -56,7 +56,7 @@ def test_files_are_cases(folder, source):
 
 def test_every_kind_of_function_takes_files(folder):
     asked = {"curve": {}, "binned": {"bins": 9}, "check": {}, "bin_edges": {"bins": 3},
-             "bootstrap": {"measures": "auc", "draws": 100, "cluster": "patient"}}  # fmt: skip
+             "evaluate": {"measures": "auc", "cluster": "patient"}}  # fmt: skip
     for name, others in asked.items():
         function = getattr(pr, name)
         found, expected = (function(one, **ROLES, **others) for one in ("all.parquet", TABLE))
@@ -129,7 +129,7 @@ def test_what_is_no_path_is_no_table_either(folder):
     with pytest.raises(InvalidArgument, match=r"(?s)'z'.*the table has 'model', 'patient'"):
         pr.cases("all.parquet", truth="y", score="z")
     with pytest.raises(InvalidArgument, match=r"(?s)truth is not given.*Hint: name its column"):
-        pr.bootstrap("all.parquet")
+        pr.evaluate("all.parquet")
 
 
 def test_files_are_printed_without_reading_rows(folder):

@@ -139,18 +139,6 @@ def test_intervals_at_many_priors_are_those_at_a_few(method, interpolation):
     assert_frame_equal(found[some], expected, abs_tol=1e-9)
 
 
-@pytest.mark.alike
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["percentile", "logit"])
-def test_draws_at_many_priors_are_those_at_a_few(method):
-    curve = pr.curve(TABLE, truth="truth", score="score")
-    asked = {"method": method, "draws": 100, "measures": ["auc", "auprec"]}
-    found = pr.bootstrap(curve, priors=[*WIDE[::12], "observed"], **asked)
-    some = [0, 14, 30, 51]
-    expected = pr.bootstrap(curve, priors=[WIDE[13 * 12], WIDE[29 * 12], "observed"], **asked)
-    assert_frame_equal(found[some], expected, abs_tol=1e-8)
-
-
 @pytest.mark.long
 @pytest.mark.slow
 def test_the_limit_of_a_perfect_score_is_there_at_many_priors():

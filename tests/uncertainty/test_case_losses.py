@@ -7,7 +7,6 @@ from simulations import binormal
 
 import polaroc as pr
 from polaroc.measures.scoring import ON_THE_HULL
-from polaroc.uncertainty.bootstrap import NOT_RESAMPLED
 
 NAMES = {"truth": "truth", "score": "score"}
 MEASURES = ["brier", "log_loss", "brier_skill"]
@@ -144,9 +143,6 @@ def test_what_has_no_interval_says_why():
     assert found["measure"].unique(maintain_order=True).to_list() == names
     assert found["lower"].is_null().to_list() == [False, True, True, False, False, False]
     assert found["note"].to_list() == [None, ON_THE_HULL, ON_THE_HULL, None, None, None]
-    drawn = pr.evaluate(table, **NAMES, **asked, measures=["auc", "brier"], intervals="percentile")
-    assert drawn["lower"].is_null().to_list() == [False, True, True]
-    assert drawn["note"].to_list() == [None, NOT_RESAMPLED, NOT_RESAMPLED]
 
 
 @pytest.mark.long

@@ -78,15 +78,6 @@ def applied(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
     return found.select("model", "tpr", "fpr", cs.matches("lower|upper"))
 
 
-def bootstrapped(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
-    """Draws of whole clusters, which have no fixed totals of classes."""
-    # Each row is a cluster of its own where none is named.
-    roles = {"cluster": "row"} | roles
-    measures = ["auc", "iauprec"]
-    sure = pr.bootstrap(table, **NAMES, **roles, measures=measures, over=OVER, draws=200)
-    return sure.drop(COUNTS)
-
-
 def of_one_model(function: Callable, **asked) -> Callable[..., pl.DataFrame]:
     """Without the names by which rows are paired."""
 
@@ -129,7 +120,6 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
         for method in ("logit", "wald")
         for kind, asked in MEASURES.items()
     },
-    "bootstrap": bootstrapped,
     "expected_cost": of_one_model(pr.expected_cost, over=OVER, intervals="logit"),
     "savings": of_one_model(pr.savings, points=0.4, priors=0.2, **MONEY),
     "roc_band": of_one_model(pr.roc_band, n=11),
@@ -218,7 +208,7 @@ def test_single_rows_as_clusters_are_no_surer_than_rows(name):
             assert once[column].to_list() == pytest.approx(rows[column].to_list(), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"bootstrap"}))
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_without_clusters_copies_say_more(name):
     rows, more = of_rows(name), FUNCTIONS[name](copies(4), case="case")
     narrower = widths(more) < 0.8 * widths(rows)
@@ -241,8 +231,6 @@ def test_a_count_stands_for_so_many_rows(name, cluster):
         .with_columns(case=4 * pl.col("row") + pl.col("copy"))
     )
     roles = {} if cluster is None else {"cluster": cluster}
-    if name == "bootstrap" and cluster is None:
-        roles = {"cluster": None}
     counted = function(TABLE, case="row", count=times, **roles)
     expected = function(rows, case="case", **roles)
     assert_frame_equal(counted, expected, rel_tol=1e-7, abs_tol=1e-10, check_dtypes=False)
@@ -251,15 +239,14 @@ def test_a_count_stands_for_so_many_rows(name, cluster):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_of_weights_only_the_ratios_matter(name):
     function = FUNCTIONS[name]
-    roles = {"cluster": None} if name == "bootstrap" else {}
     weight = 1 + pl.col("row") % 7
-    found = function(TABLE, case="row", weight=weight, **roles)
-    thousands = function(TABLE, case="row", weight=weight * 1024, **roles)
+    found = function(TABLE, case="row", weight=weight)
+    thousands = function(TABLE, case="row", weight=weight * 1024)
     assert np.isfinite(widths(found)).all()
     assert_frame_equal(thousands, found, rel_tol=1e-7, abs_tol=1e-10)
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"bootstrap"}))
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_equal_weights_are_no_surer_than_none(name):
     rows, weighted = of_rows(name), FUNCTIONS[name](TABLE, case="row", weight=pl.lit(3.7))
     for column in ("estimate", "std_error", "difference", "mean"):
@@ -270,7 +257,7 @@ def test_equal_weights_are_no_surer_than_none(name):
         assert (widths(weighted) <= 1.3 * widths(rows)).all()
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"bootstrap"}))
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_parts_of_a_weighted_case_in_a_cluster_say_what_it_says(name):
     function = FUNCTIONS[name]
     whole = function(TABLE, case="row", weight=1.0 + pl.col("row") % 5, cluster="row")

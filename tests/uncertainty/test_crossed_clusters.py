@@ -135,10 +135,6 @@ def test_customers_and_days_are_both_seen():
 
 
 ONE_ALONE = {
-    "bootstrap": lambda **roles: pr.bootstrap(TABLE, **roles, measures="auc", draws=100),
-    "evaluate": lambda **roles: pr.evaluate(
-        TABLE, **roles, measures="auc", intervals="percentile"
-    ),
     "operating_points": lambda **roles: pr.operating_points(
         TABLE, "recall", target=0.5, priors=0.1, confidence=0.9, **roles
     ),

@@ -11,7 +11,7 @@ from sizes import replicates
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SCRIPT = runpy.run_path(str(BENCHMARKS / "dependent_cases.py"))
 CLUSTERS = runpy.run_path(str(BENCHMARKS / "clusters.py"))
-SAMPLES, DRAWS, METHODS = replicates(40, 20), 100, ["percentile"]
+SAMPLES = replicates(40, 20)
 
 
 def counts(limits):
@@ -31,7 +31,7 @@ def few(share):
 @pytest.mark.slow
 def test_few_clusters_are_held_where_cases_are_not():
     kind = SCRIPT["Clusters"](5, 15)
-    held = counts(SCRIPT["cluster_limits"](kind, SAMPLES, DRAWS, 3, METHODS))
+    held = counts(SCRIPT["cluster_limits"](kind, SAMPLES, 3))
     for (method, _), count in held.items():
         if method != "clusters neglected":
             assert count >= few(0.93)
@@ -41,7 +41,7 @@ def test_few_clusters_are_held_where_cases_are_not():
 @pytest.mark.long
 @pytest.mark.slow
 def test_sampling_weights_are_held_where_counts_are_not():
-    held = counts(SCRIPT["weight_limits"]("by score", SAMPLES, DRAWS, 3, METHODS))
+    held = counts(SCRIPT["weight_limits"]("by score", SAMPLES, 3))
     for (method, _), count in held.items():
         if method != "taken for counts":
             assert count >= few(0.93)

@@ -44,7 +44,6 @@ def estimated(**asked) -> pl.DataFrame:
 CALLS = {
     "evaluate": lambda **at: pr.evaluate(TABLE, **NAMES, over=OVER, intervals="logit", **at),
     "intervals": lambda **at: pr.intervals(CURVES, measures=["auc", "auprec"], **at),
-    "bootstrap": lambda **at: pr.bootstrap(CURVES, measures="auc", draws=100, **at),
     "delong": lambda **at: pr.delong(TABLE, **NAMES, **at),
     "compare": lambda **at: (
         pr.compare(TABLE, "auc", **NAMES, case=None, test_train_ratio=0.5, **at).pairs
@@ -98,9 +97,6 @@ MORE = {
         ONE.filter(pl.col("case") % 2 == 0), tuning=ONE.filter(pl.col("case") % 2 == 1), **NAMES,
         over=OVER, measure="expected_cost", **at,
     ).models,
-    "evaluate, bootstrap": lambda **at: pr.evaluate(
-        TABLE, **NAMES, measures="auc", intervals="percentile", **at
-    ),
     "evaluate, losses": lambda **at: pr.evaluate(
         TABLE, **NAMES, measures=["auc", "brier"], priors=0.2, intervals="logit", **at
     ),

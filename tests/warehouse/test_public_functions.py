@@ -73,7 +73,7 @@ def test_rows_are_fetched_on_demand():
 
 def test_a_curve_of_a_warehouse_is_fetched_by_functions_of_curves():
     curve = pr.curve(ibis.memtable(TABLE), **ROLES)
-    for function in (pr.auc, pr.bootstrap):
+    for function in (pr.auc, pr.intervals):
         found, expected = function(curve), function(pr.curve(TABLE, **ROLES))
         keys = ["model", "fold", "measure"]
         assert_frame_equal(found.sort(keys), expected.sort(keys))

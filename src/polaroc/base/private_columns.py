@@ -32,7 +32,7 @@ COST, MISSED, ALARMS = _columns("cost missed alarms")
 COSTS = _columns("cost_fn cost_fp")
 
 # Limits.
-DRAW, LIMITS_NOTE = _columns("draw limits_note")
+(LIMITS_NOTE,) = _columns("limits_note")
 
 # Measures by model, fold and prior.
 MODEL, BLOCK, FOLD, LACKING = _columns("model block fold lacking")

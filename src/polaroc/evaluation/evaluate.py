@@ -61,7 +61,7 @@ def evaluate(
         are no measures over a range; under a belief there is IAUPREC only.
     intervals
         Confidence intervals for the sampling error of the test set: ``"logit"`` or ``"wald"``,
-        as in `intervals`; ``"percentile"``, as in `bootstrap`, which is slower.
+        as in `intervals`.
         ``None``: none. With a `cluster`, cases of one cluster are not taken for independent.
         With a `weight` each row is one observation, however much it weighs. Interpolation
         ``"hull"`` and `memory` are not allowed.

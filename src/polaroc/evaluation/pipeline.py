@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polaroc.base.arrays import ARRAYS
-from polaroc.base.private_columns import CLUSTER
-from polaroc.curves.cell_arrays import RankedCells
-from polaroc.curves.held import HeldRows, curve_of_rows
+from polaroc.curves.held import HeldRows
 from polaroc.evaluation.hull_limits import with_hull_limits
 from polaroc.evaluation.request import Needs, Request
 from polaroc.evaluation.sums import CurveTotals, curve_totals, ranked_totals
@@ -16,9 +14,8 @@ from polaroc.measures.spec import Measure
 from polaroc.measures.table import tidy, without_repeats
 from polaroc.predictions.cases import Cases, check_folds
 from polaroc.predictions.dependence import dependence, with_note
-from polaroc.predictions.table import Predictions, read
-from polaroc.uncertainty.bootstrap import resampled
-from polaroc.uncertainty.intervals import limits_of_ranked, with_limits
+from polaroc.predictions.table import read
+from polaroc.uncertainty.intervals import limits_of_ranked
 from polaroc.uncertainty.limits import merged
 
 
@@ -48,44 +45,19 @@ def _run(cases: Cases[Any], request: Request) -> Result:
             check_folds(cases, totals.wide)
         return _result(totals, request)
     held = cases.collect()
-    predictions = read(held, clustered=held.in_clusters, crossed=request.bootstrap is None)
+    predictions = read(held, clustered=held.in_clusters, crossed=True)
     needs = Needs(request, predictions.weighted)
     totals, ranked = ranked_totals(HeldRows.of(predictions), needs)
     result = _result(totals, request)
-    limits = _with_limits(result.measures, totals.wide, ranked, predictions, request)
+    found = limits_of_ranked(
+        ranked, totals.wide, predictions.keys, request.select(ARRAYS).measures,
+        request.intervals, request.level, sampled=predictions.sampled,
+    )  # fmt: skip
+    measured = pl.concat([result.measures, found.lazy()], how="horizontal")
+    limits = merged(measured, predictions.keys, request.level)
     limits = with_hull_limits(limits, held, predictions.keys, request)
     noted = with_note(limits, dependence(held), pl.col("lower").is_not_null())
     return result._replace(measures=noted)
-
-
-def _with_limits(
-    measured: pl.LazyFrame,
-    wide: pl.DataFrame,
-    ranked: RankedCells,
-    predictions: Predictions,
-    request: Request,
-) -> pl.LazyFrame:
-    """Tidy measures of rows in memory with the requested intervals."""
-    keys = predictions.keys
-    if request.bootstrap is not None:
-        clustered = CLUSTER in predictions.rows.collect_schema()
-        source = predictions.valid_rows if clustered else curve_of_rows(predictions).lazy()
-        return resampled(measured, source, keys, request.bootstrap)
-    measures, method = request.select(ARRAYS).measures, request.intervals or "logit"
-    limits = limits_of_ranked(
-        ranked, wide, keys, measures, method, request.level, sampled=predictions.sampled
-    )
-    return merged(pl.concat([measured, limits.lazy()], how="horizontal"), keys, request.level)
-
-
-def with_intervals(
-    curves: pl.LazyFrame, measured: pl.LazyFrame, keys: Sequence[str], request: Request
-) -> pl.LazyFrame:
-    """Tidy measures with intervals, from curves of counts."""
-    if request.bootstrap is not None:
-        return resampled(measured, curves, keys, request.bootstrap)
-    measures, method = request.select(ARRAYS).measures, request.intervals or "logit"
-    return with_limits(measured, curves, keys, measures, method, request.level)
 
 
 def _result(totals: CurveTotals, request: Request) -> Result:

@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from polaroc.base.arrays import ARRAYS
 from polaroc.base.backend import POLARS, Backend
 from polaroc.base.checks import check_share, refuse_unused, unless
 from polaroc.errors import InvalidArgument, check_choice
@@ -20,11 +19,9 @@ from polaroc.measures.spec import Measure
 from polaroc.priors.beliefs import Belief
 from polaroc.priors.grids import resolve_priors
 from polaroc.typing import Interpolation, Intervals, Prior, Priors
-from polaroc.uncertainty.bootstrap import BootstrapSpec
 from polaroc.uncertainty.intervals import METHODS, check_interpolation
 
 LEVEL = 0.95
-INTERVALS = (*METHODS, "percentile")
 # The most bytes per row on disk, and those of its weight.
 ON_DISK, WEIGHT_ON_DISK = 12, 8
 # Peak bytes per row, beside the rows themselves, and those that a weight and a positive add, each
@@ -70,7 +67,7 @@ class Request:
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def _check_intervals(self) -> None:
-        check_choice("intervals", self.intervals, INTERVALS)
+        check_choice("intervals", self.intervals, METHODS)
         check_share("level", self.level)
         check_interpolation(self.interpolation)
         if self.memory is not None:
@@ -114,14 +111,6 @@ class Request:
     def callback(self) -> Progress | None:
         """The progress function, called with the number of rows done and of all rows."""
         return progress_callback(self.progress)
-
-    @property
-    def bootstrap(self) -> BootstrapSpec | None:
-        """How to resample, where the intervals need it."""
-        if self.intervals != "percentile":
-            return None
-        measures = self.selected.measures, self.select(ARRAYS).measures
-        return BootstrapSpec(*measures, self.intervals, self.level)
 
 
 @dataclass(frozen=True)

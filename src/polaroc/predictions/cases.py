@@ -226,7 +226,7 @@ def refuse_crossed(cases: Cases[Any]) -> None:
     if len(names) > 1:
         raise InvalidArgument(
             f"cluster is {quoted(names)}. Limits and tests of measures know two clusterings; "
-            "promises, limits of rates and costs, bootstrap and periods need one, whose clusters "
+            "promises and limits of rates and costs need one, whose clusters "
             "are independent.",
             hint=Hint("name the one by which rows are more alike, {cluster}.", cluster=names[0]),
         )

@@ -29,12 +29,6 @@ def cells_of_curves(curves: pl.DataFrame, firsts: "Array") -> CellArrays:
     return CellArrays(columns, starts)
 
 
-def segments_of_curve(curve: pl.DataFrame) -> Segments:
-    """The segments of one curve that has positives, sorted with the best score first."""
-    cells = cells_of_curves(curve, np.zeros(1, np.int64))
-    return segments_of(with_positives(cells), np.zeros(1, np.int64))
-
-
 def with_positives(cells: CellArrays) -> CellArrays:
     """The cells with positives, without their scores."""
     kept = cells.counts["pos"] > 0

@@ -54,9 +54,8 @@ def intervals(
 
     The intervals are for the sampling error of the test set, for a fitted model:
     cases are taken as independent, class totals and priors as fixed (``"observed"``
-    too, at its value). Dependent cases, such as those of one patient, need `evaluate` or
-    `bootstrap` with `cluster`, and sampling weights need them with `weight`: a curve has
-    only their sums.
+    too, at its value). Dependent cases, such as those of one patient, need `evaluate` with
+    `cluster`, and sampling weights need it with `weight`: a curve has only their sums.
 
     Parameters
     ----------
@@ -70,7 +69,7 @@ def intervals(
         quantile of Student's t at one degree of freedom less than there are
         cases of the rarer class. Both are computed for the sample as it is, and with
         half a case of each class added at the worst or at the best rank; the widest
-        limits are returned. For resampling see `bootstrap`.
+        limits are returned.
     level
         Nominal coverage, in (0, 1).
 

@@ -47,26 +47,3 @@ def with_pseudo_cases(
         },
         positives=positives, negatives=negatives, starts=starts, units=segments.units,
     )  # fmt: skip
-
-
-def counts_with_pseudo_cases(
-    pos: "Array", level: "Array", neg: "Array", rest: float, place: int
-) -> tuple["Array", "Array", "Array", float]:
-    """The counts of segments, best first, with pseudo-cases at a place.
-
-    Per segment its positives, the negatives on the level run before it and its negatives; `rest`
-    is the number of negatives below the last segment.
-    """
-    if place == NONE:
-        return pos, level, neg, rest
-    if place == BEST:
-        # As floats, since a pseudo-case is a part of a case.
-        pos, level, neg = (
-            np.insert(own.astype(float), 0, added)
-            for own, added in ((pos, PSEUDO), (level, 0), (neg, 0))
-        )
-        return pos, level, neg, rest + PSEUDO
-    more = ((pos, PSEUDO), (level, rest), (neg, 0))
-    pos, level, neg = (np.append(own, added).astype(float) for own, added in more)
-    level[0] += PSEUDO
-    return pos, level, neg, 0.0

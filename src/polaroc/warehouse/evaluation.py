@@ -6,13 +6,13 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from polaroc.base.arrays import ARRAYS
 from polaroc.base.columns import EFFECTIVE
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
 from polaroc.curves.bins import Bins, resolve_edges
 from polaroc.curves.curve import in_order
 from polaroc.errors import Hint, InvalidArgument
-from polaroc.evaluation.pipeline import with_intervals
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
@@ -29,6 +29,7 @@ from polaroc.predictions.roles import BESIDE, COUNTED_BY, ROLES, Columns
 from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IbisTable, Interpolation, Intervals, Priors
+from polaroc.uncertainty.intervals import with_limits
 from polaroc.warehouse.bins import with_bins
 from polaroc.warehouse.cells import (
     FATAL,
@@ -224,7 +225,8 @@ def local_intervals(
     curves = in_order(attach(_fetched_cells(curve).lazy(), notes, keys), keys)
     sums = table_sums(curves, keys, measures).drop(TOTALS)
     measured = local_tidy(attach(key_notes.lazy(), sums, keys, required=False), keys, measures)
-    limits = with_intervals(curves, measured, keys, request)
+    method, in_arrays = request.intervals or "logit", request.select(ARRAYS).measures
+    limits = with_limits(measured, curves, keys, in_arrays, method, request.level)
     return without_repeats(limits, measures).collect()
 
 

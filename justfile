@@ -156,8 +156,8 @@ threshold-costs *ARGS:
 threshold-limits *ARGS:
     python tests/benchmarks/threshold_limits.py {{ARGS}}
 
-# Coverage of the intervals of applied thresholds, further rates, bands, decision curves and least costs,
-# by enumeration and simulation (parts: known, belief, rates, estimated, measures, bands, decisions, costs).
+# Coverage of the intervals of applied thresholds, further rates, decision curves and least costs,
+# by enumeration and simulation (parts: known, belief, rates, estimated, measures, decisions, costs).
 applied-intervals *ARGS:
     python tests/benchmarks/applied_intervals.py {{ARGS}}
 

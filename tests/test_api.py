@@ -21,9 +21,9 @@ PUBLIC = {
     "expected_cost", "expr", "gate", "hull",
     "iauprec", "intervals", "label_budget", "mean_curve",
     "merge_bins",
-    "monitor", "one_vs_rest", "operating_points", "pr_band",
+    "monitor", "one_vs_rest", "operating_points",
     "pr_from_roc", "prior",
-    "prior_grid", "probabilities", "rates", "report", "roc_band",
+    "prior_grid", "probabilities", "rates", "report",
     "roc_from_pr", "savings", "sens", "simulate", "skew",
     "surface", "uniform", "warehouse",
 }  # fmt: skip

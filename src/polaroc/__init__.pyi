@@ -51,8 +51,6 @@ from polaroc.thresholds.apply_thresholds import apply_thresholds as apply_thresh
 from polaroc.thresholds.costs import cost_curve as cost_curve
 from polaroc.thresholds.costs import decision_curve as decision_curve
 from polaroc.thresholds.operating_points import operating_points as operating_points
-from polaroc.uncertainty.bands import pr_band as pr_band
-from polaroc.uncertainty.bands import roc_band as roc_band
 from polaroc.uncertainty.expected_cost import expected_cost as expected_cost
 from polaroc.uncertainty.intervals import intervals as intervals
 from polaroc.uncertainty.savings import savings as savings

@@ -108,8 +108,6 @@ CALLS = {
         lambda **a: pr.operating_points(TABLE, "recall", target=0.5, **a),
         OF_CASES,
     ),
-    "roc_band": (lambda **a: pr.roc_band(TABLE, 5, **a), OF_CASES),
-    "pr_band": (lambda **a: pr.pr_band(TABLE, 5, **a), OF_CASES),
     "decision_curve": (
         lambda **a: pr.decision_curve(TABLE, [0.2], intervals="pointwise", **a), OF_CASES,
     ),

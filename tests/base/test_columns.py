@@ -83,8 +83,6 @@ POINTS = {
     "achievable": lambda frame, by, **o: pr.achievable(curve(frame, by, **o), PRIORS, 5),
     "cost_curve": lambda frame, by, **o: pr.cost_curve(curve(frame, by, **o), 5),
     "decision_curve": lambda frame, by, **o: pr.decision_curve(curve(frame, by, **o), 5, PRIORS),
-    "roc_band": lambda frame, by, **o: pr.roc_band(curve(frame, by, **o), 5),
-    "pr_band": lambda frame, by, **o: pr.pr_band(pr.surface(curve(frame, by, **o), PRIORS), 5),
 }
 OTHERS = {
     "expected_cost": lambda frame, by, **o: pr.expected_cost(
@@ -98,8 +96,7 @@ OTHERS = {
 STEPS = MEASURED | CURVES | POINTS | OTHERS
 PER_KEY = MEASURED | CURVES | POINTS
 WITH_PYTHON = {
-    "hull", "achievable", "cost_curve", "dominance", "expected_cost", "roc_band",
-    "pr_band", "one_vs_rest",
+    "hull", "achievable", "cost_curve", "dominance", "expected_cost", "one_vs_rest",
 }  # fmt: skip
 KEYS = [[], ["model"], ["model", "fold"]]
 

@@ -63,8 +63,6 @@ CALLS = {
     "cost_curve": [{"curve": CURVES, "probability_cost": 3}],
     "decision_curve": [{"curve": CURVES, "thresholds": 3}],
     "intervals": [{"curve": CURVES}], "expected_cost": [{"curve": CURVES, **OVER}],
-    "roc_band": [{"curve": CURVES}],
-    "pr_band": [{"surface": SURFACE}],
     "mean_curve": [{"curve": BY_FOLD, "n": 3}, {"curve": SURFACE, "n": 3}],
     "dominance": [{"curve": CURVES}],
     "binned": [{"cases": TEST, **NAMES, "bins": 3}],

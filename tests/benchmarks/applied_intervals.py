@@ -1,7 +1,7 @@
-"""How often intervals of applied thresholds, and bands, hold the truth.
+"""How often intervals of applied thresholds, decisions and costs hold the truth.
 
 ``python tests/benchmarks/applied_intervals.py [--runs N] [--write] [PART ...]``, parts are "known",
-"belief", "rates", "estimated", "measures", "bands", "decisions" and "costs". With a known
+"belief", "rates", "estimated", "measures", "decisions" and "costs". With a known
 prior or a belief, and of rates with few cases, every possible table is counted with its
 probability, so that these figures have no error of simulation; the others are over simulated
 binormal scores. With ``--write`` the tables of "rates", "decisions" and "costs" go to
@@ -224,66 +224,6 @@ def measures(runs):
         yield row | auprec_at_estimates(rng, runs, sizes, distance, prior, method)
 
 
-def scores_of(rng, runs, sizes, kind):
-    """Scores of positives and negatives, and the vertices (f, t) of their true curve."""
-    shapes = [(runs, size) for size in sizes]
-    if kind == "steps":
-        # No score is shared by the classes: the curve is made of vertical and horizontal lines.
-        steps = 6
-        t, f = (np.linspace(0, 1, steps + 1) for _ in range(2))
-        pos, neg = (
-            rng.integers(steps, size=shape) * 2 + i for i, shape in ((1, shapes[0]), (0, shapes[1]))
-        )
-        return (pos, neg), (np.repeat(f, 2)[:-1], np.repeat(t, 2)[1:])
-    distance = 1.2 if kind == "AUC 0.80" else 2.5
-    pos, neg = (rng.normal(d, 1, shape) for d, shape in ((distance, shapes[0]), (0, shapes[1])))
-    cuts = norm.isf(np.linspace(0, 1, 4001))[1:-1]
-    if kind == "6 levels":
-        cuts = np.linspace(3, -1, 5)
-        pos, neg = (np.searchsorted(-cuts, -one) * -1 for one in (pos, neg))
-    f, t = (np.r_[0, norm.sf(cuts - d), 1] for d in (0.0, distance))
-    return (pos, neg), (f, t)
-
-
-def band_coverage(rng, runs, sizes, kind, skew=9.0, n=101):
-    """Share of tables whose bands hold the whole true curve, and their mean width."""
-    (pos, neg), (f, t) = scores_of(rng, runs, sizes, kind)
-    table = pl.DataFrame(
-        {
-            "run": np.repeat(np.arange(runs), sum(sizes)),
-            "truth": np.tile(np.r_[np.ones(sizes[0], bool), np.zeros(sizes[1], bool)], runs),
-            "score": np.concatenate([pos, neg], axis=1).ravel(),
-        }
-    )
-    curves = pr.curve(table, truth="truth", score="score", by="run")
-    grid = np.arange(n) / (n - 1)
-    # Curves are vertical or horizontal in places: the upper end, and the left one.
-    at_fpr = np.interp(grid + 1e-12, f, t)
-    at_recall = np.interp(np.maximum(grid - 1e-12, 1e-9), t, f)
-    recall = np.maximum(grid, 1e-9)
-    truth = {"fpr": at_fpr, "tpr": recall / (recall + skew * at_recall)}
-    bands = {
-        "fpr": pr.roc_band(curves, n),
-        "tpr": pr.surface(curves, 1 / (1 + skew)).pipe(pr.pr_band, n),
-    }
-    figures = {}
-    for name, (axis, band) in zip(("ROC", "PR"), bands.items(), strict=True):
-        low, high = (band[end].to_numpy().reshape(runs, n) for end in ("lower", "upper"))
-        inside = (low <= truth[axis] + ROUNDING) & (truth[axis] - ROUNDING <= high)
-        figures[name] = inside.all(axis=1).mean()
-        figures[f"{name} width"] = (high - low).mean()
-    return figures
-
-
-def bands(runs):
-    rng = np.random.default_rng(0)
-    for sizes, kind in product(
-        ((20, 20), (20, 80), (100, 100), (100, 400), (500, 500)),
-        ("AUC 0.80", "AUC 0.96", "6 levels", "steps"),
-    ):
-        yield {"sizes": str(sizes), "scores": kind} | band_coverage(rng, runs, sizes, kind)
-
-
 def patients(rng, runs, sizes, distance, rows):
     """Tables of probabilities that are right at their share of positives; rows of a patient alike.
 
@@ -380,9 +320,7 @@ def write(part, rows):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "parts", nargs="*", default=["known", "belief", "estimated", "measures", "bands"]
-    )
+    parser.add_argument("parts", nargs="*", default=["known", "belief", "estimated", "measures"])
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--write", action="store_true", help=f"to {PAGE.name}, between its marks")
     asked = parser.parse_args()
@@ -393,7 +331,6 @@ def main() -> None:
             "rates": lambda: rates(asked.runs),
             "estimated": lambda: estimated(asked.runs),
             "measures": lambda: measures(asked.runs),
-            "bands": lambda: bands(asked.runs),
             "decisions": lambda: decisions(asked.runs),
             "costs": lambda: costs(asked.runs),
         }[part]()

@@ -209,8 +209,6 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
                                cluster="cluster"), "rows keys clusters")],
     "savings": [(of_wide(pr.savings, **THRESHOLDS, cost_fn="cost", cost_fp=2,
                          cluster="cluster"), "rows clusters")],
-    "roc_band": [(of_wide(pr.roc_band, cluster="cluster"), "rows clusters")],
-    "pr_band": [(of_wide(pr.pr_band, priors=grid, cluster="cluster"), "rows priors clusters")],
     "delong": [(of(Size.long, pr.delong, **BASE, model="model", case="id"), "rows models")],
     "compare": [(of_models(pr.compare, over=OVER), "rows models"),
                 (of_models(pr.compare, over=OVER, cluster="cluster"), "clusters")],

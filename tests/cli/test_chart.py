@@ -86,23 +86,14 @@ def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
     ("name", "options", "draw"),
     [
         (
-            "roc",
-            ["--band", 0.9],
-            lambda curves: pr.charts.roc(curves, band=pr.roc_band(curves, level=0.9)),
-        ),
-        (
             "decision_curves",
-            ["--band", 0.9],
-            lambda curves: pr.charts.decision_curves(
-                pr.decision_curve(curves, intervals="simultaneous", level=0.9)
-            ),
+            ["--prior", 0.1],
+            lambda curves: pr.charts.decision_curves(pr.decision_curve(curves, priors=[0.1])),
         ),
         (
             "pr",
-            ["--band", 0.9, "--prior", 0.1],
-            lambda curves: pr.charts.pr(
-                table := pr.surface(curves, [0.1]), band=pr.pr_band(table, level=0.9)
-            ),
+            ["--prior", 0.1],
+            lambda curves: pr.charts.pr(pr.surface(curves, [0.1])),
         ),
         (
             "reliability",
@@ -111,36 +102,13 @@ def test_charts_are_those_of_the_functions(folder, tmp_path, name, draw):
         ),
     ],
 )
-def test_what_is_drawn_over_a_chart_is_asked_for(folder, tmp_path, name, options, draw):
+def test_charts_at_the_prior_that_is_asked_for(folder, tmp_path, name, options, draw):
     one = pl.col("fold") == 1
     PROBABLE.filter(one).write_parquet(tmp_path / "one.parquet")
     asked = [*PREDICTIONS[:4], "--no-fold"]
     curves = pr.curve(PROBABLE.filter(one), truth="truth", score="score", fold=None)
     found = spec(tmp_path / "one.parquet", tmp_path, name, *asked, *options)
     assert_same_document(found, draw(curves).to_dict())
-
-
-@pytest.mark.parametrize("name", ["roc", "pr", "decision_curves"])
-def test_bands_know_the_clusters(tmp_path, name):
-    one = PROBABLE.filter(pl.col("fold") == 1).with_row_index("row")
-    one = one.with_columns(patient=pl.col("row") // 8)
-    one.write_parquet(tmp_path / "one.parquet")
-    roles = {"truth": "truth", "score": "score", "fold": None, "cluster": "patient"}
-    priors = {"roc": {}, "pr": {"priors": [0.1]}, "decision_curves": {"priors": [0.1]}}[name]
-    curves = pr.curve(one, **roles)
-    expected = {
-        "roc": lambda: pr.charts.roc(curves, band=pr.roc_band(one, **roles)),
-        "pr": lambda: pr.charts.pr(
-            pr.surface(curves, [0.1]), band=pr.pr_band(one, **roles, **priors)
-        ),
-        "decision_curves": lambda: pr.charts.decision_curves(
-            pr.decision_curve(one, **roles, **priors, intervals="simultaneous")
-        ),
-    }[name]()
-    asked = [*PREDICTIONS[:4], "--no-fold", "--cluster", "patient"]
-    at = ["--prior", 0.1] if priors else []
-    found = spec(tmp_path / "one.parquet", tmp_path, name, *asked, "--band", 0.95, *at)
-    assert_same_document(found, expected.to_dict())
 
 
 def test_priors_are_those_given(folder, tmp_path):
@@ -206,7 +174,10 @@ def test_by_default_the_file_is_named_after_the_chart(folder, tmp_path, monkeypa
     [
         (["nope", "P"], "allowed are 'roc', 'pr'"),
         (["roc", "P", *PREDICTIONS, *OVER], "--over does not change the chart 'roc'"),
-        (["roc", "P", *PREDICTIONS, "--band", 2], "level is 2"),
+        (
+            ["roc", "P", *PREDICTIONS, "--cluster", "model"],
+            "--cluster does not change the chart 'roc'",
+        ),
         (["roc", "P", *PREDICTIONS[:2]], "score is not given"),
         (["roc", "M"], "curves are drawn from predictions"),
         (["pr", "P", *PREDICTIONS, "--prior", "2"], "prior is 2.0"),

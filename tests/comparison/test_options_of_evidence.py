@@ -127,10 +127,6 @@ MODES = {
     ),
     "mean_curve": (pr.mean_curve, FOLD_CURVES, {"n": 9, "fold": "f"}),
     "mean_curve, t": (pr.mean_curve, FOLD_CURVES, {"n": 9, "fold": "f", "interval": "t"}),
-    "roc_band": (pr.roc_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9}),
-    "pr_band": (
-        pr.pr_band, ONE, {"truth": "y", "score": "p", "model": "m", "n": 9, "priors": 0.2},
-    ),
     "expected_cost": (
         pr.expected_cost, ONE,
         {"truth": "y", "score": "p", "model": "m", "over": 0.4, "intervals": "logit"},

@@ -71,7 +71,6 @@ FUNCTIONS = {
             model=None, fold=None,
         ),
     ),
-    "roc_band": ("lower", lambda curves: pr.roc_band(curves, 5)),
     "sens": ("estimate", lambda curves: pr.sens(curves, (0.05, 0.2))),
     "surface": ("precision", lambda curves: pr.surface(curves, 0.1)),
 }  # fmt: skip
@@ -175,7 +174,7 @@ def test_what_is_a_whole_curve_is_taken(change):
         if name in ("charts.explorer", "probabilities"):
             continue
         # These take whole numbers of cases.
-        if name in ("calibration_curve", "roc_band") and (curves["positives"].max() or 0) > 1e15:
+        if name == "calibration_curve" and (curves["positives"].max() or 0) > 1e15:
             continue
         found = call(curves)
         if column is not None:

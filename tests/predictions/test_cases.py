@@ -69,8 +69,6 @@ FUNCTIONS = {
         {"constraints": {"precision": 0.3}, "priors": 0.5, "confidence": 0.9},
     ),
     "expected_cost": (pr.expected_cost, BASE, {"over": 0.4, "intervals": "logit"}),
-    "roc_band": (pr.roc_band, BASE, {"n": 9}),
-    "pr_band": (pr.pr_band, BASE, {"n": 9, "priors": 0.1}),
     "decision_curve": (
         pr.decision_curve,
         BASE,

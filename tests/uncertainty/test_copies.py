@@ -122,8 +122,6 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
     },
     "expected_cost": of_one_model(pr.expected_cost, over=OVER, intervals="logit"),
     "savings": of_one_model(pr.savings, points=0.4, priors=0.2, **MONEY),
-    "roc_band": of_one_model(pr.roc_band, n=11),
-    "pr_band": of_one_model(pr.pr_band, n=11, priors=0.1),
     **{
         f"decision_curve, {one}": of_one_model(pr.decision_curve, thresholds=5, intervals=one)
         for one in ("pointwise", "simultaneous")
@@ -151,7 +149,7 @@ FUNCTIONS: dict[str, Callable[..., pl.DataFrame]] = {
 # Whose limits begin with those of counts, or with folds of the cases.
 BY_COUNTS = {
     "choose, costs", "apply_thresholds", "compare, calls", "compare, recall",
-    "expected_cost", "roc_band", "pr_band", "decision_curve, pointwise",
+    "expected_cost", "decision_curve, pointwise",
     "decision_curve, simultaneous",
 }  # fmt: skip
 # Where cases are counted.
@@ -212,8 +210,8 @@ def test_single_rows_as_clusters_are_no_surer_than_rows(name):
 def test_without_clusters_copies_say_more(name):
     rows, more = of_rows(name), FUNCTIONS[name](copies(4), case="case")
     narrower = widths(more) < 0.8 * widths(rows)
-    # Where a band touches its ends, it is as wide as before.
-    assert narrower.mean() > 0.7 if "band" in name or "curve" in name else narrower.all()
+    # Where limits touch the ends of a rate, they are as wide as before.
+    assert narrower.mean() > 0.7 if "curve" in name else narrower.all()
 
 
 @pytest.mark.product

@@ -53,8 +53,6 @@ CALLS = {
         ONE, POINTS, **NAMES, same_table=True, intervals="exact", **at
     ),
     "check_calibration": lambda **at: pr.check_calibration(ONE, **NAMES, **at),
-    "roc_band": lambda **at: pr.roc_band(CURVES, 5, **at),
-    "pr_band": lambda **at: pr.pr_band(pr.surface(CURVES, 0.2), 5, **at),
     "expected_cost": lambda **at: pr.expected_cost(ONE, **NAMES, over=0.4, intervals="logit", **at),
     "decision_curve": lambda **at: pr.decision_curve(
         ONE.with_columns(pl.col("p").rank() / ONE.height),

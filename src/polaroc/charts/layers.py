@@ -124,8 +124,6 @@ def band_lines(means: pl.DataFrame, x: str, y: str, const: Sequence[str] = ()) -
 def _caption(means: pl.DataFrame) -> str:
     if means.is_empty():
         return ""
-    if "curves" not in means.columns:
-        return str(means["interval"][0])
     counts = means["curves"].unique().sort().to_list()
     count = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
     return f"mean of {count} curves {means['interval'][0]}"
@@ -147,14 +145,12 @@ def band_layer(base: "alt.Chart", drawn: Lines, colours: Mapping[str, str] | Non
     )
 
 
-def band_tooltips(
-    base: "alt.Chart", drawn: Lines, x: str, y: str, *, averaged: bool
-) -> "alt.Chart":
-    """Tooltips of means, or curves, and their bands, on axes titled `x` and `y`."""
+def band_tooltips(base: "alt.Chart", drawn: Lines, x: str, y: str) -> "alt.Chart":
+    """Tooltips of means and their bands, on axes titled `x` and `y`."""
     tooltip = [
-        *([alt.Tooltip("line:N", title="mean of" if averaged else "curve")] if drawn.title else []),
+        *([alt.Tooltip("line:N", title="mean of")] if drawn.title else []),
         alt.Tooltip("x:Q", title=x, format=".3~f"),
-        alt.Tooltip("y:Q", title=f"mean {y}" if averaged else y, format=".4f"),
+        alt.Tooltip("y:Q", title=f"mean {y}", format=".4f"),
         alt.Tooltip("lower:Q", title="band from", format=".4f"),
         alt.Tooltip("upper:Q", title="band to", format=".4f"),
     ]

@@ -72,8 +72,7 @@ def pr(
     band
         The key or keys, such as "fold", over which to draw the mean curve with a band
         of one standard deviation to either side, in place of single curves; or the
-        result of `mean_curve`, for another band, or of `pr_band`, for the curves of one test
-        set with theirs.
+        result of `mean_curve`, for another band.
     achievable
         The result of `achievable` at the same priors, to draw dashed over the curves.
 
@@ -133,9 +132,7 @@ def pr(
         *([overlay(by_kind["overlay"], drawn, colours)] if above else []),
         curve_tooltips(by_kind["tooltip"], keys, "tpr", "precision")
         if band is None
-        else band_tooltips(
-            by_kind["curve"], drawn, "recall", "precision", averaged="curves" in points.columns
-        ),
+        else band_tooltips(by_kind["curve"], drawn, "recall", "precision"),
     ]
     width = SIZE * _size(panels)
     captions = [caption, "dashed: achievable curve" if above else ""]

@@ -43,8 +43,7 @@ def roc(
     band
         The key or keys, such as "fold", over which to draw the mean curve with a band
         of one standard deviation to either side, in place of single curves; or the
-        result of `mean_curve`, for another band, or of `roc_band`, for the curves of one test
-        set with theirs.
+        result of `mean_curve`, for another band.
     hull
         The result of `hull`, to draw dashed over the curves.
 
@@ -85,8 +84,7 @@ def roc(
         drawn, caption = band_lines(points, "fpr", "tpr")
         captions.append(caption)
         layers.append(band_layer(data(drawn.records), drawn, colours))
-        averaged = "curves" in points.columns
-        tooltips = band_tooltips(data(drawn.records), drawn, *names, averaged=averaged)
+        tooltips = band_tooltips(data(drawn.records), drawn, *names)
     layers.append(curves(data(drawn.records), drawn, *names, colours=colours))
     for outer in hulls:
         dashed = straight_lines(outer, others, "fpr", "tpr")

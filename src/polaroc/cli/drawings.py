@@ -25,7 +25,6 @@ from polaroc.comparison.result import Comparison
 from polaroc.errors import InvalidArgument, check_choice
 from polaroc.files.atomic import atomic_file, check_new
 from polaroc.measures.catalog import DEFAULT_PRIORS
-from polaroc.predictions.cases import Cases
 from polaroc.predictions.roles import ROLES
 from polaroc.predictions.row_checks import left_out
 from polaroc.predictions.table import read
@@ -43,7 +42,6 @@ class ChartInputs:
     call: Call
     priors: list[Prior] | None = None
     grid: int | None = None
-    band: float | None = None
 
     @property
     def over(self) -> tuple[float, float]:
@@ -62,28 +60,11 @@ class ChartInputs:
             )
         return self.call.curves
 
-    def roc(self) -> Tables:
-        """The curves, and bands that hold the true ones."""
-        curves = self.curves()
-        if self.band is None:
-            return {"curve": curves}
-        return {"curve": curves, "band": pr.roc_band(self._given(curves), level=self.band)}
-
-    def at_priors(self) -> Tables:
-        """The precision of each point of the curves at the priors, and bands."""
+    def at_priors(self) -> pl.DataFrame:
+        """The precision of each point of the curves at the priors."""
         curves, priors = self.curves(), list(self.priors or DEFAULT_PRIORS)
         refuse_many(curves, panels=len(priors))
-        precisions, given = curves.pipe(pr.surface, priors), self._given(curves)
-        if self.band is None:
-            return {"surface": precisions}
-        of: Any = precisions if given is curves else given
-        at = None if given is curves else priors
-        return {"surface": precisions, "band": pr.pr_band(of, priors=at, level=self.band)}
-
-    def _given(self, curves: pl.DataFrame) -> "pl.DataFrame | Cases[pl.DataFrame]":
-        """What a band is made of: the cases where their clusters or weights count."""
-        cases = self.call.cases
-        return self.call.in_memory if cases.cluster or cases.weight is not None else curves
+        return curves.pipe(pr.surface, priors)
 
     def drift(self) -> Tables:
         """The balanced points at the ends of the range, and at 0.5 within it, and their curves."""
@@ -101,12 +82,8 @@ class ChartInputs:
         return pr.calibration_curve(self.curves(), priors=self.priors or ["observed"])
 
     def benefits(self) -> pl.DataFrame:
-        """The net benefit of each curve, at the priors or at its own, and limits of it."""
-        priors = self.priors or ["observed"]
-        if self.band is None:
-            return pr.decision_curve(self.curves(), priors=priors)
-        given = self._given(self.curves())
-        return pr.decision_curve(given, priors=priors, intervals="simultaneous", level=self.band)
+        """The net benefit of each curve, at the priors or at its own."""
+        return pr.decision_curve(self.curves(), priors=self.priors or ["observed"])
 
     def by_prior(self) -> pl.DataFrame:
         """AUPREC at the priors, or on a grid that is fine enough for a line."""
@@ -190,15 +167,13 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 DRAWINGS = {
-    "roc": Drawing(ChartInputs.roc, pr.charts.roc, ("band", "cluster")),
-    "pr": Drawing(ChartInputs.at_priors, pr.charts.pr, ("priors", "band", "cluster")),
+    "roc": Drawing(ChartInputs.curves, pr.charts.roc),
+    "pr": Drawing(ChartInputs.at_priors, pr.charts.pr, ("priors",)),
     "explorer": Drawing(ChartInputs.curves, pr.charts.explorer),
     "operating_drift": Drawing(ChartInputs.drift, pr.charts.operating_drift, ("over",)),
     "cost_curves": Drawing(ChartInputs.costs, pr.charts.cost_curves),
     "reliability": Drawing(ChartInputs.calibration, pr.charts.reliability, ("priors",)),
-    "decision_curves": Drawing(
-        ChartInputs.benefits, pr.charts.decision_curves, ("priors", "band", "cluster")
-    ),
+    "decision_curves": Drawing(ChartInputs.benefits, pr.charts.decision_curves, ("priors",)),
     "auprec_by_prior": Drawing(
         ChartInputs.by_prior, pr.charts.auprec_by_prior, ("priors", "over", "grid")
     ),
@@ -241,14 +216,6 @@ def chart(
             help=f"Number of priors over the range. [default: {GRID}]", min=2, metavar="N"
         ),
     ] = None,
-    band: Annotated[
-        float | None,
-        typer.Option(
-            help="Of roc, pr and decision_curves, on one test set: with bands that hold the whole "
-            "true curve with this probability, such as 0.95.",
-            metavar="SHARE",
-        ),
-    ] = None,
 ) -> None:
     """Draw one chart.
 
@@ -257,7 +224,7 @@ def chart(
     """
     check_choice("NAME", name, tuple(DRAWINGS))
     drawing = DRAWINGS[name]
-    own: dict[str, Any] = {"priors": priors, "grid": grid, "band": band}
+    own: dict[str, Any] = {"priors": priors, "grid": grid}
     own = {key: value for key, value in own.items() if is_given(value)}
     if unused := [key for key in (*own, *call.given) if key not in drawing.options]:
         taken = ", ".join(option_name(one) for one in drawing.options if one not in ROLES)
@@ -265,10 +232,6 @@ def chart(
             f"{', '.join(map(option_name, unused))} does not change the chart {name!r}; it takes "
             f"{taken or 'none'}.",
             hint="leave it out.",
-        )
-    if band is None and "band" in drawing.options and "cluster" in call.given:
-        raise InvalidArgument(
-            f"--cluster does not change the chart {name!r} without --band.", hint="leave it out."
         )
     if priors:
         own["priors"] = [prior_of("--prior", word) for word in priors]

@@ -152,11 +152,11 @@ def decision_curve(
     Vickers and Elkin (2006). For case-control data with a given prevalence, dcurves
     takes scores as right in the population: `score_prior=None` does.
 
-    Priors, the observed one too, are taken as known. Limits at each threshold are those of the
-    cost of a threshold in `apply_thresholds`, of which the net benefit is a linear function;
-    simultaneous ones follow from the limits of both rates behind `roc_band`, and are wider than
-    need be (``just applied-intervals decisions``). Cases of a `cluster` count by their design
-    effect, as in `apply_thresholds`.
+    Priors, the observed one too, are taken as known. Limits at each threshold are those of the cost
+    of a threshold in `apply_thresholds`, of which the net benefit is a linear function;
+    simultaneous ones follow from limits of both rates that hold at all thresholds at once
+    (Aldor-Noiman et al. 2013), and are wider than need be (``just applied-intervals decisions``).
+    Cases of a `cluster` count by their design effect, as in `apply_thresholds`.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def _with_limits(
     counts = [_counts(t, positives[0]), _counts(f, negatives[0])]
     own = [float(effect[0]) for effect in effects]
     counted = sampled or rows.schema["positives"].is_integer()
-    why = why_no_limits(own, counted=counted, of="interval")
+    why = why_no_limits(own, counted=counted)
     lower, upper = np.full((2, rows.height), np.nan)
     if why is None:
         ends = _at_each if intervals == "pointwise" else _at_all

@@ -129,14 +129,14 @@ def design_effects(cases: Cases[Any]) -> pl.LazyFrame:
     return of_classes.group_by(keys).agg(of_keys) if keys else of_classes.select(of_keys)
 
 
-def why_no_limits(effects: Sequence[float], *, counted: bool, of: str = "band") -> str | None:
+def why_no_limits(effects: Sequence[float], *, counted: bool) -> str | None:
     """Why numbers of cases above thresholds have no limits, None where they have.
 
     A curve of weights has sums that are no numbers of cases, and are not `counted`.
     """
     if inf in effects:
-        return f"{FEW_CLUSTERS}: no {of}"
-    return None if counted else f"weights are not counts of cases: no {of}"
+        return f"{FEW_CLUSTERS}: no interval"
+    return None if counted else "weights are not counts of cases: no interval"
 
 
 def cases_in(given: object) -> Cases[Any] | None:

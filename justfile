@@ -201,10 +201,6 @@ budgets *ARGS:
 days *ARGS:
     python tests/benchmarks/days.py {{ARGS}}
 
-# How far apart the bounds of counts in bins are, by number and kind of bins; `--time`: how long it takes.
-bins *ARGS:
-    python tests/benchmarks/bins.py {{ARGS}}
-
 # Predictions of the papers' models, made again: satellite, sonar, ionosphere or a file of the phoneme
 # data, and if need be the number of hold-outs and the file to write.
 papers DATA *ARGS:

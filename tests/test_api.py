@@ -14,13 +14,12 @@ from polaroc.cli import app
 
 PUBLIC = {
     "accsens", "achievable", "anova", "apply_thresholds", "auc", "auprec",
-    "beta", "bin_edges", "binned", "bounds",
+    "beta",
     "calibration_curve", "cases", "charts", "check",
-    "check_calibration", "choose", "compare", "cost_curve", "curve", "curve_from_bins", "datasets",
+    "check_calibration", "choose", "compare", "cost_curve", "curve", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
     "expected_cost", "expr", "gate", "hull",
     "iauprec", "intervals", "label_budget", "mean_curve",
-    "merge_bins",
     "monitor", "one_vs_rest", "operating_points",
     "pr_from_roc", "prior",
     "prior_grid", "probabilities", "rates", "report",

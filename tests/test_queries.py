@@ -631,29 +631,3 @@ def test_differences_have_the_standard_error_between_halves():
         repeats = whole.group_by("repeat").agg(pl.col("d").mean())["d"]
         variance = ((first - second) ** 2).mean() / 2 / 2 + repeats.var() / 2
         assert row["std_error"] == pytest.approx(sqrt(variance))
-
-
-def test_shared_counts_bound_the_areas_of_all_rows():
-    answer = run("areas_from_shared_counts", SATELLITE)
-    first = SATELLITE.filter(fold=1)
-    edges = pr.bin_edges(first, truth="truth", score="score", bins=200)["edge"].to_numpy()
-    nodes, weights = np.polynomial.legendre.leggauss(8)
-    recall = (np.arange(4000) + 0.5) / 4000
-    for model in "ABC":
-        truth, score = scores(model=model)
-        area = roc_auc_score(truth, score)
-        found = answer.filter(model=model, measure="auc").row(0, named=True)
-        bins = np.searchsorted(edges, score, side="right")
-        counts = [np.bincount(bins[of], minlength=edges.size + 1) for of in (truth, ~truth)]
-        together = counts[0] @ counts[1] / truth.sum() / (~truth).sum()
-        assert found["lower"] <= area <= found["upper"]
-        assert found["upper"] - found["lower"] == pytest.approx(together)
-        fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=False)
-        f = np.interp(recall, tpr, fpr)
-        priors = 0.125 + 0.075 * nodes
-        mean = sum(
-            w / 2 * (recall / (recall + (1 - p) / p * f)).mean()
-            for p, w in zip(priors, weights, strict=True)
-        )
-        found = answer.filter(model=model, measure="iauprec").row(0, named=True)
-        assert found["lower"] < mean < found["upper"]

@@ -15,10 +15,6 @@ from polaroc.comparison.choose import choose as choose
 from polaroc.comparison.compare import compare as compare
 from polaroc.comparison.fitted import delong as delong
 from polaroc.comparison.gate import gate as gate
-from polaroc.curves.bins import bin_edges as bin_edges
-from polaroc.curves.bins import binned as binned
-from polaroc.curves.bins import curve_from_bins as curve_from_bins
-from polaroc.curves.bins import merge_bins as merge_bins
 from polaroc.curves.curve import curve as curve
 from polaroc.curves.dominance import dominance as dominance
 from polaroc.curves.hull import achievable as achievable
@@ -29,7 +25,6 @@ from polaroc.deployment.estimate_prior import estimate_prior as estimate_prior
 from polaroc.deployment.label_budget import label_budget as label_budget
 from polaroc.deployment.monitor import monitor as monitor
 from polaroc.evaluation.evaluate import evaluate as evaluate
-from polaroc.measures.bounds import bounds as bounds
 from polaroc.measures.functions import auc as auc
 from polaroc.measures.functions import auprec as auprec
 from polaroc.measures.functions import iauprec as iauprec

@@ -72,7 +72,6 @@ Quantity: TypeAlias = Any
 
 _P = ParamSpec("_P")
 LazyStep: TypeAlias = Callable[Concatenate[pl.LazyFrame, _P], pl.LazyFrame]
-PolarsStep: TypeAlias = Callable[Concatenate[Any, _P], Any]
 
 
 class FrameStep(Protocol[_P]):

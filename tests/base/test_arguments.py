@@ -50,11 +50,6 @@ def measures():
 
 
 @cache
-def counts():
-    return pr.binned(TABLE, **NAMES, bins=3, fold=None)
-
-
-@cache
 def surface():
     return pr.surface(curves("fold"), 0.1)
 
@@ -87,9 +82,7 @@ OF_CASES = COLUMN | {
 CALLS = {
     "curve": (lambda **a: pr.curve(TABLE, **a), OF_CASES),
     "lazy curve": (lambda **a: pr.curve(TABLE.lazy(), **a), OF_CASES),
-    "bin_edges": (lambda **a: pr.bin_edges(TABLE, bins=3, **a), OF_CASES),
     "cases": (lambda **a: pr.cases(TABLE, **a), OF_CASES),
-    "binned": (lambda **a: pr.binned(TABLE, bins=3, **a), OF_CASES),
     "evaluate": (lambda **a: pr.evaluate(TABLE, **a), OF_CASES),
     "evaluate within memory": (
         lambda **a: pr.evaluate(TABLE.lazy(), memory="600MB", **a), OF_CASES,
@@ -183,9 +176,6 @@ CALLS = {
             ibis_table(), curves(), priors=0.1, same_table=True, **a
         ),
         {"score": "score", "by": [], "model": "model", "fold": []},
-    ),
-    "warehouse.binned": (
-        lambda **a: warehouse.binned(ibis_table(), bins=3, **a), OF_CASES,
     ),
     "warehouse.curve": (
         lambda **a: warehouse.curve(ibis_table(), **a), OF_CASES,
@@ -464,7 +454,6 @@ OTHERS = {
     "probability_cost": (lambda x: pr.cost_curve(curves(), x), ()),
     "thresholds": (lambda x: pr.decision_curve(curves(), x), ()),
     "score_prior": (lambda x: pr.decision_curve(curves(), score_prior=x), (None,)),
-    "measures of bounds": (lambda x: pr.bounds(counts(), measures=x), (None,)),
     "priors of calibration_curve": (lambda x: pr.calibration_curve(curves(), x), ()),
     "measure of compare": (lambda x: pr.compare(measures(), x, test_train_ratio=0), ()),
     "measure of folds": (

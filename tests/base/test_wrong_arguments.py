@@ -35,7 +35,6 @@ PILOT = pr.simulate(auc=[0.8, 0.9], positives=6, negatives=9, tables=1).drop("ta
 BY_FOLD = pr.curve(FOLDS, **NAMES)
 MEASURES = pr.evaluate(FOLDS, **NAMES, priors=[0.1, 0.2], **OVER)
 SURFACE = pr.surface(BY_FOLD, 0.1)
-BINS = pr.binned(TEST, **NAMES, bins=3)
 KEYED = {**NAMES}
 GATED = {"champion": "A", "challenger": "B"}
 # Calls that are right, by function; the first argument is named as in its signature.
@@ -65,10 +64,7 @@ CALLS = {
     "intervals": [{"curve": CURVES}], "expected_cost": [{"curve": CURVES, **OVER}],
     "mean_curve": [{"curve": BY_FOLD, "n": 3}, {"curve": SURFACE, "n": 3}],
     "dominance": [{"curve": CURVES}],
-    "binned": [{"cases": TEST, **NAMES, "bins": 3}],
-    "bin_edges": [{"cases": TEST, **NAMES, "bins": 3}],
-    "curve_from_bins": [{"frame": BINS}], "merge_bins": [{"tables": BINS}],
-    "bounds": [{"frame": BINS}], "calibration_curve": [{"curve": CURVES, "draws": 100}],
+    "calibration_curve": [{"curve": CURVES, "draws": 100}],
     "check_calibration": [{"cases": TEST, **KEYED}],
     "probabilities": [
         {"cases": OTHERS, "curve": CURVES, "score": "score", "priors": 0.1},

@@ -90,7 +90,6 @@ ELSEWHERE = {
     ),
     "a scan: 1.1 × reading and evaluating": "just lazy-time",
     "in DuckDB, Sail and Spark: 2.5 × an AUC by hand": "just bench-warehouse",
-    "a day of 10⁶ rows binned and merged: 1 s": "just bins --time",
     "import: 1.25 × that of Polars": "just import-time",
     "the report of 5 million rows, 60 curves: 5 s": "just bench --only pages --rows 5000000",
 }

@@ -85,10 +85,6 @@ class Size:
         """A curve for each key."""
         return pr.curve(self.wide(), **BASE, by="key")
 
-    def bins(self) -> pl.DataFrame:
-        """Counts in bins for each key."""
-        return pr.binned(self.wide(), **BASE, by="key", bins=1_000)
-
 
 Made = Callable[[Size], Callable[[], object]]
 
@@ -148,7 +144,7 @@ def folds(size: Size) -> pl.DataFrame:
     return pr.curve(size.wide(), **BASE, fold="key")
 
 
-CURVES, BINS = Size.curves, Size.bins
+CURVES = Size.curves
 GATED = {"champion": "model 0", "challenger": "model 1", "margin": 0.01}
 THRESHOLDS = {"points": 0.3}
 # By function: what is timed, and the sizes that it has.
@@ -174,11 +170,6 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
                     fold="key"), "rows keys priors")],
     "dominance": [(of(lambda size: pr.curve(size.long(), **BASE, model="model", fold=None),
                       pr.dominance, model="model"), "rows models")],
-    "binned": [(of_wide(pr.binned, by="key", bins=1_000), "rows keys")],
-    "bin_edges": [(of_wide(pr.bin_edges, bins=1_000), "rows")],
-    "merge_bins": [(of(BINS, lambda table: pr.merge_bins(table, table)), "rows keys")],
-    "curve_from_bins": [(of(BINS, pr.curve_from_bins), "rows keys")],
-    "bounds": [(of(BINS, pr.bounds, priors=grid, over=OVER), "rows keys priors")],
     "check": [(of_wide(pr.check, by="key"), "rows keys")],
     "cases": [(of_wide(pr.cases, cluster="cluster"), "rows clusters")],
     "one_vs_rest": [(of(Size.wide, pr.one_vs_rest, truth="truth",

@@ -148,7 +148,6 @@ def test_of_a_plan_the_curves_that_are_whole_keep_their_numbers():
         lambda table: pr.curve(table.with_columns(weight=0.0), **NAMES, weight="weight"),
         lambda table: pr.curve(table.clear(), **NAMES),
         lambda table: pr.curve(table.with_columns(score=0.5), **NAMES),
-        lambda table: pr.curve_from_bins(pr.binned(table, **NAMES, bins=4)),
         lambda table: pr.curve(table, **NAMES).with_columns(
             pl.col("pos", "neg", "tp", "fp", "positives", "negatives") / 120
         ),
@@ -165,7 +164,7 @@ def test_of_a_plan_the_curves_that_are_whole_keep_their_numbers():
         ).collect(),
     ],
     ids=["weighted", "hull", "weighted hull", "positives alone", "weighted negatives", "no weight",
-         "no row", "one score", "binned", "shares", "some keys", "short rates", "another order",
+         "no row", "one score", "shares", "some keys", "short rates", "another order",
          "great weights", "unranked"],
 )  # fmt: skip
 def test_what_is_a_whole_curve_is_taken(change):

@@ -57,8 +57,6 @@ FUNCTIONS = {
         BASE,
         {"measures": ["auc", "brier"], "priors": [0.1], "intervals": "logit"},
     ),
-    "binned": (pr.binned, BASE, {"bins": 9}),
-    "bin_edges": (pr.bin_edges, BASE, {"bins": 9}),
     "check": (pr.check, BASE, {}),
     "check_calibration": (pr.check_calibration, BASE, {}),
     "apply_thresholds": (pr.apply_thresholds, BASE, {"points": POINTS, "intervals": "exact"}),
@@ -108,7 +106,7 @@ OTHER = {
     "count": "w", "weight": "w", "by": "place", "score_prior": 0.2, "test_train_ratio": 0.25,
 }  # fmt: skip
 OTHER_OF = {
-    ("bin_edges", "positive"): [0, 1], ("delong", "model"): "f", ("delong", "case"): "number",
+    ("delong", "model"): "f", ("delong", "case"): "number",
     ("report", "model"): "place", ("report", "fold"): "place", ("report", "case"): "number",
     ("compare", "model"): "f",
     ("choose", "model"): "f",

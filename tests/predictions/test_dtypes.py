@@ -121,7 +121,6 @@ ALONE = FUNCTIONS | {
     "probabilities": lambda frame: pr.probabilities(
         frame, curve(frame), score="score", by="key", same_table=True, priors=[0.1]
     ),
-    "bounds": lambda frame: pr.bounds(pr.binned(frame, **NAMES, by="key", bins=[0.3, 0.6])),
     "monitor": lambda frame: (
         pr.monitor(frame, frame, **NAMES, by="key", time="day", points=0.5).table
     ),

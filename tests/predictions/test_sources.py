@@ -55,7 +55,7 @@ def test_files_are_cases(folder, source):
 
 
 def test_every_kind_of_function_takes_files(folder):
-    asked = {"curve": {}, "binned": {"bins": 9}, "check": {}, "bin_edges": {"bins": 3},
+    asked = {"curve": {}, "check": {},
              "evaluate": {"measures": "auc", "cluster": "patient"}}  # fmt: skip
     for name, others in asked.items():
         function = getattr(pr, name)

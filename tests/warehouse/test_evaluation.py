@@ -2,7 +2,6 @@ import polars as pl
 import pytest
 from comparison import assert_same, predictions
 from engines import Engine
-from polars.testing import assert_frame_equal
 
 import polaroc as pr
 from polaroc.measures.catalog import CATALOG
@@ -108,21 +107,3 @@ def assert_many_priors_same(upload, interpolation: str, priors: list[float | str
     }  # fmt: skip
     found = pr.warehouse.evaluate(upload(table), **asked)
     assert_same(found, pr.evaluate(table, **asked), 1e-12)
-
-
-@pytest.mark.long
-@pytest.mark.elsewhere
-def test_bounds_of_bins_at_many_priors_are_those_at_a_few(engine: Engine):
-    table = engine.table(predictions(3))
-    grid = [i / 200 for i in range(20, 60)]
-    asked = {"truth": "truth", "score": "score", "bins": [-2.0, -1.0, 0.0, 1.0, 2.0]}
-    asked |= {"model": None, "fold": None}
-    found = pr.warehouse.collected(pr.warehouse.evaluate(table, **asked, priors=grid))
-    expected = pr.warehouse.evaluate(table, **asked, priors=grid[::10])
-    shown = [*grid[::10], None]
-    few = found.filter(pl.col("prior").is_in(shown, nulls_equal=True))
-    assert_frame_equal(
-        few.sort("measure", "prior"),
-        pr.warehouse.collected(expected).sort("measure", "prior"),
-        rel_tol=0, abs_tol=1e-12,
-    )  # fmt: skip

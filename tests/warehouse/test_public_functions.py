@@ -17,7 +17,6 @@ CURVE = pr.curve(predictions(6).with_columns(pl.col("score").clip(-9, 9)), **ROL
 THERE = {
     "evaluate": ({}, {"priors": [0.1], "over": (0.05, 0.2)}),
     "curve": ({"fold": None}, {}),
-    "binned": ({}, {"bins": [-1.0, 0.0, 1.0]}),
     "probabilities": ({"fold": None}, {"curve": CURVE, "priors": 0.1}),
 }
 

@@ -13,7 +13,7 @@ from polaroc.base.private_columns import PRIVATE
 from polaroc.base.tables import as_polars
 from polaroc.base.text import text_of
 from polaroc.errors import Hint, InvalidArgument, InvalidTable, quoted
-from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, LazyStep, PolarsStep, Table
+from polaroc.typing import _P, EagerTable, FrameStep, IntoExpr, LazyStep, Table
 
 CURVE = (
     "threshold", "pos", "neg", "tp", "fp", "positives", "negatives", "tpr", "fpr",
@@ -89,11 +89,6 @@ def lazily(step: LazyStep[_P]) -> FrameStep[_P]:
     return with_first(as_lazy, step)
 
 
-def takes_table(step: PolarsStep[_P]) -> FrameStep[_P]:
-    """Let a step that returns the kind of Polars frame it was given take any table."""
-    return with_first(_read, step)
-
-
 def with_first(
     convert: Callable[[Any], Any], step: Callable[Concatenate[Any, _P], Any]
 ) -> FrameStep[_P]:
@@ -110,12 +105,6 @@ def with_first(
         return collect_like(frame, call(convert(frame), *rest, **kwargs))
 
     return cast(FrameStep[_P], wrapper)
-
-
-def _read(table: Any) -> pl.DataFrame | pl.LazyFrame:
-    """The table as a Polars frame, lazy where it was."""
-    frame = as_polars(table)
-    return frame if frame is table or isinstance(frame, pl.DataFrame) else frame.collect()
 
 
 def as_lazy(frame: object) -> pl.LazyFrame:

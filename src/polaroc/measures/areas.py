@@ -314,7 +314,6 @@ AUC = MeasureDefinition(
     build=lambda arguments: [auc_measure(backend=arguments.backend)],
     in_summary=True,
     in_report=True,
-    monotone=True,
 )
 AUPREC = MeasureDefinition(
     name="auprec",
@@ -327,7 +326,6 @@ AUPREC = MeasureDefinition(
     on_hull=True,
     in_summary=True,
     in_report=True,
-    monotone=True,
 )
 IAUPREC = MeasureDefinition(
     name="iauprec",
@@ -343,5 +341,4 @@ IAUPREC = MeasureDefinition(
     on_hull=True,
     in_summary=True,
     in_report=True,
-    monotone=True,
 )

@@ -270,7 +270,6 @@ AUC_RANGE = MeasureDefinition(
     build=lambda given: [auc_range_measure(given.over, given.backend)],
     over="range",
     in_report=True,
-    monotone=True,
 )
 ACCSENS = MeasureDefinition(
     name="accsens",
@@ -289,5 +288,4 @@ EQUAL_ERROR = MeasureDefinition(
     build=lambda given: [equal_error_measure(given.backend)],
     higher_is_better=False,
     default_needs_range=True,
-    monotone=True,
 )

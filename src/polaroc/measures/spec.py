@@ -137,9 +137,6 @@ class MeasureDefinition:
     default_needs_range: bool = False  # whether it does so only if `over` is a range
     in_summary: bool = False  # whether the terminal shows it
     in_report: bool = False
-    # Whether it is never worse on a curve that is nowhere below another; it then has bounds from
-    # binned scores.
-    monotone: bool = False
 
 
 class AtPrior(NamedTuple):

@@ -7,7 +7,6 @@ Functions of a curve table raise where it is not whole. The package needs the ex
 for Spark Connect the extra ``spark`` too.
 """
 
-from polaroc.warehouse.bins import binned
 from polaroc.warehouse.calibration import probabilities
 from polaroc.warehouse.connections import collected
 from polaroc.warehouse.curves import curve, hull
@@ -15,7 +14,6 @@ from polaroc.warehouse.evaluation import evaluate
 from polaroc.warehouse.queries import sql, unseen
 
 __all__ = [
-    "binned",
     "collected",
     "curve",
     "evaluate",

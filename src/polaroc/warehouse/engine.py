@@ -1,7 +1,6 @@
 """What the functions of polaroc do with a table of ibis: they run where it is."""
 
 from polaroc.predictions.engines import Engine
-from polaroc.warehouse.bins import binned
 from polaroc.warehouse.calibration import probabilities
 from polaroc.warehouse.connections import collected
 from polaroc.warehouse.curves import curve
@@ -13,6 +12,6 @@ ENGINE = Engine(
     describe=described,
     collected=collected,
     functions={
-        "binned": binned, "curve": curve, "evaluate": evaluate, "probabilities": probabilities,
+        "curve": curve, "evaluate": evaluate, "probabilities": probabilities,
     },
 )  # fmt: skip

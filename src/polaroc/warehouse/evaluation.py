@@ -10,14 +10,12 @@ from polaroc.base.arrays import ARRAYS
 from polaroc.base.columns import EFFECTIVE
 from polaroc.base.docstrings import described_as
 from polaroc.base.joins import attach
-from polaroc.curves.bins import Bins, resolve_edges
 from polaroc.curves.curve import in_order
 from polaroc.errors import Hint, InvalidArgument
 from polaroc.evaluation.request import Request
 from polaroc.files.memory import Memory
 from polaroc.files.progress import Progress
 from polaroc.measures.areas import AUPREC, IAUPREC, with_shared_nodes
-from polaroc.measures.bounds import BOUNDS, SUM_ERROR, bounded_measures, with_bounds
 from polaroc.measures.catalog import DEFAULT_PRIORS
 from polaroc.measures.functions import table_sums
 from polaroc.measures.spec import Measure, ingredients
@@ -30,7 +28,6 @@ from polaroc.predictions.takes_cases import refuse_roles, takes_cases
 from polaroc.priors.beliefs import Belief
 from polaroc.typing import IbisTable, Interpolation, Intervals, Priors
 from polaroc.uncertainty.intervals import with_limits
-from polaroc.warehouse.bins import with_bins
 from polaroc.warehouse.cells import (
     FATAL,
     Ranges,
@@ -70,7 +67,6 @@ def evaluate(
     memory: Memory | None = None,
     scratch: str | PathLike[str] | None = None,
     progress: Progress | None = None,
-    bins: Bins | None = None,
     ranges: Ranges = None,
     **columns: Unpack[Columns],
 ) -> IbisTable:
@@ -89,17 +85,12 @@ def evaluate(
     memory, scratch, progress
         Must be None: they are for computations on this machine; the engine has its
         own settings.
-    bins
-        As in `binned`: scores count as tied within a bin, so that only bins are sorted; by
-        default none. Measures are those of `bounds`, with exact interpolation.
 
     Returns
     -------
     Table
         The columns of `polaroc.evaluate`, its rows in no order. Nothing is
-        computed until the table is executed. With bins, `estimate` takes each bin as
-        one tie, and `lower` and `upper` are the measure for the worst and the best
-        order within bins: the measure of the unbinned scores lies between them.
+        computed until the table is executed.
 
     Examples
     --------
@@ -112,8 +103,6 @@ def evaluate(
     [('auc', 0.68), ('auprec', 0.35)]
     """
     _refuse_local_options(memory=memory, scratch=scratch, progress=progress)
-    if bins is not None:
-        measures = bounded_measures(measures, over, interpolation)
     if intervals is not None:
         taken = [role for role in ROLES if role not in ("cluster", "weight")]
         refuse_roles(cases, "warehouse.evaluate(intervals=...)", taken)
@@ -121,16 +110,7 @@ def evaluate(
         priors=priors, over=over, interpolation=interpolation, intervals=intervals, level=level,
         measures=measures, score_prior=cases.score_prior,
     )  # fmt: skip
-    if bins is not None and intervals is not None:
-        raise InvalidArgument(
-            f"intervals is {intervals!r} and bins are given, allowed is one of them.",
-            hint="bounds from bins are certain; leave bins out for intervals.",
-        )
-    predictions = read(cases)
-    if bins is not None:
-        rows = with_bins(predictions, resolve_edges(bins), equal=isinstance(bins, int))
-        return _of_bins(rows, request)
-    predictions = with_ranges(predictions, ranges)
+    predictions = with_ranges(read(cases), ranges)
     counts = _cells(predictions)
     _, on_curve, on_hull = request.select(IBIS)
     if not on_hull and intervals is None:
@@ -181,18 +161,6 @@ def _with_hulls(
     of_hulls = of_hulls.drop(*TOTALS, EFFECTIVE, strict=False)
     both = attach(wide.lazy().rename(names), of_hulls, keys, required=False)
     return without_repeats(local_tidy(both, keys, measures), measures).collect()
-
-
-def _of_bins(predictions: Predictions, request: Request) -> IbisTable:
-    """The measures of bins taken for ties, with their bounds."""
-    bounded = with_bounds(lambda backend: request.select(backend).measures, IBIS)
-    limits = {
-        name: [IBIS.clip(measure.estimate + rounding, 0, 1) for measure in of]
-        for name, of, rounding in zip(BOUNDS, bounded[1:], (-SUM_ERROR, SUM_ERROR), strict=True)
-    }
-    key_notes = key_totals(predictions, _cells(predictions), bounded.all)
-    keys, weighted = predictions.keys, predictions.weighted
-    return tidy(key_notes, keys, bounded.measures, weighted=weighted, limits=limits)
 
 
 def _cells(predictions: Predictions) -> IbisTable:

@@ -33,18 +33,17 @@ ROW_CODE = PRIVATE + "code"
 SKEW, LOG, NODE_WEIGHT, WEIGHT_SUM = (PRIVATE + name for name in ("skew", "log", "share", "shares"))
 # The warning of the measure that is interpolated.
 WARNING_OF_NODES = PRIVATE + "warning_of_nodes"
+AREA = safe_name(PRIVATE + "estimate")
 # Replaces the distance 0 of a prior that coincides with a node, as a divisor.
 TINY_DISTANCE = 1e-200
 
 
-def node_column(name: str, i: int) -> str:
-    """The column with the value of a measure, or of a limit, at a node."""
-    return f"{safe_name(PRIVATE + name)}_node_{i}"
+def node_column(i: int) -> str:
+    """The column with the estimate at a node."""
+    return f"{AREA}_node_{i}"
 
 
-def at_many_priors(
-    rows: IbisTable, many: ManyPriors, single: int, names: Sequence[str]
-) -> IbisTable:
+def at_many_priors(rows: IbisTable, many: ManyPriors, single: int) -> IbisTable:
     """Each row once per measure that is not interpolated, and once per prior."""
     priors = [prior for prior in many.priors if prior is not None]
     codes = [*(-float(i) for i in range(1, single + 1)), *priors]
@@ -71,12 +70,10 @@ def at_many_priors(
         for i, own in enumerate(of_piece)
     }
     crossed = crossed.mutate(**sums)
-    return crossed.mutate(**{PRIVATE + name: _interpolated(name, many, of_piece) for name in names})
+    return crossed.mutate(**{AREA: _interpolated(many, of_piece)})
 
 
-def row_values(
-    given: Mapping[str, Any], node: Measure, both: Any, names: Sequence[str]
-) -> dict[str, Any]:
+def row_values(given: Mapping[str, Any], node: Measure, both: Any) -> dict[str, Any]:
     """The columns of the rows that `at_many_priors` gives."""
     ibis = ibis_library()
     bias_ratio = both.ifelse(deferred(SKEW), literal(None)) / deferred(EFFECTIVE).nullif(0)
@@ -89,7 +86,7 @@ def row_values(
         BIAS_RATIO: bias_ratio,
         WARNING: deferred(WARNING_OF_NODES),
         OVER: ibis.literal(None, type="string"),
-        **{name: deferred(PRIVATE + name).clip(*bounds) for name in names},
+        "estimate": deferred(AREA).clip(*bounds),
     }
     interpolated = deferred(ROW_CODE) > 0
     return {name: interpolated.ifelse(other[name], value) for name, value in given.items()}
@@ -102,13 +99,13 @@ def _node_weight(node: float | None, weight: float) -> Any:
     return 1 / (distance == literal(0)).ifelse(literal(TINY_DISTANCE), distance) * literal(weight)
 
 
-def _interpolated(name: str, many: ManyPriors, of_piece: Sequence[range]) -> Any:
+def _interpolated(many: ManyPriors, of_piece: Sequence[range]) -> Any:
     values = []
     for i, own in enumerate(of_piece):
-        start = deferred(node_column(name, own[0]))
+        start = deferred(node_column(own[0]))
         # Weighted differences of a constant are exactly zero, weighted sums are rounded.
         moved = [
-            deferred(f"{NODE_WEIGHT}_{node}") * (deferred(node_column(name, node)) - start)
+            deferred(f"{NODE_WEIGHT}_{node}") * (deferred(node_column(node)) - start)
             for node in own[1:]
         ]
         sum_ = deferred(f"{WEIGHT_SUM}_{i}")
@@ -165,17 +162,13 @@ def tidy(
     measures: Sequence[Measure],
     *,
     weighted: bool,
-    limits: Mapping[str, Sequence[Column]] | None = None,
 ) -> IbisTable:
     """One row per key and measure as the tidy measure table."""
     parts = chunks(measures)
     if len(parts) > 1:
-        # Only measures without bounds have nodes beside those of others.
-        assert not limits
         ranged = any(measure.over for measure in measures)
         tables = [tidy(wide, keys, part, weighted=weighted) for part in parts]
         return ibis_library().union(*(_with_over(table) if ranged else table for table in tables))
-    limits = limits or {}
     positives, negatives = deferred("positives"), deferred("negatives")
     both = (positives > 0) & (negatives > 0)
     effective = deferred(EFFECTIVE)
@@ -188,10 +181,6 @@ def tidy(
         "prior": pick_row_value([measures[i].prior for i in single]),
         BIAS_RATIO: _where(both, pick_row_value(skews)) / effective.nullif(0),
         WARNING: pick_row_value([_warning(both, measures[i]) for i in single], no_note()),
-        **{
-            name: _where(both, pick_row_value([values[i] for i in single]))
-            for name, values in limits.items()
-        },
         "measure": pick_row_text([measures[i].name for i in single]),
         OVER: pick_row_text([measures[i].over for i in single]),
     }
@@ -200,19 +189,13 @@ def tidy(
     if many is None:
         shown, values = rows.cross_join(literal_rows(WHICH, len(single))), given
     else:
-        at_nodes = {
-            "estimate": [_where(both, measures[i].estimate) for i in nodes],
-            **{name: [_where(both, values[i]) for i in nodes] for name, values in limits.items()},
-        }
         columns = {
-            node_column(name, i): value
-            for name, of in at_nodes.items()
-            for i, value in enumerate(of)
+            node_column(i): _where(both, measures[node].estimate) for i, node in enumerate(nodes)
         }
         warning = _warning(both, measures[nodes[0]])
         columns[WARNING_OF_NODES] = no_note() if warning is None else warning
-        shown = at_many_priors(rows.mutate(**columns), many, len(single), list(at_nodes))
-        values = row_values(given, measures[nodes[0]], both, list(at_nodes))
+        shown = at_many_priors(rows.mutate(**columns), many, len(single))
+        values = row_values(given, measures[nodes[0]], both)
     shown = _without_repeats(shown, [measures[i].prior for i in single], many)
     kind = "float64" if weighted else "int64"
     long = shown.select(
@@ -223,9 +206,7 @@ def tidy(
         **values,
     )
     notes = deferred("note"), one_class_note(positives, negatives), deferred(BIAS_NOTE)
-    shown_columns = {name: deferred(name) for name in MEASURE_COLUMNS[:3]} | {
-        name: deferred(name) for name in (*limits, *MEASURE_COLUMNS[3:5])
-    }
+    shown_columns = {name: deferred(name) for name in MEASURE_COLUMNS[:5]}
     shown_columns["note"] = join_notes(*notes, deferred(WARNING))
     if any(measure.over for measure in measures):
         shown_columns[OVER] = deferred(OVER)

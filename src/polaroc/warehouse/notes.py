@@ -63,7 +63,7 @@ def row_error_sums(predictions: Predictions) -> dict[str, Any]:
         for code in predictions.possible_errors
     }
     sums[FATAL] = fatal_rows(predictions).sum()
-    return sums if predictions.rounded else sums | _label_extremes()
+    return sums | _label_extremes()
 
 
 def row_error_note(predictions: Predictions) -> Any:
@@ -76,7 +76,7 @@ def row_error_note(predictions: Predictions) -> Any:
         counts.append((count > 0).ifelse(note, no_note()))
     dropped = (deferred(FATAL) > 0).ifelse("", "dropped ")
     listed = dropped + join_notes(*counts, separator=", ")
-    return listed if predictions.rounded else join_notes(listed, _label_note())
+    return join_notes(listed, _label_note())
 
 
 def _label_extremes() -> dict[str, Any]:

@@ -56,8 +56,7 @@ class Predictions:
 
     As in `polaroc.predictions.table`, `ROW_ERROR` is the code of why a row cannot be ranked,
     null for a valid row; invalid rows have no score. `edges` are the scores at which ranges
-    begin if the scores are cumulated in ranges; `rounded` is whether the scores are edges of
-    bins.
+    begin if the scores are cumulated in ranges.
     """
 
     rows: IbisTable
@@ -67,7 +66,6 @@ class Predictions:
     nulls: Nulls
     possible_errors: list[int]
     edges: tuple[float, ...] = ()
-    rounded: bool = False
 
     @property
     def least_weights(self) -> tuple[str, ...]:

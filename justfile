@@ -183,18 +183,13 @@ prior-estimators *ARGS:
     python tests/benchmarks/prior_estimators.py {{ARGS}}
 
 # `monitor`, labels and carried estimates, by simulation: parts are carried, carried-to-a-choice,
-# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days and draws.
+# false-alarms, jitter, delays, speed, drifts, test-size, labels, labels-of-many-days and samples.
 in-use *ARGS:
     python tests/benchmarks/in_use.py {{ARGS}}
 
 # How long `monitor` takes to see a change, by its kind and size: about 8 minutes.
 detection *ARGS:
     python tests/benchmarks/detection.py {{ARGS}}
-
-# Whether labels that `label_budget` asks for give the width that was asked for (parts: widths,
-# clusters), and whether limits hold by labels of alerts and of some others (alerts): 20 minutes.
-budgets *ARGS:
-    python tests/benchmarks/budgets.py {{ARGS}}
 
 # How often `monitor` raises a false alarm where days differ, and how soon it sees a prior that left its range,
 # by jitter and by the days of the reference.

@@ -19,7 +19,7 @@ PUBLIC = {
     "check_calibration", "choose", "compare", "cost_curve", "curve", "datasets",
     "decision_curve", "delong", "dominance", "errors", "estimate_prior", "evaluate",
     "expected_cost", "expr", "gate", "hull",
-    "iauprec", "intervals", "label_budget", "mean_curve",
+    "iauprec", "intervals", "mean_curve",
     "monitor", "one_vs_rest", "operating_points",
     "pr_from_roc", "prior",
     "prior_grid", "probabilities", "rates", "report",

@@ -570,23 +570,6 @@ def test_the_share_of_positives_of_each_day_is_within_its_limits(days):
     assert (answer["upper"] - answer["lower"]).max() < 0.12
 
 
-def test_labels_are_as_many_as_the_width_needs(days):
-    budget = run("labels_to_ask_for", days)
-    cases, labels, expected = (budget[name].to_numpy() for name in ("cases", "labels", "expected"))
-    assert cases.sum() == days.filter(pl.col("day") >= 20).height == 10_000
-    # The standard error of an estimate by strata, and of one without.
-    half = 0.03 / stats.norm.ppf(0.975)
-    shares, variances = cases / cases.sum(), np.clip(expected, 0.01, 0.99)
-    variances = variances * (1 - variances)
-    # With room for labels that happen to tell less than they do on average.
-    assert 0.6 * half < sqrt((shares**2 * variances / labels).sum()) <= half
-    prior = float(shares @ expected)
-    at_random = prior * (1 - prior) / half**2
-    (asked,) = set(budget["at_random"])
-    assert at_random / 2 < labels.sum() < asked < 1.2 * at_random
-    assert prior == pytest.approx(days.filter(pl.col("day") >= 20)["truth"].mean(), abs=0.02)
-
-
 def test_the_model_that_costs_least_at_the_threshold_of_other_cases():
     first = SATELLITE.filter(fold=1)
     answer = run("model_and_threshold_by_cost", first)

@@ -30,7 +30,7 @@ RESULTS = {
     ),
     "monitor": lambda: pr.monitor(
         OF_A.drop("day"), OF_A.with_columns(score=pl.col("score").clip(0.3)), points=0.3,
-        **NAMES, **OVER, time="day", labelled=OF_A, label_share=1.0,
+        **NAMES, **OVER, time="day", labelled=OF_A,
     ),
 }  # fmt: skip
 

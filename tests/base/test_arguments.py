@@ -115,10 +115,6 @@ CALLS = {
         lambda **a: pr.monitor(TABLE, TABLE, points=0.5, **{"time": "case"} | a),
         NAMES | {"by": [], "model": "model", "fold": ["fold"], "time": "case"},
     ),
-    "label_budget": (
-        lambda **a: pr.label_budget(TABLE, TABLE, points=0.5, **a),
-        NAMES | {"by": [], "model": "model", "fold": ["fold"]},
-    ),
     "one_vs_rest": (
         lambda **a: pr.one_vs_rest(WIDE, **a).table,
         {"truth": "kind", "scores": ["a", "b"], "by": [], "weight": "w"},

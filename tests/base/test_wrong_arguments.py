@@ -75,7 +75,6 @@ CALLS = {
     "savings": [{"cases": OTHERS, "points": 0.5, **KEYED, "cost_fn": 5}],
     "estimate_prior": [{"reference": TEST, "deployed": OTHERS, **NAMES, "method": "confusion"}],
     "monitor": [{"reference": TEST, "deployed": FOLDS, **KEYED, "points": 0.5, "time": "fold"}],
-    "label_budget": [{"reference": TEST, "deployed": OTHERS, **KEYED, "points": 0.5}],
     "one_vs_rest": [{"cases": WIDE, "truth": "truth", "scores": {0: "A", 1: "B"}}],
     "compare": [
         {"cases": MEASURES, "test_train_ratio": 0},

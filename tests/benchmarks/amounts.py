@@ -11,8 +11,7 @@ from pathlib import Path
 from unittest import mock
 
 from amount_samples import MEASURES, held, lognormal, pareto
-from budgets import as_page_table
-from clusters import write_table
+from clusters import as_page_table, write_table
 from in_use import shown
 
 from polaroc.uncertainty import savings

@@ -43,8 +43,7 @@ from polaroc.uncertainty.test_sets import of_test_set
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE))
-from budgets import as_page_table  # noqa: E402
-from clusters import write_table  # noqa: E402
+from clusters import as_page_table, write_table  # noqa: E402
 
 PAGE = HERE.parents[1] / "docs" / "concepts" / "probabilities.md"
 PRIORS = (0.5, 0.1, 0.01)

@@ -328,6 +328,18 @@ def counted_in_halves(kind: Halved, samples: int, seed: int) -> str:
     return f"| {kind.words} | {' | '.join(cells)} |\n"
 
 
+def as_page_table(rows: list[dict[str, object]]) -> str:
+    """Rows as a table of a page; what the row above has in its first columns is not said again."""
+    heads = [*rows[0]]
+    lines, above = [heads, ["---"] * len(heads)], [""] * len(heads)
+    for row in rows:
+        cells = [*map(str, row.values())]
+        same = next(at for at, cell in enumerate(cells) if cell != above[at])
+        lines.append([""] * same + cells[same:])
+        above = cells
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 def write_table(name: str, table: str, page: Path = PAGE) -> None:
     """Put a table in its place on a page."""
     marked = re.compile(rf"<!-- {re.escape(name)} -->\n.*?<!-- end -->", re.DOTALL)

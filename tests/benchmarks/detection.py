@@ -15,14 +15,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import numpy as np
-from budgets import PAGE, as_page_table
-from clusters import write_table
+from clusters import as_page_table, write_table
 from in_use import REFERENCES, above_of_days, assessed, reference_of_days, shown
 
 from polaroc.deployment.alarms import BETTER_THRESHOLD, LEFT_RANGE, OTHER_SHIFT
 
+PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "monitoring.md"
 PRIOR, CHANGED, WAITED, SEED = 0.1, 30, 90, 31
 # The standard deviation between days, and whether those of the reference are named.
 JITTERS = ((0.0, False), (0.0, True), (0.15, True))

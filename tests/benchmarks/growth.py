@@ -208,7 +208,6 @@ CALLS: dict[str, list[tuple[Made, str]]] = {
     "gate": [(of_models(pr.gate, over=OVER, **GATED), "rows models"),
              (of_models(pr.gate, over=OVER, **GATED, cluster="cluster"), "clusters")],
     "estimate_prior": [(of_wide(pr.estimate_prior, deployed=later), "rows")],
-    "label_budget": [(of_wide(pr.label_budget, deployed=later, **THRESHOLDS, width=0.1), "rows")],
     "monitor": [(of_wide(pr.monitor, deployed=later, **THRESHOLDS, time="day"), "rows days")],
     "report": [(report, "rows models")],
 }  # fmt: skip

@@ -59,8 +59,7 @@ from polaroc.uncertainty.evidence import of_folds as evidence_of_folds
 
 sys.path.append(str(Path(__file__).parent))
 import design_rates
-from budgets import as_page_table
-from clusters import write_table
+from clusters import as_page_table, write_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "how_sure.md"
 MODELS = (2, 3, 8)

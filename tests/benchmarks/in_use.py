@@ -20,9 +20,8 @@ from scipy.stats import norm
 import polaroc as pr
 from polaroc.base.statistics import binomial_band
 from polaroc.deployment.alarms import Assessment, Terms
-from polaroc.deployment.draws import Draw
 from polaroc.deployment.estimators import Labelled, Unlabelled, mixture_p_value
-from polaroc.deployment.how_labelled import HowLabelled
+from polaroc.deployment.label_samples import Sample, why_not_random
 from polaroc.deployment.labelled import Bins, Labels, labelled_estimates
 from polaroc.deployment.limits import FOR_REFERENCE, WINDOWS, Looks, Reference, Threshold, spent
 
@@ -227,16 +226,11 @@ def jitter(runs: int) -> Iterator[dict[str, object]]:
         }  # fmt: skip
 
 
-def draws(runs: int) -> Iterator[dict[str, object]]:
-    """How often labels of 5,000 cases, 10 % positive, are said to be drawn otherwise than stated.
-
-    "Precision" is how often they are taken for labels of alarms alone.
-    """
+def samples(runs: int) -> Iterator[dict[str, object]]:
+    """How often labels of 5,000 cases, 10 % positive, are taken for no random sample."""
     ways: dict[str, Callable[[np.random.Generator, np.ndarray, np.ndarray], np.ndarray]] = {
         "at random": lambda rng, score, _: rng.permutation(score.size) < 200,
         "at random, 2,500": lambda rng, score, _: rng.permutation(score.size) < 2_500,
-        "half alarms": lambda rng, score, _: rng.random(score.size) < _half(score, 200),
-        "of 20 ranges of scores, 10 each": lambda rng, score, _: _stratified(rng, score),
         "alarms alone": lambda rng, score, _: (score >= THRESHOLD) & (rng.random(score.size) < 0.4),
         "alarms twice as likely": lambda rng, score, _: (
             rng.random(score.size) < np.where(score >= THRESHOLD, 0.08, 0.04)
@@ -246,46 +240,22 @@ def draws(runs: int) -> Iterator[dict[str, object]]:
         ),
         "positives alone": lambda rng, score, truth: truth & (rng.random(score.size) < 0.4),
     }
-    stated = {
-        "at random": None, "at random, 2,500": None,
-        "half alarms": lambda score: _half(score, 200),
-        "of 20 ranges of scores, 10 each": lambda score: np.full(score.size, 0.04),
-    }  # fmt: skip
     for way, draw in ways.items():
-        rng, refuted, precision, counts = np.random.default_rng(13), 0, 0, []
+        rng, refuted, counts = np.random.default_rng(13), 0, []
         for _ in range(runs):
             known = reference(rng, REFERENCES[0])
             score, truth = _used(rng, 5_000, "none", 0.1)
             drawn = draw(rng, score, truth)
-            chance = stated.get(way)
             at_cuts = known.counts(score, np.zeros(score.size, dtype=int), 1)
             bins = Bins.at_prior(known, at_cuts[0], score.size, 0.1)
-            one = Draw(
-                "a day", 1, known, bins, score[drawn], truth[drawn],
-                None if chance is None else chance(score)[drawn],
-                HowLabelled("observed" if chance is None else None),
-            )  # fmt: skip
-            refuted += not one.labels.of_all
-            precision += not one.labels.of_all and not np.isnan(one.labels.inclusion).any()
+            place = np.searchsorted(np.sort(known.cuts), score[drawn], side="right")
+            labelled = Labels(place, truth[drawn], np.full(drawn.sum(), drawn.mean()))
+            refuted += why_not_random([Sample(1, bins, labelled)], "") is not None
             counts.append(drawn.sum())
         yield {
-            "drawn": way, "stated": "inclusion" if stated.get(way) else "at random",
-            "runs": runs, "labels": float(np.mean(counts)), "no prior": f"{refuted / runs:.4f}",
-            "precision": f"{precision / runs:.4f}",
+            "drawn": way, "runs": runs, "labels": float(np.mean(counts)),
+            "no random sample": f"{refuted / runs:.4f}",
         }  # fmt: skip
-
-
-def _half(score: np.ndarray, count: int) -> np.ndarray:
-    called = score >= THRESHOLD
-    return np.where(called, count / 2 / called.sum(), count / 2 / (~called).sum())
-
-
-def _stratified(rng: np.random.Generator, score: np.ndarray) -> np.ndarray:
-    rank = score.argsort().argsort()
-    drawn = np.zeros(score.size, dtype=bool)
-    for stratum in range(20):
-        drawn[rng.choice(np.flatnonzero(rank // 250 == stratum), 10, replace=False)] = True
-    return drawn
 
 
 def delays(runs: int) -> Iterator[dict[str, object]]:
@@ -414,12 +384,12 @@ def sizes_of_the_test(runs: int) -> Iterator[dict[str, object]]:
 
 
 def labels(runs: int) -> Iterator[dict[str, object]]:
-    """Coverage and width with labels, at random (or half of them alarms), of 5,000 cases."""
+    """Coverage and width with labels of a random sample of 5,000 cases."""
     situations = (
         ("none", 0.1), ("none", 0.01), ("none", 0.03), ("none", 0.4), ("covariates", 0.15),
         ("positives 1 lower", 0.15),
     )  # fmt: skip
-    for (drift, prior), count, half in product(situations, (100, 400), (False, True)):
+    for (drift, prior), count in product(situations, (100, 400)):
         rng, inside, widths, few, alone = np.random.default_rng(6), [], [], 0, []
         truths = []
         for _ in range(runs):
@@ -427,40 +397,31 @@ def labels(runs: int) -> Iterator[dict[str, object]]:
             score, truth = _used(rng, 5_000, drift, prior)
             called = score >= THRESHOLD
             truths.append([truth.mean(), truth[called].mean(), (truth != called).mean()])
-            if half:
-                share = np.where(called, count / 2 / called.sum(), count / 2 / (~called).sum())
-            else:
-                share = np.full(score.size, count / score.size)
-            share = np.minimum(share, 1.0)
-            drawn = rng.random(score.size) < share
+            drawn = rng.random(score.size) < count / score.size
             few += called[drawn].sum() < 20
             at_cuts = known.counts(score, np.zeros(score.size, dtype=int), 1)
             looks = Looks(known, [1], *windows(at_cuts, score.size))
             bins = Bins.at_prior(known, at_cuts[0], score.size, float(looks.prior()[0]))
             place = np.searchsorted(np.sort(known.cuts), score[drawn], side="right")
-            cases = Labels(place, truth[drawn], share[drawn])
+            cases = Labels(place, truth[drawn], np.full(drawn.sum(), count / score.size))
             found = labelled_estimates(bins, cases, Terms(None, 1, 1), LEVEL)
             told = [found[f"{name}_labelled"] for name in ("prior", "precision", "cost")]
             inside.append([one[1:] for one in told])
             widths.append([one[2] - one[1] for one in told])
-            # Labels alone, drawn at random: Clopper and Pearson's limits.
-            if not half:
-                hits = [truth[drawn], truth[drawn & called], (truth != called)[drawn]]
-                one = [binomial_band(np.array([h.sum()]), max(h.size, 1), 0.05) for h in hits]
-                alone.append([float(band.upper[0] - band.lower[0]) for band in one])
+            # Labels alone: Clopper and Pearson's limits.
+            hits = [truth[drawn], truth[drawn & called], (truth != called)[drawn]]
+            one = [binomial_band(np.array([h.sum()]), max(h.size, 1), 0.05) for h in hits]
+            alone.append([float(band.upper[0] - band.lower[0]) for band in one])
         true = np.mean(truths, axis=0)
         limits = np.array(inside)
         held = ((limits[..., 0] <= true) & (true <= limits[..., 1])).mean(axis=0)
         row: dict[str, object] = {
-            "drift": drift, "prior": f"{true[0]:.3f}", "labels": count,
-            "drawn": "half alarms" if half else "at random", "runs": runs,
+            "drift": drift, "prior": f"{true[0]:.3f}", "labels": count, "runs": runs,
             "< 20 alarms": few / runs,
         }  # fmt: skip
         for place, name in enumerate(("prior", "precision", "cost")):
-            width = f"{np.nanmean(np.array(widths)[:, place]):.3f}"
-            if not half:
-                width += f" ({np.mean(np.array(alone)[:, place]):.3f})"
-            row |= {f"{name} held": held[place], "width" + " " * place: width}
+            own, others = np.nanmean(np.array(widths)[:, place]), np.mean(np.array(alone)[:, place])
+            row |= {f"{name} held": held[place], "width" + " " * place: f"{own:.3f} ({others:.3f})"}
         yield row
 
 
@@ -630,7 +591,7 @@ PARTS = {
     "carried": carried, "carried-to-a-choice": carried_to_a_choice, "false-alarms": false_alarms,
     "jitter": jitter, "delays": delays, "speed": speed, "drifts": drifts,
     "test-size": sizes_of_the_test, "labels": labels, "labels-of-many-days": labels_of_many_days,
-    "draws": draws,
+    "samples": samples,
 }  # fmt: skip
 
 

@@ -41,8 +41,7 @@ from polaroc.thresholds.promises import Sample, promised
 
 HERE = Path(__file__).parent
 sys.path += [str(HERE), str(HERE.parent / "support")]
-from budgets import as_page_table  # noqa: E402
-from clusters import write_table  # noqa: E402
+from clusters import as_page_table, write_table  # noqa: E402
 from simulations import labelled, unlabelled  # noqa: E402
 
 PAGE = HERE.parents[1] / "docs" / "concepts" / "promises.md"

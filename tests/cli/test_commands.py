@@ -299,7 +299,7 @@ def test_measures(tmp_path, command):
 
 def test_every_option_is_a_parameter_or_of_the_command_line_alone():
     assert {
-        "check", "choose", "compare", "evaluate", "gate", "label-budget", "monitor",
+        "check", "choose", "compare", "evaluate", "gate", "monitor",
         "plan", "report", "savings", "sql", "threshold",
         "study-table", "subgroups", "three-ways",
     } <= MADE.keys()  # fmt: skip
@@ -344,29 +344,13 @@ def reference_and_used(folder, name):
 def test_monitor(tmp_path, name):
     reference, used, files, roles = reference_and_used(tmp_path, name)
     options = ["--time", "day", "--threshold", 0.5, *RANGE, "--level", 0.9, "--json"]
-    labels = ["--labelled", files[1], "--label-share", 1, "--label-alerts", "--label-delay", 1]
+    labels = ["--labelled", files[1]]
     arguments = ["monitor", *files, *words(roles), *options, *labels]
     result = CliRunner().invoke(app, [*map(str, arguments)])
     asked = {**roles, **OVER, "time": "day", "points": 0.5, "level": 0.9}
-    asked |= {"labelled": used, "label_share": 1, "label_alerts": True, "label_delay": 1}
+    asked |= {"labelled": used}
     names = ["answer", "alarms", "table", "labelled"]
     assert_as_in_python(result, lambda: pr.monitor(reference, used, **asked), names)
-
-
-@pytest.mark.parametrize("name", ["one test set", "wide", "labels", "named"])
-def test_label_budget(tmp_path, name):
-    reference, used, files, roles = reference_and_used(tmp_path, name)
-    said = {"quantity": "recall", "width": 0.2, "level": 0.9}
-    arguments = ["label-budget", *files, *words(roles | said), "--threshold", 0.5, "--label-alerts"]
-    result = CliRunner().invoke(app, [*map(str, arguments), "--json"])
-    asked = {**roles, **said, "points": 0.5, "label_alerts": True}
-    assert_as_in_python(result, lambda: pr.label_budget(reference, used, **asked))
-    out = tmp_path / "budget.parquet"
-    shown = CliRunner().invoke(app, [*map(str, arguments), "--out", str(out)])
-    assert shown.exit_code == result.exit_code
-    if not shown.exit_code:
-        assert_frame_equal(pl.read_parquet(out), pr.label_budget(reference, used, **asked))
-        assert "at random" in shown.output
 
 
 @pytest.mark.usefixtures("words_only")

@@ -8,8 +8,7 @@ from polaroc.cli.application import app
 
 NAMES = ["--truth", "truth", "--score", "score", "--time", "day"]
 OPTIONS = {
-    "monitor": ["--threshold", "1", "--over", "0.05", "0.2", "--label-share", "1",
-                "--label-delay", "10"],
+    "monitor": ["--threshold", "1", "--over", "0.05", "0.2"],
 }  # fmt: skip
 
 

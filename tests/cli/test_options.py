@@ -460,7 +460,7 @@ def test_a_range_is_set_for_thresholds_that_take_one(here, options, is_range):
 
 
 # They are removed together with their functions.
-OF_PYTHON = {"savings", "label-budget"}
+OF_PYTHON = {"savings"}
 KEPT = sorted({*COMMANDS} - OF_PYTHON)
 # Measures, charts and other values that are given as they stand.
 VALUES = {*CATALOG, *AT_THRESHOLD, *DRAWINGS, "max_recall"}

@@ -379,7 +379,7 @@ def test_further_tables_may_be_files(tmp_path):
     used = pl.concat(days([0.1, 0.3], model=model) for model in ("A", "B"))
     used.drop("truth").write_parquet(tmp_path / "used.parquet")
     used.head(300).write_csv(tmp_path / "labelled.csv")
-    usual = {"points": 1.0, "label_share": "observed"}
+    usual = {"points": 1.0}
     found = monitored(
         tmp_path / "used.parquet", MODELS, labelled=tmp_path / "labelled.csv", **usual
     )
@@ -539,11 +539,8 @@ def test_times_that_are_text_are_the_dates_they_say(form):
         used.with_columns(truth=pl.int_range(pl.len()) % 7 == 0),
     )
     as_text = pl.col("day").dt.strftime(form)
-    asked = {"label_share": 1.0, "label_delay": 3}
-    told = monitored(used, known, labelled=labelled, **asked)
-    written = monitored(
-        used.with_columns(as_text), known, labelled=labelled.with_columns(as_text), **asked
-    )
+    told = monitored(used, known, labelled=labelled)
+    written = monitored(used.with_columns(as_text), known, labelled=labelled.with_columns(as_text))
     assert_frame_equal(
         written.table.with_columns(pl.col("day").cast(pl.Date)),
         told.table.with_columns(pl.col("day").cast(pl.Date)),

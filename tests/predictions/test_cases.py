@@ -79,7 +79,6 @@ FUNCTIONS = {
     ),
     "delong": (pr.delong, BASE | {"model": "m", "case": None}, {}),
     "estimate_prior": (pr.estimate_prior, BASE, {"deployed": TABLE, "method": "confusion"}),
-    "label_budget": (pr.label_budget, BASE, {"deployed": TABLE, "points": 0.5, "width": 0.15}),
     "monitor": (pr.monitor, BASE | {"time": "one of ten"}, {"deployed": TABLE, "points": 0.5}),
     "one_vs_rest": (pr.one_vs_rest, {"truth": "y"}, {"scores": {0: "p", 1: "q"}}),
     "report": (words_of_report, BASE | {"model": "m", "fold": "f"}, {"over": (0.1, 0.3)}),

@@ -61,9 +61,6 @@ CALLS = {
     "estimate_prior": lambda table: notes(
         pr.estimate_prior(OTHER.drop("patient"), table, **MODELS, method="confusion")
     ),
-    "label_budget": lambda table: notes(
-        pr.label_budget(OTHER.drop("patient"), table, **MODELS, points=0.5)
-    ),
     "monitor": lambda table: pr.monitor(
         OTHER.drop("patient"), table, **MODELS, time="day", points=0.5
     ).warnings,

@@ -124,7 +124,6 @@ ALONE = FUNCTIONS | {
     "monitor": lambda frame: (
         pr.monitor(frame, frame, **NAMES, by="key", time="day", points=0.5).table
     ),
-    "label budget": lambda frame: pr.label_budget(frame, frame, **NAMES, by="key", points=0.5),
     "limits of cost": lambda frame: pr.expected_cost(
         frame, **NAMES, by="key", over=(0.3, 0.4), intervals="logit"
     ),

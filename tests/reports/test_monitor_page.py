@@ -78,21 +78,20 @@ def test_what_to_do_is_about_the_alarm_that_holds_now(tmp_path):
 def test_today_comes_first_and_then_all_times(tmp_path):
     day = pl.date(2026, 3, pl.col("day")).alias("day")
     used = pl.concat(cases(day, 1_000, 0.1, day=day) for day in range(1, 9)).with_columns(day)
-    how = {"labelled": used, "label_alerts": True, "label_share": 1, "label_delay": 5}
-    result = pr.monitor(REFERENCE, used, **NAMES, over=(0.05, 0.2), **how)
+    told = used.filter(pl.col("day") <= pl.date(2026, 3, 3))
+    result = pr.monitor(REFERENCE, used, **NAMES, over=(0.05, 0.2), labelled=told)
     page = Page(pr.report(result, path=tmp_path / "page.html"))
     text = page.text()
     assert "8 times, 2026-03-01 to 2026-03-08" in text
     now, _, later = text.partition("All times")
     assert "2026-03-08, from scores" in now
     assert "2026-03-01 to 2026-03-03, from labels" in now
-    told = used.filter(pl.col("day") <= pl.date(2026, 3, 3))
     recall = told.filter(pl.col("truth")).select((pl.col("score") >= 1.5).mean()).item()
     assert f"recall {100 * recall:.3g} %" in now
     assert "Dashed lines are the ends of the range that the threshold is for, 5 to 20 %" in later
     both = pl.concat([used.with_columns(model=pl.lit(name)) for name in "AB"])
     reference = pl.concat([REFERENCE.with_columns(model=pl.lit(name)) for name in "AB"])
-    two = pr.monitor(reference, both, **NAMES, over=(0.05, 0.2), **how | {"labelled": both})
+    two = pr.monitor(reference, both, **NAMES, over=(0.05, 0.2), labelled=both)
     now, _, later = Page(pr.report(two, path=tmp_path / "page.html")).text().partition("All times")
     assert "The last time of each key, from scores" in now
     assert "From labels, of each key" in now
@@ -100,18 +99,19 @@ def test_today_comes_first_and_then_all_times(tmp_path):
 
 def test_limits_from_labels_are_said_to_be_of_one_time_each(tmp_path):
     labelled = cases(1, 1_000, 0.1, day=1).head(200)
-    result = watched(labelled=labelled, label_share="observed")
+    result = watched(labelled=labelled)
     sentence = "Limits from labels hold whatever has drifted"
     assert sentence in Page(pr.report(result, path=tmp_path / "page.html")).text()
     assert sentence in " ".join(result.summary().split())
     assert sentence in result._repr_html_()
     assert sentence not in watched().summary()
-    silent = watched(labelled=labelled)
+    alarms = cases(1, 1_000, 0.1, day=1).filter(pl.col("score") >= 1.5)
+    silent = watched(labelled=alarms)
     for text in (
         Page(pr.report(silent, path=tmp_path / "page.html")).text(), silent._repr_html_(),
         " ".join(silent.summary().split()),
     ):  # fmt: skip
-        assert "nothing says how the 200 labelled of 1,000 cases of 1 were drawn" in text
+        assert f"{alarms.height} of {alarms.height} alarms have labels, and 0 of" in text
         assert sentence not in text
 
 

@@ -94,9 +94,6 @@ OF_MODELS = {
     "lazy": lambda points: pr.apply_thresholds(WIDE.lazy(), points, **NAMES).collect(),
     "compare": lambda points: pr.compare(WIDE, measure="recall", points=points, **NAMES),
     "monitor": lambda points: pr.monitor(WIDE, used(), points=points, time="day", **NAMES),
-    "label_budget": lambda points: pr.label_budget(
-        WIDE, used().drop("day"), points=points, quantity="prior", **NAMES
-    ),
 }
 
 

@@ -96,7 +96,7 @@ def watched(table: pl.DataFrame, **roles: object) -> pl.DataFrame:
         pr.cases(table, **NAMES, **roles, time=pl.col("row") % 20),
         pr.cases(table, **scores, time=day),
         labelled=pr.cases(table.filter(pl.col("row") % 5 < 2), **NAMES, **roles, time=day),
-        label_share="observed", points=0.5, over=OVER,
+        points=0.5, over=OVER,
     )  # fmt: skip
     return found.table
 
@@ -158,9 +158,6 @@ OF_COUNTS: dict[str, Callable[..., pl.DataFrame]] = {
         pr.cases(table, **NAMES, **roles), constraints={"recall": 0.5}, confidence=0.9
     ),
     "monitor": watched,
-    "label_budget": lambda table, **roles: pr.label_budget(
-        table, table, **NAMES, **roles, points=0.5, width=0.2
-    ),
 }
 
 

@@ -80,7 +80,7 @@ MORE = {
     "monitor, labels": lambda **at: (
         pr.monitor(
             ONE.drop("day"), ONE, **NAMES, points=0.5, time="day", case=None, labelled=ONE,
-            label_share=1, **at,
+            **at,
         ).labelled
     ),
     "decision_curve, all at once": lambda **at: pr.decision_curve(
@@ -115,7 +115,7 @@ MORE = {
     ).table,
 }  # fmt: skip
 # Functions whose results hold no limits, or say the level in words.
-WITHOUT_TABLES = {"gate", "label_budget", "report"}
+WITHOUT_TABLES = {"gate", "report"}
 CALLS |= MORE
 
 
@@ -169,11 +169,6 @@ def test_results_without_tables_have_their_level():
     results = [pr.gate(ONE, **NAMES, **asked, level=level) for level in (0.8, 0.95)]
     assert [one.level for one in results] == [0.8, 0.95]
     assert results[0].upper - results[0].lower < results[1].upper - results[1].lower
-    budgets = [
-        pr.label_budget(ONE, ONE, **NAMES, points=0.5, width=0.2, level=level)["labels"].sum()
-        for level in (0.5, 0.95)
-    ]
-    assert budgets[0] < budgets[1]
 
 
 @pytest.mark.slow

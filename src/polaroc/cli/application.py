@@ -14,7 +14,7 @@ from polaroc.cli.check import check
 from polaroc.cli.comparing import choose, compare, gate
 from polaroc.cli.drawings import DRAWINGS, chart
 from polaroc.cli.evaluate import evaluate
-from polaroc.cli.monitor import label_budget, monitor
+from polaroc.cli.monitor import monitor
 from polaroc.cli.parameters import other_names
 from polaroc.cli.report import demo, report
 from polaroc.cli.screen import refuse, with_options
@@ -84,7 +84,7 @@ app = typer.Typer(
 # As the help lists them.
 for one in (
     demo, evaluate, compare, choose, threshold, savings, gate,
-    monitor, label_budget, chart, report, check, sql,
+    monitor, chart, report, check, sql,
 ):  # fmt: skip
     app.command(cls=Command)(one)
 

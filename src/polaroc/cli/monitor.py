@@ -1,6 +1,5 @@
-"""Commands on cases in use: what thresholds do there, and which cases to label."""
+"""The command on cases in use: what thresholds do there."""
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,18 +8,15 @@ import polars as pl
 import typer
 
 import polaroc as pr
-from polaroc.base.text_tables import table
 from polaroc.cli.commands import Call, command
 from polaroc.cli.inputs import Source, notes_of, opened, roles_of
 from polaroc.cli.outputs import Force, Output, out_option, write_result
 from polaroc.cli.pipes import AsJson
 from polaroc.cli.screen import (
     exit_with,
-    print_json,
     print_notes,
     progress,
     show_result,
-    show_results,
 )
 from polaroc.cli.threshold import keys_of
 from polaroc.curves.curve import curve
@@ -35,8 +31,7 @@ from polaroc.thresholds.saved import SavedThresholds
 
 ALARM = 1
 # Roles that the scores in use have not.
-TRUE = "truth", "positive"
-OF_REFERENCE = (*TRUE, "cluster")
+OF_REFERENCE = "truth", "positive", "cluster"
 
 
 ReferenceFile = Annotated[
@@ -126,7 +121,7 @@ def monitor(
         in_use = points_in_use(threshold, points, call)
         with progress() as say:
             say("counting")
-            deployed = scores_in_use(call, roles, OF_REFERENCE)
+            deployed = scores_in_use(call, roles)
             result = call(call.in_memory, deployed=deployed, points=in_use, state=before)
             known.check_unchanged()
             write_result(result.history, output)
@@ -149,10 +144,10 @@ def read_reference(call: Call, known: Source, time: str | None) -> dict[str, Any
     return roles
 
 
-def scores_in_use(call: Call, roles: dict[str, Any], but: Sequence[str]) -> Any:
-    """The scores in use, which need no truth, with the roles of the reference but some."""
+def scores_in_use(call: Call, roles: dict[str, Any]) -> Any:
+    """The scores in use, which need no truth, with the other roles of the reference."""
     assert call.source is not None
-    own = {role: one for role, one in roles.items() if role not in but}
+    own = {role: one for role, one in roles.items() if role not in OF_REFERENCE}
     named = {"model": call.cases.model, "fold": call.cases.fold}
     said = own | {role: one for role, one in named.items() if one}
     wanted = call.source.written(column_names_of(call.cases.keys))
@@ -174,40 +169,3 @@ def points_in_use(threshold: float | None, points: Path | None, call: Call) -> p
     raise InvalidArgument(
         "needed is one of --threshold and --points.", hint="for example --threshold 0.5."
     )
-
-
-# The cases in use are FILES; thresholds come as a number or a file.
-@command(pr.label_budget, left_out=["deployed"])
-def label_budget(
-    call: Call,
-    reference: ReferenceFile,
-    threshold: ThresholdInUse = None,
-    points: PointsInUse = None,
-    out: Annotated[Path | None, out_option("Table of the labels, such as labels.csv.")] = None,
-    force: Force = False,
-    as_json: AsJson = False,
-) -> None:
-    """Say which cases in use to label, and how many.
-
-    Example: polaroc label-budget reference.parquet today.parquet --truth label --score p
-    --threshold 0.31 --quantity recall --width 0.1 --label-alerts
-    """
-    output = Output.checked(out, force)
-    with opened([str(reference)], None, call.text) as known, progress() as say:
-        say("drawing")
-        roles = read_reference(call, known, None)
-        in_use = points_in_use(threshold, points, call)
-        budget = call(call.in_memory, deployed=scores_in_use(call, roles, TRUE), points=in_use)
-        write_result(budget, output)
-    notes = [f"Note: {note}." for note in budget["note"].drop_nulls().unique(maintain_order=True)]
-    if as_json:
-        print_json(budget, notes)
-        return
-    shown = budget.drop("note")
-    cells = [
-        [f"{cell:.4g}" if isinstance(cell, float) else cell and str(cell) for cell in row]
-        for row in shown.rows()
-    ]
-    keys = shown.columns.index("from_score")
-    headings = [name.replace("_", " ") for name in shown.columns]
-    show_results([table("Cases to label", headings, cells, keys), *notes], out)

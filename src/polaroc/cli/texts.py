@@ -104,13 +104,7 @@ TEXTS = {
     "monitor level": "Probability in (0, 1) that all limits of all keys and times hold; of those "
     "from labels, that each does.",
     "monitor labelled": "File of some cases in use with their truth, of times that are given or in "
-    "--state.",
-    "monitor label_share": "How labelled cases were drawn among those of their key and time: the "
-    "share drawn at random, in (0, 1], 'observed' for the share that is labelled, or the column of "
-    "the chance of each case.",
-    "monitor label_alerts": "All cases called positive are labelled, too: --label-share is then "
-    "that of the others.",
-    "monitor label_delay": "After how many days all labels of a time are there.",
+    "--state: all of a time, or a random sample.",
     "report over": f"{RANGE}, or one prior twice. Needed for predictions.",
     "report priors": "Further prior at which AUPREC is taken, in (0, 1).",
     "report level": "Confidence level of the intervals, in (0, 1); tests are made at one minus it.",

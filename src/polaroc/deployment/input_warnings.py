@@ -18,12 +18,10 @@ MIN_CASES = 20
 MIN_DAYS = 20
 
 
-def dependent_rows(
-    reference: Cases[Any], deployed: Cases[Any], *, takes_cluster: bool = False
-) -> list[str]:
+def dependent_rows(reference: Cases[Any], deployed: Cases[Any]) -> list[str]:
     """Notes on rows of either table that are not independent."""
     tables = {REFERENCE: reference, DEPLOYED: deployed}
-    found = {name: dependence(cases, of_measures=takes_cluster) for name, cases in tables.items()}
+    found = {name: dependence(cases, of_measures=False) for name, cases in tables.items()}
     return [f"{name}: {note}" for name, note in found.items() if note is not None]
 
 

@@ -95,32 +95,6 @@ def effective_days(cases: "Array", squares: "Array") -> "Array":
     return days
 
 
-def design_effect(
-    truth: "Array", code: "Array", code_in_use: "Array", count: "Array | None" = None
-) -> float:
-    """The factor of the variance of a share of positives in use, by clusters in both tables.
-
-    Classes of a cluster are taken to be as alike as in the reference; where that has no two cases
-    of one, wholly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> code = np.array([0, 0, 1, 1])
-    >>> design_effect(np.array([True, True, False, False]), code, np.array([0, 0, 0, 1]))
-    2.5
-    """
-    off = truth - truth.sum() / max(truth.size, 1)
-    sums, size = np.bincount(code, off), np.bincount(code)
-    pairs, squares = float(size @ (size - 1)), float(off @ off)
-    alike = 1.0
-    if pairs > 0 and squares > 0:
-        between = (float(sums @ sums) - squares) / pairs
-        alike = min(max(between / squares * truth.size, 0.0), 1.0)
-    size = np.bincount(code_in_use, count)
-    return 1 + alike * float(size @ (size - 1)) / max(float(size.sum()), 1.0)
-
-
 # Between neighbouring cuts lies about this share of the two classes, which count alike.
 CUTS = 20
 # Numbers of the last times that are also taken together.
@@ -257,33 +231,23 @@ class Reference:
         """The true and false positive rates at the cuts."""
         return self.tp / self.positives, self.fp / self.negatives
 
-    def nearest(
-        self,
-        share: "Array",
-        size: "Array | int",
-        rates: "tuple[Array, Array] | None" = None,
-    ) -> "Array":
-        """The prior of the mixture nearest to the shares in use at the cuts, with one axis more.
+    def prior(self, above: "Array", cases: "Array | int") -> "Array":
+        """The prior of the nearest mixture to cases, of which so many are at or above each cut.
 
-        The mixture is one of `rates` at the cuts, by default those of the reference. A cut counts
-        by one over how much its share varies, and that of the mixture: where positives are rare,
-        that the reference has few of them says little against a cut.
+        A cut counts by one over how much its share varies, and that of the mixture: where positives
+        are rare, that the reference has few of them says little against a cut.
         """
-        t, f = own = self.rates()
+        size = np.maximum(cases, 1)
+        share = above / size
+        t, f = self.rates()
         of_t, of_f = smoothed_variance(t, self.positives), smoothed_variance(f, self.negatives)
         of_share = smoothed_variance(share, size)
         prior: Array = np.zeros(1)
         # By weights as where there are no positives, and then by those at the prior found.
         for _ in range(2):
             varies = of_share + prior**2 * of_t + (1 - prior) ** 2 * of_f
-            prior = nearest_prior(*(rates or own), share, 1 / varies)
-        return prior
-
-    def prior(self, above: "Array", cases: "Array | int") -> "Array":
-        """The prior of the nearest mixture to cases, of which so many are at or above each cut."""
-        size = np.maximum(cases, 1)
-        prior: Array = self.nearest(above / size, size)[..., 0]
-        return prior
+            prior = nearest_prior(t, f, share, 1 / varies)
+        return prior[..., 0]
 
     def bands(self) -> tuple[Band, Band]:
         """Simultaneous limits of the true and the false positive rates at all cuts."""

@@ -11,7 +11,6 @@ from polaroc.base.columns import check_keys, key_columns, with_level
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import PLACE
 from polaroc.deployment.alarms import Assessed, Assessment, Terms, model_alarms
-from polaroc.deployment.draws import LABELLED, Draw, draw_warnings, draws, read_labels, together
 from polaroc.deployment.history import (
     RESULT,
     STATE,
@@ -21,7 +20,6 @@ from polaroc.deployment.history import (
     instants,
     read_histories,
 )
-from polaroc.deployment.how_labelled import HowLabelled
 from polaroc.deployment.input_warnings import (
     dependent_rows,
     dropped_rows,
@@ -29,17 +27,24 @@ from polaroc.deployment.input_warnings import (
     other_range,
     reference_days,
 )
-from polaroc.deployment.labelled import PRECISION, TOLD, labelled_estimates
+from polaroc.deployment.label_samples import (
+    LABELLED,
+    Sample,
+    samples_of,
+    together,
+    why_not_random,
+)
+from polaroc.deployment.labelled import TOLD, UNKNOWN, labelled_estimates
 from polaroc.deployment.limits import Reference
 from polaroc.deployment.monitor_result import SAME_DAYS, TUNED_HERE, Monitor
 from polaroc.deployment.tables import (
     DEPLOYED,
     REFERENCE,
-    WATCHED_BY,
     Key,
     counts_of,
     days_as_time,
     errors_named,
+    for_key,
     read_with_time,
     references_of,
     refuse_other_keys,
@@ -49,9 +54,9 @@ from polaroc.deployment.tables import (
 )
 from polaroc.predictions.cases import Cases
 from polaroc.predictions.resolved import overridden
-from polaroc.predictions.roles import Columns
+from polaroc.predictions.roles import OF_COUNTS, Columns
 from polaroc.predictions.row_checks import SCORE
-from polaroc.predictions.table import Predictions
+from polaroc.predictions.table import Predictions, each_counted
 from polaroc.predictions.takes_cases import takes_cases
 from polaroc.predictions.usual_keys import column_names_of
 from polaroc.priors.grids import range_of
@@ -65,7 +70,7 @@ QUANTITIES = (
 
 
 @takes_cases(
-    [*WATCHED_BY, "cluster", "time"], no_bearing=["case", "score_prior", "test_train_ratio"],
+    [*OF_COUNTS, "cluster", "time"], no_bearing=["case", "score_prior", "test_train_ratio"],
     of_another=["time"],
 )  # fmt: skip
 def monitor(
@@ -79,9 +84,6 @@ def monitor(
     cost_fp: float = 1,
     level: float = 0.95,
     labelled: Table | Paths | Cases[Any] | None = None,
-    label_share: float | str | None = None,
-    label_alerts: bool = False,
-    label_delay: float | None = None,
     state: Table | None = None,
     **columns: Unpack[Columns],
 ) -> Monitor:
@@ -129,20 +131,8 @@ def monitor(
     labelled
         Some of the cases in use with their truth, of times that are given or in
         `state`: a table with the roles of `deployed` and the truth of the reference, or cases
-        with roles of their own. Unless all cases, or all alerts, of a time are labelled, labels
-        tell nothing of the others before it is said how they were drawn.
-    label_share
-        How labelled cases were drawn among those of their key and time, not because their scores
-        were high, nor because their truth came to light: the share drawn at random, in (0, 1],
-        ``"observed"`` where it is the share that is labelled, or the column of the chance of each
-        case, by default "inclusion" where there is one.
-    label_alerts
-        Whether all cases called positive are labelled, too: `label_share` is then that of the
-        others.
-    label_delay
-        After how many days all labels of a time are there, in units of the time where this is a
-        number. Labels of times with fewer days up to the last time in use, which may be of cases
-        whose truth comes to light sooner, are not used.
+        with roles of their own. They have to be all cases of a time, or a random sample of them,
+        drawn neither by their score nor because their truth came to light.
     state
         The `state` of the monitor of earlier times.
 
@@ -191,13 +181,11 @@ def monitor(
     With `labelled`, "prior_labelled", "precision_labelled", "recall_labelled" and
     "cost_labelled" are estimates that assume nothing of the drift: the mean of what the
     reference lets expect of all scores, corrected by its mean error on the labels (Angelopoulos
-    et al. 2023), where a case that was drawn with the chance p counts 1/p. Limits of the recall
-    are those of the positives on either side of the threshold, each known with half of the error.
-    All are of one time each, at the level, and raise no alarm; `labelled` of the result has those
-    of all these times together. They are null where nothing says how cases were drawn, and where
-    the scores contradict what is said: fewer than one such draw in a thousand has so many, or so
-    few, labelled cases at or above some score, or in all. Labels of alerts alone tell the
-    precision at most; `label_budget` says how many of other cases tell the recall.
+    et al. 2023). Limits of the recall are those of the positives on either side of the threshold,
+    each known with half of the error. All are of one time each, at the level, and raise no alarm;
+    `labelled` of the result has those of all these times together. They are null, and a warning
+    says so, where alarms and other cases of a key are labelled at rates that fewer than one random
+    sample in a thousand has.
 
     "Better" is a threshold, among the same scores, or a model that costs less at every prior
     within the limits, and by more than the estimates of the reference showed anywhere
@@ -236,9 +224,6 @@ def monitor(
     is_cut = not batches or batches == column_names_of([of_use.time])
     known = read_with_time(reference, REFERENCE, every if is_cut else None)
     used = read_with_time(of_use, DEPLOYED, every)
-    how = HowLabelled.checked(
-        label_share, label_alerts, label_delay, has_labels=labelled is not None
-    )
     with errors_named(DEPLOYED):
         check_keys(used.keys, also=[*RESULT, *STATE])
     time, day = used.keys[-1], None if reference.time is None else known.keys[-1]
@@ -251,7 +236,7 @@ def monitor(
     if labelled is not None:
         like = replace(of_use, truth=reference.truth, positive=reference.positive)
         of_labels = with_roles_of(like, labelled, LABELLED, monitor)
-        labels = _labels(read_labels(of_labels, how, every), keys, schema[time])
+        labels = _labels(of_labels, every, keys, schema[time])
     histories = read_histories(state, keys, time, references, schema[time], terms)
     rows = rows_by_key(used, keys, references)
     assessed = {
@@ -259,13 +244,17 @@ def monitor(
         for key, frame in rows.items()
     }
     types = {key: schema[key] for key in (*keys, time)}
-    drawn, complete = (
-        ({}, []) if labels is None else draws(labels, keys, references, histories, how)
-    )
+    samples = {} if labels is None else samples_of(labels, keys, references, histories)
+    why = {key: why_not_random(own, for_key(keys, key)) for key, own in samples.items()}
     _say_alarms(assessed, histories, keys, names_of_models(reference), terms)
-    for (key, at), draw in drawn.items():
-        for name, limits in labelled_estimates(draw.bins, draw.labels, terms, level).items():
-            histories[key].say(at, name, *limits, None)
+    for key, own in samples.items():
+        for one in own:
+            found = dict.fromkeys(TOLD, UNKNOWN)
+            if why[key] is None:
+                found = labelled_estimates(one.bins, one.labels, terms, level)
+            for name, limits in found.items():
+                histories[key].say(one.time, name, *limits, None)
+    told = {key: own for key, own in samples.items() if why[key] is None}
     table = _table(histories, types)
     # In use a patient may come on several days.
     doubts = dependent_rows(reference, replace(of_use, by=(*of_use.by, *key_columns(of_use.time))))
@@ -276,18 +265,20 @@ def monitor(
         *(f"{note}." for note in doubts),
         *moments(rows, time),
         *(reference_days(known.cases.collect(), day) if day is not None else []),
-        *complete,
-        *draw_warnings(drawn),
+        *(one for one in why.values() if one is not None),
         *([SAME_DAYS] if day is None and table["alarm"].count() else []),
     ]
     states = history_table(histories, references, keys, types, terms)
-    told = with_level(_together(drawn, types, terms, level), level)
+    pooled = with_level(_together(told, types, terms, level), level)
     ends = terms.over or chosen_for
-    return Monitor(with_level(table, level), states, told, ends, tuple(warnings), level)
+    return Monitor(with_level(table, level), states, pooled, ends, tuple(warnings), level)
 
 
-def _labels(labels: Predictions, keys: Sequence[str], times: pl.DataType) -> Predictions:
+def _labels(
+    labelled: Cases[Any], every: str | None, keys: Sequence[str], times: pl.DataType
+) -> Predictions:
     """The labelled cases, refused where their keys or times are not those of the scores in use."""
+    labels = read_with_time(each_counted(labelled), LABELLED, every)
     *own, time = labels.keys
     refuse_other_keys(keys, own, LABELLED)
     check_same_time(time, labels.rows.collect_schema()[time], times, "the labelled cases")
@@ -333,29 +324,20 @@ def _say_alarms(
 
 
 def _together(
-    drawn: Mapping[tuple[Key, Any], Draw], types: Mapping[str, Any], terms: Terms, level: float
+    samples: Mapping[Key, Sequence[Sample]], types: Mapping[str, Any], terms: Terms, level: float
 ) -> pl.DataFrame:
-    """What labels tell of all times of a key together, those at which they tell it."""
+    """What labels tell of all times of a key together."""
     *keys, time = types
     spans = {"first": types[time], "last": types[time], "times": pl.Int64}
     counts = {"cases": pl.Int64, "labels": pl.Int64}
     numbers = dict.fromkeys(("estimate", "lower", "upper"), pl.Float64)
     schema = {**{key: types[key] for key in keys}, "quantity": pl.String, **spans, **counts}
     rows = []
-    for key in dict.fromkeys(of for of, _ in drawn):
-        own = [draw for (of, _), draw in drawn.items() if of == key]
-        for name in TOLD:
-            telling = [
-                one for one in own
-                if one.labels.of_all or (name == PRECISION and one.tells_precision)
-            ]  # fmt: skip
-            if not telling:
-                continue
-            bins, labels = together(telling)
-            found = labelled_estimates(bins, labels, terms, level)[name]
-            cases, size = int(bins.count.sum()), labels.place.size
-            at = [one.time for one in telling]
-            rows.append((*key, name, at[0], at[-1], len(at), cases, size, *found))
+    for key, own in samples.items():
+        bins, labels = together(own)
+        span = own[0].time, own[-1].time, len(own), int(bins.count.sum()), labels.place.size
+        for name, limits in labelled_estimates(bins, labels, terms, level).items():
+            rows.append((*key, name, *span, *limits))
     told = pl.DataFrame(rows, schema=schema | numbers, orient="row")
     return told.with_columns(pl.col(*numbers).fill_nan(None))
 

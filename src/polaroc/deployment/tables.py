@@ -22,14 +22,13 @@ from polaroc.base.columns import (
 )
 from polaroc.base.joins import as_key
 from polaroc.base.lazy import np
-from polaroc.base.private_columns import CLUSTER, TRUTH, WEIGHT
+from polaroc.base.private_columns import TRUTH, WEIGHT
 from polaroc.deployment.limits import Reference, Threshold
 from polaroc.errors import Hint, InvalidArgument, InvalidPredictions, InvalidTable, quoted
 from polaroc.predictions.calendar import cut, dated, no_time
 from polaroc.predictions.cases import Cases, columns_of, refuse_crossed
 from polaroc.predictions.column_checks import require_roles
 from polaroc.predictions.resolved import alike, opened
-from polaroc.predictions.roles import OF_COUNTS
 from polaroc.predictions.row_checks import SCORE
 from polaroc.predictions.table import Predictions, read
 from polaroc.predictions.takes_cases import refuse_roles
@@ -51,8 +50,6 @@ REFERENCE, DEPLOYED = "reference", "deployed"
 DAY_FIRST = r"^\s*\d{1,2}[./ -]\d{1,2}[./ -]\d{2,4}\b"
 # Rules that give the lowest threshold that a constraint allows.
 LOWEST = ("max_recall", "capacity")
-# Weights stand for no cases in use.
-WATCHED_BY = OF_COUNTS
 
 
 @contextmanager
@@ -81,7 +78,7 @@ def with_roles_of(
         names = found.table.lazy().collect_schema().names()
         refuse_roles(found, function.__name__, [*bearings])
         # Where times are told apart, those of a cluster are all of one.
-        if found.cluster and bearings.get("time") == "used":
+        if found.cluster:
             _time_alone(found, "in use, rows of a cluster have to be of one time")
             found = replace(found, cluster=())
         needed = {"truth": table != DEPLOYED, "score": True, "time": bearings.get("time") == "used"}
@@ -158,7 +155,7 @@ def references_of(
 ) -> dict[Key, Reference]:
     """The reference of each key, with limits that fail together at most at 1 − level.
 
-    `day` has the days, or other clusters, of a reference where these are told apart.
+    `day` has the days, or other batches, of a reference where these are told apart.
     """
     keys = [key for key in known.keys if key != day]
     thresholds = _thresholds(points, keys)
@@ -193,12 +190,6 @@ def references_of(
 def _codes(frame: pl.DataFrame, day: str, of_key: str) -> tuple["Array", "Array"]:
     """The codes of the days of positives and of negatives."""
     code = frame[day].rank("dense").to_numpy().astype(int) - 1
-    if code.max() == 0 and day == CLUSTER:
-        raise InvalidPredictions(
-            f"reference: all rows are of one cluster{of_key}: it does not tell how much clusters "
-            "differ.",
-            hint="give a reference of 20 clusters or more, or name none.",
-        )
     if code.max() == 0:
         raise InvalidPredictions(
             f"reference: all rows are of {frame[day][0]}{of_key}: one day does not tell how much "

@@ -154,3 +154,10 @@ def words_only(monkeypatch):
 def no_cases_needed(monkeypatch):
     """How many more cases a promise would take is not worked out, which takes long."""
     monkeypatch.setattr("polaroc.thresholds.promises.cases_needed", lambda *_: "not asked")
+
+
+@pytest.fixture
+def temporary_files(tmp_path, monkeypatch):
+    """The system's folder of temporary files, for this test."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path

@@ -176,7 +176,7 @@ OTHER_OF = {
     ),
 }  # fmt: skip
 # Roles that these functions are walked over elsewhere, and options of work, not of numbers.
-ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "scratch", "progress"}
+ELSEWHERE = {"truth", "score", "model", "fold", "case", "memory", "progress"}
 # These divide rows of which none is divided here, or drop rows of which none is lacking.
 ELSEWHERE |= {"time", "nulls", "incomplete"}
 # What has no bearing on the numbers of modes, as documented.

@@ -233,20 +233,19 @@ def test_parts_go_down_and_fit_or_are_tied(scores, most, known, tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_progress_is_told_and_scratch_removed(tmp_path):
+def test_progress_is_told_and_scratch_removed(temporary_files):
     told = []
     table = predictions(RNG.random(ROWS))
     pr.evaluate(
         table,
         **NAMES,
         memory=room(500),
-        scratch=tmp_path,
-        progress=lambda *done: told.append((*done, len(list(tmp_path.iterdir())))),
+        progress=lambda *done: told.append((*done, len(list(temporary_files.iterdir())))),
     )
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
     assert told[-1][:2] == (ROWS, ROWS)
     assert all(folders == 1 for _, _, folders in told)
-    assert list(tmp_path.iterdir()) == []
+    assert list(temporary_files.iterdir()) == []
 
 
 def test_progress_is_drawn_on_one_line(capsys):
@@ -272,18 +271,18 @@ def test_progress_that_tells_nobody_is_refused():
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
-def test_scratch_is_removed_after_an_error(error, tmp_path):
+def test_scratch_is_removed_after_an_error(error, temporary_files):
     def stop(done: int, rows: int) -> None:
         raise error
 
     table = predictions(RNG.random(ROWS))
     with pytest.raises(error):
-        pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path, progress=stop)
-    assert list(tmp_path.iterdir()) == []
+        pr.evaluate(table, **NAMES, memory=room(500), progress=stop)
+    assert list(temporary_files.iterdir()) == []
 
 
 RUN = """
-    import sys, time
+    import time
     import polars as pl
     import polaroc as pr
     from polaroc.files import memory
@@ -294,44 +293,44 @@ RUN = """
     def wait(done, rows):
         print("halfway", flush=True)
         time.sleep(60)
-    pr.evaluate(table, truth="truth", score="score", memory=20 * 64, scratch=sys.argv[1],
-                progress=wait)
+    pr.evaluate(table, truth="truth", score="score", memory=20 * 64, progress=wait)
 """
 
 
 @pytest.mark.long
-def test_what_a_killed_run_left_goes_and_what_a_running_one_holds_stays(tmp_path):
+def test_what_a_killed_run_left_goes_and_what_a_running_one_holds_stays(temporary_files):
     table = predictions(RNG.random(ROWS))
-    run = [sys.executable, "-c", textwrap.dedent(RUN), str(tmp_path)]
-    with subprocess.Popen(run, stdout=subprocess.PIPE, text=True) as other:
+    run = [sys.executable, "-c", textwrap.dedent(RUN)]
+    place = {**os.environ, "TMPDIR": str(temporary_files)}
+    with subprocess.Popen(run, stdout=subprocess.PIPE, text=True, env=place) as other:
         try:
             assert other.stdout.readline() == "halfway\n"
-            (held,) = tmp_path.iterdir()
-            pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path)
-            assert list(tmp_path.iterdir()) == [held]
+            (held,) = temporary_files.iterdir()
+            pr.evaluate(table, **NAMES, memory=room(500))
+            assert list(temporary_files.iterdir()) == [held]
             os.kill(other.pid, signal.SIGKILL)
             other.wait()
-            assert list(tmp_path.iterdir()) == [held]
-            pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path)
-            assert list(tmp_path.iterdir()) == []
+            assert list(temporary_files.iterdir()) == [held]
+            pr.evaluate(table, **NAMES, memory=room(500))
+            assert list(temporary_files.iterdir()) == []
         finally:
             other.kill()
 
 
-def test_others_folders_are_left_alone(tmp_path):
-    (tmp_path / f"{PREFIX}somebody").mkdir()
-    (tmp_path / "mine").write_text("1")
+def test_others_folders_are_left_alone(temporary_files):
+    (temporary_files / f"{PREFIX}somebody").mkdir()
+    (temporary_files / "mine").write_text("1")
     table = predictions(RNG.random(ROWS))
-    pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", f"{PREFIX}somebody"]
+    pr.evaluate(table, **NAMES, memory=room(500))
+    assert sorted(path.name for path in temporary_files.iterdir()) == ["mine", f"{PREFIX}somebody"]
 
 
-def test_too_small_a_disk_is_said_before_the_work_starts(tmp_path, monkeypatch):
+def test_too_small_a_disk_is_said_before_the_work_starts(temporary_files, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: Full)
     table = predictions(RNG.random(ROWS))
     with pytest.raises(OutputRefused, match=r"(?s)0\.0 GB of scratch space.*Hint: .*larger disk"):
-        pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path)
-    assert list(tmp_path.iterdir()) == []
+        pr.evaluate(table, **NAMES, memory=room(500))
+    assert list(temporary_files.iterdir()) == []
 
 
 class Full:
@@ -346,7 +345,7 @@ def test_rows_that_are_lost_are_not_made_up(tmp_path, column):
     (i, *_) = np.flatnonzero(files.sizes).tolist()
     kept = {"score": 0, "label": 8, "weight": 10}[column] * files.sizes[i]
     os.truncate(tmp_path / str(i), kept + 1)
-    with pytest.raises(OutputRefused, match=r"was shortened(.|\n)*Hint: .*scratch="):
+    with pytest.raises(OutputRefused, match=r"was shortened(.|\n)*Hint: .*TMPDIR"):
         list(files.parts(i))
 
 
@@ -359,25 +358,19 @@ FULL_DISKS = {
 
 
 @pytest.mark.parametrize("error", FULL_DISKS.values(), ids=FULL_DISKS)
-def test_a_disk_that_fills_up_is_said(tmp_path, error):
-    with pytest.raises(OutputRefused, match="is full"), scratch_folder(tmp_path):
+def test_a_disk_that_fills_up_is_said(temporary_files, error):
+    with pytest.raises(OutputRefused, match="is full"), scratch_folder():
         raise error
-    with pytest.raises(PermissionError), scratch_folder(tmp_path):
+    with pytest.raises(PermissionError), scratch_folder():
         raise PermissionError(errno.EACCES, "denied")
 
 
-def test_too_small_a_disk_is_said_once_rows_are_too_many(tmp_path, monkeypatch):
+def test_too_small_a_disk_is_said_once_rows_are_too_many(temporary_files, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: Full)
     table = predictions(RNG.random(ROWS)).lazy()
     with pytest.raises(OutputRefused, match=r"0\.0 GB of scratch space"):
-        pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path).collect()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_scratch_must_be_there(tmp_path):
-    table = predictions(RNG.random(ROWS))
-    with pytest.raises(InvalidArgument, match=r"(?s)not a folder.*Hint: "):
-        pr.evaluate(table, **NAMES, memory=room(500), scratch=tmp_path / "nowhere")
+        pr.evaluate(table, **NAMES, memory=room(500)).collect()
+    assert list(temporary_files.iterdir()) == []
 
 
 def test_the_kind_of_frame_is_kept():

@@ -122,22 +122,21 @@ def test_the_next_run_restores_its_own_output_only(tmp_path):
     assert not other.exists()
 
 
-def test_what_a_link_leads_to_is_no_scratch(tmp_path):
-    scratch, elsewhere = tmp_path / "scratch", killed(tmp_path / "elsewhere")
-    scratch.mkdir()
-    (scratch / f"{PREFIX}abcdefgh").symlink_to(elsewhere)
-    (scratch / f"{PREFIX}hgfedcba").touch()
-    with scratch_folder(scratch):
+def test_what_a_link_leads_to_is_no_scratch(temporary_files, tmp_path_factory):
+    elsewhere = killed(tmp_path_factory.mktemp("place") / "elsewhere")
+    (temporary_files / f"{PREFIX}abcdefgh").symlink_to(elsewhere)
+    (temporary_files / f"{PREFIX}hgfedcba").touch()
+    with scratch_folder():
         pass
     assert (elsewhere / EARLIER / "rows").exists()
-    assert len(list(scratch.iterdir())) == 2
+    assert len(list(temporary_files.iterdir())) == 2
 
 
 @pytest.mark.parametrize("stays", [False, True])
-def test_scratch_of_other_users_stays(tmp_path, monkeypatch, stays):
-    left, user = killed(tmp_path / f"{PREFIX}abcdefgh"), os.geteuid()
+def test_scratch_of_other_users_stays(temporary_files, monkeypatch, stays):
+    left, user = killed(temporary_files / f"{PREFIX}abcdefgh"), os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: user + stays)
-    with scratch_folder(tmp_path):
+    with scratch_folder():
         pass
     assert left.exists() is stays
 
@@ -202,6 +201,7 @@ def test_no_name_is_no_file():
         pr.charts.save(pr.charts.roc(CURVE), "")
 
 
-def test_scratch_space_where_nobody_may_write_is_refused():
-    with pytest.raises(OutputRefused, match=r"Hint: "), scratch_folder("/proc"):
+def test_scratch_space_where_nobody_may_write_is_refused(monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", "/proc")
+    with pytest.raises(OutputRefused, match=r"Hint: "), scratch_folder():
         pass

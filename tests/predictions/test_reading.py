@@ -428,36 +428,36 @@ def test_notes_are_of_the_reading_that_is_measured(memory):
 
 
 @pytest.mark.long
-def test_what_was_read_onto_disk_is_removed(small, tmp_path):
+def test_what_was_read_onto_disk_is_removed(small, temporary_files):
     seen = []
 
     def progress(done, rows):
-        seen.append(len(list(tmp_path.iterdir())))
+        seen.append(len(list(temporary_files.iterdir())))
 
     frame = Source(predictions).frame
-    evaluate(frame, memory=100 * 24, scratch=tmp_path, progress=progress).collect()
+    evaluate(frame, memory=100 * 24, progress=progress).collect()
     assert set(seen) == {1}
-    assert list(tmp_path.iterdir()) == []
+    assert list(temporary_files.iterdir()) == []
 
 
-def test_rows_that_fit_in_memory_need_no_disk(tmp_path, monkeypatch):
+def test_rows_that_fit_in_memory_need_no_disk(temporary_files, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", None)
-    evaluate(Source(predictions).frame, memory="1GB", scratch=tmp_path).collect()
+    evaluate(Source(predictions).frame, memory="1GB").collect()
 
 
 @pytest.mark.parametrize("error", [OSError, pl.exceptions.ComputeError])
-def test_a_disk_that_fills_up_is_told(small, tmp_path, monkeypatch, error):
+def test_a_disk_that_fills_up_is_told(small, temporary_files, monkeypatch, error):
     def full(*arguments, **named):
         raise error(os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(RangeFiles, "write", full)
     with pytest.raises(OutputRefused, match=r"(?s)is full.*Hint: .*larger disk"):
-        evaluate(TEST.lazy(), memory=100 * 24, scratch=tmp_path).collect()
-    assert list(tmp_path.iterdir()) == []
+        evaluate(TEST.lazy(), memory=100 * 24).collect()
+    assert list(temporary_files.iterdir()) == []
 
 
-def test_other_errors_of_the_source_are_passed_on(tmp_path):
+def test_other_errors_of_the_source_are_passed_on(temporary_files):
     wrong = TEST.lazy().with_columns(score=pl.col("kind").cast(pl.Float64))
     with pytest.raises(pl.exceptions.InvalidOperationError):
-        evaluate(wrong, memory="1GB", scratch=tmp_path).collect()
-    assert list(tmp_path.iterdir()) == []
+        evaluate(wrong, memory="1GB").collect()
+    assert list(temporary_files.iterdir()) == []

@@ -37,7 +37,7 @@ def test_they_run_where_the_table_is(engine: Engine, name):
 
 def test_what_they_lack_there_is_refused_by_name():
     there = ibis.memtable(TABLE)
-    for asked in ({"memory": "4GB"}, {"progress": True}, {"scratch": "."}):
+    for asked in ({"memory": "4GB"}, {"progress": True}):
         with pytest.raises(InvalidArgument, match=rf"(?s){next(iter(asked))} is given.*Hint: "):
             pr.evaluate(there, **ROLES, **asked)
     for role in ("cluster", "weight"):

@@ -38,7 +38,7 @@ from polaroc.predictions.table import WRITE_NUMBERS
 # What stands for a value where the data tell it.
 PLACEHOLDERS = {
     "challenger": "MODEL", "champion": "MODEL", "positive": "LABEL",
-    "scratch": "FOLDER", "tuning": "FILE",
+    "tuning": "FILE",
 }  # fmt: skip
 RENAME_FILE = "rename the file, folder or column."
 DAMAGED = "a file may be damaged, or columns differ between files."

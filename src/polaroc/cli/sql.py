@@ -13,7 +13,7 @@ from polaroc.predictions.roles import COLUMN_ROLES
 from polaroc.warehouse.queries import DIALECTS
 
 # What a database does not do, or a query alone cannot.
-LEFT_OUT = ("intervals", "level", "memory", "progress", "ranges", "scratch")
+LEFT_OUT = ("intervals", "level", "memory", "progress", "ranges")
 
 
 @command(warehouse.evaluate, left_out=LEFT_OUT, reads=False)

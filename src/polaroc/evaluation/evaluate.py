@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from os import PathLike
 from typing import Any, Unpack
 
 import polars as pl
@@ -42,7 +41,6 @@ def evaluate(
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
     memory: Memory | None = None,
-    scratch: str | PathLike[str] | None = None,
     progress: Progress | bool | None = None,
     **columns: Unpack[Columns],
 ) -> pl.LazyFrame:
@@ -83,12 +81,10 @@ def evaluate(
         ``"auto"`` for 60 % of what is available. Rows of files and of a lazy frame are read
         once, in batches; those that do not fit are written to disk by ranges of the
         score, and processed one range at a time. By default that is ``"auto"``; a table in memory
-        is then ranked at once.
-    scratch
-        A folder for rows that do not fit in memory; by default the system's folder of temporary
-        files. Its disk needs about 12 bytes of space per row (20 if weighted), up to twice that
-        where rows come sorted by score. The files are removed at the end; those of a
-        run that was killed are removed by the next run.
+        is then ranked at once. The disk of the system's folder of temporary files (``TMPDIR``)
+        needs about 12 bytes per row (20 if weighted), up to twice that where rows come sorted by
+        score. The files are removed at the end; those of a run that was killed are removed by the
+        next run.
     progress
         ``True`` for a progress bar, or a function that is called after each range on disk with the
         number of rows done and of all rows.
@@ -154,8 +150,7 @@ def evaluate(
     grid = priors if estimates is None else priors_and_ends(estimates)
     request = Request(
         priors=grid, over=over, interpolation=interpolation, intervals=intervals, level=level,
-        measures=measures, score_prior=cases.score_prior, memory=memory, scratch=scratch,
-        progress=progress,
+        measures=measures, score_prior=cases.score_prior, memory=memory, progress=progress,
     )  # fmt: skip
     if estimates is not None and intervals is not None:
         check_level(estimates, level)

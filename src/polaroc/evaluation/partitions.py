@@ -16,7 +16,7 @@ from polaroc.base.joins import join_on
 from polaroc.base.lazy import np
 from polaroc.base.private_columns import KEY_NUMBER, TRUTH, WEIGHT
 from polaroc.curves.packing import ranks_of
-from polaroc.errors import Hint, OutputRefused
+from polaroc.errors import OutputRefused
 from polaroc.predictions.deferred import may_wait
 from polaroc.predictions.row_checks import SCORE
 from polaroc.typing import Array
@@ -257,9 +257,7 @@ def _fill(column: "Array", file: BufferedReader) -> None:
     if file.readinto(column.data) != column.nbytes:
         raise OutputRefused(
             f"{file.name!r} was shortened while it was in use: rows are lost.",
-            hint=Hint(
-                "run it again, with {scratch} as a folder that nothing else cleans up.", scratch=...
-            ),
+            hint="run it again, with TMPDIR set to a folder that nothing else cleans up.",
         )
 
 

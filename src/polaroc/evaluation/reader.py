@@ -135,7 +135,7 @@ class Reader:
         if self._kind.repeatable:
             size = self._kind.rows.select(pl.len()).collect().item()
         needed = size * self.needs.bytes_on_disk
-        folder = self._stack.enter_context(scratch_folder(self.needs.request.scratch, needed))
+        folder = self._stack.enter_context(scratch_folder(needed))
         ranges = ScoreRanges.of(lambda: (rows[SCORE].to_numpy() for rows in self._held))
         files = RangeFiles(folder / "rows", ranges, weighted=self._kind.weighted)
         while self._held:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from os import PathLike
 from typing import Any
 
 import polars as pl
@@ -47,7 +46,6 @@ class Request:
     measures: str | Sequence[str] | None = None
     score_prior: Prior = "observed"
     memory: Memory | None = None
-    scratch: str | PathLike[str] | None = None
     progress: Progress | bool | None = None
     extra_priors: Sequence[float] = ()
     curve_priors: Sequence[Prior] | None = None

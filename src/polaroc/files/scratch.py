@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from polaroc.errors import Hint, InvalidArgument, OutputRefused
+from polaroc.errors import OutputRefused
 from polaroc.files.atomic import refused_by_system
 from polaroc.files.locks import locked_folder, sweep
 
@@ -19,29 +19,24 @@ PREFIX = "polaroc-scratch-"
 RESERVE = 1.1
 # Of a full disk, and of a user's full share of it.
 FULL = (errno.ENOSPC, errno.EDQUOT)
-LARGER = Hint("name a folder on a larger disk with {scratch}, or allow more memory.", scratch=...)
+LARGER = "name a folder on a larger disk in the environment variable TMPDIR, or allow more memory."
 
 
 @contextmanager
-def scratch_folder(parent: str | os.PathLike[str] | None, needed: int = 0) -> Iterator[Path]:
-    """A folder for temporary files, removed when the block ends, however it ends.
+def scratch_folder(needed: int = 0) -> Iterator[Path]:
+    """A folder in that of the system for temporary files, removed when the block ends.
 
-    `parent` is an existing folder, or None for that of the system; what an earlier run left in
-    it because it was killed is removed first. Raises where its disk has less room than the
-    `needed` bytes, or is full before the block ends.
+    What an earlier run left there because it was killed is removed first. Raises where the disk has
+    less room than the `needed` bytes, or is full before the block ends.
 
     Examples
     --------
-    >>> with scratch_folder(None, needed=1000) as folder:
+    >>> with scratch_folder(needed=1000) as folder:
     ...     _ = (folder / "rows").write_text("1")
     >>> folder.exists()
     False
     """
-    around = Path(tempfile.gettempdir() if parent is None else parent)
-    if not around.is_dir():
-        raise InvalidArgument(
-            f"scratch is {str(around)!r}, which is not a folder.", hint="make it first."
-        )
+    around = Path(tempfile.gettempdir())
     with refused_by_system(around):
         sweep(around, PREFIX)
     free = shutil.disk_usage(around).free

@@ -1,7 +1,6 @@
 """All measures of a prediction table in one query."""
 
 from collections.abc import Sequence
-from os import PathLike
 from typing import Any, Unpack
 
 import polars as pl
@@ -65,7 +64,6 @@ def evaluate(
     level: float = 0.95,
     measures: str | Sequence[str] | None = None,
     memory: Memory | None = None,
-    scratch: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     ranges: Ranges = None,
     **columns: Unpack[Columns],
@@ -82,7 +80,7 @@ def evaluate(
         As in `polaroc.evaluate`. This call then fetches the cells, one per key and
         distinct score (at most 20 million), and computes the intervals on this
         machine; the result is a table in memory. Clusters and sampling weights are refused.
-    memory, scratch, progress
+    memory, progress
         Must be None: they are for computations on this machine; the engine has its
         own settings.
 
@@ -102,7 +100,7 @@ def evaluate(
     >>> [(name, round(value, 3)) for name, value in found.select("measure", "estimate").rows()]
     [('auc', 0.68), ('auprec', 0.35)]
     """
-    _refuse_local_options(memory=memory, scratch=scratch, progress=progress)
+    _refuse_local_options(memory=memory, progress=progress)
     if intervals is not None:
         taken = [role for role in ROLES if role not in ("cluster", "weight")]
         refuse_roles(cases, "warehouse.evaluate(intervals=...)", taken)
